@@ -1,0 +1,52 @@
+import type { Epoch } from './epoch';
+
+/**
+ * What engines (and the API) say to one engine over its own channel. The first five are the NIXL side channel of the
+ * hand-over; `to` is always the engine id of the channel, `from` the engine that wants the answer.
+ */
+export type EngineMessage =
+  /** Decode asks the KV holder for blocks. `generation` names one holding of the blocks; a stale one is answered `expired`. */
+  | {
+      readonly kind: 'read';
+      readonly from: string;
+      readonly requestId: string;
+      readonly epoch: Epoch;
+      readonly generation: number;
+      readonly attempt: number;
+      /** The request id under which the reader works, so that the answer finds it. */
+      readonly readerRequestId: string;
+    }
+  | {
+      readonly kind: 'read-answer';
+      readonly from: string;
+      readonly readerRequestId: string;
+      readonly attempt: number;
+      readonly outcome: 'blocks' | 'expired';
+      /** Tokens whose KV the holder has, and its link. */
+      readonly heldTokens: number;
+      readonly bytesPerSecond: number;
+      readonly activeReads: number;
+    }
+  /** The number of active reads at the holder changed: readers recompute their rate. */
+  | { readonly kind: 'read-share'; readonly from: string; readonly activeReads: number }
+  /** The reader has the blocks (`done`), or gave up (`abandoned`); both end the read. Only `done` releases the holding. */
+  | {
+      readonly kind: 'read-end';
+      readonly from: string;
+      readonly requestId: string;
+      readonly generation: number;
+      readonly readerRequestId: string;
+      readonly outcome: 'done' | 'abandoned';
+    }
+  /** Renews leases; batched per holder. */
+  | { readonly kind: 'heartbeat'; readonly from: string; readonly requestIds: readonly string[] }
+  /** The holder's side of an abort or of a decode-side rejection: free at once. */
+  | { readonly kind: 'release'; readonly from: string; readonly requestId: string }
+  /** The API misses tokens of its stream from this index on. */
+  | {
+      readonly kind: 'resend';
+      readonly apiId: string;
+      readonly requestId: string;
+      readonly streamId: number;
+      readonly fromIndex: number;
+    };

@@ -1,0 +1,16 @@
+/**
+ * The epoch of a run: (submission, run) packed into one comparable integer. Every frame, hand-over message and result
+ * carries it; whoever has seen a higher one ignores a lower one.
+ */
+export type Epoch = number;
+
+const RUNS_PER_SUBMISSION = 1024;
+
+/** Submission from 1, run from 0 to 1023 within it. */
+export function packEpoch(submission: number, run: number): Epoch {
+  return submission * RUNS_PER_SUBMISSION + run;
+}
+
+export function submissionOf(epoch: Epoch): number {
+  return Math.floor(epoch / RUNS_PER_SUBMISSION);
+}

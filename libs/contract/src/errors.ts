@@ -1,0 +1,139 @@
+/**
+ * The catalogue of every failure that a user can see: a stable code, its HTTP status, vLLM's `type`, OpenAI's `type` and string
+ * code (null where OpenAI has none), and whether an SDK may retry. The code is part of the public contract; never rename one.
+ */
+export interface CatalogueEntry {
+  readonly status: number;
+  readonly vllmType: string;
+  readonly openaiType: string;
+  readonly openaiCode: string | null;
+  readonly message: string;
+}
+
+const entry = (
+  status: number,
+  vllmType: string,
+  openaiType: string,
+  openaiCode: string | null,
+  message: string,
+): CatalogueEntry => ({ status, vllmType, openaiType, openaiCode, message });
+
+const invalid = (message: string, openaiCode: string | null = null): CatalogueEntry =>
+  entry(400, 'BadRequestError', 'invalid_request_error', openaiCode, message);
+const internal = (code: string, message: string): CatalogueEntry =>
+  entry(500, 'InternalServerError', 'server_error', code, message);
+const unavailable = (code: string, message: string): CatalogueEntry =>
+  entry(503, 'ServiceUnavailableError', 'server_error', code, message);
+
+export const ERRORS = {
+  /** The body does not have the shape that the endpoint asks for (pydantic's failures in vLLM). */
+  invalid_type: entry(400, 'Bad Request', 'invalid_request_error', null, 'The request is malformed.'),
+  invalid_json: entry(
+    400,
+    'Bad Request',
+    'invalid_request_error',
+    null,
+    'The request body is not valid JSON.',
+  ),
+  unsupported_content_type: entry(
+    400,
+    'Bad Request',
+    'invalid_request_error',
+    null,
+    "Unsupported Media Type: Only 'application/json' is allowed",
+  ),
+  /** A value is outside its range (vLLM's own checks). */
+  invalid_value: invalid('A value is out of range.', 'invalid_value'),
+  context_length_exceeded: invalid('The prompt is too long.', 'context_length_exceeded'),
+  /** Prompt and output could never fit the KV cache of one engine. */
+  kv_capacity_exceeded: invalid(
+    'The request can never fit the KV cache of an engine.',
+    'context_length_exceeded',
+  ),
+  model_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    'model_not_found',
+    'The model does not exist.',
+  ),
+  not_found: entry(404, 'Not Found', 'invalid_request_error', null, 'Not Found'),
+  method_not_allowed: entry(
+    405,
+    'Method Not Allowed',
+    'invalid_request_error',
+    null,
+    'Method Not Allowed',
+  ),
+  request_timeout: entry(
+    408,
+    'Request Timeout',
+    'invalid_request_error',
+    'request_timeout',
+    'The request was not received in time.',
+  ),
+  body_too_large: entry(
+    413,
+    'Request Entity Too Large',
+    'invalid_request_error',
+    null,
+    'The request body is too large.',
+  ),
+  uri_too_long: entry(414, 'URI Too Long', 'invalid_request_error', null, 'The URL is too long.'),
+  headers_too_large: entry(
+    431,
+    'Request Header Fields Too Large',
+    'invalid_request_error',
+    null,
+    'The request headers are too large.',
+  ),
+  queue_full: entry(
+    429,
+    'Too Many Requests',
+    'requests',
+    'rate_limit_exceeded',
+    'The server is overloaded: its queue of waiting requests is full. Please retry later.',
+  ),
+  engine_error: internal('engine_error', 'Internal server error'),
+  /** The runs that a request may take are used up. */
+  attempts_exhausted: internal(
+    'attempts_exhausted',
+    'The request failed because its workers were lost too often.',
+  ),
+  /** `worker_loss_policy: fail`. */
+  worker_lost: internal('worker_lost', 'Internal server error'),
+  /** `kv_load_failure_policy: fail`. */
+  kv_load_failed: internal('kv_load_failed', 'Internal server error'),
+  broker_unavailable: unavailable(
+    'broker_unavailable',
+    'The message broker is not reachable. Please retry later.',
+  ),
+  broker_out_of_memory: unavailable(
+    'broker_out_of_memory',
+    'The message broker is out of memory. Please retry later.',
+  ),
+  no_engine: unavailable('no_engine', 'No engine of a needed stage is ready. Please retry later.'),
+  shutting_down: unavailable('shutting_down', 'The server is shutting down.'),
+  /** The client read too slowly or left; seen in logs and metrics only. */
+  slow_reader: entry(499, 'Client Closed Request', 'invalid_request_error', null, 'Slow reader.'),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A failure from the catalogue on its way to the user. `param` names the field, `detail` replaces the catalogue's sentence. */
+export class BatonError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    detail?: string,
+    readonly param: string | null = null,
+    /** Seconds for `Retry-After`, when waiting helps. */
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(detail ?? ERRORS[code].message);
+    this.name = 'BatonError';
+  }
+
+  get entry(): CatalogueEntry {
+    return ERRORS[this.code];
+  }
+}

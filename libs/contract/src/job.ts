@@ -1,0 +1,56 @@
+import type { KvTransferParams } from './kv-transfer-params';
+
+/** What an engine is asked to do with a request. Any engine can do each; its role decides which queue feeds it. */
+export type Stage = 'prefill' | 'decode' | 'aggregated';
+
+export const STAGES: readonly Stage[] = ['prefill', 'decode', 'aggregated'];
+
+/** How a generated sequence ends. `stop` is an end token or a stop string, `length` the token limit. */
+export type EndReason = 'stop' | 'length' | 'abort' | 'error';
+
+/**
+ * One sequence (one prompt, one choice) on its way through the cluster. It carries lengths and block
+ * hashes, never the prompt. The same object goes to the prefill queue and, unchanged but for `causeUs`
+ * and `submission`, to the decode queue.
+ */
+export interface EngineJob {
+  /** Internal id, unique in the cluster: `<client request id>-<sequence index>`. */
+  readonly requestId: string;
+  /** Raised by the API when the broker lost the job, and by decode when it sends a request back to prefill. From 1. */
+  readonly submission: number;
+  /** The API process that awaits the tokens, and the handle under which it knows this sequence. */
+  readonly apiId: string;
+  readonly streamId: number;
+  /** Logical instant of the cause (arrival, hold), µs since the Unix epoch. */
+  readonly causeUs: number;
+  /** When the client's request arrived at the API, µs since the Unix epoch. */
+  readonly arrivalUs: number;
+  readonly promptTokens: number;
+  /** Chained hashes of all full blocks of prompt and output; beyond the array blocks are private. */
+  readonly blockHashes: readonly number[];
+  /** Tokens the sequence will generate. Known to the engine only; policies must not read it. */
+  readonly outputTokens: number;
+  /** Why it ends after `outputTokens`. */
+  readonly endReason: 'stop' | 'length';
+  /** The client's token limit, which policies may read. */
+  readonly maxTokens: number;
+  /** vLLM's priority: lower runs first. */
+  readonly priority: number;
+  /**
+   * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for the prefill
+   * leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an outside router brought
+   * kv_transfer_params. `local`: one engine does everything.
+   */
+  readonly flow: 'route' | 'hold' | 'attach' | 'local';
+  /** Set on `attach`, and on a routed decode job only inside the ledger's hand-over record. */
+  readonly kvTransferParams?: KvTransferParams;
+  /** A job for this engine alone (exposed engine ports). */
+  readonly engineId?: string;
+  /** W3C trace context of the API's span, when tracing is on. */
+  readonly traceparent?: string;
+}
+
+/** BullMQ job id: never its counter, so that a repeated add is a no-op. */
+export function jobId(job: Pick<EngineJob, 'requestId' | 'submission'>): string {
+  return `${job.requestId}-${job.submission}`;
+}

@@ -1,0 +1,35 @@
+import type { Stage } from './job';
+
+/** What an engine tells the cluster about itself with each heartbeat. Everything a scrape or a policy needs, nothing more. */
+export interface EnginePresence {
+  readonly engineId: string;
+  readonly stage: Stage;
+  /** Small number, unique among the living engines of the cluster, used as vLLM's `engine` label. */
+  readonly index: number;
+  readonly pid: number;
+  readonly host: string;
+  readonly model: string;
+  readonly state: 'starting' | 'ready' | 'draining';
+  readonly gauges: EngineGauges;
+  /** Counters since the engine's start, by name without the `vllm:` prefix. */
+  readonly counters: Readonly<Record<string, number>>;
+  /** Histograms since the engine's start: cumulative counts per bucket (the last is +Inf), sum and count. */
+  readonly histograms: Readonly<Record<string, HistogramSnapshot>>;
+}
+
+export interface EngineGauges {
+  readonly running: number;
+  readonly waitingCapacity: number;
+  readonly waitingDeferred: number;
+  readonly kvUsage: number;
+  readonly heldBlocks: number;
+  readonly numBlocks: number;
+  readonly clockLagMs: number;
+}
+
+export interface HistogramSnapshot {
+  readonly le: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+}

@@ -1,0 +1,139 @@
+import type { StepTimeModel } from '@baton/hardware';
+import type { Micros } from '@baton/kernel';
+
+/** vLLM V1's scheduler options, by its names in camel case; the defaults are vLLM's unless said. */
+export interface EngineOptions {
+  /** 256. */
+  readonly maxNumSeqs: number;
+  /** Token budget of a step, 8192. */
+  readonly maxNumBatchedTokens: number;
+  /** 16. */
+  readonly blockSize: number;
+  readonly numBlocks: number;
+  readonly maxModelLen: number;
+  /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
+  readonly longPrefillTokenThreshold: number;
+  readonly enablePrefixCaching: boolean;
+  readonly enableChunkedPrefill: boolean;
+  readonly schedulingPolicy: 'fcfs' | 'priority';
+  readonly stepTime: StepTimeModel;
+  /** Seeds the jitter of the step-time model, which depends on (seed, request id, token index) alone. */
+  readonly seed: number;
+  /** Extra time of the first `warmupSteps` steps, in percent of the step (100 = twice as long). 0 = none. */
+  readonly warmupPenaltyPercent: number;
+  readonly warmupSteps: number;
+}
+
+/** Handle of a sequence inside one engine: a small integer that is used again after the sequence has gone. */
+export type SequenceHandle = number;
+
+export interface SequenceSpec {
+  readonly requestId: string;
+  readonly promptTokens: number;
+  /** True length of the output, which the batch former needs to end the sequence and no policy may read. >= 1. */
+  readonly outputTokens: number;
+  readonly endReason: 'stop' | 'length';
+  /** Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is private) and empty. */
+  readonly blockHashes: ArrayLike<number>;
+  readonly priority: number;
+  readonly arrivalUs: Micros;
+  /**
+   * `generate`: compute the prompt and generate. `prefill-and-hold`: compute the prompt, sample one token (thrown away), then hold the blocks.
+   * `remote-prefill`: blocks are reserved by `reserve`, their KV arrives from elsewhere, then generate.
+   */
+  readonly mode: 'generate' | 'prefill-and-hold' | 'remote-prefill';
+}
+
+export type Admission =
+  | { readonly kind: 'accepted'; readonly handle: SequenceHandle }
+  /** Can never run here: longer than the model's context, or more blocks than the engine has. */
+  | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
+
+/** Facts of one step (or of one leap), in the order they hold. The engine reuses the object: copy what you keep. */
+export interface StepFacts {
+  readonly endUs: Micros;
+  /** Sequences that entered a batch for the first time since they were submitted, with their local prefix-cache hit in tokens. */
+  readonly scheduled: readonly SequenceHandle[];
+  /** Sequences that got a token each at the end of this step; `tokenIndex(handle)` is its index. */
+  readonly emitted: readonly SequenceHandle[];
+  /** `prefill-and-hold` sequences whose prompt is done: their blocks are held until `releaseHeld`. */
+  readonly held: readonly SequenceHandle[];
+  /** Sequences that ended with this step; their blocks are free. The handle is valid until the next `beginStep`. */
+  readonly finished: readonly SequenceHandle[];
+  readonly preempted: readonly SequenceHandle[];
+}
+
+export interface EngineCounters {
+  readonly steps: number;
+  readonly promptTokensComputed: number;
+  readonly promptTokensCached: number;
+  readonly promptTokensTransferred: number;
+  readonly generatedTokens: number;
+  readonly preemptions: number;
+  readonly prefixQueriesTokens: number;
+  readonly prefixHitsTokens: number;
+  readonly finished: number;
+  readonly aborted: number;
+}
+
+/**
+ * The door of the engine: both clocks drive this and nothing else. Calls are synchronous; the engine reads no clock, awaits nothing, logs
+ * nothing. Between `beginStep` and `endStep` every other call is legal and takes effect with the next step, except that an aborted sequence
+ * emits no token and its blocks are free when `endStep` returns (at once, when no step is under way).
+ */
+export interface EnginePort {
+  submit(spec: SequenceSpec): Admission;
+  /**
+   * Reserves the blocks of the next `remote-prefill` sequence in scheduling order, sharing what the prefix cache holds. Undefined when none waits
+   * or the next one has no room yet: ask again after every step, abort and release.
+   */
+  reserveNext(): Reservation | undefined;
+  /** The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot; its last prompt token is computed again. */
+  kvArrived(handle: SequenceHandle): void;
+  /** The reserved KV will not come: frees the reservation and computes the prompt here (kv_load_failure_policy: recompute). */
+  kvFailed(handle: SequenceHandle): void;
+  /** Ends a sequence in any state, held ones included. Idempotent only until the handle is used again: forget it afterwards. */
+  abort(handle: SequenceHandle): void;
+  releaseHeld(handle: SequenceHandle): void;
+  /**
+   * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when nothing can run now.
+   * Steps of an unchanged decode batch are laid end to end from one anchor, so their ends do not depend on how they are cut (leap or single).
+   */
+  beginStep(startUs: Micros): Micros | undefined;
+  endStep(): StepFacts;
+  /** The next time at which something other than "every running sequence gets a token" can happen; see leap(). Undefined when idle. */
+  hasWork(): boolean;
+  tokensEmitted(handle: SequenceHandle): number;
+  /** Index of the token that the sequence got in the last step. */
+  tokenIndex(handle: SequenceHandle): number;
+  /** µs after the step's end at which that token appears: seeded jitter, 0 without. */
+  tokenOffsetUs(handle: SequenceHandle): number;
+  /** Prompt tokens found in the local prefix cache when the sequence was first scheduled (or reserved). */
+  cachedTokens(handle: SequenceHandle): number;
+  /** Block ids of a held sequence, for kv_transfer_params. */
+  blockIds(handle: SequenceHandle): number[];
+  snapshot(): EngineSnapshot;
+  readonly counters: EngineCounters;
+}
+
+export interface Reservation {
+  readonly handle: SequenceHandle;
+  /** Prompt tokens that the local cache does not hold: what has to be transferred. 0 = nothing to fetch. */
+  readonly missingTokens: number;
+  readonly cachedTokens: number;
+}
+
+/** What policies, room control and metrics may know. */
+export interface EngineSnapshot {
+  readonly running: number;
+  /** Waiting for budget, slot or blocks. */
+  readonly waiting: number;
+  /** `remote-prefill` sequences without their KV (vLLM: deferred). */
+  readonly deferred: number;
+  /** Prompt tokens of waiting sequences that still have to be computed. */
+  readonly waitingTokens: number;
+  readonly freeBlocks: number;
+  readonly heldBlocks: number;
+  /** 0..1, blocks in use by somebody (cached but unreferenced blocks are free). */
+  readonly kvUsage: number;
+}

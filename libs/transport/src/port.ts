@@ -1,0 +1,206 @@
+import type { EngineJob, EnginePresence, Epoch, KvTransferParams, Stage } from '@baton/contract';
+
+/**
+ * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq + ioredis) and in-process, and one
+ * conformance suite runs on both. Every call has a deadline: it rejects with a `TransportUnavailable` instead of hanging.
+ */
+export interface Transport {
+  /** One log line's worth: `Redis 7.0.15 at unix:...`, `in-process`. */
+  readonly description: string;
+  /** False while the broker cannot be reached. */
+  readonly isConnected: boolean;
+  readonly jobs: JobQueues;
+  readonly bus: Bus;
+  readonly ledger: RequestLedger;
+  readonly presence: PresenceBoard;
+  readonly admission: AdmissionCounters;
+  /** `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`: another server run; its data may be gone. */
+  onConnection(listener: (event: 'lost' | 'restored' | 'replaced') => void): void;
+  close(): Promise<void>;
+}
+
+/** Where a job waits: the shared queue of a stage, or the own queue of one engine. */
+export type QueueName = Stage | `engine:${string}`;
+
+export interface JobQueues {
+  /** Adds all jobs in one round trip. A job id that is already queued or running is left alone. */
+  add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void>;
+  consume(queue: QueueName, options: ConsumeOptions): JobConsumer;
+  /** Jobs that wait in the queue (not those taken). */
+  waiting(queue: QueueName): Promise<number>;
+}
+
+export interface ConsumeOptions {
+  /** How many further jobs may be taken now, 0 to stop. Asked before each take, and again after `JobConsumer.wake()`. */
+  room(): number;
+  /** A taken job. It stays locked, its lock renewed, until `done` or `giveBack`. */
+  onJob(job: TakenJob): void;
+  /** The lock of a taken job is lost (this process was paused, or the broker forgot): somebody else may run it. End the run now. */
+  onLockLost(job: TakenJob): void;
+}
+
+export interface TakenJob {
+  readonly job: EngineJob;
+  /** Removes the job. Resolves false when the lock was no longer ours. */
+  done(): Promise<boolean>;
+  /** Puts the job back in front, for a worker that drains. */
+  giveBack(): Promise<void>;
+}
+
+export interface JobConsumer {
+  /** Room may have grown. */
+  wake(): void;
+  /** Stops taking, keeps renewing the locks of what runs. */
+  pause(): void;
+  /** Stops taking and renewing. Jobs still held stall and move to another worker. */
+  close(): Promise<void>;
+}
+
+/** Fire-and-forget messages; a subscriber may miss, never reorder, what one publisher sends. */
+export interface Bus {
+  publish(channel: string, payload: Buffer): void;
+  subscribe(channel: string, listener: (payload: Buffer) => void): Promise<Unsubscribe>;
+}
+
+export type Unsubscribe = () => Promise<void>;
+
+export const channels = {
+  api: (apiId: string): string => `api:${apiId}`,
+  engine: (engineId: string): string => `engine:${engineId}`,
+  /** All workers listen: JSON `{ requestIds: string[] }`. */
+  aborts: 'aborts',
+} as const;
+
+/**
+ * The record of each request that is under way, and its tombstone afterwards. Every method is atomic. It fences: whoever holds an older
+ * epoch than the record is told so and changes nothing.
+ */
+export interface RequestLedger {
+  /** Opens a run of `stage`. Creates the record when it is the first. */
+  begin(start: RunStart): Promise<RunPermit>;
+  /**
+   * Prefill is done: stores where the KV lies and moves the record's stage to decode. False when the epoch is not the record's newest, the
+   * request was aborted or is finished: the caller releases its blocks.
+   */
+  handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean>;
+  /**
+   * Decode found its KV source lost: stage back to prefill under the next submission, whose number is returned. Undefined when fenced out.
+   */
+  returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
+  /** Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already terminal. */
+  finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
+  /** Stores the abort; the record becomes terminal, whoever runs it. Unknown ids get a tombstone too, so a later `begin` is refused. */
+  abort(requestIds: readonly string[]): Promise<void>;
+  /** The API submits again after the broker lost things. Runs of lower submissions are fenced out from now on. */
+  resubmit(requestId: string, submission: number): Promise<void>;
+  /** One view per id, in order; undefined where there is no record. */
+  inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]>;
+  /** What an executing stage needs: prompts, bodies. Bounded (`too-large` beyond it) and with TTL. */
+  putPrompt(requestId: string, prompt: Buffer): Promise<'stored' | 'too-large'>;
+  getPrompt(requestId: string): Promise<Buffer | undefined>;
+}
+
+export interface RunStart {
+  readonly requestId: string;
+  readonly submission: number;
+  readonly stage: Stage;
+  readonly engineId: string;
+  readonly apiId: string;
+  /** Runs of one stage that a request may take, over all submissions (3). */
+  readonly maxRuns: number;
+}
+
+export type RunPermit =
+  | { readonly kind: 'run'; readonly epoch: Epoch; readonly handOver: HandOverRecord | undefined }
+  /** Not to be run; the job is to be removed. */
+  | { readonly kind: 'drop'; readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'nobody-awaits' }
+  /** The bound on runs is used up: the request has failed for good (the record says so, with this epoch). */
+  | { readonly kind: 'exhausted'; readonly epoch: Epoch };
+
+/** Where a prompt's KV lies. */
+export interface HandOverRecord {
+  readonly params: KvTransferParams;
+  /** Generation of the holding; see the `read` message. */
+  readonly generation: number;
+  /** Logical instant of the hold, µs since the Unix epoch. */
+  readonly heldUs: number;
+  readonly epoch: Epoch;
+}
+
+export interface RequestResult {
+  readonly reason: 'stop' | 'length' | 'abort' | 'error';
+  /** Tokens generated in all. */
+  readonly tokens: number;
+  /** Catalogue code, for `error`. */
+  readonly errorCode?: string;
+  /** What an executing stage generated (JSON), when the API cannot compute it itself. */
+  readonly payload?: string;
+}
+
+export interface RequestView {
+  readonly stage: Stage | 'finished';
+  readonly epoch: Epoch;
+  readonly engineId: string;
+  readonly isAborted: boolean;
+  readonly isApiAlive: boolean;
+  readonly result: RequestResult | undefined;
+}
+
+export interface PresenceBoard {
+  /** Renews this engine's entry for `ttlMs`; the full presence is stored. */
+  announceEngine(engine: EnginePresence, ttlMs: number): Promise<void>;
+  removeEngine(engineId: string): Promise<void>;
+  engines(): Promise<EnginePresence[]>;
+  /** The smallest index that no living engine has, claimed for `engineId` while it keeps announcing itself. */
+  claimIndex(engineId: string): Promise<number>;
+  announceApi(apiId: string, ttlMs: number): Promise<void>;
+  removeApi(apiId: string): Promise<void>;
+  aliveApis(apiIds: readonly string[]): Promise<boolean[]>;
+}
+
+/**
+ * How many requests wait for a stage, over all API processes, as one atomic decision. Each API owns a share, so a dead API's share vanishes
+ * with its presence and counts cannot drift.
+ */
+export interface AdmissionCounters {
+  /** Adds `count` to this API's share of `stage` if the sum of all living shares then stays within `limit`. */
+  tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean>;
+  /** Moves shares by deltas (negative: left the stage's queue). */
+  shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void>;
+  totals(): Promise<Record<Stage, number>>;
+}
+
+export class TransportUnavailable extends Error {
+  constructor(what: string) {
+    super(`The message broker is not reachable (${what}).`);
+    this.name = 'TransportUnavailable';
+  }
+}
+
+/** The broker's memory limit is reached; the request was not stored. */
+export class TransportOutOfMemory extends Error {
+  constructor() {
+    super('The message broker is out of memory.');
+    this.name = 'TransportOutOfMemory';
+  }
+}
+
+/** Lock, stall and presence times, in wall milliseconds; they never scale with `speedup`. */
+export interface TransportTimes {
+  readonly lockMs: number;
+  readonly lockRenewMs: number;
+  readonly stalledCheckMs: number;
+  readonly tombstoneMs: number;
+  readonly promptTtlMs: number;
+  readonly callDeadlineMs: number;
+}
+
+/** BullMQ's own defaults need a minute to notice a killed worker; these bring a job back within 3 s. */
+export const DEFAULT_TIMES: TransportTimes = {
+  lockMs: 1_800,
+  lockRenewMs: 450,
+  stalledCheckMs: 400,
+  tombstoneMs: 60_000,
+  promptTtlMs: 600_000,
+  callDeadlineMs: 5_000,
+};
