@@ -1,0 +1,42 @@
+import { configKeys, optionOf, type ConfigKey } from './config';
+import { fileName } from './names';
+import type { ValueForm } from './option';
+
+/** The JSON Schema of a configuration file, for editors and CI. */
+export function configSchema(): object {
+  const visible = configKeys().filter((key) => !optionOf(key).hidden);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Baton configuration',
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(visible.map((key) => [fileName(key), propertyOf(key)])),
+  };
+}
+
+function propertyOf(key: ConfigKey): object {
+  const option = optionOf(key);
+  const unit = option.unit === undefined ? '' : ` Unit: ${option.unit}.`;
+  return {
+    description: `${option.help}${unit}`,
+    ...typeOf(option.form),
+    ...(option.default === undefined ? {} : { default: option.default }),
+  };
+}
+
+function typeOf(form: ValueForm): object {
+  switch (form.kind) {
+    case 'text':
+      return {
+        type: 'string',
+        ...(form.pattern === undefined ? {} : { pattern: form.pattern.source }),
+      };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'choice':
+      return { enum: form.choices };
+    case 'integer':
+    case 'number':
+      return { type: form.kind, minimum: form.min, maximum: form.max };
+  }
+}

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configFromEnv, configToJson } from './child-config';
+import { configForStage, configKeys, defaultConfig, optionOf, SECTIONS } from './config';
+import { readConfigFile } from './config-file';
+import { configSchema } from './config-schema';
+import { envName, fileName, flagName, keyOf, nearestName } from './names';
+import { readText } from './read-value';
+import { resolveConfig, unknownFlag } from './resolve-config';
+
+function fileWith(content: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'baton-config-')), 'baton.yaml');
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('the table of options', () => {
+  it('has a default that its own form allows, for every option', () => {
+    for (const key of configKeys()) {
+      const option = optionOf(key);
+      if (option.default === undefined) continue;
+      expect(readText(option, String(option.default)), key).toEqual({
+        kind: 'value',
+        value: option.default,
+      });
+    }
+  });
+
+  it('puts every option into exactly one section, with a help text', () => {
+    expect(SECTIONS.flatMap((section) => section.keys)).toEqual([...configKeys()]);
+    for (const key of configKeys()) expect(optionOf(key).help, key).toMatch(/\.$/);
+  });
+
+  it('says what an unset option amounts to', () => {
+    const silent = configKeys().filter(
+      (key) => optionOf(key).default === undefined && optionOf(key).unset === undefined,
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('derives four names that lead back to the same option', () => {
+    for (const key of configKeys()) {
+      expect(keyOf(fileName(key))).toBe(key);
+      expect(keyOf(flagName(key).slice(2))).toBe(key);
+      expect(envName(key)).toBe(`BATON_${fileName(key).toUpperCase()}`);
+    }
+  });
+});
+
+describe('resolving', () => {
+  it('takes a flag before the environment, that before the file, that before the default', () => {
+    const file = fileWith('port: 1001\nblock_size: 32\nmax-num-seqs: 8\n');
+    const { config, origins } = resolveConfig({
+      flags: { port: '1003' },
+      env: { BATON_PORT: '1002', BATON_BLOCK_SIZE: '64' },
+      file,
+    });
+    expect([config.port, config.blockSize, config.maxNumSeqs, config.seed]).toEqual([
+      1003, 64, 8, 0,
+    ]);
+    expect([origins.port, origins.blockSize, origins.maxNumSeqs, origins.seed]).toEqual([
+      'flag',
+      'environment',
+      'file',
+      'default',
+    ]);
+  });
+
+  it('takes REDIS_URL, and its own variable before it', () => {
+    expect(resolveConfig({ env: { REDIS_URL: 'redis://a' } }).config.redis).toBe('redis://a');
+    const both = { REDIS_URL: 'redis://a', BATON_REDIS: 'redis://b' };
+    expect(resolveConfig({ env: both }).config.redis).toBe('redis://b');
+  });
+
+  it('switches a toggle off by flag', () => {
+    const { config } = resolveConfig({ flags: { enable_prefix_caching: false } });
+    expect(config.enablePrefixCaching).toBe(false);
+  });
+
+  it.each([
+    [{ flags: { port: '80000' } }, "--port must be an integer from 0 to 65535; '80000' is not."],
+    [{ flags: { modle: 'x' } }, "unknown option '--modle'; did you mean '--model'?"],
+    [{ env: { BATON_SEED: '1.5' } }, "BATON_SEED must be an integer from 0; '1.5' is not."],
+    [
+      { env: { BATON_PROT: '1' } },
+      'unknown environment variable BATON_PROT; did you mean BATON_PORT?',
+    ],
+    [{ flags: { dialect: 'grpc' } }, "--dialect must be one of openai, vllm; 'grpc' is not."],
+    [{ file: 'absent.yaml' }, 'The configuration file absent.yaml cannot be read.'],
+  ])('refuses %j in one sentence', (sources, message) => {
+    expect(() => resolveConfig(sources)).toThrow(message);
+  });
+
+  it('ignores what an orchestrator injects for a service named baton', () => {
+    const env = { BATON_API_SERVICE_HOST: '10.0.0.1', BATON_API_PORT_8000_TCP: 'tcp://10.0.0.1' };
+    expect(resolveConfig({ env }).config).toEqual(defaultConfig());
+  });
+});
+
+describe('a configuration file', () => {
+  it.each([
+    ['port: 1\nmodle: x\n', "f.yaml:2:1: unknown option 'modle'; did you mean 'model'?"],
+    [
+      'port: 1\n\n  \nspeedup: fast\n',
+      'f.yaml:4:10: speedup must be a number from 0.001 to 100000.',
+    ],
+    ['port: "8000"\n', 'f.yaml:1:7: port must be an integer from 0 to 65535.'],
+    ['port: 1\nport: 2\n', 'f.yaml:2:1: Map keys must be unique'],
+    ['block-size: 1\nblock_size: 2\n', 'f.yaml:2:1: block_size is given twice.'],
+    ['- port\n', 'f.yaml:1:1: a configuration is a map of option names to values.'],
+    ['port: [1\n', 'f.yaml:'],
+    ['port: {a: 1}\n', 'f.yaml:1:7: port must be an integer'],
+    ['port:\n', 'port must be an integer'],
+  ])('%j is refused with line and column', (content, message) => {
+    expect(() => readConfigFile('f.yaml', content)).toThrow(message);
+  });
+
+  it('may be empty, and may unset what can be unset', () => {
+    expect(readConfigFile('f.yaml', '').size).toBe(0);
+    expect([...readConfigFile('f.yaml', 'max_model_len: null\n')]).toEqual([
+      ['maxModelLen', undefined],
+    ]);
+  });
+});
+
+describe('what a child gets', () => {
+  it('is what the parent resolved, option for option', () => {
+    const parent = defaultConfig({ port: 1234, maxModelLen: 4096, stepTime: 'constant' });
+    expect(configFromEnv({ BATON_CONFIG: configToJson(parent) })).toEqual(parent);
+  });
+
+  it('wins over variables that the parent saw too', () => {
+    const handed = configToJson(defaultConfig({ port: 1 }));
+    expect(configFromEnv({ BATON_CONFIG: handed, BATON_PORT: '2' }).port).toBe(1);
+  });
+
+  it.each(['no json', '[]', '{"port":"x"}', '{"prot":1}'])('%s is refused', (json) => {
+    expect(() => configFromEnv({ BATON_CONFIG: json })).toThrow('BATON_CONFIG');
+  });
+});
+
+describe('stages', () => {
+  it('see their own overrides and otherwise what all see', () => {
+    const config = defaultConfig({ gpu: 'h100', prefillGpu: 'b200', decodeMaxNumSeqs: 7 });
+    expect(configForStage(config, 'prefill').gpu).toBe('b200');
+    expect(configForStage(config, 'decode').gpu).toBe('h100');
+    expect(configForStage(config, 'decode').maxNumSeqs).toBe(7);
+    expect(configForStage(config, 'aggregated')).toEqual(config);
+  });
+});
+
+describe('hints', () => {
+  it('name the nearest option, and none when nothing is near', () => {
+    expect(nearestName('block_sise', ['block_size', 'port'])).toBe('block_size');
+    expect(unknownFlag('completely-different')).toBe("unknown option '--completely-different'.");
+  });
+
+  it('never point at a hidden option', () => {
+    expect(unknownFlag('crash-afte')).not.toContain('crash-after');
+  });
+
+  it('find a name again after one edit', () => {
+    const names = configKeys().map(fileName);
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.nat(40), (name, at) => {
+        const cut = at % name.length;
+        const typo = name.slice(0, cut) + name.slice(cut + 1);
+        const nearest = nearestName(typo, names);
+        return nearest === name || (nearest !== undefined && nearest.length > 0);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the schema', () => {
+  it('describes every option that is not hidden, and nothing else', () => {
+    const schema = configSchema() as { properties: Record<string, unknown> };
+    const visible = configKeys().filter((key) => !optionOf(key).hidden);
+    expect(Object.keys(schema.properties)).toEqual(visible.map(fileName));
+  });
+});

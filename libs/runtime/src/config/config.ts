@@ -1,0 +1,73 @@
+import type { Stage } from '@baton/contract';
+import type { Option, OptionValue } from './option';
+import { CLUSTER } from './tables/cluster';
+import { ENGINE } from './tables/engine';
+import { HARDWARE } from './tables/hardware';
+import { PROCESS } from './tables/process';
+import { REQUESTS } from './tables/requests';
+import { overrideKey, PER_STAGE, STAGES_ALONE } from './tables/stages';
+import { STEP_TIME } from './tables/step-time';
+
+/** Every option there is, in the order of the documentation. The only place where one is declared. */
+export const OPTIONS = {
+  ...CLUSTER,
+  ...HARDWARE,
+  ...ENGINE,
+  ...STEP_TIME,
+  ...REQUESTS,
+  ...STAGES_ALONE,
+  ...PROCESS,
+} as const;
+
+/** Headings of the help and of docs/configuration.md, with the options below each. */
+export const SECTIONS: readonly { readonly title: string; readonly keys: readonly ConfigKey[] }[] =
+  [
+    { title: 'Cluster', keys: keysOf(CLUSTER) },
+    { title: 'Model and hardware', keys: keysOf(HARDWARE) },
+    { title: 'Engine', keys: keysOf(ENGINE) },
+    { title: 'Step time', keys: keysOf(STEP_TIME) },
+    { title: 'Requests', keys: keysOf(REQUESTS) },
+    { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
+    { title: 'Process', keys: keysOf(PROCESS) },
+  ];
+
+export type ConfigKey = keyof typeof OPTIONS;
+
+type ValueOf<O> = O extends Option<infer V> ? V : never;
+
+/** The resolved configuration, read-only, in camel case; units and ranges stand with each option in its table. */
+export type BatonConfig = { readonly [K in ConfigKey]: ValueOf<(typeof OPTIONS)[K]> };
+
+/** The row of an option without its own value type, for code that treats all alike. */
+export function optionOf(key: ConfigKey): Option<OptionValue> {
+  return OPTIONS[key];
+}
+
+export function isConfigKey(key: string): key is ConfigKey {
+  return Object.hasOwn(OPTIONS, key);
+}
+
+/** Every option, in the order of the documentation. */
+export function configKeys(): readonly ConfigKey[] {
+  return keysOf(OPTIONS);
+}
+
+/** The defaults, with `overrides` on top: for tests and programs that resolve nothing. */
+export function defaultConfig(overrides: Partial<BatonConfig> = {}): BatonConfig {
+  const defaults = Object.entries(OPTIONS).map(([key, option]) => [key, option.default]);
+  return { ...(Object.fromEntries(defaults) as BatonConfig), ...overrides };
+}
+
+/** The configuration as engines of `stage` see it: `prefill_gpu` in place of `gpu`, and so on. */
+export function configForStage(config: BatonConfig, stage: Stage): BatonConfig {
+  if (stage === 'aggregated') return config;
+  const values = new Map<string, OptionValue>(Object.entries(config));
+  const overrides = Object.keys(PER_STAGE)
+    .map((key) => [key, values.get(overrideKey(stage, key))] as const)
+    .filter(([, value]) => value !== undefined);
+  return { ...config, ...Object.fromEntries(overrides) };
+}
+
+function keysOf(table: Partial<Record<ConfigKey, Option>>): ConfigKey[] {
+  return Object.keys(table) as ConfigKey[];
+}

@@ -1,0 +1,84 @@
+/** A plain value of one option. Undefined: the option is not set and what it governs is derived. */
+export type OptionValue = string | number | boolean | undefined;
+
+/** How a value is written and which values are allowed. */
+export type ValueForm =
+  | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like?: string }
+  | { readonly kind: 'integer' | 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] };
+
+export interface OptionNotes {
+  /** One or two sentences for a reader who meets the option for the first time. */
+  readonly help: string;
+  /** Unit of a number, `s`, `ms`, `tokens`. */
+  readonly unit?: string;
+  /** Further environment variables that set it, after its own. */
+  readonly alsoEnv?: readonly string[];
+  /** For tests and fault injection: works everywhere, is listed in no help. */
+  readonly hidden?: boolean;
+  /** What an unset option amounts to. */
+  readonly unset?: string;
+}
+
+/** One row of the table from which flags, environment, file keys, JSON Schema and documentation are made. */
+export interface Option<T extends OptionValue = OptionValue> extends OptionNotes {
+  readonly form: ValueForm;
+  readonly default: T;
+}
+
+/** Lowest and highest allowed value, both included. */
+export type Range = readonly [min: number, max: number];
+
+type TextNotes = OptionNotes & { readonly pattern?: RegExp; readonly like?: string };
+
+function textForm({ pattern, like }: TextNotes): ValueForm {
+  return {
+    kind: 'text',
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(like === undefined ? {} : { like }),
+  };
+}
+
+export function text(fallback: string, notes: TextNotes): Option<string> {
+  return { ...notes, form: textForm(notes), default: fallback };
+}
+
+export function optionalText(notes: TextNotes): Option<string | undefined> {
+  return { ...notes, form: textForm(notes), default: undefined };
+}
+
+export function integer(fallback: number, range: Range, notes: OptionNotes): Option<number> {
+  return { ...notes, form: { kind: 'integer', min: range[0], max: range[1] }, default: fallback };
+}
+
+export function optionalInteger(range: Range, notes: OptionNotes): Option<number | undefined> {
+  return { ...notes, form: { kind: 'integer', min: range[0], max: range[1] }, default: undefined };
+}
+
+export function number(fallback: number, range: Range, notes: OptionNotes): Option<number> {
+  return { ...notes, form: { kind: 'number', min: range[0], max: range[1] }, default: fallback };
+}
+
+export function optionalNumber(range: Range, notes: OptionNotes): Option<number | undefined> {
+  return { ...notes, form: { kind: 'number', min: range[0], max: range[1] }, default: undefined };
+}
+
+export function toggle(fallback: boolean, notes: OptionNotes): Option<boolean> {
+  return { ...notes, form: { kind: 'boolean' }, default: fallback };
+}
+
+export function choice<const C extends string>(
+  choices: readonly C[],
+  fallback: C,
+  notes: OptionNotes,
+): Option<C> {
+  return { ...notes, form: { kind: 'choice', choices }, default: fallback };
+}
+
+export function optionalChoice<const C extends string>(
+  choices: readonly C[],
+  notes: OptionNotes,
+): Option<C | undefined> {
+  return { ...notes, form: { kind: 'choice', choices }, default: undefined };
+}

@@ -1,0 +1,78 @@
+import type { Option, OptionValue, ValueForm } from './option';
+
+/** `expected` completes the sentence "X must be ...". */
+export type ReadResult =
+  | { readonly kind: 'value'; readonly value: OptionValue }
+  | { readonly kind: 'problem'; readonly expected: string };
+
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off']);
+
+const value = (read: OptionValue): ReadResult => ({ kind: 'value', value: read });
+
+/** Reads what a flag or an environment variable says. */
+export function readText(option: Option, given: string): ReadResult {
+  const trimmed = given.trim();
+  if (option.form.kind === 'boolean') return readWord(option, trimmed.toLowerCase());
+  if (option.form.kind === 'integer' || option.form.kind === 'number') {
+    const isNumeric = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed);
+    return readTyped(option, isNumeric ? Number(trimmed) : trimmed);
+  }
+  return readTyped(option, trimmed);
+}
+
+/** Reads what a YAML or JSON document holds: types must fit, nothing is coerced. Null unsets an option that may be unset. */
+export function readTyped(option: Option, given: unknown): ReadResult {
+  if (given === null || given === undefined) {
+    return option.default === undefined ? value(undefined) : problem(option);
+  }
+  return isAllowed(option.form, given) ? value(given) : problem(option);
+}
+
+/** What the option takes, in words: `an integer from 1 to 65535`. */
+export function expectation(form: ValueForm): string {
+  switch (form.kind) {
+    case 'text':
+      return form.like === undefined ? 'a text' : `a text like ${form.like}`;
+    case 'boolean':
+      return 'true or false';
+    case 'choice':
+      return `one of ${form.choices.join(', ')}`;
+    case 'integer':
+      return `an integer ${rangeInWords(form.min, form.max)}`;
+    case 'number':
+      return `a number ${rangeInWords(form.min, form.max)}`;
+  }
+}
+
+export function rangeInWords(min: number, max: number): string {
+  return max >= Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+}
+
+function readWord(option: Option, word: string): ReadResult {
+  if (TRUE_WORDS.has(word)) return value(true);
+  return FALSE_WORDS.has(word) ? value(false) : problem(option);
+}
+
+function problem(option: Option): ReadResult {
+  return { kind: 'problem', expected: expectation(option.form) };
+}
+
+function isAllowed(form: ValueForm, given: unknown): given is NonNullable<OptionValue> {
+  switch (form.kind) {
+    case 'text':
+      return typeof given === 'string' && given !== '' && (form.pattern?.test(given) ?? true);
+    case 'boolean':
+      return typeof given === 'boolean';
+    case 'choice':
+      return typeof given === 'string' && form.choices.includes(given);
+    case 'integer':
+      return Number.isSafeInteger(given) && isWithin(form, Number(given));
+    case 'number':
+      return typeof given === 'number' && Number.isFinite(given) && isWithin(form, given);
+  }
+}
+
+function isWithin(range: { readonly min: number; readonly max: number }, given: number): boolean {
+  return given >= range.min && given <= range.max;
+}

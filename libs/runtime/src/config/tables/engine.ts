@@ -1,0 +1,45 @@
+import { choice, integer, number, toggle } from '../option';
+
+/** vLLM's scheduler options, with its names and defaults. */
+export const ENGINE = {
+  blockSize: integer(16, [1, 1024], {
+    help: 'Tokens per KV block.',
+    unit: 'tokens',
+  }),
+  maxNumSeqs: integer(256, [1, 65_536], {
+    help: 'Sequences in one batch at most.',
+    unit: 'sequences',
+  }),
+  maxNumBatchedTokens: integer(8192, [1, 1_048_576], {
+    help: 'Token budget of one step: decode tokens and prompt chunks together.',
+    unit: 'tokens',
+  }),
+  /** 0 = off. */
+  longPrefillTokenThreshold: integer(0, [0, 1_048_576], {
+    help: 'Most prompt tokens of one sequence in one step, so that a long prompt does not starve others; 0 = off.',
+    unit: 'tokens',
+  }),
+  enablePrefixCaching: toggle(true, {
+    help: 'Share KV blocks of equal prompt prefixes and keep them for later requests.',
+  }),
+  enableChunkedPrefill: toggle(true, {
+    help: 'Split a prompt over several steps when the token budget is short.',
+  }),
+  schedulingPolicy: choice(['fcfs', 'priority'], 'fcfs', {
+    help: 'Order of waiting requests: first come first served, or by `priority` of the request (lower first).',
+  }),
+  /** Simulated seconds. */
+  startupDuration: number(0, [0, 86_400], {
+    help: 'How long an engine loads before it takes work, as a real one loads weights.',
+    unit: 's, simulated',
+  }),
+  /** Percent of the step. */
+  warmupPenalty: number(0, [0, 10_000], {
+    help: 'Extra time of the first steps of an engine; 100 makes them twice as long.',
+    unit: '%',
+  }),
+  warmupSteps: integer(0, [0, 1_000_000], {
+    help: 'Steps to which warmup_penalty applies.',
+    unit: 'steps',
+  }),
+} as const;

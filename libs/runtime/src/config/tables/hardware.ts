@@ -1,0 +1,39 @@
+import { integer, number, optionalInteger, optionalText, text } from '../option';
+
+/** What is simulated: the model, the GPUs and the wires between them. */
+export const HARDWARE = {
+  model: text('llama-3.1-8b', {
+    help: 'Model whose geometry is simulated; `baton doctor` lists those known.',
+  }),
+  /** Name in requests and answers. */
+  servedModelName: optionalText({
+    help: 'Name under which clients ask for the model.',
+    unset: 'the name given as model',
+  }),
+  gpu: text('h100', {
+    help: 'GPU of every engine; `baton doctor` lists those known.',
+  }),
+  tensorParallelSize: integer(1, [1, 64], {
+    help: 'GPUs per engine.',
+    unit: 'GPUs',
+  }),
+  /** Link between prefill and decode. */
+  link: text('infiniband-ndr', {
+    help: 'Link over which KV blocks go from prefill to decode: nvlink, infiniband-ndr, infiniband-hdr, roce-400g, roce-200g, 100gbe, 25gbe, pcie.',
+  }),
+  /** Longest prompt plus output. */
+  maxModelLen: optionalInteger([16, 16_777_216], {
+    help: 'Longest prompt plus output of one request.',
+    unit: 'tokens',
+    unset: "the model's own context",
+  }),
+  gpuMemoryUtilization: number(0.9, [0.05, 1], {
+    help: 'Share of GPU memory for weights, activations and KV cache; what is left after weights becomes KV blocks.',
+  }),
+  /** KV blocks of an engine, instead of what memory gives. */
+  numGpuBlocksOverride: optionalInteger([1, 100_000_000], {
+    help: 'KV blocks of an engine, whatever its memory.',
+    unit: 'blocks',
+    unset: 'computed from GPU memory, weights and gpu_memory_utilization',
+  }),
+} as const;

@@ -1,0 +1,36 @@
+import { choice, number, optionalText } from '../option';
+
+/** Logs, and the hooks by which tests break things on purpose. */
+export const PROCESS = {
+  logLevel: choice(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info', {
+    help: 'How much is logged to stderr.',
+  }),
+  /** Name of a step of the hand-over after which the process ends itself with SIGKILL. */
+  crashAfter: optionalText({
+    help: 'End the process hard after this step: held, handed-over, decode-queued, decode-begun, read-answered, finished.',
+    hidden: true,
+    unset: 'never',
+  }),
+  /** Chance that an API process ignores a token frame. */
+  dropFrames: number(0, [0, 1], {
+    help: 'Share of token frames that an API process loses.',
+    hidden: true,
+  }),
+  repeatFrames: number(0, [0, 1], {
+    help: 'Share of token frames that an API process sees twice.',
+    hidden: true,
+  }),
+  reorderFrames: number(0, [0, 1], {
+    help: 'Share of token frames that an API process sees after the next one.',
+    hidden: true,
+  }),
+  loseAborts: number(0, [0, 1], {
+    help: 'Share of abort messages that are stored but not sent.',
+    hidden: true,
+  }),
+  /** Chance that a KV read is answered `expired`. */
+  failReads: number(0, [0, 1], {
+    help: 'Share of KV reads that the holder answers as expired.',
+    hidden: true,
+  }),
+} as const;

@@ -1,0 +1,66 @@
+import { choice, integer, number, optionalText, toggle } from '../option';
+
+/** What is accepted, how long answers are, and what a loss or an overload does. */
+export const REQUESTS = {
+  /** Length of an answer that no limit cuts. */
+  outputLength: choice(['lognormal', 'constant', 'uniform', 'geometric'], 'lognormal', {
+    help: 'Distribution of the natural length of an answer (it ends with `stop`); max_tokens cuts it (`length`), ignore_eos gives exactly max_tokens.',
+  }),
+  outputLengthMean: number(128, [1, 1_048_576], {
+    help: 'Mean natural length of an answer.',
+    unit: 'tokens',
+  }),
+  outputLengthSigma: number(0.6, [0, 10], {
+    help: 'lognormal: standard deviation of the logarithm of the length.',
+  }),
+  outputLengthMin: integer(1, [1, 1_048_576], {
+    help: 'Shortest natural length; lower bound of uniform.',
+    unit: 'tokens',
+  }),
+  outputLengthMax: integer(8192, [1, 1_048_576], {
+    help: 'Longest natural length; upper bound of uniform.',
+    unit: 'tokens',
+  }),
+  maxRequestBodyMb: number(16, [0.001, 1024], {
+    help: 'Largest request body, counted while it is read; beyond it 413.',
+    unit: 'MiB',
+  }),
+  /** Per stage. */
+  maxWaitingRequests: integer(4096, [1, 10_000_000], {
+    help: 'Requests that may wait for one stage over all API processes; beyond it 429 with Retry-After.',
+    unit: 'requests',
+  }),
+  enableRequestIdHeaders: toggle(false, {
+    help: 'Answer with an X-Request-Id header.',
+  }),
+  /** What GET /version answers. */
+  reportedVersion: optionalText({
+    help: 'What GET /version answers, for clients that look for a certain server.',
+    unset: "Baton's own version",
+  }),
+  /** Simulated seconds. */
+  kvLeaseDuration: number(30, [0.1, 86_400], {
+    help: 'How long prefill holds KV blocks that nobody fetches and no heartbeat renews.',
+    unit: 's, simulated',
+  }),
+  kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
+    help: 'When KV named by kv_transfer_params from outside cannot be loaded: end the request with an error, or compute the prompt again on decode.',
+  }),
+  workerLossPolicy: choice(['retry', 'fail'], 'retry', {
+    help: 'When a worker dies with requests that Baton routed: run them again elsewhere, or fail them with 500 as a bare cluster would.',
+  }),
+  maxRuns: integer(3, [1, 100], {
+    help: 'Runs of one stage that a request may take before it fails with attempts_exhausted.',
+    unit: 'runs',
+  }),
+  /** Wall seconds. */
+  brokerGrace: number(10, [0, 3600], {
+    help: 'How long a running request survives without a broker and without progress.',
+    unit: 's',
+  }),
+  /** Wall seconds. */
+  shutdownTimeout: number(30, [0, 3600], {
+    help: 'How long running requests may go on after SIGTERM or Ctrl-C.',
+    unit: 's',
+  }),
+} as const;
