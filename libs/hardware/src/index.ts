@@ -1,0 +1,1 @@
+export type { BatchAggregates, DecodeLaw, StepTimeModel } from './step-time/step-time-model';

@@ -1,0 +1,44 @@
+/**
+ * What a step-time model may know about the batch of one step: sums over its sequences, so that an engine can keep them up to date
+ * without a loop. Attention is linear in these sums, which is why they suffice.
+ */
+export interface BatchAggregates {
+  /** Prompt tokens computed in this step, Σ n over the prefilling sequences. */
+  readonly prefillTokens: number;
+  readonly prefillSeqs: number;
+  /** Σ ((p + n)² − p²), p = tokens of the sequence already in KV (cached or computed before), n = new ones. Tokens². */
+  readonly prefillQuadratic: number;
+  /** Σ p over the prefilling sequences. */
+  readonly prefillContext: number;
+  /** Sequences that generate one token each in this step. */
+  readonly decodeSeqs: number;
+  /** Σ context tokens over those. */
+  readonly decodeContext: number;
+  /** Share of KV blocks in use, 0..1. */
+  readonly kvUsage: number;
+}
+
+/** Time of a decode-only step as a straight line over Σ context: `baseUs + perContextUs · Σctx`, while Σctx <= contextLimit. */
+export interface DecodeLaw {
+  readonly baseUs: number;
+  readonly perContextUs: number;
+  /** Largest Σ context for which the line is exact; Infinity when it always is. */
+  readonly contextLimit: number;
+}
+
+/** How long one step of an engine takes. Pure: the same batch always takes the same time. */
+export interface StepTimeModel {
+  /** One line for logs and results. */
+  readonly description: string;
+  /** Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates nothing. */
+  stepUs(batch: BatchAggregates): number;
+  /**
+   * The line that decode-only steps of this many sequences follow, starting from any Σ context up to its limit. Undefined when there is
+   * none: the engine then may not take several steps at once. Equal to `stepUs` up to the rounding of floating point.
+   */
+  decodeLaw?(decodeSeqs: number): DecodeLaw | undefined;
+  /** Offset in µs, after the step's end, at which a token appears; a function of its arguments alone, below the step's length. */
+  tokenJitterUs?(seed: number, requestHash: number, tokenIndex: number): number;
+  /** False when the batch lies outside what the model was measured or fitted for, and its answer is an extrapolation. */
+  isWithinRange?(batch: BatchAggregates): boolean;
+}
