@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { EnginePresence, Stage } from '@baton/contract';
+import { connectRedisTransport, type Transport } from '@baton/transport';
+import { PrivateRedis } from './redis-server';
+import { waitUntil } from './wait';
+
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+
+/** A step time that is easy to reason about: 2 ms a step, 1 µs a prompt token. */
+export const FAST_STEPS = ['--step-time', 'constant', '--step-duration-ms', '2'];
+
+export interface ClusterOptions {
+  readonly topology: string;
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Share a Redis with another cluster; else the cluster gets one of its own. */
+  readonly redis?: PrivateRedis;
+}
+
+/** `bin/baton up` as a user starts it, with real processes and a real Redis, plus what a test needs to look inside and to kill. */
+export class TestCluster {
+  private output = '';
+
+  private constructor(
+    private readonly supervisor: ChildProcess,
+    readonly redis: PrivateRedis,
+    readonly port: number,
+    private readonly ownsRedis: boolean,
+    private readonly transport: Transport,
+  ) {}
+
+  static async start(options: ClusterOptions): Promise<TestCluster> {
+    const redis = options.redis ?? (await PrivateRedis.launch());
+    const port = await freePort();
+    const flags = ['up', options.topology, '--port', String(port), ...(options.flags ?? [])];
+    const supervisor = spawn(process.execPath, [BATON, ...flags], {
+      env: { ...process.env, REDIS_URL: redis.url, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const transport = await connectRedisTransport({ url: redis.url });
+    const cluster = new TestCluster(
+      supervisor,
+      redis,
+      port,
+      options.redis === undefined,
+      transport,
+    );
+    await cluster.untilReady();
+    return cluster;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Everything that the supervisor and its children printed. */
+  get log(): string {
+    return this.output;
+  }
+
+  get supervisorPid(): number {
+    return this.supervisor.pid ?? 0;
+  }
+
+  engines(): Promise<EnginePresence[]> {
+    return this.transport.presence.engines();
+  }
+
+  /** Pids of the worker processes of a stage. */
+  async pidsOf(stage: Stage): Promise<number[]> {
+    const engines = await this.engines();
+    return [...new Set(engines.filter((e) => e.stage === stage).map((e) => e.pid))];
+  }
+
+  /** Sum of a gauge over all engines, as they last announced it. */
+  async sumOf(
+    gauge: 'running' | 'heldBlocks' | 'waitingCapacity' | 'waitingDeferred',
+  ): Promise<number> {
+    const engines = await this.engines();
+    return engines.reduce((sum, engine) => sum + engine.gauges[gauge], 0);
+  }
+
+  /** All blocks free, nothing runs: what must hold after every test. */
+  async untilAtRest(deadlineMs = 15_000): Promise<void> {
+    const atRest = async (): Promise<boolean> => {
+      const engines = await this.engines();
+      return engines.every(
+        ({ gauges: g }) =>
+          g.running + g.waitingCapacity + g.waitingDeferred + g.heldBlocks === 0 && g.kvUsage === 0,
+      );
+    };
+    await waitUntil(atRest, { what: 'every engine is at rest', deadlineMs });
+  }
+
+  async stop(): Promise<void> {
+    await this.transport.close();
+    if (this.supervisor.exitCode === null && this.supervisor.signalCode === null) {
+      const gone = once(this.supervisor, 'exit');
+      this.supervisor.kill('SIGTERM');
+      await gone;
+    }
+    if (this.ownsRedis) await this.redis.close();
+  }
+
+  private async untilReady(): Promise<void> {
+    const collect = (chunk: Buffer): void => {
+      this.output += chunk.toString();
+    };
+    this.supervisor.stdout?.on('data', collect);
+    this.supervisor.stderr?.on('data', collect);
+    const ready = async (): Promise<boolean> => {
+      if (this.supervisor.exitCode !== null) throw new Error(`baton up ended:\n${this.output}`);
+      return fetch(`${this.baseUrl}/health/ready`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+    };
+    try {
+      await waitUntil(ready, { what: 'the cluster is ready', deadlineMs: 30_000 });
+    } catch (error) {
+      await this.stop();
+      throw new Error(`${String(error)}\n${this.output}`);
+    }
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

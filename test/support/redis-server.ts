@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from './wait';
+
+/** A private redis-server of one test file, on a unix socket that survives `kill` and `start` of the server behind it. */
+export class PrivateRedis {
+  private process: ChildProcess | undefined;
+
+  private constructor(private readonly directory: string) {}
+
+  static async launch(): Promise<PrivateRedis> {
+    const redis = new PrivateRedis(await mkdtemp(join(tmpdir(), 'baton-redis-')));
+    await redis.start();
+    return redis;
+  }
+
+  get socketPath(): string {
+    return join(this.directory, 'redis.sock');
+  }
+
+  /** As REDIS_URL takes it. */
+  get url(): string {
+    return `unix://${this.socketPath}`;
+  }
+
+  async start(): Promise<void> {
+    const options = [
+      '--port',
+      '0',
+      '--unixsocket',
+      this.socketPath,
+      '--save',
+      '',
+      '--dir',
+      this.directory,
+    ];
+    this.process = spawn('redis-server', options, { stdio: 'ignore' });
+    await waitUntil(() => accepts(this.socketPath), { what: 'redis-server accepts connections' });
+  }
+
+  /** SIGKILL: nothing is saved, the next `start` comes up empty. */
+  async kill(): Promise<void> {
+    const dead = this.process;
+    if (dead === undefined) return;
+    this.process = undefined;
+    const gone = new Promise((resolve) => dead.once('exit', resolve));
+    dead.kill('SIGKILL');
+    await gone;
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+function accepts(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
