@@ -1,0 +1,2 @@
+export * from './generation-request';
+export * from './limits';

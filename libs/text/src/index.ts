@@ -1,0 +1,2 @@
+export * from './output-plan';
+export * from './tokenizer';
