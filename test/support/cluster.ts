@@ -9,8 +9,12 @@ import { waitUntil } from './wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 
-/** A step time that is easy to reason about: 2 ms a step, 1 µs a prompt token. */
-export const FAST_STEPS = ['--step-time', 'constant', '--step-duration-ms', '2'];
+/** A step time that is easy to reason about: 20 ms a prompt, 5 ms a token. */
+export const PLAIN_STEPS: readonly string[] = [
+  '--step-time=constant',
+  '--time-to-first-token=20',
+  '--inter-token-latency=5',
+];
 
 export interface ClusterOptions {
   readonly topology: string;
@@ -73,6 +77,12 @@ export class TestCluster {
   async pidsOf(stage: Stage): Promise<number[]> {
     const engines = await this.engines();
     return [...new Set(engines.filter((e) => e.stage === stage).map((e) => e.pid))];
+  }
+
+  /** The API process that answers on this cluster's port. */
+  async apiPid(): Promise<number> {
+    const answer = await fetch(`${this.baseUrl}/health/live`);
+    return Number(((await answer.json()) as { pid: number }).pid);
   }
 
   /** Sum of a gauge over all engines, as they last announced it. */

@@ -23,7 +23,7 @@ export class PrivateRedis {
 
   /** As REDIS_URL takes it. */
   get url(): string {
-    return `unix://${this.socketPath}`;
+    return `unix:${this.socketPath}`;
   }
 
   async start(): Promise<void> {

@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type StreamedAnswer, stream } from '../support/client';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { waitUntil } from '../support/wait';
+
+const TOKENS = 120;
+const BODY = { max_tokens: TOKENS, ignore_eos: true };
+
+describe('a cluster under faults', () => {
+  let cluster: TestCluster | undefined;
+
+  afterEach(async () => {
+    await cluster?.stop();
+    cluster = undefined;
+  });
+
+  async function start(topology: string, ...flags: string[]): Promise<TestCluster> {
+    cluster = await TestCluster.start({ topology, flags: [...PLAIN_STEPS, ...flags] });
+    return cluster;
+  }
+
+  function load(target: TestCluster, requests: number): Promise<StreamedAnswer[]> {
+    const streams = Array.from({ length: requests }, (_, i) =>
+      stream(`${target.baseUrl}/v1/completions`, { ...BODY, prompt: promptOf(i) }),
+    );
+    return Promise.all(streams);
+  }
+
+  /** The texts that an undisturbed cluster gives to the same prompts. */
+  async function expectUndisturbed(
+    target: TestCluster,
+    disturbed: StreamedAnswer[],
+  ): Promise<void> {
+    const calm = await load(target, disturbed.length);
+    expect(disturbed.map((answer) => answer.error)).toEqual(calm.map(() => undefined));
+    expect(disturbed.map((answer) => answer.text)).toEqual(calm.map((answer) => answer.text));
+    expect(disturbed.map((answer) => answer.finishReason)).toEqual(calm.map(() => 'length'));
+    await target.untilAtRest();
+  }
+
+  async function victim(target: TestCluster, stage: 'prefill' | 'decode'): Promise<number> {
+    await waitUntil(async () => (await target.sumOf('running')) > 0, { what: 'requests run' });
+    const [pid] = await target.pidsOf(stage);
+    expect(pid).toBeDefined();
+    return pid ?? 0;
+  }
+
+  it.each(['prefill', 'decode'] as const)(
+    'loses no request when a %s worker is killed',
+    async (stage) => {
+      const target = await start('2P2D');
+      const running = load(target, 40);
+      process.kill(await victim(target, stage), 'SIGKILL');
+      await expectUndisturbed(target, await running);
+    },
+  );
+
+  it.each(['prefill', 'decode'] as const)(
+    'repeats no token when a %s worker is paused and comes back',
+    async (stage) => {
+      const target = await start('2P2D');
+      const running = load(target, 40);
+      const pid = await victim(target, stage);
+      process.kill(pid, 'SIGSTOP');
+      const answers = await running;
+      process.kill(pid, 'SIGCONT');
+      await expectUndisturbed(target, answers);
+    },
+  );
+
+  it.each(['held', 'handed-over', 'decode-queued', 'decode-begun', 'read-answered', 'finished'])(
+    'survives a crash right after "%s"',
+    async (step) => {
+      const target = await start('2P2D', `--crash-after=${step}`);
+      const answers = await load(target, 8);
+      await expectUndisturbed(await calmTwin(target), answers);
+    },
+  );
+
+  /** The same cluster without the crash hook, so that its texts can be compared. */
+  async function calmTwin(crashing: TestCluster): Promise<TestCluster> {
+    await crashing.stop();
+    return start('2P2D');
+  }
+
+  it('streams the right text when frames are dropped, repeated and reordered', async () => {
+    const target = await start(
+      '1P2D',
+      '--drop-frames=0.1',
+      '--repeat-frames=0.1',
+      '--reorder-frames=0.1',
+    );
+    const answers = await load(target, 20);
+    await expectUndisturbed(await calmTwin(target), answers);
+  });
+
+  it('loses no request when Redis is killed and comes back empty', async () => {
+    const target = await start('1P2D');
+    const running = load(target, 20);
+    await victim(target, 'decode');
+    await target.redis.kill();
+    await target.redis.start();
+    await expectUndisturbed(target, await running);
+  });
+
+  it('frees the blocks of an API process that was killed', async () => {
+    const target = await start('1P1D');
+    const running = load(target, 10).catch(() => 'connection lost');
+    await victim(target, 'decode');
+    process.kill(await target.apiPid(), 'SIGKILL');
+    expect(await running).toBe('connection lost');
+    await target.untilAtRest(12_000);
+  });
+
+  it('frees the blocks of an aborted request whose abort message was lost', async () => {
+    const target = await start('1P1D', '--lose-aborts=1');
+    const leave = new AbortController();
+    const url = `${target.baseUrl}/v1/completions`;
+    const left = stream(url, { ...BODY, max_tokens: 4000, prompt: 'x' }, leave.signal).catch(
+      () => 'left',
+    );
+    await waitUntil(async () => (await target.sumOf('running')) > 0, { what: 'it runs' });
+    leave.abort();
+    expect(await left).toBe('left');
+    await target.untilAtRest(5_000);
+  });
+});
+
+function promptOf(index: number): string {
+  return `Request number ${index} asks for a short story about runner ${index % 7}.`;
+}

@@ -1,0 +1,170 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { stream } from '../support/client';
+import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PrivateRedis } from '../support/redis-server';
+import { waitUntil } from '../support/wait';
+
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+const run = promisify(execFile);
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function baton(...args: string[]): Promise<Outcome> {
+  const env = { ...process.env, REDIS_URL: '' };
+  return run(process.execPath, [BATON, ...args], { env, timeout: 30_000 }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: Outcome) => error,
+  );
+}
+
+describe('baton up', () => {
+  it.each([
+    [['up', '2X3'], /topology/i],
+    [['up', '2P'], /decode/i],
+    [['up', '2P2D', '--modle', 'x'], /--model/],
+    [['up', '2P2D', '--model', 'llama-9'], /llama-3\.1-8b/],
+    [['up', '2P2D', '--gpu', 'h1000'], /h100/],
+    [['up', '2P2D', '--port', 'eighty'], /port/],
+  ])('refuses %j with exit code 2 and one hint', async (args, hint) => {
+    const outcome = await baton(...args);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(hint);
+    expect(outcome.stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+  });
+
+  it('refuses a taken port before it starts anything', async () => {
+    const squatter = createServer();
+    const port = await freePort();
+    squatter.listen(port, '127.0.0.1');
+    await once(squatter, 'listening');
+    const outcome = await baton('up', '1P1D', '--port', String(port));
+    squatter.close();
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toContain(String(port));
+  });
+
+  it('refuses an unreachable Redis with one sentence', async () => {
+    const port = await freePort();
+    const outcome = await baton('up', '1P1D', '--redis', `redis://127.0.0.1:${port}`);
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(/redis/i);
+  });
+
+  it('finds a broker by itself, says which, and leaves no process behind on Ctrl-C', async () => {
+    const port = await freePort();
+    const args = ['up', '1P1D', '--port', String(port), ...PLAIN_STEPS];
+    const up = spawn(process.execPath, [BATON, ...args], {
+      env: { ...process.env, REDIS_URL: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let log = '';
+    up.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    up.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    const answers = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${port}/health/ready`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+    await waitUntil(answers, { what: 'it is ready', deadlineMs: 30_000 });
+    const children = await processesOfGroup(up.pid ?? 0);
+    expect(children.length).toBeGreaterThanOrEqual(4);
+    const gone = once(up, 'exit');
+    process.kill(up.pid ?? 0, 'SIGINT');
+    expect((await gone)[0]).toBe(0);
+    expect(await alive(children)).toEqual([]);
+    expect(log).toMatch(/broker/i);
+  });
+
+  it('restarts a crashed worker', async () => {
+    const cluster = await TestCluster.start({ topology: '1P1D', flags: PLAIN_STEPS });
+    const [pid] = await cluster.pidsOf('decode');
+    process.kill(pid ?? 0, 'SIGKILL');
+    const replaced = async (): Promise<boolean> => {
+      const pids = await cluster.pidsOf('decode');
+      return pids.length === 1 && pids[0] !== pid;
+    };
+    await waitUntil(replaced, { what: 'another decode worker is there' });
+    const answer = await stream(`${cluster.baseUrl}/v1/completions`, {
+      prompt: 'x',
+      max_tokens: 3,
+    });
+    expect(answer.endedWithDone).toBe(true);
+    await cluster.stop();
+  });
+
+  it('lets a decode worker join and leave under load', async () => {
+    const redis = await PrivateRedis.launch();
+    const cluster = await TestCluster.start({ topology: '1P1D', flags: PLAIN_STEPS, redis });
+    const url = `${cluster.baseUrl}/v1/completions`;
+    const load = (): Promise<unknown[]> =>
+      Promise.all(
+        Array.from({ length: 30 }, (_, i) =>
+          stream(url, { prompt: `joining ${i}`, max_tokens: 200, ignore_eos: true }),
+        ),
+      );
+    const before = load();
+    const joined = spawn(
+      process.execPath,
+      [BATON, 'up', '--role', 'decode', '--redis', redis.url, ...PLAIN_STEPS],
+      { stdio: 'ignore' },
+    );
+    const two = async (): Promise<boolean> => (await cluster.pidsOf('decode')).length === 2;
+    await waitUntil(two, { what: 'two decode workers are there' });
+    const during = load();
+    await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'requests run' });
+    const gone = once(joined, 'exit');
+    joined.kill('SIGTERM');
+    const answers = [...(await before), ...(await during)] as { text: string; error: unknown }[];
+    await gone;
+    expect(answers.filter((answer) => answer.error !== undefined)).toEqual([]);
+    await cluster.untilAtRest();
+    await cluster.stop();
+    await redis.close();
+  });
+});
+
+describe('baton doctor', () => {
+  it('says what is installed and which broker would be used', async () => {
+    const outcome = await baton('doctor');
+    expect(outcome.code).toBe(0);
+    expect(outcome.stdout).toMatch(/node/i);
+    expect(outcome.stdout).toMatch(/redis/i);
+  });
+});
+
+async function processesOfGroup(leader: number): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,pgid=']);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([, group]) => group === leader)
+    .map(([pid]) => pid ?? 0);
+}
+
+async function alive(pids: readonly number[]): Promise<number[]> {
+  const living = (): number[] =>
+    pids.filter((pid) => {
+      try {
+        process.kill(pid, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  await waitUntil(() => living().length === 0, {
+    what: 'all processes are gone',
+    deadlineMs: 3_000,
+  }).catch(() => undefined);
+  return living();
+}
