@@ -8,7 +8,7 @@ import {
   optionOf,
 } from './config';
 import { type FileValues, readConfigFile } from './config-file';
-import { envName, fileName, flagName, keyOf, nearestName } from './names';
+import { envName, flagName, keyOf, nearestName } from './names';
 import type { OptionValue } from './option';
 import { readText } from './read-value';
 import { UsageError } from './usage-error';
@@ -38,7 +38,12 @@ interface Found {
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
 /** Names with the option prefix that are no options. */
-const OTHER_VARIABLES = new Set(['BATON_CONFIG', 'BATON_CONFIG_FILE', 'BATON_CACHE_DIR']);
+const OTHER_VARIABLES = new Set([
+  'BATON_CONFIG',
+  'BATON_CONFIG_FILE',
+  'BATON_CACHE_DIR',
+  'BATON_PROCESS',
+]);
 
 /**
  * Resolves the configuration: a flag wins over the environment, that over the file, that over the default.

@@ -1,0 +1,126 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+const PURE = [
+  'kernel',
+  'hardware',
+  'kvcache',
+  'engine',
+  'handoff',
+  'placement',
+  'workload',
+  'cluster',
+  'analysis',
+];
+const CLOCKS = [
+  'Date',
+  'performance',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+];
+const OUTSIDE = ['process', 'fetch', 'crypto', 'console'];
+
+const sizes = {
+  'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],
+  'max-lines-per-function': ['error', { max: 70 }],
+};
+
+const promises = {
+  '@typescript-eslint/no-floating-promises': 'error',
+  '@typescript-eslint/no-misused-promises': 'error',
+  '@typescript-eslint/await-thenable': 'error',
+};
+
+const clarity = {
+  '@typescript-eslint/no-explicit-any': 'error',
+  '@typescript-eslint/no-unused-vars': [
+    'error',
+    { argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
+  ],
+  '@typescript-eslint/switch-exhaustiveness-check': [
+    'error',
+    { considerDefaultExhaustiveForUnions: true },
+  ],
+  '@typescript-eslint/ban-ts-comment': 'error',
+  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+  eqeqeq: ['error', 'always', { null: 'ignore' }],
+  'no-console': 'error',
+  'preserve-caught-error': 'off',
+  'prefer-const': 'error',
+};
+
+/** A fourth parameter is an options object; constructors are excused, they only take in what others hand them. */
+const parameters = [
+  'FunctionDeclaration',
+  'ArrowFunctionExpression',
+  ':not(MethodDefinition[kind="constructor"]) > FunctionExpression',
+].map((node) => ({
+  selector: `${node}[params.length>3]`,
+  message: 'At most three parameters; take an options object.',
+}));
+
+/** User errors come from a catalogue and broken invariants from `assert`; nothing else is thrown. */
+const bareErrors = {
+  selector: "ThrowStatement > NewExpression[callee.name='Error']",
+  message: 'Throw a BatonError or UsageError, or use assert from @baton/kernel.',
+};
+
+/** Inner loops that may not allocate an options object, and tables written one row a call. */
+const MANY_PARAMETERS = ['libs/kernel/src/event-queue.ts', 'libs/contract/src/errors.ts'];
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', 'coverage/', 'out/', 'data/', '**/*.d.ts'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.{ts,mts}'],
+    extends: [tseslint.configs.recommended],
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: { ...sizes, ...promises, ...clarity },
+  },
+  {
+    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: { 'no-restricted-syntax': ['error', bareErrors, ...parameters] },
+  },
+  { files: MANY_PARAMETERS, rules: { 'no-restricted-syntax': ['error', bareErrors] } },
+  {
+    files: [`libs/{${PURE.join(',')}}/**/*.ts`],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...[...CLOCKS, ...OUTSIDE].map((name) => ({
+          name,
+          message: 'A pure lib gets time and effects as arguments.',
+        })),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Chance comes from a named RandomStream.' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        { patterns: ['node:*', '@nestjs/*', 'bullmq', 'ioredis', 'prom-client', 'pino', 'undici'] },
+      ],
+    },
+  },
+  { files: ['**/*.spec.ts'], rules: { 'max-lines-per-function': 'off' } },
+  {
+    files: ['**/*.{mjs,cjs}', 'bin/*'],
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+        performance: 'readonly',
+        __dirname: 'readonly',
+      },
+    },
+    rules: { 'max-lines': sizes['max-lines'] },
+  },
+  { files: ['scripts/**', 'bench/**'], rules: { 'no-console': 'off' } },
+);
