@@ -4,8 +4,12 @@ export interface Tokenizer {
   /** One more than the highest id. */
   readonly vocabSize: number;
   readonly special: SpecialTokens;
-  /** Ids of plain text. What looks like a special token in `text` is encoded as ordinary characters. */
-  encode(text: string): number[];
+  /**
+   * Ids of plain text. What looks like a special token in `text` is encoded as ordinary characters.
+   *
+   * @param limit stops early: longer text gives exactly `limit + 1` ids
+   */
+  encode(text: string, limit?: number): number[];
   /** Text of ids; bytes that are not UTF-8 become U+FFFD, special tokens their names. */
   decode(ids: ArrayLike<number>): string;
   /** Text of one token on its own. Throws `InvariantError` when the id is not of this vocabulary. */

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, it } from 'vitest';
+import { defaultTokenizer } from './o200k-tokenizer';
+
+const tokenizer = defaultTokenizer();
+const oracle = (text: string): number[] => encode(text, { disallowedSpecial: new Set() });
+
+describe('the o200k tokenizer', () => {
+  it.each([
+    'Hello world',
+    "I'll say it's HERE, they've GONE'VE.",
+    'line one\r\n\r\n  line two\t\tend   ',
+    '北京市的天气很好，我们去散步吧。',
+    'emoji 👩‍👩‍👧‍👦 ok \ud800 lone',
+    '<|im_start|>system<|im_end|><|endoftext|>',
+    '1234567 3.14159',
+    'internationalisation ' + 'x'.repeat(500) + 'ab'.repeat(300),
+    'https://example.org/a/b?c=d//\n\n//',
+  ])('encodes %j as the reference does', (text) => {
+    expect(tokenizer.encode(text)).toEqual(oracle(text));
+  });
+
+  it('encodes any text as the reference does, and decodes it back', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 200 }),
+      fc.string({
+        unit: fc.constantFrom('a', 'b', 'é', ' ', '\n', '.', 'Z', '7', '我'),
+        maxLength: 300,
+      }),
+    );
+    fc.assert(
+      fc.property(text, (value) => {
+        const ids = tokenizer.encode(value);
+        expect(ids).toEqual(oracle(value));
+        expect(tokenizer.decode(ids)).toBe(value);
+        expect(tokenizer.decode(new Int32Array(ids))).toBe(value);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('never yields a special token from text', () => {
+    for (const id of [199_999, 200_003, 200_004]) {
+      const ids = tokenizer.encode(`a${tokenizer.tokenText(id)}b`);
+      expect(ids.every((other) => other < 199_998)).toBe(true);
+    }
+  });
+
+  it('stops one token beyond the limit', () => {
+    expect(tokenizer.encode('one two three four', 2)).toHaveLength(3);
+    expect(tokenizer.encode('one two', 2)).toHaveLength(2);
+    expect(tokenizer.encode('abcdefgh'.repeat(1000), 10)).toHaveLength(11);
+  });
+
+  it('encodes a word of a megabyte within bounds', () => {
+    const ids = tokenizer.encode('ab'.repeat(500_000));
+    expect(tokenizer.decode(ids)).toBe('ab'.repeat(500_000));
+  });
+
+  it('gives the bytes of a token that is no whole character', () => {
+    const ids = tokenizer.encode('👩‍👩‍👧‍👦');
+    expect(ids.flatMap((id) => tokenizer.tokenBytes(id))).toEqual([...Buffer.from('👩‍👩‍👧‍👦')]);
+  });
+
+  it('has no token beyond its vocabulary', () => {
+    expect(tokenizer.hasToken(tokenizer.vocabSize - 1)).toBe(true);
+    expect(tokenizer.hasToken(tokenizer.vocabSize)).toBe(false);
+    expect(tokenizer.hasToken(199_998)).toBe(false);
+    expect(() => tokenizer.tokenText(300_000)).toThrow('not in the vocabulary');
+  });
+});

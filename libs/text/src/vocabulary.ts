@@ -1,0 +1,73 @@
+import { assert } from '@baton/kernel';
+import type { Tokenizer } from './tokenizer';
+import {
+  ADJECTIVES,
+  ADVERBS,
+  CONJUNCTIONS,
+  DETERMINERS,
+  NOUNS,
+  PREPOSITIONS,
+  VERBS,
+} from './word-lists';
+
+/** Parts of a sentence, small integers since the generator walks over them once per token. */
+export const PART = {
+  determiner: 0,
+  adjective: 1,
+  noun: 2,
+  verb: 3,
+  preposition: 4,
+  adverb: 5,
+  conjunction: 6,
+} as const;
+
+/**
+ * Token ids of the words that simulated text is made of. Each is one token with its leading space, and stays that token wherever it
+ * stands between other words, commas and full stops: the pre-tokenizer cuts before each space, so re-encoding gives the same ids.
+ */
+export interface Vocabulary {
+  /** Words in a sentence, by part. */
+  readonly inner: readonly Int32Array[];
+  /** First words of a sentence that follows another. */
+  readonly openers: Int32Array;
+  /** First words where no space may precede: after a line break and at the start of a chat answer. */
+  readonly bareOpeners: Int32Array;
+  readonly comma: number;
+  readonly fullStop: number;
+  /** A full stop with an empty line, one token; the sentence's own when the tokenizer has none. */
+  readonly paragraphEnd: number;
+}
+
+const cache = new WeakMap<Tokenizer, Vocabulary>();
+
+export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
+  let vocabulary = cache.get(tokenizer);
+  if (vocabulary === undefined) {
+    vocabulary = buildVocabulary(tokenizer);
+    cache.set(tokenizer, vocabulary);
+  }
+  return vocabulary;
+}
+
+function buildVocabulary(tokenizer: Tokenizer): Vocabulary {
+  const single = (text: string): number | undefined => {
+    const ids = tokenizer.encode(text);
+    return ids.length === 1 ? ids[0] : undefined;
+  };
+  const tokensOf = (texts: readonly string[]): Int32Array => {
+    const ids = Int32Array.from(texts.flatMap((text) => single(text) ?? []));
+    assert(ids.length > 0, 'the tokenizer has a token for some word of each part');
+    return ids;
+  };
+  const parts = [DETERMINERS, ADJECTIVES, NOUNS, VERBS, PREPOSITIONS, ADVERBS, CONJUNCTIONS];
+  const capitals = DETERMINERS.map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  const fullStop = tokensOf(['.'])[0]!;
+  return {
+    inner: parts.map((list) => tokensOf(list.map((word) => ` ${word}`))),
+    openers: tokensOf(capitals.map((word) => ` ${word}`)),
+    bareOpeners: tokensOf(capitals),
+    comma: tokensOf([','])[0]!,
+    fullStop,
+    paragraphEnd: single('.\n\n') ?? fullStop,
+  };
+}
