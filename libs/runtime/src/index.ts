@@ -1,6 +1,16 @@
 export * from './config/child-config';
 export * from './config/config';
 export * from './config/config-schema';
+export * from './config/configuration-page';
+export * from './config/names';
+export type { Option, OptionValue, ValueForm } from './config/option';
 export * from './config/resolve-config';
 export * from './config/usage-error';
 export * from './logs/logger';
+export * from './clock/live-clock';
+export * from './clock/loop-lag';
+export * from './clock/wall-clock';
+export * from './metrics/cache-config';
+export * from './metrics/engine-metrics';
+export * from './metrics/engine-stats';
+export * from './metrics/families';

@@ -1,0 +1,166 @@
+import type { EnginePresence } from '@baton/contract';
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  type MetricValueWithName,
+  Registry,
+} from 'prom-client';
+import {
+  type CounterFamily,
+  ENGINE_METRICS,
+  type GaugeFamily,
+  type HistogramFamily,
+  type MetricFamily,
+  type SeriesLabels,
+} from './families';
+
+/** Whose numbers a scrape shows; asked once per family and scrape. */
+export type PresenceSource = () => readonly EnginePresence[];
+
+/** Labels of `vllm:cache_config_info` besides `engine`: the cache configuration as strings. */
+export type CacheConfigLabels = Readonly<Record<string, string>>;
+
+export interface EngineMetricsSource {
+  readonly presences: PresenceSource;
+  readonly cacheConfig: (engine: EnginePresence) => CacheConfigLabels;
+}
+
+/**
+ * Registers every family of `ENGINE_METRICS` so that a scrape of `registry` shows the engines that `presences` returns: a worker's own, or all
+ * those that announced themselves.
+ */
+export function registerEngineMetrics(registry: Registry, source: EngineMetricsSource): void {
+  for (const family of ENGINE_METRICS) registry.registerMetric(metricOf(family, source.presences));
+  registry.registerMetric(new CacheConfigInfo(source));
+}
+
+/** The text of all engine families for these engines. */
+export async function renderClusterMetrics(
+  presences: readonly EnginePresence[],
+  cacheConfig: EngineMetricsSource['cacheConfig'],
+): Promise<string> {
+  const registry = new Registry();
+  registerEngineMetrics(registry, { presences: () => presences, cacheConfig });
+  return registry.metrics();
+}
+
+function metricOf(family: MetricFamily, presences: PresenceSource): Gauge | Counter | Histogram {
+  switch (family.kind) {
+    case 'gauge':
+      return new EngineGauge(family, presences);
+    case 'counter':
+      return new EngineCounter(family, presences);
+    case 'histogram':
+      return new EngineHistogram(family, presences);
+  }
+}
+
+function labelsOf(engine: EnginePresence, extra: SeriesLabels): Record<string, string> {
+  return { engine: String(engine.index), model_name: engine.model, ...extra };
+}
+
+/** What prom-client asks of a metric beside its values. */
+function head(family: { name: string; help: string }): { name: string; help: string } {
+  return { name: family.name, help: family.help };
+}
+
+class EngineGauge extends Gauge {
+  constructor(
+    private readonly family: GaugeFamily,
+    private readonly presences: PresenceSource,
+  ) {
+    super({ ...head(family), registers: [] });
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const values = this.presences().flatMap((engine) =>
+      this.family.series.map(({ labels, value }) => ({
+        labels: labelsOf(engine, labels),
+        value: value(engine),
+      })),
+    );
+    return { ...(await super.get()), values };
+  }
+}
+
+class EngineCounter extends Counter {
+  constructor(
+    private readonly family: CounterFamily,
+    private readonly presences: PresenceSource,
+  ) {
+    super({ ...head(family), registers: [] });
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const values = this.presences().flatMap((engine) =>
+      this.family.series.map(({ labels, key }) => ({
+        labels: labelsOf(engine, labels),
+        value: engine.counters[key] ?? 0,
+      })),
+    );
+    return { ...(await super.get()), values };
+  }
+}
+
+interface HistogramText {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'histogram';
+  readonly aggregator: 'sum';
+  values: MetricValueWithName<string>[];
+}
+
+class EngineHistogram extends Histogram {
+  constructor(
+    private readonly family: HistogramFamily,
+    private readonly presences: PresenceSource,
+  ) {
+    super({ ...head(family), buckets: [...family.buckets], registers: [] });
+  }
+
+  /** The hook through which prom-client reads a histogram, for the text form and for `get` alike. */
+  getForPromString(): Promise<HistogramText> {
+    const { name, help } = this.family;
+    const values = this.presences().flatMap((engine) => this.seriesOf(engine));
+    return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values });
+  }
+
+  private seriesOf(engine: EnginePresence): MetricValueWithName<string>[] {
+    const { name, key, buckets } = this.family;
+    const snapshot = engine.histograms[key];
+    const labels = labelsOf(engine, {});
+    const bounds = [...(snapshot?.le ?? buckets).map(String), '+Inf'];
+    const series = bounds.map((le, i) => ({
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le },
+      value: snapshot?.counts[i] ?? 0,
+    }));
+    return [
+      ...series,
+      { metricName: `${name}_sum`, labels, value: snapshot?.sum ?? 0 },
+      { metricName: `${name}_count`, labels, value: snapshot?.count ?? 0 },
+    ];
+  }
+}
+
+/** vLLM's configuration as labels; it has no model_name. */
+class CacheConfigInfo extends Gauge {
+  constructor(private readonly source: EngineMetricsSource) {
+    super({
+      name: 'vllm:cache_config_info',
+      help: 'Information of the LLMEngine CacheConfig',
+      registers: [],
+    });
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const values = this.source.presences().map((engine) => ({
+      labels: { engine: String(engine.index), ...this.source.cacheConfig(engine) },
+      value: 1,
+    }));
+    return { ...(await super.get()), values };
+  }
+}

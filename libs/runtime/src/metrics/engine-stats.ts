@@ -1,0 +1,45 @@
+import type { HistogramSnapshot } from '@baton/contract';
+import { BucketCounts } from './bucket-counts';
+import {
+  COUNTER_KEYS,
+  type CounterKey,
+  ENGINE_METRICS,
+  HISTOGRAM_KEYS,
+  type HistogramKey,
+} from './families';
+
+/** What one engine has counted since its process started; survives a rebuild of the engine. */
+export class EngineStats {
+  private readonly counts: Record<CounterKey, number>;
+  private readonly distributions: Record<HistogramKey, BucketCounts>;
+
+  constructor() {
+    this.counts = keyed(COUNTER_KEYS, () => 0);
+    this.distributions = keyed(HISTOGRAM_KEYS, (key) => new BucketCounts(bucketsOf(key)));
+  }
+
+  add(key: CounterKey, count = 1): void {
+    this.counts[key] += count;
+  }
+
+  observe(key: HistogramKey, value: number): void {
+    this.distributions[key].observe(value);
+  }
+
+  counters(): Record<string, number> {
+    return { ...this.counts };
+  }
+
+  histograms(): Record<string, HistogramSnapshot> {
+    return keyed(HISTOGRAM_KEYS, (key) => this.distributions[key].snapshot());
+  }
+}
+
+function keyed<K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> {
+  return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>;
+}
+
+function bucketsOf(key: HistogramKey): readonly number[] {
+  const family = ENGINE_METRICS.find((each) => each.kind === 'histogram' && each.key === key);
+  return family?.kind === 'histogram' ? family.buckets : [];
+}
