@@ -33,12 +33,16 @@ export interface StepTimeModel {
   /** Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates nothing. */
   stepUs(batch: BatchAggregates): number;
   /**
-   * The line that decode-only steps of this many sequences follow, starting from any Σ context up to its limit. Undefined when there is
-   * none: the engine then may not take several steps at once. Equal to `stepUs` up to the rounding of floating point.
+   * The line that decode-only steps of this many sequences follow, from Σ context `decodeContext` (0 unless given) up to the line's limit.
+   * Undefined when there is none: the engine then may not take several steps at once. `baseUs + perContextUs · Σctx`, computed in
+   * this order, equals `stepUs` to the last bit.
    */
-  decodeLaw?(decodeSeqs: number): DecodeLaw | undefined;
-  /** Offset in µs, after the step's end, at which a token appears; a function of its arguments alone, below the step's length. */
+  decodeLaw?(decodeSeqs: number, decodeContext?: number): DecodeLaw | undefined;
+  /** Offset in µs (>= 0), after the step's end, at which a token appears; a function of its arguments alone, below the step's length. */
   tokenJitterUs?(seed: number, requestHash: number, tokenIndex: number): number;
   /** False when the batch lies outside what the model was measured or fitted for, and its answer is an extrapolation. */
   isWithinRange?(batch: BatchAggregates): boolean;
 }
+
+/** No step is shorter, whatever a user configures or a fit extrapolates to: a step of no length would not move the clock. */
+export const MIN_STEP_US = 1;

@@ -1,0 +1,62 @@
+import { HardwareError } from './hardware-error';
+
+/** Something that a user picks by name from a catalogue. */
+export interface Named {
+  readonly name: string;
+  readonly aliases: readonly string[];
+}
+
+const SUGGESTIONS = 3;
+
+/**
+ * The entry with that name or alias. Case, punctuation and a leading organisation (`meta-llama/`) do not matter.
+ *
+ * @throws HardwareError `unknown-name`, with the nearest names
+ */
+export function findByName<T extends Named>(kind: string, entries: readonly T[], name: string): T {
+  const wanted = normalise(name);
+  const found = entries.find((entry) => goesBy(entry, name));
+  if (found) return found;
+  const near = entries
+    .map((entry) => ({ name: entry.name, distance: distanceTo(entry, wanted) }))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, SUGGESTIONS)
+    .map((entry) => entry.name);
+  throw new HardwareError(
+    'unknown-name',
+    `Unknown ${kind} '${name}'. Nearest known: ${near.join(', ')}.`,
+  );
+}
+
+/** Whether the entry goes by that name. */
+export function goesBy(entry: Named, name: string): boolean {
+  const wanted = normalise(name);
+  return namesOf(entry).some((own) => normalise(own) === wanted);
+}
+
+function namesOf(entry: Named): string[] {
+  return [entry.name, ...entry.aliases];
+}
+
+function normalise(name: string): string {
+  const withoutOrganisation = name.slice(name.lastIndexOf('/') + 1);
+  return withoutOrganisation.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+function distanceTo(entry: Named, wanted: string): number {
+  return Math.min(...namesOf(entry).map((own) => editDistance(normalise(own), wanted)));
+}
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

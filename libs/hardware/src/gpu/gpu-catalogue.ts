@@ -1,0 +1,189 @@
+import { findByName } from '../find-by-name';
+import type { Gpu, GpuEfficiency, GpuInterconnect } from './gpu';
+
+const GIB = 2 ** 30;
+
+interface Row {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly teraflops: number;
+  readonly memoryGib: number;
+  readonly memoryGbPerSecond: number;
+  readonly interconnect: GpuInterconnect;
+  readonly efficiency: GpuEfficiency;
+  readonly figures: string;
+  readonly efficiencyFrom: string;
+}
+
+function gpu(row: Row): Gpu {
+  return {
+    name: row.name,
+    aliases: row.aliases,
+    flopsPerSecond: row.teraflops * 1e12,
+    memoryBytes: row.memoryGib * GIB,
+    memoryBytesPerSecond: row.memoryGbPerSecond * 1e9,
+    interconnect: row.interconnect,
+    efficiency: row.efficiency,
+    source: { figures: row.figures, efficiency: row.efficiencyFrom },
+  };
+}
+
+/** Small all-reduces of vLLM's graphs: 5.6 µs on A100, 4.7 on H100 and H200 (AIConfigurator's operator tables, TP8). */
+const nvlink = (gbPerSecond: number, allReduceUs = 4.7): GpuInterconnect => ({
+  kind: 'nvlink',
+  bytesPerSecond: gbPerSecond * 1e9,
+  allReduceUs,
+});
+
+/** Through host memory; the latency is an assumption. */
+const pcie = (gbPerSecond: number): GpuInterconnect => ({
+  kind: 'pcie',
+  bytesPerSecond: gbPerSecond * 1e9,
+  allReduceUs: 25,
+});
+
+const efficiency = (
+  compute: readonly [prefill: number, decode: number, attention: number],
+  memory: number,
+  layerOverheadUs: number,
+): GpuEfficiency => ({
+  prefillCompute: compute[0],
+  decodeCompute: compute[1],
+  attentionCompute: compute[2],
+  memory,
+  layerOverheadUs,
+});
+
+const FITTED = 'fitted to Llama-3.1-8B TP1 of data/profiles/unified_model.json';
+const ASSUMED = 'assumed: between the fitted cards; not measured';
+const FROM_OPERATORS = 'LLMServingSim operator tables (vLLM 0.19), attention and dense layers';
+
+/** The GPUs known by figures. */
+export const GPUS: readonly Gpu[] = [
+  gpu({
+    name: 'a100-80g',
+    aliases: ['a100', 'a100-80gb', 'a100-sxm', 'a100-sxm-80gb', 'a100-sxm4-80gb'],
+    teraflops: 312,
+    memoryGib: 80,
+    memoryGbPerSecond: 2039,
+    interconnect: nvlink(300, 5.6),
+    efficiency: efficiency([0.797, 0.605, 0.566], 0.803, 73.3),
+    figures: 'NVIDIA A100 data sheet; AIConfigurator a100_sxm',
+    efficiencyFrom: FITTED,
+  }),
+  gpu({
+    name: 'a100-40g',
+    aliases: ['a100-40gb', 'a100-sxm-40gb', 'a100-sxm4-40gb'],
+    teraflops: 312,
+    memoryGib: 40,
+    memoryGbPerSecond: 1555,
+    interconnect: nvlink(300, 5.6),
+    efficiency: efficiency([0.797, 0.605, 0.566], 0.803, 73.3),
+    figures: 'NVIDIA A100 data sheet',
+    efficiencyFrom: 'those of a100-80g',
+  }),
+  gpu({
+    name: 'h100',
+    aliases: ['h100-sxm', 'h100-80g', 'h100-80gb', 'h100-sxm-80gb', 'h100-sxm5'],
+    teraflops: 989.5,
+    memoryGib: 80,
+    memoryGbPerSecond: 3350,
+    interconnect: nvlink(450),
+    efficiency: efficiency([0.676, 0.471, 0.676], 0.926, 41.9),
+    figures: 'NVIDIA H100 SXM data sheet; AIConfigurator h100_sxm',
+    efficiencyFrom: FITTED,
+  }),
+  gpu({
+    name: 'h200',
+    aliases: ['h200-sxm', 'h200-141g', 'h200-141gb', 'h200-sxm-141gb'],
+    teraflops: 989.5,
+    memoryGib: 141,
+    memoryGbPerSecond: 4800,
+    interconnect: nvlink(450),
+    efficiency: efficiency([0.671, 0.565, 0.664], 0.941, 48.4),
+    figures: 'NVIDIA H200 SXM data sheet; AIConfigurator h200_sxm',
+    efficiencyFrom: FITTED,
+  }),
+  gpu({
+    name: 'h20',
+    aliases: ['h20-sxm', 'h20-96g', 'h20-96gb'],
+    teraflops: 148,
+    memoryGib: 96,
+    memoryGbPerSecond: 4000,
+    interconnect: nvlink(450),
+    efficiency: efficiency([0.8, 0.7, 0.7], 0.93, 45),
+    figures: 'NVIDIA H20 figures as published by cloud vendors',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'b200',
+    aliases: ['b200-sxm', 'b200-180g', 'b200-180gb'],
+    teraflops: 2250,
+    memoryGib: 180,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA DGX B200 data sheet, one of eight, dense',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'l40s',
+    aliases: ['l40s-48g', 'l40s-48gb'],
+    teraflops: 362,
+    memoryGib: 48,
+    memoryGbPerSecond: 864,
+    interconnect: pcie(32),
+    efficiency: efficiency([0.32, 0.25, 0.32], 0.9, 40),
+    figures: 'NVIDIA L40S data sheet, without sparsity',
+    efficiencyFrom: 'prefill and attention: BLIS; the rest assumed',
+  }),
+  gpu({
+    name: 'a10',
+    aliases: ['a10-24g', 'a10-24gb'],
+    teraflops: 125,
+    memoryGib: 24,
+    memoryGbPerSecond: 600,
+    interconnect: pcie(32),
+    efficiency: efficiency([0.6, 0.5, 0.5], 0.85, 60),
+    figures: 'NVIDIA A10 data sheet, without sparsity',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'rtx-4090',
+    aliases: ['4090', 'geforce-rtx-4090', 'rtx4090-24g'],
+    teraflops: 165.2,
+    memoryGib: 24,
+    memoryGbPerSecond: 1008,
+    interconnect: pcie(32),
+    efficiency: efficiency([0.75, 0.5, 0.73], 0.925, 25),
+    figures: 'NVIDIA Ada architecture paper, FP32 accumulation, dense',
+    efficiencyFrom: `attention and memory: ${FROM_OPERATORS}; the rest assumed`,
+  }),
+  gpu({
+    name: 'rtx-pro-6000',
+    aliases: ['rtxpro6000', 'rtx-pro-6000-blackwell', 'rtx-pro-6000-server'],
+    teraflops: 503.8,
+    memoryGib: 96,
+    memoryGbPerSecond: 1597,
+    interconnect: pcie(64),
+    efficiency: efficiency([0.785, 0.53, 0.46], 0.9, 25),
+    figures: 'NVIDIA RTX PRO 6000 Blackwell Server data sheet, an eighth of its sparse FP4 figure',
+    efficiencyFrom: FROM_OPERATORS,
+  }),
+  gpu({
+    name: 'mi300x',
+    aliases: ['mi300', 'mi300x-192g', 'mi300x-192gb'],
+    teraflops: 1307.4,
+    memoryGib: 192,
+    memoryGbPerSecond: 5300,
+    interconnect: { kind: 'infinity-fabric', bytesPerSecond: 448e9, allReduceUs: 10 },
+    efficiency: efficiency([0.45, 0.35, 0.4], 0.8, 60),
+    figures: 'AMD Instinct MI300X data sheet, dense; seven links of 64 GB/s',
+    efficiencyFrom: ASSUMED,
+  }),
+];
+
+/** @throws HardwareError `unknown-name` */
+export function findGpu(name: string): Gpu {
+  return findByName('GPU', GPUS, name);
+}

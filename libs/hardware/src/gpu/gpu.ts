@@ -1,0 +1,35 @@
+import type { Named } from '../find-by-name';
+
+/** How the GPUs of one engine reach each other. */
+export interface GpuInterconnect {
+  readonly kind: 'nvlink' | 'infinity-fabric' | 'pcie';
+  /** One direction, per GPU. */
+  readonly bytesPerSecond: number;
+  /** Time of an all-reduce of almost nothing. */
+  readonly allReduceUs: number;
+}
+
+/** Which part of the data sheet's figure a kernel reaches, 0..1. */
+export interface GpuEfficiency {
+  /** Matrix products over prompt tokens (the field calls it MFU). */
+  readonly prefillCompute: number;
+  /** Matrix products over decode batches, which are too small to fill the GPU. */
+  readonly decodeCompute: number;
+  /** Attention of prompts. */
+  readonly attentionCompute: number;
+  /** Weights and KV read from memory. */
+  readonly memory: number;
+  /** Time per layer that neither computing nor reading explains: launches, norms, waits between kernels. */
+  readonly layerOverheadUs: number;
+}
+
+export interface Gpu extends Named {
+  /** Dense BF16 with FP32 accumulation, without sparsity. */
+  readonly flopsPerSecond: number;
+  readonly memoryBytes: number;
+  readonly memoryBytesPerSecond: number;
+  readonly interconnect: GpuInterconnect;
+  readonly efficiency: GpuEfficiency;
+  /** Where the figures come from; `efficiency` apart from the data sheet's. */
+  readonly source: { readonly figures: string; readonly efficiency: string };
+}

@@ -1,0 +1,22 @@
+export type HardwareErrorCode =
+  /** A model, GPU or link that no catalogue has. */
+  | 'unknown-name'
+  /** A tensor-parallel degree that the model's heads do not allow. */
+  | 'bad-tensor-parallel'
+  /** The weights leave no room for KV blocks. */
+  | 'does-not-fit'
+  /** No shipped calibration for this model, GPU and degree. */
+  | 'not-calibrated'
+  /** A table or polynomial that cannot be used. */
+  | 'bad-profile';
+
+/** What a user asked of the hardware cannot be had. The message is one sentence fit for that user. */
+export class HardwareError extends Error {
+  constructor(
+    readonly code: HardwareErrorCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'HardwareError';
+  }
+}

@@ -1,0 +1,112 @@
+import type { Named } from '../find-by-name';
+
+/** Grouped-query attention; multi-head when kvHeads = heads. */
+export interface GroupedAttention {
+  readonly kind: 'grouped';
+  readonly kvHeads: number;
+  readonly headDim: number;
+  /** Some layers attend to the last tokens only. */
+  readonly slidingWindow?: { readonly tokens: number; readonly layers: number };
+}
+
+/** DeepSeek's multi-head latent attention: KV holds one latent vector per token, shared by all heads. */
+export interface LatentAttention {
+  readonly kind: 'latent';
+  readonly queryRank: number;
+  readonly kvRank: number;
+  readonly nopeDim: number;
+  readonly ropeDim: number;
+  readonly valueDim: number;
+}
+
+export interface MixtureOfExperts {
+  readonly experts: number;
+  /** Routed experts per token. */
+  readonly activeExperts: number;
+  /** Experts that every token passes, of the same size. */
+  readonly sharedExperts: number;
+  readonly expertIntermediate: number;
+  /** Leading layers that have the dense feed-forward instead. */
+  readonly denseLayers: number;
+}
+
+/** The shape of a decoder-only transformer, as its published configuration has it. Widths in elements. */
+export interface ModelGeometry extends Named {
+  readonly layers: number;
+  readonly hidden: number;
+  readonly heads: number;
+  readonly attention: GroupedAttention | LatentAttention;
+  /** Width of the dense feed-forward (of `denseLayers` in a mixture). */
+  readonly intermediate: number;
+  /** Matrices of one feed-forward: 3 when gated (SwiGLU), 2 when not. */
+  readonly feedForwardMatrices: 2 | 3;
+  readonly experts?: MixtureOfExperts;
+  readonly vocabulary: number;
+  readonly tiedEmbeddings: boolean;
+  /** Bytes of one weight in the published checkpoint, on average. */
+  readonly weightBytes: number;
+  readonly maxContext: number;
+}
+
+/** KV is kept in 16 bits. */
+export const KV_ELEMENT_BYTES = 2;
+
+/** Parameters that one layer's attention has. */
+export function attentionParameters(model: ModelGeometry): number {
+  const { hidden, heads, attention } = model;
+  if (attention.kind === 'grouped') {
+    return hidden * attention.headDim * (2 * heads + 2 * attention.kvHeads);
+  }
+  const { queryRank, kvRank, nopeDim, ropeDim, valueDim } = attention;
+  const query = hidden * queryRank + queryRank * heads * (nopeDim + ropeDim);
+  const keyValue = hidden * (kvRank + ropeDim) + kvRank * heads * (nopeDim + valueDim);
+  return query + keyValue + heads * valueDim * hidden;
+}
+
+/** Parameters of one routed or shared expert. */
+export function expertParameters(model: ModelGeometry): number {
+  if (!model.experts) return 0;
+  return model.feedForwardMatrices * model.hidden * model.experts.expertIntermediate;
+}
+
+/** Layers with experts. */
+export function expertLayers(model: ModelGeometry): number {
+  return model.experts ? model.layers - model.experts.denseLayers : 0;
+}
+
+/** Parameters of one side of the vocabulary: the embedding, or the output head. */
+export function vocabularyParameters(model: ModelGeometry): number {
+  return model.vocabulary * model.hidden;
+}
+
+/** Parameters that every token passes in all layers: attention, dense feed-forward, shared experts, router. */
+export function sharedLayerParameters(model: ModelGeometry): number {
+  const { layers, hidden, feedForwardMatrices, intermediate, experts } = model;
+  const denseLayers = layers - expertLayers(model);
+  const dense = denseLayers * feedForwardMatrices * hidden * intermediate;
+  const shared = experts
+    ? expertLayers(model) *
+      (experts.sharedExperts * expertParameters(model) + hidden * experts.experts)
+    : 0;
+  return layers * attentionParameters(model) + dense + shared;
+}
+
+/** All parameters, without biases and norms (below 0.1 %). */
+export function parameterCount(model: ModelGeometry): number {
+  const routed = expertLayers(model) * (model.experts?.experts ?? 0) * expertParameters(model);
+  const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
+  return sharedLayerParameters(model) + routed + vocabulary;
+}
+
+/** Parameters that one token passes: what a checkpoint's "active" count means, with the vocabulary. */
+export function activeParameterCount(model: ModelGeometry): number {
+  const routed =
+    expertLayers(model) * (model.experts?.activeExperts ?? 0) * expertParameters(model);
+  const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
+  return sharedLayerParameters(model) + routed + vocabulary;
+}
+
+/** Bytes of the whole checkpoint. */
+export function weightBytesOf(model: ModelGeometry): number {
+  return parameterCount(model) * model.weightBytes;
+}

@@ -1,0 +1,19 @@
+import type { DecodeLaw } from './step-time-model';
+
+/** Remembers the laws that hold for all contexts, by number of sequences: batches change often, their sizes repeat. */
+export class DecodeLawMemo {
+  private readonly laws: (DecodeLaw | undefined)[] = [];
+
+  constructor(
+    private readonly baseUs: (decodeSeqs: number) => number,
+    private readonly perContextUs: number,
+  ) {}
+
+  of(decodeSeqs: number): DecodeLaw {
+    return (this.laws[decodeSeqs] ??= {
+      baseUs: this.baseUs(decodeSeqs),
+      perContextUs: this.perContextUs,
+      contextLimit: Infinity,
+    });
+  }
+}

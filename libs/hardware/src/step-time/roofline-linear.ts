@@ -1,0 +1,49 @@
+import type { EnginePlacement } from '../engine-placement';
+import {
+  expertLayers,
+  expertParameters,
+  sharedLayerParameters,
+  vocabularyParameters,
+} from '../model/model-geometry';
+
+/** Everything of a step but attention: matrix products against the bytes of their weights. */
+export interface LinearCost {
+  us(prefillTokens: number, prefillSeqs: number, decodeSeqs: number): number;
+}
+
+/** A multiplication and an addition per weight and token. */
+const FLOPS_PER_PARAMETER = 2;
+
+/**
+ * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate), weights read / bandwidth + layers · overhead)`.
+ * The output head works on one token per sequence. Of the experts, those are read that any token of the step is routed to: with uniform
+ * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same).
+ */
+export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
+  const { efficiency } = gpu;
+  const { experts = 0, activeExperts = 0 } = model.experts ?? {};
+  const expertsEverywhere = expertLayers(model) * expertParameters(model);
+  const shared = sharedLayerParameters(model);
+  const head = vocabularyParameters(model);
+  const flopsPerToken = FLOPS_PER_PARAMETER * (shared + activeExperts * expertsEverywhere);
+
+  const usPerFlop = 1e6 / (gpu.flopsPerSecond * tp);
+  const prefillUs = (flopsPerToken * usPerFlop) / efficiency.prefillCompute;
+  const decodeUs = (flopsPerToken * usPerFlop) / efficiency.decodeCompute;
+  const headUs = (FLOPS_PER_PARAMETER * head * usPerFlop) / efficiency.decodeCompute;
+
+  const usPerByte = 1e6 / (gpu.memoryBytesPerSecond * efficiency.memory * tp);
+  const usPerParameter = model.weightBytes * usPerByte;
+  const fixedReadUs = (shared + head) * usPerParameter + model.layers * efficiency.layerOverheadUs;
+  const expertReadUs = experts * expertsEverywhere * usPerParameter;
+  const missedByToken = experts > 0 ? (experts - activeExperts) / experts : 1;
+
+  return {
+    us(prefillTokens, prefillSeqs, decodeSeqs) {
+      const headTokens = prefillSeqs + decodeSeqs;
+      const computeUs = prefillTokens * prefillUs + decodeSeqs * decodeUs + headTokens * headUs;
+      const readExperts = 1 - missedByToken ** (prefillTokens + decodeSeqs);
+      return Math.max(computeUs, fixedReadUs + expertReadUs * readExperts);
+    },
+  };
+}
