@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/runtime';
+import { describe, expect, it } from 'vitest';
+import { allFiles, filesBelow, read, readJson, ROOT } from './repository';
+
+const pages = allFiles().filter((path) => path.endsWith('.md') && !path.startsWith('data/'));
+
+function linksOf(page: string): string[] {
+  const withoutCode = read(page).replace(/```[\s\S]*?```/g, '');
+  return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
+}
+
+describe('the documentation', () => {
+  it.each(pages)('%s links to files that exist', (page) => {
+    const local = linksOf(page).filter((link) => !/^(https?:|#|mailto:)/.test(link));
+    const broken = local.filter((link) => {
+      const [path = ''] = link.split('#');
+      return !existsSync(join(ROOT, dirname(page), path));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('numbers its decisions without gap or repetition, in file name and heading', () => {
+    const decisions = filesBelow('docs/decisions')
+      .filter((path) => /\/\d+-/.test(path))
+      .sort();
+    const numbers = decisions.map((path) => Number(/\/(\d+)-/.exec(path)?.[1]));
+    expect(numbers).toEqual(decisions.map((_path, index) => index + 1));
+    const headings = decisions.map((path) => Number(/^# (\d+)\. /.exec(read(path))?.[1]));
+    expect(headings).toEqual(numbers);
+  });
+
+  it('describes every option of the configuration as the code has it (npm run docs)', () => {
+    expect(read('docs/configuration.md')).toBe(configurationPage());
+    expect(readJson('docs/baton.schema.json')).toEqual(JSON.parse(JSON.stringify(configSchema())));
+    for (const key of configKeys().filter((each) => !optionOf(each).hidden)) {
+      expect(read('docs/configuration.md')).toContain(`| \`${fileName(key)}\` |`);
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { allFiles, isCode, occurrences, read } from './repository';
+
+const LONGEST = 400;
+const files = allFiles();
+const code = files.filter(isCode);
+const prose = files.filter((path) => path.endsWith('.md') || /\.ya?ml$|Dockerfile$/.test(path));
+const written = [...code, ...prose].filter((path) => !path.startsWith('test/tidy/'));
+
+describe('every file', () => {
+  it('has at most 400 lines', () => {
+    const tooLong = code.filter((path) => read(path).split('\n').length > LONGEST + 1);
+    expect(tooLong).toEqual([]);
+  });
+
+  it('is named for what it holds', () => {
+    const vague = files.filter((path) => /(^|\/)(utils?|helpers?|common|misc)\.[^/]+$/.test(path));
+    expect(vague).toEqual([]);
+  });
+
+  it('is named in kebab case', () => {
+    const other = code.filter((path) => !/(^|\/)\.?[a-z0-9]+([-.][a-z0-9]+)*\.[a-z]+$/.test(path));
+    expect(other).toEqual([]);
+  });
+
+  it('knows no path of one machine', () => {
+    expect(occurrences(written, /(^|[^\w.$}])\/(home|root|Users|work|mnt)\//)).toEqual([]);
+  });
+
+  it('leaves no mark for later', () => {
+    expect(occurrences(written, /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+  });
+
+  it('switches off neither the compiler nor the linter without a rule named', () => {
+    expect(
+      occurrences(code, /@ts-(ignore|nocheck)|eslint-disable(-next-line|-line)?\s*(\*\/)?$/),
+    ).toEqual([]);
+  });
+});
+
+describe('every test', () => {
+  it('runs: none is skipped, put off or run alone', () => {
+    const specs = written.filter((path) => path.endsWith('.spec.ts'));
+    expect(occurrences(specs, /\b(it|test|describe)\.(skip|only|todo|skipIf|runIf)\b/)).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { foldersIn, read, readJson, ROOT } from './repository';
+
+const SCREEN_LINES = 60;
+const MAIN_LINES = 40;
+
+const libs = foldersIn('libs');
+const apps = foldersIn('apps');
+
+function lines(path: string): number {
+  return read(path).trimEnd().split('\n').length;
+}
+
+describe('the house', () => {
+  it.each(libs)('libs/%s has one door and a README of one screen', (lib) => {
+    expect(existsSync(join(ROOT, 'libs', lib, 'src/index.ts'))).toBe(true);
+    expect(existsSync(join(ROOT, 'libs', lib, 'README.md'))).toBe(true);
+    expect(lines(`libs/${lib}/README.md`)).toBeLessThanOrEqual(SCREEN_LINES);
+  });
+
+  it.each(apps)('apps/%s starts in a main.ts without logic of its own', (app) => {
+    expect(lines(`apps/${app}/src/main.ts`)).toBeLessThanOrEqual(MAIN_LINES);
+  });
+
+  it('is listed in nest-cli.json, room by room', () => {
+    const { projects } = readJson('nest-cli.json') as {
+      projects: Record<string, { type: string; root: string; sourceRoot: string }>;
+    };
+    const listed = Object.entries(projects).map(([name, { type, root }]) => ({ name, type, root }));
+    const present = [
+      ...apps.map((name) => ({ name, type: 'application', root: `apps/${name}` })),
+      ...libs.map((name) => ({ name, type: 'library', root: `libs/${name}` })),
+    ];
+    const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+    expect(listed.sort(byName)).toEqual(present.sort(byName));
+    for (const { root, sourceRoot } of Object.values(projects))
+      expect(sourceRoot).toBe(`${root}/src`);
+  });
+
+  it('is built from Nest on Fastify, BullMQ and ioredis', () => {
+    const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
+    const needed = ['@nestjs/core', '@nestjs/platform-fastify', 'bullmq', 'ioredis', 'prom-client'];
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(needed));
+  });
+
+  it('keeps download addresses out of the lock file', () => {
+    expect(read('package-lock.json')).not.toMatch(/"resolved"/);
+  });
+});
