@@ -1,0 +1,65 @@
+import { assert } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
+import { DeadlineList, newDeadline } from './deadline-list';
+import type { Deadline } from './deadline-list';
+
+/**
+ * The three times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl, docs/design/nixl_kv_cache_lease.md), in
+ * simulated µs. They scale with the speed of the simulated clock because they are counted on it.
+ */
+export interface LeaseTimes {
+  /** L: how long held blocks wait for a first sign of life. */
+  readonly leaseUs: Micros;
+  /** L/6: a reader's pause between two heartbeats. */
+  readonly heartbeatEveryUs: Micros;
+  /** L·2/3: each heartbeat extends the lease to at least this long from now. */
+  readonly renewalUs: Micros;
+}
+
+/** vLLM's `kv_lease_duration`: 30 s. */
+export const DEFAULT_KV_LEASE_US: Micros = 30_000_000;
+
+/** @param kvLeaseUs L, at least 6 µs */
+export function leaseTimes(kvLeaseUs: Micros = DEFAULT_KV_LEASE_US): LeaseTimes {
+  assert(Number.isInteger(kvLeaseUs) && kvLeaseUs >= 6, `a lease of ${kvLeaseUs} µs is too short`);
+  return {
+    leaseUs: kvLeaseUs,
+    heartbeatEveryUs: Math.floor(kvLeaseUs / 6),
+    renewalUs: Math.floor((kvLeaseUs * 2) / 3),
+  };
+}
+
+/**
+ * Leases in the order in which they end. First terms and renewals have different lengths, so each kind has its own list; the caller's
+ * instants never go back.
+ */
+export class LeaseBook<T> {
+  private readonly first = new DeadlineList<T>();
+  private readonly renewed = new DeadlineList<T>();
+
+  constructor(private readonly times: LeaseTimes) {}
+
+  open(owner: T, nowUs: Micros): Deadline<T> {
+    const lease = newDeadline(owner);
+    this.first.set(lease, nowUs + this.times.leaseUs);
+    return lease;
+  }
+
+  /** A sign of life: the lease ends at max(old end, now + L·2/3). */
+  renew(lease: Deadline<T>, nowUs: Micros): void {
+    const endUs = nowUs + this.times.renewalUs;
+    if (lease.list !== undefined && endUs > lease.dueUs) this.renewed.set(lease, endUs);
+  }
+
+  close(lease: Deadline<T>): void {
+    lease.list?.remove(lease);
+  }
+
+  /** The lease that ends first; of two that end together the one that was never renewed. */
+  earliest(): Deadline<T> | undefined {
+    const a = this.first.earliest();
+    const b = this.renewed.earliest();
+    if (a === undefined || b === undefined) return a ?? b;
+    return a.dueUs <= b.dueUs ? a : b;
+  }
+}

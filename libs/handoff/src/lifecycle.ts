@@ -1,0 +1,105 @@
+import type { SourceAction, SourceFact } from './source-protocol';
+import type { TargetAction, TargetFact } from './target-protocol';
+
+/** One call of a coordinator, as a driver may write it down. */
+export type HandoffEntry =
+  | {
+      readonly side: 'source';
+      readonly engineId: string;
+      readonly fact: SourceFact;
+      readonly actions: readonly SourceAction[];
+    }
+  | {
+      readonly side: 'target';
+      readonly engineId: string;
+      readonly fact: TargetFact;
+      readonly actions: readonly TargetAction[];
+    };
+
+/**
+ * What happened to one request, without instants, epochs, generations, engines or the number of tries: what two drivers must agree on.
+ * `source` has one list per holding and `target` one per fetch, each in the order of its run.
+ */
+export interface HandoffLifecycle {
+  readonly requestId: string;
+  readonly source: readonly (readonly string[])[];
+  readonly target: readonly (readonly string[])[];
+}
+
+/**
+ * The lifecycles of all requests that the entries tell of, by request id. Only what changed something leaves a trace, so repeated facts,
+ * heartbeats and repeated questions do not show. Requests that go by another id at the source appear once per id.
+ */
+export function lifecycleOf(entries: readonly HandoffEntry[]): HandoffLifecycle[] {
+  const lives = new Lives();
+  for (const entry of entries) {
+    if (entry.side === 'source') readSource(lives, entry.actions);
+    else readTarget(lives, entry.fact, entry.actions);
+  }
+  return lives.sorted();
+}
+
+function readSource(lives: Lives, actions: readonly SourceAction[]): void {
+  for (const action of actions) {
+    if (action.kind === 'hand-over') {
+      lives.note('source', action, `held ${action.heldTokens} tokens`);
+    } else if (action.kind === 'release-blocks') {
+      lives.note('source', action, `released: ${action.reason}`);
+    }
+  }
+}
+
+function readTarget(lives: Lives, fact: TargetFact, actions: readonly TargetAction[]): void {
+  if (fact.kind === 'accepted') lives.note('target', fact, 'accepted');
+  for (const action of actions) {
+    switch (action.kind) {
+      case 'send-read':
+        if (fact.kind === 'reserved') {
+          lives.note('target', fact, `reading ${fact.missingTokens} tokens`);
+        }
+        break;
+      case 'start-transfer':
+        lives.note('target', action, `transferring ${action.bytes} bytes`);
+        break;
+      case 'kv-ready':
+        lives.note('target', action, 'received');
+        break;
+      case 'kv-failed':
+        lives.note('target', action, `failed: ${action.why}`);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+type Side = HandoffEntry['side'];
+type Runs = Map<number, string[]>;
+
+class Lives {
+  private readonly requests = new Map<string, Record<Side, Runs>>();
+
+  /** A step that was noted for this run before is not noted again. */
+  note(side: Side, run: { requestId: string; epoch: number }, step: string): void {
+    const known = this.requests.get(run.requestId);
+    const request = known ?? { source: new Map<number, string[]>(), target: new Map() };
+    if (known === undefined) this.requests.set(run.requestId, request);
+    const steps = request[side].get(run.epoch);
+    if (steps === undefined) request[side].set(run.epoch, [step]);
+    else if (!steps.includes(step)) steps.push(step);
+  }
+
+  sorted(): HandoffLifecycle[] {
+    return [...this.requests]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([requestId, request]) => ({
+        requestId,
+        source: inOrder(request.source),
+        target: inOrder(request.target),
+      }));
+  }
+}
+
+function inOrder(runs: Runs): string[][] {
+  return [...runs].sort(([a], [b]) => a - b).map(([, steps]) => steps);
+}

@@ -1,0 +1,307 @@
+import { unreachable } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
+import type { Deadline } from './deadline-list';
+import { findRead, newHolding, viewOf } from './holding';
+import type { Holding, Read } from './holding';
+import { LeaseBook } from './lease';
+import type { LeaseTimes } from './lease';
+import { ReaderCounts } from './reader-counts';
+import type {
+  HoldingView,
+  ReleaseReason,
+  SourceAction,
+  SourceCounters,
+  SourceFact,
+} from './source-protocol';
+import { EVERY_EPOCH, Tombstones } from './tombstones';
+
+export interface SourceOptions {
+  readonly lease: LeaseTimes;
+  /** Generations count up from here (1). Another range per incarnation of an engine makes names of the former one void. */
+  readonly firstGeneration?: number;
+}
+
+type Fact<K extends SourceFact['kind']> = Extract<SourceFact, { kind: K }>;
+
+/**
+ * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and who reads them. The engine's driver
+ * tells it facts and carries out its actions; it alone decides that a lease has ended, by the instants it is told, and it never touches
+ * a block or sends a message itself. A fact that is told twice, late or about somebody unknown does no harm.
+ *
+ * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in time, and `tick` then ends what is due.
+ */
+export class SourceCoordinator {
+  private readonly holdings = new Map<string, Holding>();
+  private readonly leases: LeaseBook<Holding>;
+  /** A read is a lease of its own: L from its start, renewed by its reader's heartbeats. */
+  private readonly limits: LeaseBook<Read>;
+  private readonly readers = new ReaderCounts();
+  private readonly over: Tombstones;
+  private readonly tally = {
+    held: 0,
+    released: { 'read-done': 0, expired: 0, aborted: 0, superseded: 0, rejected: 0 },
+    reads: 0,
+    staleReads: 0,
+    lostReads: 0,
+    renewals: 0,
+  };
+  private nextGeneration: number;
+  private nowUs: Micros = 0;
+  private actions: SourceAction[] = [];
+
+  constructor(options: SourceOptions) {
+    this.leases = new LeaseBook(options.lease);
+    this.limits = new LeaseBook(options.lease);
+    this.over = new Tombstones(options.lease.leaseUs);
+    this.nextGeneration = options.firstGeneration ?? 1;
+  }
+
+  get counters(): SourceCounters {
+    return this.tally;
+  }
+
+  /** What has to be done now because of `fact`, and because of leases that ended before it. */
+  handle(fact: SourceFact): readonly SourceAction[] {
+    this.nowUs = Math.max(this.nowUs, fact.nowUs);
+    const readsBefore = this.readers.total;
+    this.expireBefore(this.nowUs);
+    this.apply(fact);
+    if (this.readers.total !== readsBefore) this.tellShare();
+    const actions = this.actions;
+    this.actions = [];
+    return actions;
+  }
+
+  /** When `tick` has to be told at the latest; undefined when nothing is held. */
+  nextWakeUpUs(): Micros | undefined {
+    return this.nextEnd()?.dueUs;
+  }
+
+  /** All holdings, in the order in which their requests first came. */
+  view(): HoldingView[] {
+    return [...this.holdings.values()].map(viewOf);
+  }
+
+  private apply(fact: SourceFact): void {
+    switch (fact.kind) {
+      case 'prompt-held':
+        return this.hold(fact);
+      case 'read-requested':
+        return this.answer(fact);
+      case 'read-ended':
+        return this.endRead(fact);
+      case 'heartbeat':
+        return this.renew(fact);
+      case 'release-requested':
+        return this.reject(fact);
+      case 'aborted':
+        return this.revoke(fact.requestId, EVERY_EPOCH, 'aborted');
+      case 'superseded':
+        return this.revoke(fact.requestId, fact.epoch, 'superseded');
+      case 'tick':
+        return this.expireBefore(this.nowUs + 1);
+      default:
+        return unreachable(fact);
+    }
+  }
+
+  private hold(fact: Fact<'prompt-held'>): void {
+    const { requestId, epoch, tokens } = fact;
+    const current = this.holdings.get(requestId);
+    if (current?.epoch === epoch || this.over.isBuried(requestId, epoch)) return;
+    const holding = newHolding({ requestId, epoch, generation: this.nextGeneration }, tokens);
+    this.nextGeneration += 1;
+    this.tally.held += 1;
+    const overEpoch = this.over.overEpoch(requestId);
+    if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
+      this.release(holding, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded');
+      return;
+    }
+    if (current !== undefined) this.cut(current, 'superseded');
+    holding.lease = this.leases.open(holding, this.nowUs);
+    this.holdings.set(requestId, holding);
+    this.actions.push({
+      kind: 'hand-over',
+      requestId,
+      epoch,
+      generation: holding.generation,
+      heldTokens: tokens,
+      leaseEndsUs: holding.lease.dueUs,
+    });
+  }
+
+  private answer(fact: Fact<'read-requested'>): void {
+    const holding = this.holdings.get(fact.requestId);
+    if (holding?.generation !== fact.generation || holding.epoch !== fact.epoch) {
+      this.refuseRead(fact);
+      return;
+    }
+    const known = findRead(holding, fact.reader, fact.readerRequestId);
+    if (known?.limit !== undefined) {
+      known.attempt = Math.max(known.attempt, fact.attempt);
+      this.giveBlocks(fact, holding);
+    } else if (known === undefined || fact.attempt > known.attempt) {
+      if (holding.closing === undefined) this.startRead(fact, holding, known);
+      else this.refuseRead(fact);
+    }
+  }
+
+  private startRead(fact: Fact<'read-requested'>, holding: Holding, known?: Read): void {
+    const { reader, readerRequestId, attempt } = fact;
+    const read: Read = known ?? { holding, reader, readerRequestId, attempt, limit: undefined };
+    if (known === undefined) holding.reads.push(read);
+    read.attempt = attempt;
+    read.limit = this.limits.open(read, this.nowUs);
+    holding.activeReads += 1;
+    this.readers.add(reader);
+    this.tally.reads += 1;
+    this.giveBlocks(fact, holding);
+  }
+
+  private giveBlocks(fact: Fact<'read-requested'>, holding: Holding): void {
+    this.actions.push({
+      kind: 'answer-read',
+      to: fact.reader,
+      readerRequestId: fact.readerRequestId,
+      attempt: fact.attempt,
+      outcome: 'blocks',
+      heldTokens: holding.tokens,
+      activeReads: this.readers.total,
+    });
+  }
+
+  private refuseRead(read: Pick<Read, 'reader' | 'readerRequestId' | 'attempt'>): void {
+    this.tally.staleReads += 1;
+    this.actions.push({
+      kind: 'answer-read',
+      to: read.reader,
+      readerRequestId: read.readerRequestId,
+      attempt: read.attempt,
+      outcome: 'expired',
+      heldTokens: 0,
+      activeReads: this.readers.total,
+    });
+  }
+
+  private endRead(fact: Fact<'read-ended'>): void {
+    const holding = this.holdings.get(fact.requestId);
+    if (holding?.generation !== fact.generation) return;
+    const read = findRead(holding, fact.reader, fact.readerRequestId);
+    if (read !== undefined) this.stopRead(read);
+    if (fact.outcome === 'done') this.close(holding, 'read-done');
+    this.releaseIfUnread(holding);
+  }
+
+  private renew(fact: Fact<'heartbeat'>): void {
+    for (const requestId of fact.requestIds) {
+      const holding = this.holdings.get(requestId);
+      if (holding === undefined) continue;
+      this.tally.renewals += 1;
+      if (holding.lease !== undefined) this.leases.renew(holding.lease, this.nowUs);
+      for (const read of holding.reads) {
+        if (read.limit !== undefined && read.reader === fact.reader) {
+          this.limits.renew(read.limit, this.nowUs);
+        }
+      }
+    }
+  }
+
+  private reject(fact: Fact<'release-requested'>): void {
+    const holding = this.holdings.get(fact.requestId);
+    if (holding === undefined) return;
+    if (fact.generation !== undefined && fact.generation !== holding.generation) return;
+    for (const read of holding.reads) if (read.reader === fact.reader) this.stopRead(read);
+    if (holding.closing === undefined) this.close(holding, 'rejected');
+    this.releaseIfUnread(holding);
+  }
+
+  private revoke(requestId: string, epoch: number, reason: 'aborted' | 'superseded'): void {
+    this.over.raise(requestId, epoch, this.nowUs);
+    const holding = this.holdings.get(requestId);
+    if (holding !== undefined && holding.epoch <= epoch) this.cut(holding, reason);
+  }
+
+  /** Lets the blocks go although somebody may be reading them; whoever does is told that they are no good. */
+  private cut(holding: Holding, reason: ReleaseReason): void {
+    for (const read of holding.reads) {
+      if (read.limit === undefined) continue;
+      this.stopRead(read);
+      this.refuseRead(read);
+    }
+    this.release(holding, reason);
+  }
+
+  private close(holding: Holding, reason: ReleaseReason): void {
+    holding.closing = reason;
+    if (holding.lease !== undefined) this.leases.close(holding.lease);
+  }
+
+  private stopRead(read: Read): void {
+    if (read.limit === undefined) return;
+    this.limits.close(read.limit);
+    read.limit = undefined;
+    read.holding.activeReads -= 1;
+    this.readers.remove(read.reader);
+  }
+
+  private releaseIfUnread(holding: Holding): void {
+    if (holding.closing !== undefined && holding.activeReads === 0) {
+      this.release(holding, holding.closing);
+    }
+  }
+
+  private release(holding: Holding, reason: ReleaseReason): void {
+    const { requestId, epoch, generation } = holding;
+    this.close(holding, reason);
+    if (this.holdings.get(requestId) === holding) this.holdings.delete(requestId);
+    this.over.bury(requestId, epoch, this.nowUs);
+    this.tally.released[reason] += 1;
+    this.actions.push({
+      kind: 'release-blocks',
+      requestId,
+      epoch,
+      generation,
+      reason,
+      readers: holding.reads.length,
+    });
+  }
+
+  /** Ends, in the order of their ends, the leases and reads whose end lies before `endUs`. */
+  private expireBefore(endUs: Micros): void {
+    for (let end = this.nextEnd(); end !== undefined && end.dueUs < endUs; end = this.nextEnd()) {
+      const { owner } = end;
+      if ('holding' in owner) this.loseRead(owner);
+      else this.close(owner, 'expired');
+      this.releaseIfUnread('holding' in owner ? owner.holding : owner);
+    }
+  }
+
+  /** The reader has been silent for too long; should it live, it learns that it may not use what it got. */
+  private loseRead(read: Read): void {
+    this.tally.lostReads += 1;
+    this.stopRead(read);
+    this.refuseRead(read);
+  }
+
+  private nextEnd(): Deadline<Holding> | Deadline<Read> | undefined {
+    const lease = this.leases.earliest();
+    const limit = this.limits.earliest();
+    if (lease === undefined || limit === undefined) return lease ?? limit;
+    return lease.dueUs < limit.dueUs ? lease : limit;
+  }
+
+  private tellShare(): void {
+    const activeReads = this.readers.total;
+    const readers = this.readers
+      .names()
+      .filter((reader) => !this.actions.some((action) => isTold(action, reader, activeReads)));
+    if (readers.length > 0) this.actions.push({ kind: 'share-changed', readers, activeReads });
+  }
+}
+
+/** A reader that was just answered has the new count from its answer. */
+function isTold(action: SourceAction, reader: string, activeReads: number): boolean {
+  return (
+    action.kind === 'answer-read' && action.to === reader && action.activeReads === activeReads
+  );
+}

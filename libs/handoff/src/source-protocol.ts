@@ -1,0 +1,128 @@
+import type { Micros } from '@baton/kernel';
+
+/** Why held blocks were let go: the terminal states of a holding. */
+export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';
+
+/**
+ * What the engine that holds KV learns. `nowUs` is its own simulated clock; an instant before an earlier one counts as that one.
+ * `epoch` is that of the prefill run, and `generation` the number that the holding got from `hand-over`.
+ */
+export type SourceFact =
+  /** The prompt of this run is computed and its blocks are held. */
+  | {
+      readonly kind: 'prompt-held';
+      readonly requestId: string;
+      readonly epoch: number;
+      readonly tokens: number;
+      readonly nowUs: Micros;
+    }
+  /** A reader asks for the blocks. `attempt` numbers are answered as they come. */
+  | {
+      readonly kind: 'read-requested';
+      readonly requestId: string;
+      readonly epoch: number;
+      readonly generation: number;
+      /** Engine that reads, and the request id under which it does. */
+      readonly reader: string;
+      readonly readerRequestId: string;
+      readonly attempt: number;
+      readonly nowUs: Micros;
+    }
+  /** The reader has what it needs (`done`), with or without a read before; or it gave the read up (`abandoned`). */
+  | {
+      readonly kind: 'read-ended';
+      readonly requestId: string;
+      readonly generation: number;
+      readonly reader: string;
+      readonly readerRequestId: string;
+      readonly outcome: 'done' | 'abandoned';
+      readonly nowUs: Micros;
+    }
+  | {
+      readonly kind: 'heartbeat';
+      readonly reader: string;
+      readonly requestIds: readonly string[];
+      readonly nowUs: Micros;
+    }
+  /** The reader refused the request, or aborted it. Without a generation: whatever is held under that id. */
+  | {
+      readonly kind: 'release-requested';
+      readonly requestId: string;
+      readonly generation?: number;
+      readonly reader: string;
+      readonly nowUs: Micros;
+    }
+  /** Nobody wants the request any more, in any epoch. */
+  | { readonly kind: 'aborted'; readonly requestId: string; readonly nowUs: Micros }
+  /** This run and older ones are void: the ledger refused the hand-over, or another worker took over. */
+  | {
+      readonly kind: 'superseded';
+      readonly requestId: string;
+      readonly epoch: number;
+      readonly nowUs: Micros;
+    }
+  | { readonly kind: 'tick'; readonly nowUs: Micros };
+
+/** What the driver of a source has to do, in this order. */
+export type SourceAction =
+  /** The holding exists: write its name where decode finds it. `leaseEndsUs` unless somebody renews. */
+  | {
+      readonly kind: 'hand-over';
+      readonly requestId: string;
+      readonly epoch: number;
+      readonly generation: number;
+      readonly heldTokens: number;
+      readonly leaseEndsUs: Micros;
+    }
+  | {
+      readonly kind: 'answer-read';
+      readonly to: string;
+      readonly readerRequestId: string;
+      readonly attempt: number;
+      readonly outcome: 'blocks' | 'expired';
+      readonly heldTokens: number;
+      /** Reads under way at this engine, this one included. */
+      readonly activeReads: number;
+    }
+  /** Tell these readers' engines how many reads share this engine's link now. */
+  | {
+      readonly kind: 'share-changed';
+      readonly readers: readonly string[];
+      readonly activeReads: number;
+    }
+  /** Free the blocks of this run. `readers` engines had been given them before. */
+  | {
+      readonly kind: 'release-blocks';
+      readonly requestId: string;
+      readonly epoch: number;
+      readonly generation: number;
+      readonly reason: ReleaseReason;
+      readonly readers: number;
+    };
+
+export interface SourceCounters {
+  readonly held: number;
+  readonly released: Readonly<Record<ReleaseReason, number>>;
+  /** Reads answered with blocks (a repeated question counts once), and questions answered `expired`. */
+  readonly reads: number;
+  readonly staleReads: number;
+  /** Reads whose end never came. */
+  readonly lostReads: number;
+  /** Lease renewals asked for, over all heartbeats. */
+  readonly renewals: number;
+}
+
+/** One holding as it stands, for tests and for whoever asks an engine about itself. */
+export interface HoldingView {
+  readonly requestId: string;
+  readonly epoch: number;
+  readonly generation: number;
+  readonly tokens: number;
+  /** Undefined once no new read is admitted. */
+  readonly leaseEndsUs: Micros | undefined;
+  readonly reads: readonly {
+    readonly reader: string;
+    readonly readerRequestId: string;
+    readonly endsUs: Micros;
+  }[];
+}

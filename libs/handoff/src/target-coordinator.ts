@@ -1,0 +1,313 @@
+import { unreachable } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
+import { DeadlineList, newDeadline } from './deadline-list';
+import { newFetch, viewOfFetch } from './fetch';
+import type { Fetch } from './fetch';
+import { Heartbeats } from './heartbeats';
+import type { LeaseTimes } from './lease';
+import type {
+  FetchFailure,
+  FetchView,
+  SourceName,
+  TargetAction,
+  TargetCounters,
+  TargetFact,
+} from './target-protocol';
+import { EVERY_EPOCH, Tombstones } from './tombstones';
+
+export interface TargetOptions {
+  readonly lease: LeaseTimes;
+  /**
+   * How long one question for blocks waits for its answer. An infrastructure timeout: the driver converts its wall time to simulated µs.
+   */
+  readonly answerWithinUs: Micros;
+  /** Questions per read (2). */
+  readonly readTries?: number;
+  /** KV bytes of one prompt token on this engine. */
+  readonly bytesPerToken: number;
+}
+
+type Fact<K extends TargetFact['kind']> = Extract<TargetFact, { kind: K }>;
+
+const DEFAULT_READ_TRIES = 2;
+
+/**
+ * After these nobody comes for the blocks again, so a source that lives may free them without waiting for the lease. (`superseded` is not
+ * among them: the run that took over reads the same holding.)
+ */
+const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejected', 'timeout']);
+
+/**
+ * Owns the fetches of one engine: which prompts' KV it is coming for, from whom, and how far each is. The engine's driver tells it facts and
+ * carries out its actions; the coordinator sends nothing, times no byte (that is `TransferSet`) and reserves no block itself. Answers that
+ * are repeated, late or meant for a former run do no harm: questions have numbers that are never used twice.
+ */
+export class TargetCoordinator {
+  private readonly fetches = new Map<string, Fetch>();
+  private readonly unanswered = new DeadlineList<Fetch>();
+  private readonly heartbeats: Heartbeats;
+  private readonly over: Tombstones;
+  private readonly readTries: number;
+  private readonly tally = {
+    accepted: 0,
+    received: 0,
+    nothingMissing: 0,
+    failed: { lost: 0, expired: 0, timeout: 0, aborted: 0, rejected: 0, superseded: 0 },
+    transferredBytes: 0,
+    transferredTokens: 0,
+    repeatedReads: 0,
+    heartbeats: 0,
+  };
+  private lastAttempt = 0;
+  private nowUs: Micros = 0;
+  private actions: TargetAction[] = [];
+
+  constructor(private readonly options: TargetOptions) {
+    this.heartbeats = new Heartbeats(options.lease.heartbeatEveryUs);
+    this.over = new Tombstones(options.lease.leaseUs);
+    this.readTries = options.readTries ?? DEFAULT_READ_TRIES;
+  }
+
+  get counters(): TargetCounters {
+    return this.tally;
+  }
+
+  /** What has to be done now because of `fact`. */
+  handle(fact: TargetFact): readonly TargetAction[] {
+    this.nowUs = Math.max(this.nowUs, fact.nowUs);
+    this.apply(fact);
+    const actions = this.actions;
+    this.actions = [];
+    return actions;
+  }
+
+  /** When `tick` has to be told at the latest; undefined when nothing is being fetched. */
+  nextWakeUpUs(): Micros | undefined {
+    const answer = this.unanswered.earliest()?.dueUs;
+    const beat = this.heartbeats.nextUs();
+    if (answer === undefined || beat === undefined) return answer ?? beat;
+    return Math.min(answer, beat);
+  }
+
+  /** All fetches, in the order in which their requests were accepted. */
+  view(): FetchView[] {
+    return [...this.fetches.values()].map(viewOfFetch);
+  }
+
+  private apply(fact: TargetFact): void {
+    switch (fact.kind) {
+      case 'accepted':
+        return this.accept(fact);
+      case 'rejected':
+        return this.reject(fact);
+      case 'reserved':
+        return this.reserve(fact);
+      case 'read-answered':
+        return this.takeAnswer(fact);
+      case 'share-changed':
+        return this.changeShare(fact);
+      case 'transfer-done':
+        return this.finishTransfer(fact);
+      case 'source-lost':
+        return this.loseSource(fact.engineId);
+      case 'aborted':
+        return this.revoke(fact.requestId, EVERY_EPOCH, 'aborted');
+      case 'superseded':
+        return this.revoke(fact.requestId, fact.epoch, 'superseded');
+      case 'tick':
+        return this.tick();
+      default:
+        return unreachable(fact);
+    }
+  }
+
+  private accept(fact: Fact<'accepted'>): void {
+    const fetch = this.begin(fact);
+    if (fetch === undefined) return;
+    this.fetches.set(fetch.requestId, fetch);
+    this.heartbeats.join(fetch, this.nowUs);
+  }
+
+  private reject(fact: Fact<'rejected'>): void {
+    const current = this.fetches.get(fact.requestId);
+    const fetch = current?.epoch === fact.epoch ? current : this.begin(fact);
+    if (fetch !== undefined) this.fail(fetch, 'rejected');
+  }
+
+  /** A new fetch, or undefined when this run has been here before or is void (which then has been said). */
+  private begin(run: Pick<Fetch, 'requestId' | 'epoch' | 'source'>): Fetch | undefined {
+    const { requestId, epoch } = run;
+    const current = this.fetches.get(requestId);
+    if (current?.epoch === epoch || this.over.isBuried(requestId, epoch)) return undefined;
+    const fetch = newFetch(run);
+    this.tally.accepted += 1;
+    const overEpoch = this.over.overEpoch(requestId);
+    if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
+      this.fail(fetch, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded');
+      return undefined;
+    }
+    if (current !== undefined) this.fail(current, 'superseded');
+    return fetch;
+  }
+
+  private reserve(fact: Fact<'reserved'>): void {
+    const fetch = this.fetches.get(fact.requestId);
+    if (fetch?.epoch !== fact.epoch || fetch.state !== 'accepted') return;
+    this.heartbeats.announced(fetch);
+    fetch.missingTokens = fact.missingTokens;
+    if (fact.missingTokens === 0) {
+      this.tally.nothingMissing += 1;
+      this.complete(fetch, 0);
+      return;
+    }
+    fetch.state = 'reading';
+    this.ask(fetch);
+  }
+
+  private ask(fetch: Fetch): void {
+    const { source } = fetch;
+    this.lastAttempt += 1;
+    fetch.attempt = this.lastAttempt;
+    if (fetch.tries === 0) fetch.firstAttempt = fetch.attempt;
+    else this.tally.repeatedReads += 1;
+    fetch.tries += 1;
+    fetch.question ??= newDeadline(fetch);
+    this.unanswered.set(fetch.question, this.nowUs + this.options.answerWithinUs);
+    this.actions.push({
+      kind: 'send-read',
+      to: source.engineId,
+      requestId: source.requestId,
+      epoch: source.epoch,
+      generation: source.generation,
+      attempt: fetch.attempt,
+      readerRequestId: fetch.requestId,
+    });
+  }
+
+  /** An answer to any try of the read counts; `expired` also counts during the transfer, when the source had to let the blocks go. */
+  private takeAnswer(fact: Fact<'read-answered'>): void {
+    const fetch = this.fetches.get(fact.requestId);
+    if (fetch === undefined || fetch.state === 'accepted') return;
+    if (fetch.source.engineId !== fact.from) return;
+    if (fact.attempt < fetch.firstAttempt || fact.attempt > fetch.attempt) return;
+    if (fact.outcome === 'expired') this.fail(fetch, 'expired');
+    else if (fetch.state === 'reading') this.startTransfer(fetch, fact);
+  }
+
+  private startTransfer(fetch: Fetch, answer: Fact<'read-answered'>): void {
+    this.forgetQuestion(fetch);
+    fetch.state = 'transferring';
+    fetch.tokens = Math.min(fetch.missingTokens, answer.heldTokens);
+    fetch.bytes = fetch.tokens * this.options.bytesPerToken;
+    fetch.startedUs = this.nowUs;
+    this.actions.push({
+      kind: 'start-transfer',
+      requestId: fetch.requestId,
+      epoch: fetch.epoch,
+      sourceId: fetch.source.engineId,
+      bytes: fetch.bytes,
+      bytesPerSecond: answer.bytesPerSecond,
+      activeReads: answer.activeReads,
+    });
+  }
+
+  private changeShare(fact: Fact<'share-changed'>): void {
+    const concerns = this.heartbeats
+      .from(fact.from)
+      .some((fetch) => fetch.state === 'transferring');
+    if (!concerns) return;
+    const { from, activeReads } = fact;
+    this.actions.push({ kind: 'set-share', sourceId: from, activeReads });
+  }
+
+  private finishTransfer(fact: Fact<'transfer-done'>): void {
+    const fetch = this.fetches.get(fact.requestId);
+    if (fetch?.epoch !== fact.epoch || fetch.state !== 'transferring') return;
+    this.tally.transferredBytes += fetch.bytes;
+    this.tally.transferredTokens += fetch.tokens;
+    this.complete(fetch, this.nowUs - fetch.startedUs);
+  }
+
+  private complete(fetch: Fetch, transferUs: Micros): void {
+    this.bury(fetch);
+    this.tally.received += 1;
+    this.endRead(fetch, 'done');
+    this.actions.push({
+      kind: 'kv-ready',
+      requestId: fetch.requestId,
+      epoch: fetch.epoch,
+      transferredTokens: fetch.tokens,
+      transferredBytes: fetch.bytes,
+      transferUs,
+    });
+  }
+
+  private loseSource(engineId: string): void {
+    for (const fetch of this.heartbeats.from(engineId)) this.fail(fetch, 'lost');
+  }
+
+  private revoke(requestId: string, epoch: number, why: 'aborted' | 'superseded'): void {
+    this.over.raise(requestId, epoch, this.nowUs);
+    const fetch = this.fetches.get(requestId);
+    if (fetch !== undefined && fetch.epoch <= epoch) this.fail(fetch, why);
+  }
+
+  private tick(): void {
+    for (
+      let question = this.unanswered.earliest();
+      question !== undefined && question.dueUs <= this.nowUs;
+      question = this.unanswered.earliest()
+    ) {
+      const fetch = question.owner;
+      if (fetch.tries < this.readTries) this.ask(fetch);
+      else this.fail(fetch, 'timeout');
+    }
+    this.heartbeats.beat(this.nowUs, (to, requestIds) => {
+      this.tally.heartbeats += 1;
+      this.actions.push({ kind: 'send-heartbeats', to, requestIds });
+    });
+  }
+
+  private fail(fetch: Fetch, why: FetchFailure): void {
+    const { requestId, epoch } = fetch;
+    this.bury(fetch);
+    this.tally.failed[why] += 1;
+    if (fetch.state === 'transferring') {
+      this.actions.push({ kind: 'cancel-transfer', requestId, epoch });
+    }
+    if (fetch.state !== 'accepted' && why !== 'lost' && why !== 'expired') {
+      this.endRead(fetch, 'abandoned');
+    }
+    if (WILL_NOT_BE_READ.has(why)) this.sendRelease(fetch.source);
+    this.actions.push({ kind: 'kv-failed', requestId, epoch, why });
+  }
+
+  private sendRelease(source: SourceName): void {
+    const { engineId, requestId, generation } = source;
+    this.actions.push({ kind: 'send-release', to: engineId, requestId, generation });
+  }
+
+  private endRead(fetch: Fetch, outcome: 'done' | 'abandoned'): void {
+    const { engineId, requestId, generation } = fetch.source;
+    this.actions.push({
+      kind: 'send-read-end',
+      to: engineId,
+      requestId,
+      generation,
+      readerRequestId: fetch.requestId,
+      outcome,
+    });
+  }
+
+  /** The fetch is over: nothing wakes for it any more, and its run cannot come again. */
+  private bury(fetch: Fetch): void {
+    this.forgetQuestion(fetch);
+    this.heartbeats.leave(fetch);
+    if (this.fetches.get(fetch.requestId) === fetch) this.fetches.delete(fetch.requestId);
+    this.over.bury(fetch.requestId, fetch.epoch, this.nowUs);
+  }
+
+  private forgetQuestion(fetch: Fetch): void {
+    if (fetch.question !== undefined) this.unanswered.remove(fetch.question);
+  }
+}
