@@ -12,7 +12,6 @@ export const PER_STAGE = {
   numGpuBlocksOverride: HARDWARE.numGpuBlocksOverride,
   maxNumSeqs: ENGINE.maxNumSeqs,
   maxNumBatchedTokens: ENGINE.maxNumBatchedTokens,
-  longPrefillTokenThreshold: ENGINE.longPrefillTokenThreshold,
   stepTime: STEP_TIME.stepTime,
 } as const;
 

@@ -52,6 +52,9 @@ export const STEP_TIME = {
     help: 'Standard deviation of the time of a prompt under per-token.',
     unit: 'ms',
   }),
+  timeFactorUnderLoad: number(1, [1, 1_000], {
+    help: 'constant and per-token: factor on all times when max_num_seqs sequences run; 1 with a single one, linear between.',
+  }),
   /** Replaces base latency plus bytes over bandwidth. */
   kvCacheTransferLatency: optionalNumber(MILLISECONDS, {
     help: 'Time of a KV transfer, whatever its size.',

@@ -1,0 +1,33 @@
+import { GPUS, LINKS, MODELS } from '@baton/hardware';
+import { describeBroker, resolveConfig } from '@baton/runtime';
+import { type Finding, machineFindings, programFindings } from './findings';
+
+const LABEL_WIDTH = 15;
+
+/** `baton doctor`: prints what is installed, what `baton up` would use, and the names it knows. Starts and changes nothing. */
+export async function doctor(): Promise<void> {
+  const { config } = resolveConfig({ env: process.env, file: process.env['BATON_CONFIG_FILE'] });
+  print('Installed', [...machineFindings(), ...(await programFindings())]);
+  print('baton up would use', [
+    ['broker', await describeBroker(config)],
+    ['topology', config.topology],
+    ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}`],
+    ['gpu', config.gpu],
+    ['link', config.link],
+    ['address', `${config.host}:${config.port}`],
+  ]);
+  print('Known names', [
+    ['models', namesOf(MODELS)],
+    ['gpus', namesOf(GPUS)],
+    ['links', namesOf(LINKS)],
+  ]);
+}
+
+function namesOf(catalogue: readonly { readonly name: string }[]): string {
+  return catalogue.map((entry) => entry.name).join(', ');
+}
+
+function print(title: string, findings: readonly Finding[]): void {
+  const lines = findings.map(([what, found]) => `  ${what.padEnd(LABEL_WIDTH)} ${found}\n`);
+  process.stdout.write(`${title}\n${lines.join('')}\n`);
+}

@@ -1,0 +1,5 @@
+import { runProgram } from './program';
+
+void runProgram(process.argv.slice(2)).then((exitCode) => {
+  process.exitCode = exitCode;
+});

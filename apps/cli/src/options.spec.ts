@@ -1,0 +1,43 @@
+import { configKeys, flagName, optionOf } from '@baton/runtime';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addConfigOptions, spelledWithDashes } from './options';
+
+function commandWithOptions(): Command {
+  const command = new Command('up').exitOverride();
+  addConfigOptions(command);
+  return command;
+}
+
+function parsed(...args: string[]): Record<string, unknown> {
+  return commandWithOptions().parse(args.map(spelledWithDashes), { from: 'user' }).opts();
+}
+
+describe('flags', () => {
+  it('are there for every option, and the help explains those that are not hidden', () => {
+    const help = commandWithOptions().helpInformation();
+    for (const key of configKeys()) {
+      const flags = [flagName(key), flagName(key).replace('--', '--no-')];
+      const isShown = flags.some((flag) => new RegExp(`^ +${flag}\\b`, 'm').test(help));
+      expect(isShown, key).toBe(optionOf(key).hidden !== true);
+    }
+  });
+
+  it('carry only what was given, under the name of the option', () => {
+    expect(parsed('--max-num-seqs', '8')).toEqual({ maxNumSeqs: '8' });
+  });
+
+  it('may be spelled with underscores, values are left alone', () => {
+    expect(parsed('--max_num_seqs=8', '--served_model_name=a_b')).toEqual({
+      maxNumSeqs: '8',
+      servedModelName: 'a_b',
+    });
+  });
+
+  it('switch toggles on and off', () => {
+    expect(parsed('--no-enable-prefix-caching', '--expose-engines')).toEqual({
+      enablePrefixCaching: false,
+      exposeEngines: true,
+    });
+  });
+});

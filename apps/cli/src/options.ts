@@ -1,0 +1,48 @@
+import { type ConfigKey, flagName, optionOf, SECTIONS } from '@baton/runtime';
+import { type Command, Option } from 'commander';
+
+const FOOTER = `
+Every option can also stand in a YAML file (--config FILE) as max_model_len, or in the
+environment as BATON_MAX_MODEL_LEN. A flag wins over the environment, that over the file.`;
+
+/** Adds a flag for every row of the table of options, under the headings of docs/configuration.md. */
+export function addConfigOptions(command: Command): void {
+  command.addOption(new Option('--config <file>', 'YAML file with options.').helpGroup('Options:'));
+  for (const { title, keys } of SECTIONS) {
+    for (const key of keys) {
+      for (const option of optionsFor(key)) command.addOption(option.helpGroup(`${title}:`));
+    }
+  }
+  command.addHelpText('after', FOOTER);
+}
+
+/** vLLM takes `--max_model_len` as well as `--max-model-len`; so do we. */
+export function spelledWithDashes(argument: string): string {
+  if (!argument.startsWith('--')) return argument;
+  const [name = '', ...value] = argument.split('=');
+  return [name.replaceAll('_', '-'), ...value].join('=');
+}
+
+/** A toggle has a flag for on and one for off; the help shows the one that changes the default. */
+function optionsFor(key: ConfigKey): Option[] {
+  const row = optionOf(key);
+  const flag = flagName(key);
+  if (row.form.kind !== 'boolean') {
+    const option = new Option(`${flag} <${PLACEHOLDERS[row.form.kind]}>`, description(key));
+    return [row.hidden ? option.hideHelp() : option];
+  }
+  const on = new Option(flag, description(key));
+  const off = new Option(flag.replace('--', '--no-'), `Switch off: ${description(key)}`);
+  const isOn = row.default === true;
+  return [on.hideHelp(isOn), off.hideHelp(!isOn)];
+}
+
+const PLACEHOLDERS = { integer: 'n', number: 'x', text: 'text', choice: 'name', boolean: '' };
+
+function description(key: ConfigKey): string {
+  const { form, help, unit, default: fallback, unset } = optionOf(key);
+  const choices = form.kind === 'choice' ? ` One of ${form.choices.join(', ')}.` : '';
+  const standard = fallback === undefined ? unset : String(fallback);
+  const measure = unit === undefined || fallback === undefined ? '' : ` ${unit}`;
+  return `${help}${choices} (default: ${standard ?? 'none'}${measure})`;
+}

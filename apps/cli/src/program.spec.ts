@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from './program';
+
+async function told(...args: string[]): Promise<{ exitCode: number; stderr: string }> {
+  const written: string[] = [];
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+  return { exitCode: await runProgram(args), stderr: written.join('') };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('the command line', () => {
+  it.each([
+    [['up', '--modle', 'x'], "baton: unknown option '--modle'; did you mean '--model'?\n"],
+    [
+      ['up', '--port', 'eighty'],
+      "baton: --port must be an integer from 0 to 65535; 'eighty' is not.\n",
+    ],
+    [['up', '--port'], "baton: option '--port <n>' argument missing\n"],
+    [['upp'], "baton: unknown command 'upp'\n"],
+    [['up', '2P2D', '1P'], "baton: too many arguments for 'up'. Expected 1 argument but got 2.\n"],
+    [
+      ['up', '--config', 'absent.yaml'],
+      'baton: The configuration file absent.yaml cannot be read.\n',
+    ],
+    [
+      ['up', '--role', 'decode'],
+      'baton: --role needs --redis URL (or REDIS_URL): roles meet over one Redis.\n',
+    ],
+  ])('answers %j with one sentence and exit code 2', async (args, sentence) => {
+    vi.stubEnv('REDIS_URL', '');
+    expect(await told(...args)).toEqual({ exitCode: 2, stderr: sentence });
+  });
+
+  it('answers a call for help with exit code 0', async () => {
+    expect((await told('up', '--help')).exitCode).toBe(0);
+    expect((await told('--help')).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,76 @@
+import { UsageError, unknownFlag } from '@baton/runtime';
+import { Command, CommanderError } from 'commander';
+import { doctor } from './doctor/doctor';
+import { Failure } from './failure';
+import { addConfigOptions, spelledWithDashes } from './options';
+import { up } from './up/up';
+
+const DONE = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs one command line and returns its exit code; every failure that a user can cause is one sentence on stderr. */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  let exitCode = DONE;
+  const program = buildProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args.map(spelledWithDashes), { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function buildProgram(finish: (exitCode: number) => void): Command {
+  const program = new Command('baton')
+    .description('Load-test a disaggregated LLM serving design before you own the GPUs.')
+    .showSuggestionAfterError(false);
+  quiet(program);
+  const upCommand = program
+    .command('up')
+    .description('Start a cluster: API, prefill and decode engines, and a broker if none is given.')
+    .argument('[topology]', 'engines by role: 2P3D, 4A, 2P3D1A (default: 2P2D)')
+    .action(async (topology: string | undefined, flags: Record<string, string | boolean>) => {
+      finish(await up(topology, flags));
+    });
+  addConfigOptions(quiet(upCommand));
+  quiet(program.command('doctor'))
+    .description('Say what is installed here and what `baton up` would use.')
+    .action(async () => {
+      await doctor();
+    });
+  return program;
+}
+
+/** Errors are thrown to `runProgram`, which prints them in our own words. */
+function quiet(command: Command): Command {
+  return command
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .allowExcessArguments(false);
+}
+
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return explainUsage(error);
+  if (error instanceof UsageError) return say(error.message, WRONG_USAGE);
+  if (error instanceof Failure) return say(error.message, FAILED);
+  const isError = error instanceof Error;
+  return say(isError ? (error.stack ?? error.message) : String(error), FAILED);
+}
+
+function explainUsage(error: CommanderError): number {
+  if (error.exitCode === DONE) return DONE;
+  // A command line without a command was answered with the help text already.
+  if (error.code === 'commander.help') return WRONG_USAGE;
+  const [, name] = /'(.*?)'/.exec(error.message) ?? [];
+  const isUnknownFlag = error.code === 'commander.unknownOption' && name !== undefined;
+  const sentence = isUnknownFlag ? unknownFlag(name) : error.message.replace(/^error: /, '');
+  return say(sentence, WRONG_USAGE);
+}
+
+function say(sentence: string, exitCode: number): number {
+  process.stderr.write(`baton: ${sentence}\n`);
+  return exitCode;
+}

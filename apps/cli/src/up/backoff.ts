@@ -1,0 +1,26 @@
+export interface BackoffOptions {
+  /** Pause after the first short life. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** A life this long counts as steady, and the next pause is the first again. */
+  readonly steadyMs: number;
+  /** Short lives in a row after which it is given up. */
+  readonly limit: number;
+}
+
+const DEFAULTS: BackoffOptions = { firstMs: 100, longestMs: 5_000, steadyMs: 5_000, limit: 10 };
+
+/** How long to wait before a process that ended is started again: doubling, bounded, and not for ever. */
+export class Backoff {
+  private shortLives = 0;
+
+  constructor(private readonly options: BackoffOptions = DEFAULTS) {}
+
+  /** Milliseconds until the next start, or undefined when it is given up. */
+  next(livedMs: number): number | undefined {
+    const { firstMs, longestMs, steadyMs, limit } = this.options;
+    this.shortLives = livedMs >= steadyMs ? 1 : this.shortLives + 1;
+    if (this.shortLives > limit) return undefined;
+    return Math.min(longestMs, firstMs * 2 ** (this.shortLives - 1));
+  }
+}

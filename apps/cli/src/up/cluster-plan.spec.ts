@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { defaultConfig } from '@baton/runtime';
+import { planOneProcess, planProcesses } from './cluster-plan';
+
+const names = (specs: readonly { readonly name: string }[]): string[] => specs.map((s) => s.name);
+
+describe('the processes of a cluster', () => {
+  it('are one API and one worker per engine', () => {
+    const specs = planProcesses(defaultConfig(), { prefill: 2, decode: 1, aggregated: 0 });
+    expect(names(specs)).toEqual(['api', 'prefill-0', 'prefill-1', 'decode-0']);
+    expect(specs.map((spec) => spec.config.role)).toEqual(['api', 'prefill', 'prefill', 'decode']);
+  });
+
+  it('share workers at more engines per process, and the last takes what is left', () => {
+    const config = defaultConfig({ enginesPerProcess: 3 });
+    const specs = planProcesses(config, { prefill: 0, decode: 0, aggregated: 7 });
+    expect(specs.slice(1).map((spec) => spec.config.enginesPerProcess)).toEqual([3, 3, 1]);
+  });
+
+  it('host every engine exactly once, however they are packed', () => {
+    const count = fc.nat(20);
+    fc.assert(
+      fc.property(count, count, fc.integer({ min: 1, max: 9 }), (prefill, decode, perProcess) => {
+        const config = defaultConfig({ enginesPerProcess: perProcess });
+        const specs = planProcesses(config, { prefill, decode, aggregated: 0 });
+        const workers = specs.slice(1);
+        const hosted = workers.reduce((sum, spec) => sum + spec.config.enginesPerProcess, 0);
+        expect(hosted).toBe(prefill + decode);
+        expect(new Set(names(specs)).size).toBe(specs.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('are a single one without a broker', () => {
+    expect(names(planOneProcess(defaultConfig({ role: 'api' })))).toEqual(['api']);
+  });
+});

@@ -1,0 +1,21 @@
+import { type BatonConfig, configToJson, resolveBroker, UsageError } from '@baton/runtime';
+import { entryOf } from './cluster-plan';
+import { claimPort } from './ports';
+
+/**
+ * `baton up --role`: turns this process into one role of a cluster that others form with it over the same Redis. What keeps it alive, and
+ * starts it again, is whoever started it.
+ */
+export async function runRole(config: BatonConfig): Promise<number> {
+  const { role, redis } = config;
+  if (role === undefined || redis === undefined) {
+    throw new UsageError('--role needs --redis URL (or REDIS_URL): roles meet over one Redis.');
+  }
+  const port = role === 'api' ? await claimPort(config) : config.port;
+  const broker = await resolveBroker(config);
+  process.stderr.write(`${broker.description}\n`);
+  await broker.close();
+  process.env['BATON_CONFIG'] = configToJson({ ...config, port });
+  await import(entryOf(role));
+  return 0;
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { type BatonConfig, configToJson } from '@baton/runtime';
+import { Backoff } from './backoff';
+
+/** One process of the cluster, as it is started again and again. */
+export interface ProcessSpec {
+  /** `api`, `prefill-0`, `decode-1`. */
+  readonly name: string;
+  /** Compiled main module. */
+  readonly entry: string;
+  readonly config: BatonConfig;
+}
+
+export interface ProcessEvents {
+  /** A line the process wrote, or a sentence about it. */
+  onLine(name: string, line: string): void;
+  /** It will not be started again. */
+  onGivenUp(sentence: string): void;
+}
+
+const LEASH = join(__dirname, 'leash.js');
+/** A child that ends like this was started wrongly; another try would end the same. */
+const WRONG_USAGE = 2;
+
+/**
+ * Owns one child: starts it in a process group of its own (so that Ctrl-C reaches the supervisor alone, which stops all in order), starts it
+ * again after a crash, and ends it on request.
+ */
+export class SupervisedProcess {
+  private child: ChildProcess | undefined;
+  private readonly backoff = new Backoff();
+  private restart: NodeJS.Timeout | undefined;
+  private isStopping = false;
+
+  constructor(
+    private readonly spec: ProcessSpec,
+    private readonly events: ProcessEvents,
+  ) {}
+
+  get isRunning(): boolean {
+    return this.child !== undefined;
+  }
+
+  start(): void {
+    const { name, entry, config } = this.spec;
+    const startedMs = performance.now();
+    const child = spawn(process.execPath, ['--require', LEASH, entry], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...process.env, BATON_CONFIG: configToJson(config), BATON_PROCESS: name },
+      detached: true,
+    });
+    this.child = child;
+    for (const output of [child.stdout, child.stderr]) {
+      if (output === null) continue;
+      createInterface({ input: output }).on('line', (line) => this.events.onLine(name, line));
+    }
+    child.once('error', (error) => this.events.onLine(name, error.message));
+    child.once('exit', (code, signal) => {
+      this.child = undefined;
+      if (!this.isStopping) this.onCrash(code, signal, performance.now() - startedMs);
+    });
+  }
+
+  /** Asks it to drain and end; resolves when it is gone, after `deadlineMs` at the latest by force. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    const child = this.child;
+    if (child === undefined) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+    child.kill('SIGTERM');
+    // A stopped process cannot act on the signal until it is continued.
+    child.kill('SIGCONT');
+    await gone;
+    clearTimeout(force);
+  }
+
+  kill(): void {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    this.child?.kill('SIGKILL');
+  }
+
+  private onCrash(code: number | null, signal: string | null, livedMs: number): void {
+    const { name } = this.spec;
+    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+    const pauseMs = code === WRONG_USAGE ? undefined : this.backoff.next(livedMs);
+    if (pauseMs === undefined) {
+      this.events.onGivenUp(`${name} ended ${how} and is not started again.`);
+      return;
+    }
+    this.events.onLine(name, `ended ${how}; starting it again in ${pauseMs} ms`);
+    this.restart = setTimeout(() => this.start(), pauseMs);
+  }
+}
