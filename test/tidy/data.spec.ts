@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { filesBelow, read } from './repository';
+
+const shipped = filesBelow('data').filter((path) => path !== 'data/README.md');
+const licences = shipped.filter((path) => path.startsWith('data/licences/'));
+const data = shipped.filter((path) => !path.startsWith('data/licences/'));
+const table = read('data/README.md')
+  .split('\n')
+  .filter((line) => line.startsWith('|'));
+
+/** The row of data/README.md that names the file or a folder it lies in. */
+function rowOf(path: string): string | undefined {
+  const parts = path.slice('data/'.length).split('/');
+  const names = parts.map((_part, index) => {
+    const isFile = index === parts.length - 1;
+    return `\`${parts.slice(0, index + 1).join('/')}${isFile ? '' : '/'}\``;
+  });
+  return table.find((row) => names.some((name) => row.includes(name)));
+}
+
+describe('what ships in data/', () => {
+  it.each(data)('%s stands in data/README.md with its source and a licence', (path) => {
+    expect(rowOf(path)).toMatch(/Apache-2\.0|MIT|CC-BY-4\.0/);
+  });
+
+  it('comes with the text of each licence, and each text is referred to', () => {
+    expect(licences.length).toBeGreaterThan(0);
+    const page = read('data/README.md');
+    const unnamed = licences.filter((path) => !page.includes(path.slice('data/'.length)));
+    expect(unnamed).toEqual([]);
+  });
+});
