@@ -1,1 +1,4 @@
+export * from './in-process/attach';
+export { InProcessHub } from './in-process/hub';
 export * from './port';
+export * from './redis/connect';

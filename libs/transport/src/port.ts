@@ -28,6 +28,10 @@ export interface JobQueues {
   consume(queue: QueueName, options: ConsumeOptions): JobConsumer;
   /** Jobs that wait in the queue (not those taken). */
   waiting(queue: QueueName): Promise<number>;
+  /**
+   * Ends the own queue of a lost engine: takes every job out of it, waiting or held, and returns them. Two callers never get the same job.
+   */
+  abandon(queue: QueueName): Promise<EngineJob[]>;
 }
 
 export interface ConsumeOptions {
@@ -80,18 +84,19 @@ export interface RequestLedger {
   begin(start: RunStart): Promise<RunPermit>;
   /**
    * Prefill is done: stores where the KV lies and moves the record's stage to decode. False when the epoch is not the record's newest, the
-   * request was aborted or is finished: the caller releases its blocks.
+   * request was aborted or is finished: the caller releases its blocks. A repeat by the same epoch is true again.
    */
   handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean>;
   /**
-   * Decode found its KV source lost: stage back to prefill under the next submission, whose number is returned. Undefined when fenced out.
+   * Decode found its KV source lost: stage back to prefill under the next submission, whose number is returned. Undefined when fenced
+   * out. A repeat by the same epoch returns the same number.
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
   /** Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already terminal. */
   finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
   /** Stores the abort; the record becomes terminal, whoever runs it. Unknown ids get a tombstone too, so a later `begin` is refused. */
   abort(requestIds: readonly string[]): Promise<void>;
-  /** The API submits again after the broker lost things. Runs of lower submissions are fenced out from now on. */
+  /** The API submits again after the broker lost things. Runs of lower submissions are fenced out from now on; any stage may begin. */
   resubmit(requestId: string, submission: number): Promise<void>;
   /** One view per id, in order; undefined where there is no record. */
   inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]>;
@@ -113,7 +118,16 @@ export interface RunStart {
 export type RunPermit =
   | { readonly kind: 'run'; readonly epoch: Epoch; readonly handOver: HandOverRecord | undefined }
   /** Not to be run; the job is to be removed. */
-  | { readonly kind: 'drop'; readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'nobody-awaits' }
+  | {
+      readonly kind: 'drop';
+      readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'nobody-awaits';
+    }
+  /**
+   * Not to be run, but whoever ran it may have died between the ledger's word and the next job: add the decode job (`handed-over`), or the
+   * prefill job of `submission` (`returned`), before removing this one. Adding a job that is there already changes nothing.
+   */
+  | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handOver: HandOverRecord }
+  | { readonly kind: 'drop'; readonly why: 'returned'; readonly submission: number }
   /** The bound on runs is used up: the request has failed for good (the record says so, with this epoch). */
   | { readonly kind: 'exhausted'; readonly epoch: Epoch };
 
@@ -141,6 +155,7 @@ export interface RequestView {
   readonly stage: Stage | 'finished';
   readonly epoch: Epoch;
   readonly engineId: string;
+  /** Aborted, or dropped because its API seemed dead (`nobody-awaits`); an API that lives submits again under a higher number. */
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;
   readonly result: RequestResult | undefined;

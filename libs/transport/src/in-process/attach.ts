@@ -1,0 +1,138 @@
+import { STAGES, type EngineJob, type Stage } from '@baton/contract';
+import type {
+  AdmissionCounters,
+  Bus,
+  ConsumeOptions,
+  JobConsumer,
+  JobQueues,
+  QueueName,
+  Transport,
+  Unsubscribe,
+} from '../port';
+import { MemoryConsumer } from './consumer';
+import { type HubEvent, InProcessHub } from './hub';
+import { MemoryLedger } from './ledger';
+import { MemoryPresence } from './presence';
+
+/** A transport over a hub in this process; each stands for one process of the cluster. Without a hub it has one of its own. */
+export function attachInProcess(hub: InProcessHub = new InProcessHub()): Transport {
+  return new InProcessTransport(hub);
+}
+
+class InProcessTransport implements Transport {
+  readonly description = 'in-process';
+  readonly jobs: MemoryQueues;
+  readonly bus: MemoryBus;
+  readonly ledger: MemoryLedger;
+  readonly presence: MemoryPresence;
+  readonly admission: MemoryAdmission;
+  private readonly stopListening: (() => void)[] = [];
+
+  constructor(private readonly hub: InProcessHub) {
+    this.jobs = new MemoryQueues(hub);
+    this.bus = new MemoryBus(hub);
+    this.ledger = new MemoryLedger(hub);
+    this.presence = new MemoryPresence(hub);
+    this.admission = new MemoryAdmission(hub);
+  }
+
+  get isConnected(): boolean {
+    return this.hub.isReachable;
+  }
+
+  onConnection(listener: (event: HubEvent) => void): void {
+    this.stopListening.push(this.hub.listen(listener));
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.stopListening) stop();
+    this.bus.close();
+    await this.jobs.close();
+  }
+}
+
+class MemoryQueues implements JobQueues {
+  private readonly consumers: MemoryConsumer[] = [];
+
+  constructor(private readonly hub: InProcessHub) {}
+
+  add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
+    return this.hub.call('add jobs', () => this.hub.queue(queue).add(jobs));
+  }
+
+  consume(queue: QueueName, options: ConsumeOptions): JobConsumer {
+    const consumer = new MemoryConsumer(this.hub, this.hub.queue(queue), options);
+    this.consumers.push(consumer);
+    return consumer;
+  }
+
+  waiting(queue: QueueName): Promise<number> {
+    return this.hub.call('count jobs', () => this.hub.queue(queue).waiting);
+  }
+
+  abandon(queue: QueueName): Promise<EngineJob[]> {
+    return this.hub.call('abandon a queue', () => this.hub.queue(queue).clear());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.close()));
+  }
+}
+
+/** Messages arrive in a later turn, in the order in which they were published. */
+class MemoryBus implements Bus {
+  private readonly unsubscribers = new Set<() => void>();
+
+  constructor(private readonly hub: InProcessHub) {}
+
+  publish(channel: string, payload: Buffer): void {
+    if (!this.hub.isReachable) return;
+    setImmediate(() => {
+      for (const listener of this.hub.channels.get(channel) ?? []) listener(payload);
+    });
+  }
+
+  subscribe(channel: string, listener: (payload: Buffer) => void): Promise<Unsubscribe> {
+    return this.hub.call('subscribe', () => {
+      const entry = (payload: Buffer): void => listener(payload);
+      const entries = this.hub.channels.get(channel) ?? new Set();
+      this.hub.channels.set(channel, entries.add(entry));
+      const unsubscribe = (): void => {
+        entries.delete(entry);
+        this.unsubscribers.delete(unsubscribe);
+      };
+      this.unsubscribers.add(unsubscribe);
+      return () => Promise.resolve(unsubscribe());
+    });
+  }
+
+  close(): void {
+    for (const unsubscribe of this.unsubscribers) unsubscribe();
+  }
+}
+
+class MemoryAdmission implements AdmissionCounters {
+  constructor(private readonly hub: InProcessHub) {}
+
+  tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean> {
+    return this.hub.call('tryEnter', () => {
+      if (this.hub.livingTotal(stage, apiId) + count > limit) return false;
+      this.hub.shiftShare(apiId, stage, count);
+      return true;
+    });
+  }
+
+  /** Never refused: a share belongs to its API, which may write it down when the broker is back. */
+  async shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void> {
+    await Promise.resolve();
+    for (const stage of STAGES) this.hub.shiftShare(apiId, stage, deltas[stage] ?? 0);
+  }
+
+  totals(): Promise<Record<Stage, number>> {
+    return this.hub.call('totals', () => ({
+      prefill: this.hub.livingTotal('prefill'),
+      decode: this.hub.livingTotal('decode'),
+      aggregated: this.hub.livingTotal('aggregated'),
+    }));
+  }
+}

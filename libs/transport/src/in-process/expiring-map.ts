@@ -1,0 +1,38 @@
+/** A map whose entries vanish when their time is over, as Redis keys do. Instants are `performance.now()`. */
+export class ExpiringMap<Value> {
+  private readonly entries = new Map<string, { value: Value; endMs: number }>();
+
+  get(key: string): Value | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    if (performance.now() < entry.endMs) return entry.value;
+    this.entries.delete(key);
+    return undefined;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  set(key: string, value: Value, ttlMs: number): void {
+    this.entries.set(key, { value, endMs: performance.now() + ttlMs });
+  }
+
+  delete(key: string): void {
+    this.entries.delete(key);
+  }
+
+  clear(): void {
+    this.entries.clear();
+  }
+
+  values(): Value[] {
+    this.sweep();
+    return [...this.entries.values()].map((entry) => entry.value);
+  }
+
+  sweep(): void {
+    const nowMs = performance.now();
+    for (const [key, entry] of this.entries) if (nowMs >= entry.endMs) this.entries.delete(key);
+  }
+}

@@ -1,0 +1,100 @@
+import { STAGES, type EnginePresence, type Stage } from '@baton/contract';
+import { DEFAULT_TIMES, type QueueName, type TransportTimes, TransportUnavailable } from '../port';
+import { ExpiringMap } from './expiring-map';
+import { MemoryQueue } from './memory-queue';
+import type { RequestRecord } from './record';
+
+export type HubEvent = 'lost' | 'restored' | 'replaced';
+type Listener = (payload: Buffer) => void;
+
+const SWEEP_MS = 10_000;
+
+/**
+ * The memory that several in-process transports share, in the place of a Redis server. Each attached transport stands for one process: it can
+ * die (`close`) while the others live on. The hub itself can go away and come back, with or without what it held, as a server can.
+ */
+export class InProcessHub {
+  readonly times: TransportTimes;
+  readonly queues = new Map<QueueName, MemoryQueue>();
+  readonly records = new ExpiringMap<RequestRecord>();
+  readonly prompts = new ExpiringMap<Buffer>();
+  readonly apis = new ExpiringMap<true>();
+  readonly engines = new ExpiringMap<EnginePresence>();
+  readonly claims = new ExpiringMap<true>();
+  readonly indexes = new Map<number, string>();
+  readonly channels = new Map<string, Set<Listener>>();
+  readonly shares: Readonly<Record<Stage, Map<string, number>>>;
+  private readonly listeners = new Set<(event: HubEvent) => void>();
+  private reachable = true;
+
+  constructor(times: Partial<TransportTimes> = {}) {
+    this.times = { ...DEFAULT_TIMES, ...times };
+    this.shares = { prefill: new Map(), decode: new Map(), aggregated: new Map() };
+    setInterval(() => this.sweep(), SWEEP_MS).unref();
+  }
+
+  get isReachable(): boolean {
+    return this.reachable;
+  }
+
+  /** Runs an operation as a call over a connection: later, whole, and only while there is one. */
+  async call<T>(what: string, operation: () => T): Promise<T> {
+    await Promise.resolve();
+    if (!this.reachable) throw new TransportUnavailable(`${what}: not connected`);
+    return operation();
+  }
+
+  queue(name: QueueName): MemoryQueue {
+    const queue = this.queues.get(name) ?? new MemoryQueue(this);
+    this.queues.set(name, queue);
+    return queue;
+  }
+
+  goAway(): void {
+    this.reachable = false;
+    this.emit('lost');
+  }
+
+  /** `withoutData`: everything is lost but what living transports would say again at once (which APIs live, and their shares). */
+  comeBack({ withoutData = false } = {}): void {
+    if (withoutData) {
+      for (const queue of this.queues.values()) queue.clear();
+      for (const map of [this.records, this.prompts, this.engines, this.claims]) map.clear();
+      this.indexes.clear();
+    }
+    this.reachable = true;
+    this.emit(withoutData ? 'replaced' : 'restored');
+    for (const queue of this.queues.values()) queue.deliver();
+  }
+
+  listen(listener: (event: HubEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Requests that wait for the stage, of the living and of `own`; shares of the dead vanish. */
+  livingTotal(stage: Stage, own?: string): number {
+    let total = 0;
+    for (const [apiId, share] of this.shares[stage]) {
+      if (apiId === own || this.apis.has(apiId)) total += share;
+      else this.shares[stage].delete(apiId);
+    }
+    return total;
+  }
+
+  shiftShare(apiId: string, stage: Stage, delta: number): void {
+    const share = (this.shares[stage].get(apiId) ?? 0) + delta;
+    if (share > 0) this.shares[stage].set(apiId, share);
+    else this.shares[stage].delete(apiId);
+  }
+
+  private emit(event: HubEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+
+  private sweep(): void {
+    for (const map of [this.records, this.prompts, this.apis, this.engines, this.claims])
+      map.sweep();
+    for (const stage of STAGES) this.livingTotal(stage);
+  }
+}

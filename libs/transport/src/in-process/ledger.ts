@@ -1,0 +1,103 @@
+import type { Epoch } from '@baton/contract';
+import { LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
+import type {
+  HandOverRecord,
+  RequestLedger,
+  RequestResult,
+  RequestView,
+  RunPermit,
+  RunStart,
+} from '../port';
+import type { InProcessHub } from './hub';
+import { RequestRecord } from './record';
+
+export class MemoryLedger implements RequestLedger {
+  constructor(private readonly hub: InProcessHub) {}
+
+  begin(start: RunStart): Promise<RunPermit> {
+    return this.hub.call('begin', () => {
+      const record = this.hub.records.get(start.requestId) ?? new RequestRecord();
+      const isNew = record.submission === undefined;
+      const permit = record.begin(start, this.hub.apis.has(start.apiId));
+      if (permit.kind !== 'drop') this.keep(start.requestId, record);
+      else if (permit.why === 'nobody-awaits' && isNew) {
+        this.hub.records.set(start.requestId, record, this.hub.times.tombstoneMs);
+      }
+      return permit;
+    });
+  }
+
+  handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean> {
+    return this.change('handOver', requestId, (record) => record.handOver(epoch, handOver));
+  }
+
+  async returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined> {
+    let submission: number | undefined;
+    await this.change('returnToPrefill', requestId, (record) => {
+      submission = record.returnToPrefill(epoch);
+      return submission !== undefined;
+    });
+    return submission;
+  }
+
+  finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
+    return this.change('finish', requestId, (record) => record.finish(epoch, result));
+  }
+
+  abort(requestIds: readonly string[]): Promise<void> {
+    return this.hub.call('abort', () => {
+      for (const id of requestIds) {
+        const record = this.hub.records.get(id) ?? new RequestRecord();
+        if (record.abort()) this.keep(id, record);
+      }
+    });
+  }
+
+  resubmit(requestId: string, submission: number): Promise<void> {
+    return this.hub.call('resubmit', () => {
+      const record = this.hub.records.get(requestId) ?? new RequestRecord();
+      if (record.resubmit(submission)) this.keep(requestId, record);
+    });
+  }
+
+  inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]> {
+    return this.hub.call('inspect', () =>
+      requestIds.map((id) => {
+        const record = this.hub.records.get(id);
+        const view = record?.view(this.hub.apis.has(record.apiId));
+        if (record?.state === 'live' && view?.isAborted === false) this.keep(id, record);
+        return view;
+      }),
+    );
+  }
+
+  putPrompt(requestId: string, prompt: Buffer): Promise<'stored' | 'too-large'> {
+    return this.hub.call('store a prompt', () => {
+      if (prompt.length > MAX_PROMPT_BYTES) return 'too-large';
+      this.hub.prompts.set(requestId, prompt, this.hub.times.promptTtlMs);
+      return 'stored';
+    });
+  }
+
+  getPrompt(requestId: string): Promise<Buffer | undefined> {
+    return this.hub.call('read a prompt', () => this.hub.prompts.get(requestId));
+  }
+
+  private change(
+    what: string,
+    requestId: string,
+    apply: (record: RequestRecord) => boolean,
+  ): Promise<boolean> {
+    return this.hub.call(what, () => {
+      const record = this.hub.records.get(requestId);
+      if (record === undefined || !apply(record)) return false;
+      this.keep(requestId, record);
+      return true;
+    });
+  }
+
+  private keep(requestId: string, record: RequestRecord): void {
+    const ttlMs = record.state === 'live' ? LIVE_RECORD_TTL_MS : this.hub.times.tombstoneMs;
+    this.hub.records.set(requestId, record, ttlMs);
+  }
+}

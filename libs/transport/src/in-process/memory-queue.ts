@@ -1,0 +1,131 @@
+import { type EngineJob, jobId } from '@baton/contract';
+import type { TransportTimes } from '../port';
+
+/** A job in a queue. While somebody holds it, `token` names the holding and `lockEndMs` says when it ends unless renewed. */
+export interface QueuedJob {
+  readonly id: string;
+  readonly job: EngineJob;
+  token: number | undefined;
+  lockEndMs: number;
+}
+
+/** What a queue needs to know of the hub it is part of. */
+export interface QueueHost {
+  readonly isReachable: boolean;
+  readonly times: TransportTimes;
+}
+
+/** Who may be given jobs. `offer` takes one and says so, or declines. */
+export interface Taker {
+  offer(queued: QueuedJob): boolean;
+}
+
+/**
+ * One queue: first in, first out, lower priorities first, jobs that come back in front. Jobs are offered to the takers in turn. A job whose lock has
+ * run out goes back to the front.
+ */
+export class MemoryQueue {
+  private readonly jobs = new Map<string, QueuedJob>();
+  private waitingJobs: QueuedJob[] = [];
+  private readonly takers: Taker[] = [];
+  private isDelivering = false;
+  private stalledCheck: NodeJS.Timeout | undefined;
+
+  constructor(private readonly hub: QueueHost) {}
+
+  get waiting(): number {
+    return this.waitingJobs.length;
+  }
+
+  add(jobs: readonly EngineJob[]): void {
+    for (const job of jobs) {
+      const id = jobId(job);
+      if (this.jobs.has(id)) continue;
+      const queued: QueuedJob = { id, job, token: undefined, lockEndMs: 0 };
+      this.jobs.set(id, queued);
+      this.insert(queued);
+    }
+    this.deliver();
+  }
+
+  join(taker: Taker): void {
+    this.takers.push(taker);
+    this.deliver();
+  }
+
+  leave(taker: Taker): void {
+    const at = this.takers.indexOf(taker);
+    if (at >= 0) this.takers.splice(at, 1);
+  }
+
+  /** Offers what waits, in a later turn of the event loop, as an answer over a connection would come. */
+  deliver(): void {
+    if (this.isDelivering) return;
+    this.isDelivering = true;
+    setImmediate(() => {
+      this.isDelivering = false;
+      while (this.hub.isReachable && this.offerNext());
+      this.watch();
+    });
+  }
+
+  isHeldBy(queued: QueuedJob, token: number): boolean {
+    return this.jobs.get(queued.id) === queued && queued.token === token;
+  }
+
+  remove(queued: QueuedJob): void {
+    this.jobs.delete(queued.id);
+  }
+
+  putBack(queued: QueuedJob): void {
+    queued.token = undefined;
+    this.waitingJobs.unshift(queued);
+    this.deliver();
+  }
+
+  clear(): EngineJob[] {
+    const all = [...this.jobs.values()].map((queued) => queued.job);
+    this.jobs.clear();
+    this.waitingJobs = [];
+    return all;
+  }
+
+  private offerNext(): boolean {
+    const next = this.waitingJobs[0];
+    if (next === undefined) return false;
+    for (let turn = this.takers.length; turn > 0; turn -= 1) {
+      const taker = this.takers.shift() as Taker;
+      this.takers.push(taker);
+      this.waitingJobs.shift();
+      if (taker.offer(next)) return true;
+      this.waitingJobs.unshift(next);
+    }
+    return false;
+  }
+
+  /** Behind everything of the same or a lower (earlier) priority; most jobs have the same, so the search from the end is short. */
+  private insert(queued: QueuedJob): void {
+    let at = this.waitingJobs.length;
+    while (at > 0 && (this.waitingJobs[at - 1]?.job.priority ?? 0) > queued.job.priority) at -= 1;
+    this.waitingJobs.splice(at, 0, queued);
+  }
+
+  /** Looks for stalled jobs as long as any are held. */
+  private watch(): void {
+    if (this.stalledCheck !== undefined || this.jobs.size === this.waitingJobs.length) return;
+    this.stalledCheck = setTimeout(() => {
+      this.stalledCheck = undefined;
+      this.recoverStalled();
+      this.watch();
+    }, this.hub.times.stalledCheckMs);
+    this.stalledCheck.unref();
+  }
+
+  private recoverStalled(): void {
+    if (!this.hub.isReachable) return;
+    const nowMs = performance.now();
+    for (const queued of this.jobs.values()) {
+      if (queued.token !== undefined && nowMs >= queued.lockEndMs) this.putBack(queued);
+    }
+  }
+}

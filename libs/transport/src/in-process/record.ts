@@ -1,0 +1,137 @@
+import { type Epoch, packEpoch, type Stage } from '@baton/contract';
+import type { HandOverRecord, RequestResult, RequestView, RunPermit, RunStart } from '../port';
+import { EXHAUSTED_RESULT } from '../limits';
+
+const MAX_RUN = 1023;
+
+/** The record of one request; the rules are those of redis/ledger-scripts.ts, and one suite tests both. */
+export class RequestRecord {
+  state: 'live' | 'aborted' | 'finished' = 'live';
+  submission: number | undefined;
+  apiId = '';
+  private run = 0;
+  private epoch: Epoch = 0;
+  private stage: Stage = 'prefill';
+  private anyStageMayBegin = false;
+  private engineId = '';
+  private handOverRecord: HandOverRecord | undefined;
+  private returnedEpoch: Epoch | undefined;
+  private seemedAbandoned = false;
+  private result: RequestResult | undefined;
+  private readonly runs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+
+  begin(start: RunStart, isApiAlive: boolean): RunPermit {
+    const refusal = this.refuse(start);
+    if (refusal !== undefined) return refusal;
+    const isFresh = this.isFresh(start);
+    if (!isApiAlive) return this.noteAbandoned(start);
+    this.run += 1;
+    this.runs[start.stage] += 1;
+    this.submission = start.submission;
+    this.epoch = packEpoch(start.submission, this.run);
+    this.stage = start.stage;
+    this.engineId = start.engineId;
+    this.apiId = start.apiId;
+    this.anyStageMayBegin = false;
+    this.returnedEpoch = undefined;
+    this.seemedAbandoned = false;
+    if (isFresh) this.handOverRecord = undefined;
+    if (this.runs[start.stage] > start.maxRuns || this.run > MAX_RUN) {
+      this.end('finished', EXHAUSTED_RESULT);
+      return { kind: 'exhausted', epoch: this.epoch };
+    }
+    return { kind: 'run', epoch: this.epoch, handOver: this.handOverRecord };
+  }
+
+  handOver(epoch: Epoch, record: HandOverRecord): boolean {
+    if (this.state !== 'live' || this.epoch !== epoch) return false;
+    if (this.stage === 'decode' && this.handOverRecord?.epoch === epoch) return true;
+    if (this.stage !== 'prefill') return false;
+    this.stage = 'decode';
+    this.handOverRecord = { ...record, epoch };
+    return true;
+  }
+
+  returnToPrefill(epoch: Epoch): number | undefined {
+    if (this.state !== 'live' || this.submission === undefined) return undefined;
+    if (this.returnedEpoch === epoch) return this.submission;
+    if (this.stage !== 'decode' || this.epoch !== epoch) return undefined;
+    this.submission += 1;
+    this.stage = 'prefill';
+    this.epoch = packEpoch(this.submission, this.run);
+    this.returnedEpoch = epoch;
+    this.handOverRecord = undefined;
+    return this.submission;
+  }
+
+  finish(epoch: Epoch, result: RequestResult): boolean {
+    if (this.state !== 'live' || this.epoch !== epoch) return false;
+    this.end('finished', result);
+    return true;
+  }
+
+  abort(): boolean {
+    if (this.state === 'finished') return false;
+    this.end('aborted', undefined);
+    return true;
+  }
+
+  resubmit(submission: number): boolean {
+    if (this.state !== 'live' || submission <= (this.submission ?? 0)) return false;
+    this.submission = submission;
+    this.epoch = packEpoch(submission, this.run);
+    this.anyStageMayBegin = true;
+    this.handOverRecord = undefined;
+    this.returnedEpoch = undefined;
+    this.seemedAbandoned = false;
+    this.engineId = '';
+    return true;
+  }
+
+  view(isApiAlive: boolean): RequestView {
+    return {
+      stage: this.state === 'live' ? this.stage : 'finished',
+      epoch: this.epoch,
+      engineId: this.engineId,
+      isAborted: this.state === 'aborted' || this.seemedAbandoned,
+      isApiAlive,
+      result: this.result,
+    };
+  }
+
+  private refuse(start: RunStart): RunPermit | undefined {
+    if (this.state !== 'live') return { kind: 'drop', why: this.state };
+    if (this.submission !== undefined && start.submission < this.submission) {
+      if (this.returnedEpoch === undefined) return { kind: 'drop', why: 'superseded' };
+      return { kind: 'drop', why: 'returned', submission: this.submission };
+    }
+    if (this.isFresh(start) || this.stage === start.stage) return undefined;
+    const handOver = this.handOverRecord;
+    if (handOver?.epoch === this.epoch) return { kind: 'drop', why: 'handed-over', handOver };
+    return { kind: 'drop', why: 'moved-on' };
+  }
+
+  private isFresh(start: RunStart): boolean {
+    return (
+      this.anyStageMayBegin || this.submission === undefined || start.submission > this.submission
+    );
+  }
+
+  private noteAbandoned(start: RunStart): RunPermit {
+    this.seemedAbandoned = true;
+    this.apiId = start.apiId;
+    if (this.submission === undefined) {
+      this.submission = start.submission;
+      this.stage = start.stage;
+      this.epoch = packEpoch(start.submission, 0);
+      this.anyStageMayBegin = true;
+    }
+    return { kind: 'drop', why: 'nobody-awaits' };
+  }
+
+  private end(state: 'aborted' | 'finished', result: RequestResult | undefined): void {
+    this.state = state;
+    this.result = result;
+    this.handOverRecord = undefined;
+  }
+}

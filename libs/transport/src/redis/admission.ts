@@ -1,0 +1,88 @@
+import { STAGES, type Stage } from '@baton/contract';
+import type { AdmissionCounters } from '../port';
+import { SET_SHARES, SHIFT, TOTALS, TRY_ENTER } from './admission-scripts';
+import type { Keys } from './keys';
+import type { Link } from './link';
+
+type Shares = Record<Stage, number>;
+
+/**
+ * Admission over all API processes. Redis decides; this object remembers what the API processes of this transport have been granted, because
+ * only they know. Whatever Redis lost or missed meanwhile is written again, as absolute numbers, when the link is restored and when an API was
+ * taken for dead: at those moments nothing else is on the way.
+ */
+export class RedisAdmission implements AdmissionCounters {
+  private readonly granted = new Map<string, Shares>();
+  private readonly hashes: readonly string[];
+
+  constructor(
+    private readonly link: Link,
+    private readonly keys: Keys,
+  ) {
+    this.hashes = STAGES.map((stage) => keys.waiting(stage));
+    link.onRestore(async () => {
+      for (const apiId of this.granted.keys()) await this.rewrite(apiId);
+    });
+  }
+
+  async tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean> {
+    const args = [apiId, count, limit, this.keys.api('')];
+    let hasGivenUp = false;
+    const ask = async (): Promise<boolean> => {
+      const reply = await this.link.scripts.run(TRY_ENTER, [this.keys.waiting(stage)], args);
+      if (reply !== 1) return false;
+      // The caller has been told that nobody answered; what was granted meanwhile goes back.
+      if (hasGivenUp) await this.write(apiId, { [stage]: -count });
+      else this.grant(apiId, { [stage]: count });
+      return true;
+    };
+    try {
+      return await this.link.call('tryEnter', ask);
+    } catch (error) {
+      hasGivenUp = true;
+      throw error;
+    }
+  }
+
+  /** While the broker is away the shares move here, and are written when it is back. */
+  async shift(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<void> {
+    this.grant(apiId, deltas);
+    if (this.link.isUp) await this.link.call('shift', () => this.write(apiId, deltas));
+  }
+
+  async totals(): Promise<Shares> {
+    const ask = (): Promise<unknown> =>
+      this.link.scripts.run(TOTALS, this.hashes, [this.keys.api('')]);
+    const totals = (await this.link.call('totals', ask)) as readonly number[];
+    return sharesOf((i) => totals[i] ?? 0);
+  }
+
+  /** Writes the shares of one API as they are known here. */
+  async rewrite(apiId: string): Promise<void> {
+    const shares = this.granted.get(apiId);
+    if (shares === undefined) return;
+    await this.link.scripts.run(SET_SHARES, this.hashes, [
+      apiId,
+      ...STAGES.map((stage) => shares[stage]),
+    ]);
+  }
+
+  forget(apiId: string): void {
+    this.granted.delete(apiId);
+  }
+
+  private grant(apiId: string, deltas: Readonly<Partial<Shares>>): void {
+    const shares = this.granted.get(apiId) ?? sharesOf(() => 0);
+    for (const stage of STAGES) shares[stage] = Math.max(0, shares[stage] + (deltas[stage] ?? 0));
+    this.granted.set(apiId, shares);
+  }
+
+  private async write(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<void> {
+    const args = [apiId, ...STAGES.map((stage) => deltas[stage] ?? 0)];
+    await this.link.scripts.run(SHIFT, this.hashes, args);
+  }
+}
+
+function sharesOf(share: (index: number) => number): Shares {
+  return { prefill: share(0), decode: share(1), aggregated: share(2) };
+}

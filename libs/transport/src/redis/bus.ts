@@ -1,0 +1,53 @@
+import type { Bus, Unsubscribe } from '../port';
+import type { Keys } from './keys';
+import type { Link } from './link';
+
+/** Beyond this many unsent bytes messages are dropped, as a broker that does not read would drop them. */
+const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
+
+type Listener = (payload: Buffer) => void;
+
+/** Redis pub/sub. What is published while the link is down is lost, as the port says. */
+export class RedisBus implements Bus {
+  private readonly listeners = new Map<string, Set<Listener>>();
+  private unsentBytes = 0;
+
+  constructor(
+    private readonly link: Link,
+    private readonly keys: Keys,
+  ) {
+    link.subscriber.on('messageBuffer', (channel: Buffer, payload: Buffer) => {
+      for (const listener of this.listeners.get(channel.toString()) ?? []) listener(payload);
+    });
+    link.onRestore(async () => {
+      if (this.listeners.size > 0) await link.subscriber.subscribe(...this.listeners.keys());
+    });
+  }
+
+  publish(channel: string, payload: Buffer): void {
+    if (!this.link.isUp || this.unsentBytes > MAX_UNSENT_BYTES) return;
+    this.unsentBytes += payload.length;
+    const settle = (): void => {
+      this.unsentBytes -= payload.length;
+    };
+    this.link.commands.publish(this.keys.channel(channel), payload).then(settle, settle);
+  }
+
+  async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
+    const name = this.keys.channel(channel);
+    // Each subscription is its own entry, even of one function twice.
+    const entry: Listener = (payload) => listener(payload);
+    await this.link.call('subscribe', () => this.link.subscriber.subscribe(name));
+    const entries = this.listeners.get(name) ?? new Set();
+    this.listeners.set(name, entries.add(entry));
+    return () => this.unsubscribe(name, entry);
+  }
+
+  private async unsubscribe(name: string, entry: Listener): Promise<void> {
+    const entries = this.listeners.get(name);
+    if (entries?.delete(entry) !== true || entries.size > 0) return;
+    this.listeners.delete(name);
+    if (this.link.isUp)
+      await this.link.call('unsubscribe', () => this.link.subscriber.unsubscribe(name));
+  }
+}

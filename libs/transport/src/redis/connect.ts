@@ -1,0 +1,71 @@
+import { DEFAULT_TIMES, type Transport, type TransportTimes } from '../port';
+import { parseRedisAddress } from './address';
+import { RedisAdmission } from './admission';
+import { RedisBus } from './bus';
+import { Keys } from './keys';
+import { RedisLedger } from './ledger';
+import { Link, type LinkEvent } from './link';
+import { RedisPresence } from './presence';
+import { RedisQueues } from './queues';
+
+export interface RedisTransportOptions {
+  /** `redis://`, `rediss://`, `unix:/path`, `/path`, `sentinel://host:port,…/master`, `cluster://host:port,…`. */
+  readonly url: string;
+  /** First part of every key and channel; `baton` unless told. Clusters that share a Redis need different ones. */
+  readonly prefix?: string;
+  readonly times?: Partial<TransportTimes>;
+}
+
+/**
+ * Connects to a Redis (6.2 or later; 7 or later drains its queues even when it is out of memory).
+ *
+ * @throws TransportUnavailable in one sentence, within `callDeadlineMs`, when it cannot be reached or refuses us.
+ */
+export async function connectRedisTransport(options: RedisTransportOptions): Promise<Transport> {
+  const address = parseRedisAddress(options.url);
+  const times = { ...DEFAULT_TIMES, ...options.times };
+  const keys = new Keys(options.prefix ?? 'baton');
+  const link = new Link(address, keys, times);
+  const transport = new RedisTransport(link, keys, times, address.label);
+  await link.open();
+  return transport;
+}
+
+class RedisTransport implements Transport {
+  readonly bus: RedisBus;
+  readonly jobs: RedisQueues;
+  readonly ledger: RedisLedger;
+  readonly admission: RedisAdmission;
+  readonly presence: RedisPresence;
+
+  // The order of these is the order in which things are put right after a reconnection.
+  constructor(
+    private readonly link: Link,
+    keys: Keys,
+    times: TransportTimes,
+    private readonly label: string,
+  ) {
+    this.bus = new RedisBus(link, keys);
+    this.admission = new RedisAdmission(link, keys);
+    this.presence = new RedisPresence(link, keys, this.admission);
+    this.jobs = new RedisQueues(link, keys, times);
+    this.ledger = new RedisLedger(link, keys, times);
+  }
+
+  get description(): string {
+    return `Redis ${this.link.version} at ${this.label}`;
+  }
+
+  get isConnected(): boolean {
+    return this.link.isUp;
+  }
+
+  onConnection(listener: (event: LinkEvent) => void): void {
+    this.link.onEvent(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.jobs.close();
+    this.link.close();
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Names of all keys and channels. The braces make a hash tag: in a Redis Cluster everything lies in one slot, so that a script may touch
+ * several keys.
+ */
+export class Keys {
+  private readonly tag: string;
+
+  constructor(prefix: string) {
+    this.tag = `{${prefix.replace(/:$/, '')}}:`;
+  }
+
+  /** BullMQ's own prefix; it adds `:<queue>:<part>`. */
+  get queues(): string {
+    return `${this.tag}queue`;
+  }
+
+  request(requestId: string): string {
+    return `${this.tag}req:${requestId}`;
+  }
+
+  prompt(requestId: string): string {
+    return `${this.tag}prompt:${requestId}`;
+  }
+
+  /** The key that lives while an API process renews it. With an empty id: the prefix of all of them. */
+  api(apiId: string): string {
+    return `${this.tag}api:${apiId}`;
+  }
+
+  /** As `api`, for engines; the value is the engine's presence. */
+  engine(engineId: string): string {
+    return `${this.tag}engine:${engineId}`;
+  }
+
+  /** Lives from the claim of an index until the first heartbeat has had its time. */
+  claim(engineId: string): string {
+    return `${this.tag}claim:${engineId}`;
+  }
+
+  /** Set of engine ids that may be alive, so that nothing ever scans. */
+  get engines(): string {
+    return `${this.tag}engines`;
+  }
+
+  /** Hash of index to engine id. */
+  get indexes(): string {
+    return `${this.tag}indexes`;
+  }
+
+  /** Hash of API id to its share of the requests that wait for the stage. */
+  waiting(stage: string): string {
+    return `${this.tag}waiting:${stage}`;
+  }
+
+  /** Tells one life of the data from the next, where the servers' run ids cannot (a cluster has many). */
+  get life(): string {
+    return `${this.tag}life`;
+  }
+
+  channel(name: string): string {
+    return `${this.tag}${name}`;
+  }
+}
+
+/** BullMQ forbids colons in names of queues and jobs. Reversible, so no two names meet. */
+export function withoutColons(name: string): string {
+  return name.replace(/[:%]/g, (c) => (c === ':' ? '%3A' : '%25'));
+}

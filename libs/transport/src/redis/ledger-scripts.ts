@@ -1,0 +1,156 @@
+import type { Script } from './script';
+
+/*
+ * The record of a request is one hash:
+ *
+ *   state        live | aborted | finished
+ *   submission   newest submission seen
+ *   run          runs begun, of all stages and submissions; with the submission it makes the epoch
+ *   epoch        of the newest run: submission * 1024 + run (contract's packEpoch)
+ *   stage        the stage that may begin runs; `anyStage` is set after a resubmission, when the first to begin decides
+ *   runs:STAGE   runs begun of one stage, over all submissions
+ *   engine, api  who runs it, who awaits it
+ *   handOver     JSON of the hand-over record, and handOverEpoch, the prefill run that wrote it
+ *   returned     epoch of the decode run that sent the request back to prefill, until that prefill begins
+ *   gone         set when a run was refused because the API seemed dead
+ *   result       JSON of the result
+ */
+
+const EPOCH_OF = `
+local function epochOf(submission, run) return submission * 1024 + run end
+`;
+
+/** KEYS: record, API presence. ARGV: submission, stage, engine, api, maxRuns, live TTL, tombstone TTL, result when exhausted. */
+export const BEGIN: Script = {
+  name: 'begin',
+  body: `${EPOCH_OF}
+local record, submission, stage, maxRuns = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[5])
+local f = redis.call('HMGET', record, 'state', 'submission', 'stage', 'epoch', 'handOver', 'handOverEpoch', 'anyStage', 'returned')
+local state, known = f[1], tonumber(f[2])
+if state == 'aborted' or state == 'finished' then return {'drop', state} end
+if known and submission < known then
+  if f[8] then return {'drop', 'returned', known} end
+  return {'drop', 'superseded'}
+end
+local isFresh = not known or submission > known or f[7]
+if not isFresh and f[3] ~= stage then
+  if f[5] and f[6] == f[4] then return {'drop', 'handed-over', f[5]} end
+  return {'drop', 'moved-on'}
+end
+if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('HSET', record, 'gone', '1', 'api', ARGV[4])
+  if not known then
+    redis.call('HSET', record, 'state', 'live', 'submission', submission, 'stage', stage, 'epoch', epochOf(submission, 0), 'anyStage', '1')
+    redis.call('PEXPIRE', record, ARGV[7])
+  end
+  return {'drop', 'nobody-awaits'}
+end
+local run = redis.call('HINCRBY', record, 'run', 1)
+local epoch = epochOf(submission, run)
+local runs = redis.call('HINCRBY', record, 'runs:' .. stage, 1)
+redis.call('HDEL', record, 'anyStage', 'returned', 'gone')
+redis.call('HSET', record, 'submission', submission, 'epoch', epoch, 'stage', stage, 'engine', ARGV[3], 'api', ARGV[4])
+if isFresh then redis.call('HDEL', record, 'handOver', 'handOverEpoch') end
+if runs > maxRuns or run > 1023 then
+  redis.call('HSET', record, 'state', 'finished', 'result', ARGV[8])
+  redis.call('HDEL', record, 'handOver', 'handOverEpoch')
+  redis.call('PEXPIRE', record, ARGV[7])
+  return {'exhausted', epoch}
+end
+redis.call('HSET', record, 'state', 'live')
+redis.call('PEXPIRE', record, ARGV[6])
+return {'run', epoch, not isFresh and f[5] or false}
+`,
+};
+
+/** KEYS: record. ARGV: epoch, hand-over JSON, live TTL. */
+export const HAND_OVER: Script = {
+  name: 'handOver',
+  body: `
+local f = redis.call('HMGET', KEYS[1], 'state', 'stage', 'epoch', 'handOverEpoch')
+if f[1] ~= 'live' or f[3] ~= ARGV[1] then return 0 end
+if f[2] == 'decode' and f[4] == ARGV[1] then return 1 end
+if f[2] ~= 'prefill' then return 0 end
+redis.call('HSET', KEYS[1], 'stage', 'decode', 'handOver', ARGV[2], 'handOverEpoch', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`,
+};
+
+/** KEYS: record. ARGV: epoch, live TTL. Answers the new submission, or 0. */
+export const RETURN_TO_PREFILL: Script = {
+  name: 'returnToPrefill',
+  body: `${EPOCH_OF}
+local f = redis.call('HMGET', KEYS[1], 'state', 'stage', 'epoch', 'submission', 'run', 'returned')
+if f[1] ~= 'live' then return 0 end
+if f[6] == ARGV[1] then return tonumber(f[4]) end
+if f[2] ~= 'decode' or f[3] ~= ARGV[1] then return 0 end
+local submission = f[4] + 1
+redis.call('HSET', KEYS[1], 'submission', submission, 'stage', 'prefill', 'epoch', epochOf(submission, f[5]), 'returned', ARGV[1])
+redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return submission
+`,
+};
+
+/** KEYS: record. ARGV: epoch, result JSON, tombstone TTL. */
+export const FINISH: Script = {
+  name: 'finish',
+  body: `
+local f = redis.call('HMGET', KEYS[1], 'state', 'epoch')
+if f[1] ~= 'live' or f[2] ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'finished', 'result', ARGV[2])
+redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch')
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`,
+};
+
+/** KEYS: records. ARGV: tombstone TTL. */
+export const ABORT: Script = {
+  name: 'abort',
+  body: `
+for _, record in ipairs(KEYS) do
+  if redis.call('HGET', record, 'state') ~= 'finished' then
+    redis.call('HSET', record, 'state', 'aborted')
+    redis.call('HDEL', record, 'handOver', 'handOverEpoch')
+    redis.call('PEXPIRE', record, ARGV[1])
+  end
+end
+return 0
+`,
+};
+
+/** KEYS: record. ARGV: submission, live TTL. */
+export const RESUBMIT: Script = {
+  name: 'resubmit',
+  body: `${EPOCH_OF}
+local submission = tonumber(ARGV[1])
+local f = redis.call('HMGET', KEYS[1], 'state', 'submission', 'run')
+if f[1] == 'aborted' or f[1] == 'finished' or (f[2] and submission <= tonumber(f[2])) then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'live', 'submission', submission, 'epoch', epochOf(submission, f[3] or 0), 'anyStage', '1')
+redis.call('HSETNX', KEYS[1], 'stage', 'prefill')
+redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch', 'returned', 'gone', 'engine')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`,
+};
+
+/** KEYS: records. ARGV: prefix of API presence keys, live TTL. Answers one list (or nil) per record; a live record lives on. */
+export const INSPECT: Script = {
+  name: 'inspect',
+  body: `
+local views = {}
+for i, record in ipairs(KEYS) do
+  local f = redis.call('HMGET', record, 'state', 'stage', 'epoch', 'engine', 'gone', 'result', 'api')
+  if f[1] then
+    f[7] = f[7] and redis.call('EXISTS', ARGV[1] .. f[7]) or 0
+    if f[1] == 'live' and not f[5] then redis.call('PEXPIRE', record, ARGV[2]) end
+    views[i] = f
+  else
+    views[i] = false
+  end
+end
+return views
+`,
+};

@@ -1,0 +1,153 @@
+import type { Epoch } from '@baton/contract';
+import type {
+  HandOverRecord,
+  RequestLedger,
+  RequestResult,
+  RequestView,
+  RunPermit,
+  RunStart,
+  TransportTimes,
+} from '../port';
+import { EXHAUSTED_RESULT, LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
+import type { Keys } from './keys';
+import {
+  ABORT,
+  BEGIN,
+  FINISH,
+  HAND_OVER,
+  INSPECT,
+  RESUBMIT,
+  RETURN_TO_PREFILL,
+} from './ledger-scripts';
+import type { Link } from './link';
+import type { Reply, Script } from './script';
+
+/** Ids per script call, so that no call keeps the server for long. */
+const BATCH = 256;
+
+/** The request records in Redis: one hash per request, one script per rule (ledger-scripts.ts). */
+export class RedisLedger implements RequestLedger {
+  constructor(
+    private readonly link: Link,
+    private readonly keys: Keys,
+    private readonly times: TransportTimes,
+  ) {}
+
+  async begin(start: RunStart): Promise<RunPermit> {
+    const reply = await this.run(
+      BEGIN,
+      [this.keys.request(start.requestId), this.keys.api(start.apiId)],
+      [
+        start.submission,
+        start.stage,
+        start.engineId,
+        start.apiId,
+        start.maxRuns,
+        LIVE_RECORD_TTL_MS,
+        this.times.tombstoneMs,
+        JSON.stringify(EXHAUSTED_RESULT),
+      ],
+    );
+    return readPermit(reply);
+  }
+
+  async handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean> {
+    const args = [epoch, JSON.stringify(handOver), LIVE_RECORD_TTL_MS];
+    return (await this.run(HAND_OVER, [this.keys.request(requestId)], args)) === 1;
+  }
+
+  async returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined> {
+    const args = [epoch, LIVE_RECORD_TTL_MS];
+    const submission = await this.run(RETURN_TO_PREFILL, [this.keys.request(requestId)], args);
+    return typeof submission === 'number' && submission > 0 ? submission : undefined;
+  }
+
+  async finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
+    const args = [epoch, JSON.stringify(result), this.times.tombstoneMs];
+    return (await this.run(FINISH, [this.keys.request(requestId)], args)) === 1;
+  }
+
+  async abort(requestIds: readonly string[]): Promise<void> {
+    await Promise.all(
+      batches(requestIds).map((ids) =>
+        this.run(ABORT, this.records(ids), [this.times.tombstoneMs]),
+      ),
+    );
+  }
+
+  async resubmit(requestId: string, submission: number): Promise<void> {
+    await this.run(RESUBMIT, [this.keys.request(requestId)], [submission, LIVE_RECORD_TTL_MS]);
+  }
+
+  async inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]> {
+    const args = [this.keys.api(''), LIVE_RECORD_TTL_MS];
+    const replies = await Promise.all(
+      batches(requestIds).map((ids) => this.run(INSPECT, this.records(ids), args)),
+    );
+    return replies.flatMap((reply) => (Array.isArray(reply) ? reply.map(readView) : []));
+  }
+
+  async putPrompt(requestId: string, prompt: Buffer): Promise<'stored' | 'too-large'> {
+    if (prompt.length > MAX_PROMPT_BYTES) return 'too-large';
+    const key = this.keys.prompt(requestId);
+    const { promptTtlMs } = this.times;
+    await this.link.call('store a prompt', () =>
+      this.link.commands.set(key, prompt, 'PX', promptTtlMs),
+    );
+    return 'stored';
+  }
+
+  async getPrompt(requestId: string): Promise<Buffer | undefined> {
+    const key = this.keys.prompt(requestId);
+    return (
+      (await this.link.call('read a prompt', () => this.link.commands.getBuffer(key))) ?? undefined
+    );
+  }
+
+  private run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<Reply> {
+    return this.link.call(script.name, () => this.link.scripts.run(script, keys, args));
+  }
+
+  private records(requestIds: readonly string[]): string[] {
+    return requestIds.map((id) => this.keys.request(id));
+  }
+}
+
+function readPermit(reply: Reply): RunPermit {
+  const [kind, detail, more] = reply as readonly [string, string | number, string | number | null];
+  if (kind === 'run') {
+    const handOver = typeof more === 'string' ? (JSON.parse(more) as HandOverRecord) : undefined;
+    return { kind, epoch: Number(detail), handOver };
+  }
+  if (kind === 'exhausted') return { kind, epoch: Number(detail) };
+  if (detail === 'handed-over') {
+    return { kind: 'drop', why: detail, handOver: JSON.parse(String(more)) as HandOverRecord };
+  }
+  if (detail === 'returned') return { kind: 'drop', why: detail, submission: Number(more) };
+  return { kind: 'drop', why: detail } as RunPermit;
+}
+
+function readView(reply: Reply): RequestView | undefined {
+  if (!Array.isArray(reply)) return undefined;
+  const [state, stage, epoch, engine, gone, result, api] = reply as readonly (
+    string | number | null
+  )[];
+  return {
+    stage: state === 'live' ? (stage as RequestView['stage']) : 'finished',
+    epoch: Number(epoch ?? 0),
+    engineId: String(engine ?? ''),
+    isAborted: state === 'aborted' || gone !== null,
+    isApiAlive: api === 1,
+    result: typeof result === 'string' ? (JSON.parse(result) as RequestResult) : undefined,
+  };
+}
+
+function batches(ids: readonly string[]): (readonly string[])[] {
+  const cut: (readonly string[])[] = [];
+  for (let at = 0; at < ids.length; at += BATCH) cut.push(ids.slice(at, at + BATCH));
+  return cut;
+}

@@ -1,0 +1,74 @@
+import type { Script } from './script';
+
+/** KEYS: engine, engines, indexes. ARGV: engine id, presence JSON, TTL, index. */
+export const ANNOUNCE_ENGINE: Script = {
+  name: 'announceEngine',
+  body: `
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('SADD', KEYS[2], ARGV[1])
+redis.call('HSETNX', KEYS[3], ARGV[4], ARGV[1])
+return 0
+`,
+};
+
+/** KEYS: engine, engines, indexes, claim. ARGV: engine id. */
+export const REMOVE_ENGINE: Script = {
+  name: 'removeEngine',
+  body: `
+redis.call('DEL', KEYS[1], KEYS[4])
+redis.call('SREM', KEYS[2], ARGV[1])
+local indexes = redis.call('HGETALL', KEYS[3])
+for i = 1, #indexes, 2 do
+  if indexes[i + 1] == ARGV[1] then redis.call('HDEL', KEYS[3], indexes[i]) end
+end
+return 0
+`,
+};
+
+/** KEYS: engines. ARGV: prefix of engine keys. Answers the presences of the living, and forgets the dead. */
+export const LIST_ENGINES: Script = {
+  name: 'listEngines',
+  body: `
+local found = {}
+for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  local presence = redis.call('GET', ARGV[1] .. id)
+  if presence then found[#found + 1] = presence else redis.call('SREM', KEYS[1], id) end
+end
+return found
+`,
+};
+
+/** KEYS: indexes, claim of this engine. ARGV: engine id, prefix of engine keys, prefix of claims, claim TTL. Answers the index. */
+export const CLAIM_INDEX: Script = {
+  name: 'claimIndex',
+  body: `
+local taken, own = {}, nil
+local indexes = redis.call('HGETALL', KEYS[1])
+for i = 1, #indexes, 2 do
+  local index, id = indexes[i], indexes[i + 1]
+  if id == ARGV[1] then
+    own = tonumber(index)
+  elseif redis.call('EXISTS', ARGV[2] .. id, ARGV[3] .. id) == 0 then
+    redis.call('HDEL', KEYS[1], index)
+  else
+    taken[tonumber(index)] = true
+  end
+end
+redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
+if own then return own end
+local free = 0
+while taken[free] do free = free + 1 end
+redis.call('HSET', KEYS[1], free, ARGV[1])
+return free
+`,
+};
+
+/** KEYS: API. ARGV: TTL. Answers 1 when the API was taken for alive until now. */
+export const ANNOUNCE_API: Script = {
+  name: 'announceApi',
+  body: `
+local wasAlive = redis.call('EXISTS', KEYS[1])
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return wasAlive
+`,
+};

@@ -1,0 +1,87 @@
+import type { EnginePresence } from '@baton/contract';
+import { CLAIM_TTL_MS } from '../limits';
+import type { PresenceBoard } from '../port';
+import type { RedisAdmission } from './admission';
+import type { Keys } from './keys';
+import type { Link } from './link';
+import {
+  ANNOUNCE_API,
+  ANNOUNCE_ENGINE,
+  CLAIM_INDEX,
+  LIST_ENGINES,
+  REMOVE_ENGINE,
+} from './presence-scripts';
+import type { Reply, Script } from './script';
+
+/**
+ * Who is alive: keys that expire unless renewed. After a reconnection the API processes of this transport are announced again before anybody
+ * hears of it, so that no worker takes their requests for abandoned.
+ */
+export class RedisPresence implements PresenceBoard {
+  private readonly apis = new Map<string, number>();
+
+  constructor(
+    private readonly link: Link,
+    private readonly keys: Keys,
+    private readonly admission: RedisAdmission,
+  ) {
+    link.onRestore(async () => {
+      for (const [apiId, ttlMs] of this.apis) await this.renewApi(apiId, ttlMs);
+    });
+  }
+
+  async announceEngine(engine: EnginePresence, ttlMs: number): Promise<void> {
+    const { engineId, index } = engine;
+    const keys = [this.keys.engine(engineId), this.keys.engines, this.keys.indexes];
+    await this.run(ANNOUNCE_ENGINE, keys, [engineId, JSON.stringify(engine), ttlMs, index]);
+  }
+
+  async removeEngine(engineId: string): Promise<void> {
+    const { engines, indexes } = this.keys;
+    const keys = [this.keys.engine(engineId), engines, indexes, this.keys.claim(engineId)];
+    await this.run(REMOVE_ENGINE, keys, [engineId]);
+  }
+
+  async engines(): Promise<EnginePresence[]> {
+    const found = await this.run(LIST_ENGINES, [this.keys.engines], [this.keys.engine('')]);
+    return (found as readonly string[]).map((json) => JSON.parse(json) as EnginePresence);
+  }
+
+  async claimIndex(engineId: string): Promise<number> {
+    const keys = [this.keys.indexes, this.keys.claim(engineId)];
+    const args = [engineId, this.keys.engine(''), this.keys.claim(''), CLAIM_TTL_MS];
+    return Number(await this.run(CLAIM_INDEX, keys, args));
+  }
+
+  async announceApi(apiId: string, ttlMs: number): Promise<void> {
+    this.apis.set(apiId, ttlMs);
+    await this.link.call('announceApi', () => this.renewApi(apiId, ttlMs));
+  }
+
+  async removeApi(apiId: string): Promise<void> {
+    this.apis.delete(apiId);
+    this.admission.forget(apiId);
+    await this.link.call('removeApi', () => this.link.commands.del(this.keys.api(apiId)));
+  }
+
+  async aliveApis(apiIds: readonly string[]): Promise<boolean[]> {
+    if (apiIds.length === 0) return [];
+    const keys = apiIds.map((id) => this.keys.api(id));
+    const values = await this.link.call('aliveApis', () => this.link.commands.mget(...keys));
+    return values.map((value) => value !== null);
+  }
+
+  private async renewApi(apiId: string, ttlMs: number): Promise<void> {
+    const wasAlive = await this.link.scripts.run(ANNOUNCE_API, [this.keys.api(apiId)], [ttlMs]);
+    // Taken for dead meanwhile: its shares are gone.
+    if (wasAlive === 0) await this.admission.rewrite(apiId);
+  }
+
+  private run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<Reply> {
+    return this.link.call(script.name, () => this.link.scripts.run(script, keys, args));
+  }
+}

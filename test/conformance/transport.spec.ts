@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { PrivateRedis } from '../support/redis-server';
+import { describeAdmission } from './transport/admission';
+import { describeBus } from './transport/bus';
+import { describeConnection } from './transport/connection';
+import { describeLedger } from './transport/ledger';
+import { describeLocks } from './transport/locks';
+import { describePresence } from './transport/presence';
+import { describeQueues } from './transport/queues';
+import { describeRedisOnly } from './transport/redis-only';
+import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
+
+/** Both adapters of the transport port keep the same promises: one suite, run on each. */
+
+function describeAll(makeWorld: WorldFactory): void {
+  describeQueues(makeWorld);
+  describeLocks(makeWorld);
+  describeBus(makeWorld);
+  describeLedger(makeWorld);
+  describePresence(makeWorld);
+  describeAdmission(makeWorld);
+  describeConnection(makeWorld);
+}
+
+describe('in-process transport', () => {
+  describeAll(inProcessWorld);
+});
+
+describe('Redis transport', () => {
+  let server: PrivateRedis;
+  beforeAll(async () => {
+    server = await PrivateRedis.launch();
+  });
+  afterAll(() => server.close());
+
+  describeAll((times) => redisWorld(server, times));
+  describeRedisOnly(() => server);
+});

@@ -1,0 +1,49 @@
+import type { Transport } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/wait';
+import type { World, WorldFactory } from './world';
+
+export function describeBus(makeWorld: WorldFactory): void {
+  describe('bus', () => {
+    let world: World;
+    let publisher: Transport;
+    let subscriber: Transport;
+    beforeEach(async () => {
+      world = makeWorld();
+      publisher = await world.connect();
+      subscriber = await world.connect();
+    });
+    afterEach(() => world.close());
+
+    it('delivers what one publisher sends in its order, byte for byte', async () => {
+      const received: string[] = [];
+      await subscriber.bus.subscribe('api:a', (payload) => received.push(payload.toString('hex')));
+      const sent = Array.from({ length: 200 }, (_, i) => Buffer.from([0xff, 0, i, 0x80]));
+      for (const payload of sent) publisher.bus.publish('api:a', payload);
+      await waitUntil(() => received.length === 200, { what: 'all messages have arrived' });
+      expect(received).toEqual(sent.map((payload) => payload.toString('hex')));
+    });
+
+    it('delivers to every subscriber of the channel and to no other', async () => {
+      const heard: string[] = [];
+      await publisher.bus.subscribe('aborts', () => heard.push('own'));
+      await subscriber.bus.subscribe('aborts', () => heard.push('first'));
+      await subscriber.bus.subscribe('aborts', () => heard.push('second'));
+      await subscriber.bus.subscribe('other', () => heard.push('other'));
+      publisher.bus.publish('aborts', Buffer.from('x'));
+      await waitUntil(() => heard.length === 3, { what: 'three have heard it' });
+      expect(heard.sort()).toEqual(['first', 'own', 'second']);
+    });
+
+    it('is silent after unsubscribing, also when somebody else still listens', async () => {
+      const heard: string[] = [];
+      const stop = await subscriber.bus.subscribe('c', () => heard.push('stopped'));
+      await subscriber.bus.subscribe('c', () => heard.push('stays'));
+      await stop();
+      await stop();
+      publisher.bus.publish('c', Buffer.from('x'));
+      await waitUntil(() => heard.length === 1, { what: 'the other has heard it' });
+      expect(heard).toEqual(['stays']);
+    });
+  });
+}

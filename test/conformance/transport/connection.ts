@@ -1,0 +1,144 @@
+import { type Transport, TransportUnavailable } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/wait';
+import { handOver, job, SHORT_TIMES, start, Taking, type World, type WorldFactory } from './world';
+
+export function describeConnection(makeWorld: WorldFactory): void {
+  describe('connection', () => {
+    let world: World;
+    let a: Transport;
+    let b: Transport;
+    let events: string[];
+    beforeEach(async () => {
+      world = makeWorld({ ...SHORT_TIMES, callDeadlineMs: 2_000 });
+      a = await world.connect();
+      b = await world.connect();
+      events = [];
+      a.onConnection((event) => events.push(event));
+    });
+    afterEach(() => world.close());
+
+    it('says that a restarted broker is another one', async () => {
+      await world.kill();
+      expect(a.isConnected).toBe(false);
+      await world.restart();
+      await waitUntil(() => a.isConnected, { what: 'the connection is back' });
+      expect(events).toEqual(['lost', 'replaced']);
+    });
+
+    it('says that a broken connection was restored, and goes on hearing its channels', async () => {
+      const heard: string[] = [];
+      await a.bus.subscribe('api:a', (payload) => heard.push(payload.toString()));
+      await world.breakConnections();
+      await waitUntil(() => events.length >= 2 && a.isConnected && b.isConnected, {
+        what: 'both are connected again',
+      });
+      expect(new Set(events)).toEqual(new Set(['lost', 'restored']));
+      b.bus.publish('api:a', Buffer.from('after'));
+      await waitUntil(() => heard.includes('after'), { what: 'the message is heard' });
+    });
+
+    it('refuses every call at once while it is lost', async () => {
+      await world.kill();
+      const calls: (() => Promise<unknown>)[] = [
+        () => a.jobs.add('prefill', [job('x')]),
+        () => a.jobs.waiting('prefill'),
+        () => a.jobs.abandon('engine:x'),
+        () => a.bus.subscribe('c', () => undefined),
+        () => a.ledger.begin(start()),
+        () => a.ledger.handOver('r', 1, handOver(1)),
+        () => a.ledger.returnToPrefill('r', 1),
+        () => a.ledger.finish('r', 1, { reason: 'stop', tokens: 1 }),
+        () => a.ledger.abort(['r']),
+        () => a.ledger.resubmit('r', 2),
+        () => a.ledger.inspect(['r']),
+        () => a.ledger.putPrompt('r', Buffer.from('x')),
+        () => a.ledger.getPrompt('r'),
+        () => a.presence.engines(),
+        () => a.presence.claimIndex('e'),
+        () => a.presence.announceApi('api', 1_000),
+        () => a.presence.removeApi('api'),
+        () => a.presence.aliveApis(['api']),
+        () => a.admission.tryEnter('api', 'prefill', 1, 1),
+        () => a.admission.totals(),
+      ];
+      const beganMs = performance.now();
+      const outcomes = await Promise.allSettled(calls.map((call) => call()));
+      expect(performance.now() - beganMs).toBeLessThan(500);
+      for (const outcome of outcomes) {
+        expect(outcome).toMatchObject({
+          status: 'rejected',
+          reason: expect.any(TransportUnavailable),
+        });
+      }
+      a.bus.publish('c', Buffer.from('into the void'));
+      await world.restart();
+    });
+
+    it('takes jobs again after the broker was replaced', async () => {
+      const taking = new Taking(b, 'prefill');
+      await a.jobs.add('prefill', [job('before')]);
+      await taking.untilTaken(1);
+      await world.kill();
+      await world.restart();
+      await waitUntil(() => a.isConnected, { what: 'the connection is back' });
+      await a.jobs.add('prefill', [job('after')]);
+      await taking.untilTaken(2);
+      expect(taking.ids).toEqual(['before', 'after']);
+    });
+
+    it('starts to take when a consumer was made while it was lost', async () => {
+      await world.kill();
+      const taking = new Taking(b, 'prefill');
+      await world.restart();
+      await waitUntil(() => a.isConnected, { what: 'the connection is back' });
+      await a.jobs.add('prefill', [job('late')]);
+      await taking.untilTaken(1);
+    });
+
+    it('reports held jobs lost when their locks cannot be renewed, and refuses to complete them', async () => {
+      const taking = new Taking(b, 'prefill', { room: 2 });
+      await a.jobs.add('prefill', [job('one'), job('two')]);
+      await taking.untilTaken(2);
+      await world.kill();
+      await expect(taking.taken[1]?.done()).rejects.toThrow(TransportUnavailable);
+      await waitUntil(() => taking.lost.length > 0, { what: 'the loss is reported' });
+      expect(taking.lostIds).toEqual(['one']);
+      expect(await taking.first().done()).toBe(false);
+      await world.restart();
+    });
+
+    it('keeps held jobs over a short break', async () => {
+      const taking = new Taking(b, 'prefill', { room: 1 });
+      await a.jobs.add('prefill', [job('kept')]);
+      await taking.untilTaken(1);
+      await world.breakConnections();
+      await waitUntil(() => b.isConnected && a.isConnected, { what: 'both are connected again' });
+      expect(await taking.first().done()).toBe(true);
+      expect(taking.lost).toEqual([]);
+    });
+
+    it('announces the APIs of its process again before it says that the broker was replaced', async () => {
+      await a.presence.announceApi('api-a', 60_000);
+      const permits: string[] = [];
+      a.onConnection((event) => {
+        if (event === 'replaced')
+          void a.ledger.begin(start()).then(({ kind }) => permits.push(kind));
+      });
+      await world.kill();
+      await world.restart();
+      await waitUntil(() => permits.length === 1, { what: 'a run was asked for' });
+      expect(permits).toEqual(['run']);
+    });
+
+    it('closes while it is lost', async () => {
+      const taking = new Taking(b, 'prefill');
+      await world.kill();
+      const beganMs = performance.now();
+      await b.close();
+      expect(performance.now() - beganMs).toBeLessThan(1_500);
+      expect(taking.taken).toEqual([]);
+      await world.restart();
+    });
+  });
+}

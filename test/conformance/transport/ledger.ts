@@ -1,0 +1,233 @@
+import { packEpoch } from '@baton/contract';
+import type { RunPermit, RunStart, Transport } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/wait';
+import { handOver, start, type World, type WorldFactory } from './world';
+
+const TOMBSTONE_MS = 250;
+
+export function describeLedger(makeWorld: WorldFactory): void {
+  describe('ledger', () => {
+    let world: World;
+    let a: Transport;
+    let b: Transport;
+    beforeEach(async () => {
+      world = makeWorld();
+      a = await world.connect();
+      b = await world.connect();
+      await a.presence.announceApi('api-a', 60_000);
+    });
+    afterEach(() => world.close());
+
+    const begin = (over: Partial<RunStart> = {}): Promise<RunPermit> => b.ledger.begin(start(over));
+    const decode = (over: Partial<RunStart> = {}): Promise<RunPermit> =>
+      begin({ stage: 'decode', engineId: 'engine-d', ...over });
+    const view = async (id = 'r') => (await a.ledger.inspect([id]))[0];
+
+    async function run(over: Partial<RunStart> = {}): Promise<number> {
+      const permit = await begin(over);
+      if (permit.kind !== 'run') throw new Error(`not permitted: ${JSON.stringify(permit)}`);
+      return permit.epoch;
+    }
+
+    async function handedOver(): Promise<number> {
+      const epoch = await run();
+      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(true);
+      return epoch;
+    }
+
+    it('takes a routed request from prefill over decode to its tombstone', async () => {
+      const prefill = await run();
+      expect(prefill).toBe(packEpoch(1, 1));
+      expect(await a.ledger.handOver('r', prefill, handOver(prefill))).toBe(true);
+      const permit = await decode();
+      expect(permit).toEqual({ kind: 'run', epoch: packEpoch(1, 2), handOver: handOver(prefill) });
+      const result = { reason: 'stop', tokens: 9 } as const;
+      expect(await a.ledger.finish('r', packEpoch(1, 2), result)).toBe(true);
+      expect(await view()).toEqual({
+        stage: 'finished',
+        epoch: packEpoch(1, 2),
+        engineId: 'engine-d',
+        isAborted: false,
+        isApiAlive: true,
+        result,
+      });
+      expect(await begin()).toEqual({ kind: 'drop', why: 'finished' });
+      expect(await decode()).toEqual({ kind: 'drop', why: 'finished' });
+    });
+
+    it('raises the epoch with every run and fences the older ones out', async () => {
+      const first = await run();
+      const second = await run();
+      expect(second).toBeGreaterThan(first);
+      expect(await a.ledger.handOver('r', first, handOver(first))).toBe(false);
+      expect(await a.ledger.finish('r', first, { reason: 'stop', tokens: 1 })).toBe(false);
+      expect(await a.ledger.handOver('r', second, handOver(second))).toBe(true);
+      expect(await a.ledger.returnToPrefill('r', first)).toBeUndefined();
+    });
+
+    it('gives concurrent begins different epochs and lets the newest alone end the request', async () => {
+      const starts = Array.from({ length: 24 }, (_, i) =>
+        (i % 2 === 0 ? a : b).ledger.begin(start({ stage: 'aggregated', maxRuns: 24 })),
+      );
+      const epochs = (await Promise.all(starts)).map((permit) =>
+        permit.kind === 'run' ? permit.epoch : 0,
+      );
+      expect(new Set(epochs).size).toBe(24);
+      const ends = await Promise.all(
+        epochs.map((epoch) => a.ledger.finish('r', epoch, { reason: 'length', tokens: epoch })),
+      );
+      expect(ends.filter(Boolean)).toHaveLength(1);
+      expect((await view())?.result?.tokens).toBe(Math.max(...epochs));
+    });
+
+    it('ends a request whose runs are used up, counting per stage and over submissions', async () => {
+      await run({ maxRuns: 2 });
+      await a.ledger.resubmit('r', 2);
+      await run({ submission: 2, maxRuns: 2 });
+      expect(await begin({ submission: 2, maxRuns: 2 })).toEqual({
+        kind: 'exhausted',
+        epoch: packEpoch(2, 3),
+      });
+      expect(await view()).toMatchObject({
+        stage: 'finished',
+        epoch: packEpoch(2, 3),
+        result: { reason: 'error', tokens: 0, errorCode: 'attempts_exhausted' },
+      });
+      expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'finished' });
+    });
+
+    it('does not count prefill runs against decode', async () => {
+      await run({ maxRuns: 1 });
+      const epoch = packEpoch(1, 1);
+      await a.ledger.handOver('r', epoch, handOver(epoch));
+      expect((await decode({ maxRuns: 1 })).kind).toBe('run');
+      expect((await decode({ maxRuns: 1 })).kind).toBe('exhausted');
+    });
+
+    it('hands the hand-over record to every decode run', async () => {
+      const epoch = await handedOver();
+      for (const _ of [1, 2]) expect(await decode()).toMatchObject({ handOver: handOver(epoch) });
+    });
+
+    it('tells a repeated prefill to add the decode job as long as no decode run has begun', async () => {
+      const epoch = await handedOver();
+      const again = { kind: 'drop', why: 'handed-over', handOver: handOver(epoch) };
+      expect(await begin()).toEqual(again);
+      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(true);
+      await decode();
+      expect(await begin()).toEqual({ kind: 'drop', why: 'moved-on' });
+      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
+    });
+
+    it('returns a request to prefill under the next submission', async () => {
+      await handedOver();
+      const epoch = packEpoch(1, 2);
+      await decode();
+      expect(await a.ledger.returnToPrefill('r', epoch)).toBe(2);
+      expect(await a.ledger.returnToPrefill('r', epoch)).toBe(2);
+      expect(await a.ledger.finish('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
+      expect(await decode()).toEqual({ kind: 'drop', why: 'returned', submission: 2 });
+      const second = await run({ submission: 2 });
+      expect(second).toBe(packEpoch(2, 3));
+      expect(await decode()).toEqual({ kind: 'drop', why: 'superseded' });
+      await a.ledger.handOver('r', second, handOver(second));
+      expect(await decode({ submission: 2 })).toMatchObject({ handOver: handOver(second) });
+    });
+
+    it('drops a stage that is not the turn of the request', async () => {
+      await run();
+      expect(await decode()).toEqual({ kind: 'drop', why: 'moved-on' });
+    });
+
+    it('starts over at any stage after a resubmission, without the old hand-over', async () => {
+      const epoch = await handedOver();
+      await a.ledger.resubmit('r', 2);
+      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
+      expect(await decode()).toEqual({ kind: 'drop', why: 'superseded' });
+      expect(await begin({ submission: 2 })).toEqual({
+        kind: 'run',
+        epoch: packEpoch(2, 2),
+        handOver: undefined,
+      });
+    });
+
+    it('takes a higher submission for a resubmission when the word itself was lost', async () => {
+      await handedOver();
+      expect(await begin({ submission: 3 })).toMatchObject({ kind: 'run', epoch: packEpoch(3, 2) });
+      expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'superseded' });
+      await a.ledger.resubmit('r', 2);
+      expect((await view())?.epoch).toBe(packEpoch(3, 2));
+    });
+
+    it('refuses every step of an aborted request, begun or not', async () => {
+      const epoch = await run();
+      await a.ledger.abort(['r', 'unknown']);
+      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
+      expect(await a.ledger.finish('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
+      for (const requestId of ['r', 'unknown']) {
+        expect(await begin({ requestId })).toEqual({ kind: 'drop', why: 'aborted' });
+        expect(await begin({ requestId, submission: 2 })).toEqual({ kind: 'drop', why: 'aborted' });
+        expect(await view(requestId)).toMatchObject({ stage: 'finished', isAborted: true });
+      }
+    });
+
+    it('keeps the result of a request that was aborted too late', async () => {
+      const epoch = await run();
+      await a.ledger.finish('r', epoch, { reason: 'length', tokens: 3 });
+      await a.ledger.abort(['r']);
+      expect(await view()).toMatchObject({ isAborted: false, result: { tokens: 3 } });
+    });
+
+    it('starts nothing for an API that is gone, and runs it when the API lives after all', async () => {
+      expect(await begin({ apiId: 'ghost' })).toEqual({ kind: 'drop', why: 'nobody-awaits' });
+      expect(await view()).toMatchObject({ isAborted: true, isApiAlive: false });
+      await a.presence.announceApi('ghost', 60_000);
+      expect(await begin({ apiId: 'ghost' })).toMatchObject({
+        kind: 'run',
+        epoch: packEpoch(1, 1),
+      });
+      expect(await view()).toMatchObject({ isAborted: false, isApiAlive: true });
+    });
+
+    it('shows the views in the order of the question', async () => {
+      await run({ requestId: 'one' });
+      await run({ requestId: 'two', engineId: 'engine-b' });
+      const ids = [...Array.from({ length: 300 }, (_, i) => `none-${i}`), 'two', 'one'];
+      const views = await a.ledger.inspect(ids);
+      expect(views).toHaveLength(302);
+      expect(views.slice(299).map((seen) => seen?.engineId)).toEqual([
+        undefined,
+        'engine-b',
+        'engine-a',
+      ]);
+      expect(await a.ledger.inspect([])).toEqual([]);
+    });
+
+    it('stores prompts up to 16 MiB, byte for byte', async () => {
+      const prompt = Buffer.from([0, 255, 10, 13, 128]);
+      expect(await a.ledger.putPrompt('p', prompt)).toBe('stored');
+      expect(await b.ledger.getPrompt('p')).toEqual(prompt);
+      expect(await b.ledger.getPrompt('none')).toBeUndefined();
+      const tooLarge = Buffer.alloc(16 * 1024 * 1024 + 1);
+      expect(await a.ledger.putPrompt('large', tooLarge)).toBe('too-large');
+    });
+  });
+
+  it('forgets tombstones and prompts after their time', async () => {
+    const world = makeWorld({ tombstoneMs: TOMBSTONE_MS, promptTtlMs: TOMBSTONE_MS });
+    const transport = await world.connect();
+    await transport.presence.announceApi('api-a', 60_000);
+    await transport.ledger.abort(['gone']);
+    await transport.ledger.putPrompt('gone', Buffer.from('x'));
+    expect((await transport.ledger.inspect(['gone']))[0]?.isAborted).toBe(true);
+    await waitUntil(async () => (await transport.ledger.inspect(['gone']))[0] === undefined, {
+      what: 'the tombstone is gone',
+    });
+    await waitUntil(async () => (await transport.ledger.getPrompt('gone')) === undefined, {
+      what: 'the prompt is gone',
+    });
+    expect((await transport.ledger.begin(start({ requestId: 'gone' }))).kind).toBe('run');
+    await world.close();
+  });
+}

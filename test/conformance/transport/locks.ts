@@ -1,0 +1,89 @@
+import { DEFAULT_TIMES, type Transport } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/wait';
+import { job, jobs, SHORT_TIMES, Taking, type World, type WorldFactory } from './world';
+
+export function describeLocks(makeWorld: WorldFactory): void {
+  describe('locks', () => {
+    let world: World;
+    let api: Transport;
+    beforeEach(async () => {
+      world = makeWorld(SHORT_TIMES);
+      api = await world.connect();
+    });
+    afterEach(() => world.close());
+
+    it('keep a job with a living worker for many times their duration', async () => {
+      const taking = new Taking(await world.connect(), 'prefill', { room: 1 });
+      await api.jobs.add('prefill', [job('long')]);
+      await taking.untilTaken(1);
+      const other = new Taking(await world.connect(), 'prefill');
+      const endMs = performance.now() + 4 * (SHORT_TIMES.lockMs ?? 0);
+      await waitUntil(() => performance.now() > endMs, { what: 'four lock durations are over' });
+      expect(other.taken).toEqual([]);
+      expect(taking.lost).toEqual([]);
+      expect(await taking.first().done()).toBe(true);
+    });
+
+    it('let the jobs of a dead worker go to another', async () => {
+      const dying = await world.connect();
+      const dead = new Taking(dying, 'prefill', { room: 3 });
+      await api.jobs.add('prefill', jobs(3));
+      await dead.untilTaken(3);
+      await dying.close();
+      const heir = new Taking(await world.connect(), 'prefill');
+      await heir.untilTaken(3);
+      expect(heir.ids.sort()).toEqual(['r0', 'r1', 'r2']);
+      expect(await heir.first().done()).toBe(true);
+    });
+
+    it('of a process that was frozen are reported lost, each once', async () => {
+      const frozen = new Taking(await world.connect(), 'prefill', { room: 2 });
+      await api.jobs.add('prefill', jobs(2));
+      await frozen.untilTaken(2);
+      freeze(2 * (SHORT_TIMES.lockMs ?? 0));
+      await waitUntil(() => frozen.lost.length >= 2, { what: 'both losses are reported' });
+      const heir = new Taking(await world.connect(), 'prefill');
+      await heir.untilTaken(2);
+      expect(frozen.lostIds.sort()).toEqual(['r0', 'r1']);
+      expect(await frozen.first().done()).toBe(false);
+      await frozen.first().giveBack();
+      expect(await heir.first().done()).toBe(true);
+      expect(frozen.lost).toHaveLength(2);
+    });
+
+    it('are reported lost before the same worker gets the job again', async () => {
+      const told: string[] = [];
+      const worker = await world.connect();
+      worker.jobs.consume('prefill', {
+        room: () => 10,
+        onJob: () => told.push('taken'),
+        onLockLost: () => told.push('lost'),
+      });
+      await api.jobs.add('prefill', [job('mine')]);
+      await waitUntil(() => told.length === 1, { what: 'the job is taken' });
+      freeze(2 * (SHORT_TIMES.lockMs ?? 0));
+      await waitUntil(() => told.length === 3, { what: 'the job is taken again' });
+      expect(told).toEqual(['taken', 'lost', 'taken']);
+    });
+  });
+
+  it('brings the jobs of a killed worker to another within 3 s at the default times', async () => {
+    const world = makeWorld(DEFAULT_TIMES);
+    const api = await world.connect();
+    const dying = await world.connect();
+    const dead = new Taking(dying, 'decode', { room: 2 });
+    await api.jobs.add('decode', jobs(2));
+    await dead.untilTaken(2);
+    const heir = new Taking(await world.connect(), 'decode');
+    await dying.close();
+    await heir.untilTaken(2, 3_000);
+    expect(heir.ids.sort()).toEqual(['r0', 'r1']);
+    await world.close();
+  });
+}
+
+/** What SIGSTOP does to a process: nothing runs. */
+function freeze(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

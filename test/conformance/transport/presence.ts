@@ -1,0 +1,93 @@
+import type { EnginePresence } from '@baton/contract';
+import type { Transport } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/wait';
+import type { World, WorldFactory } from './world';
+
+export function describePresence(makeWorld: WorldFactory): void {
+  describe('presence', () => {
+    let world: World;
+    let a: Transport;
+    let b: Transport;
+    beforeEach(async () => {
+      world = makeWorld();
+      a = await world.connect();
+      b = await world.connect();
+    });
+    afterEach(() => world.close());
+
+    it('shows engines until they are removed or fall silent', async () => {
+      await a.presence.announceEngine(engine('stays', 0), 60_000);
+      await a.presence.announceEngine(engine('leaves', 1), 60_000);
+      await a.presence.announceEngine(engine('silent', 2), 120);
+      expect((await ids(b)).sort()).toEqual(['leaves', 'silent', 'stays']);
+      await a.presence.removeEngine('leaves');
+      await waitUntil(async () => (await ids(b)).join() === 'stays', { what: 'one is left' });
+      expect(await b.presence.engines()).toEqual([engine('stays', 0)]);
+    });
+
+    it('keeps an engine that renews itself, with its newest word', async () => {
+      const endMs = performance.now() + 400;
+      for (let beat = 1; performance.now() < endMs; beat += 1) {
+        await a.presence.announceEngine(engine('beats', 0, beat), 250);
+        expect((await b.presence.engines())[0]?.counters['beat']).toBe(beat);
+      }
+    });
+
+    it('claims the smallest free index, once for each of many at the same time', async () => {
+      const claims = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).presence.claimIndex(`e${i}`)),
+      );
+      expect([...claims].sort((x, y) => x - y)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+      expect(await a.presence.claimIndex('e3')).toBe(claims[3]);
+    });
+
+    it('frees the index of an engine that is gone, and no other', async () => {
+      for (const id of ['zero', 'one', 'two']) {
+        const index = await a.presence.claimIndex(id);
+        await a.presence.announceEngine(engine(id, index), 60_000);
+      }
+      await a.presence.removeEngine('one');
+      expect(await b.presence.claimIndex('new')).toBe(1);
+      expect(await b.presence.claimIndex('newer')).toBe(3);
+    });
+
+    it('knows which APIs live', async () => {
+      await a.presence.announceApi('lives', 60_000);
+      await a.presence.announceApi('falls-silent', 120);
+      await a.presence.announceApi('leaves', 60_000);
+      await a.presence.removeApi('leaves');
+      const ask = () => b.presence.aliveApis(['lives', 'falls-silent', 'leaves', 'never']);
+      await waitUntil(async () => (await ask())[1] === false, { what: 'the silent one is gone' });
+      expect(await ask()).toEqual([true, false, false, false]);
+      expect(await b.presence.aliveApis([])).toEqual([]);
+    });
+  });
+}
+
+async function ids(transport: Transport): Promise<string[]> {
+  return (await transport.presence.engines()).map(({ engineId }) => engineId);
+}
+
+function engine(engineId: string, index: number, beat = 1): EnginePresence {
+  return {
+    engineId,
+    stage: 'prefill',
+    index,
+    pid: 1,
+    host: 'localhost',
+    model: 'm',
+    state: 'ready',
+    gauges: {
+      running: 0,
+      waitingCapacity: 0,
+      waitingDeferred: 0,
+      kvUsage: 0.25,
+      heldBlocks: 0,
+      numBlocks: 10,
+      clockLagMs: 0.5,
+    },
+    counters: { beat },
+    histograms: { ttft: { le: [1, 2], counts: [0, 1, 1], sum: 2.5, count: 1 } },
+  };
+}

@@ -1,0 +1,113 @@
+import {
+  connectRedisTransport,
+  type Transport,
+  TransportOutOfMemory,
+  TransportUnavailable,
+} from '@baton/transport';
+import { describe, expect, it } from 'vitest';
+import type { PrivateRedis } from '../../support/redis-server';
+import { waitUntil } from '../../support/wait';
+import { job, jobs, redisWorld, start, Taking, withAdmin } from './world';
+
+/** What only a server outside the process can do. */
+export function describeRedisOnly(server: () => PrivateRedis): void {
+  describe('with a real server', () => {
+    it('says in one sentence that nobody listens there', async () => {
+      const url = '/nowhere/redis.sock';
+      const connecting = connectRedisTransport({ url, times: { callDeadlineMs: 300 } });
+      await expect(connecting).rejects.toThrow(TransportUnavailable);
+      await expect(connecting).rejects.toThrow(/unix:\/nowhere\/redis\.sock: .*ENOENT/);
+    });
+
+    it('says which addresses it understands, and never repeats a password', async () => {
+      const connecting = connectRedisTransport({ url: 'http://me:secret@host' });
+      await expect(connecting).rejects.toThrow(/redis:\/\/.*cluster:\/\//);
+      await expect(connecting).rejects.not.toThrow(/secret/);
+    });
+
+    it('says what it is connected to', async () => {
+      const world = redisWorld(server());
+      const transport = await world.connect();
+      expect(transport.description).toMatch(/^Redis \d+\.\d+\.\d+ at unix:\/.*redis\.sock$/);
+      await world.close();
+    });
+
+    it('refuses new work when memory is full, and still drains what is there', async () => {
+      const world = redisWorld(server());
+      const transport = await world.connect();
+      await transport.presence.announceApi('api-a', 60_000);
+      await transport.jobs.add('prefill', jobs(3));
+      await withAdmin(server(), (admin) => admin.config('SET', 'maxmemory', '1mb'));
+      await expect(transport.jobs.add('prefill', [job('more')])).rejects.toThrow(
+        TransportOutOfMemory,
+      );
+      await expect(transport.ledger.putPrompt('p', Buffer.alloc(64))).rejects.toThrow(
+        TransportOutOfMemory,
+      );
+      const taking = new Taking(await world.connect(), 'prefill');
+      await taking.untilTaken(3);
+      const permit = await transport.ledger.begin(start({ requestId: 'r0' }));
+      expect(permit.kind).toBe('run');
+      expect(await Promise.all(taking.taken.map((taken) => taken.done()))).toEqual([
+        true,
+        true,
+        true,
+      ]);
+      await withAdmin(server(), (admin) => admin.config('SET', 'maxmemory', '0'));
+      await transport.jobs.add('prefill', [job('more')]);
+      await taking.untilTaken(4);
+      await world.close();
+    });
+
+    it('rejects instead of hanging when the server does not answer, and recovers', async () => {
+      const world = redisWorld(server(), { callDeadlineMs: 400 });
+      const transport = await world.connect();
+      await withAdmin(server(), (admin) => admin.client('PAUSE', 1_500, 'ALL'));
+      await expect(transport.jobs.waiting('prefill')).rejects.toThrow(TransportUnavailable);
+      await waitUntil(() => !transport.isConnected, { what: 'the silence is taken for a loss' });
+      await waitUntil(() => transport.isConnected, { what: 'the connection is back' });
+      expect(await transport.jobs.waiting('prefill')).toBe(0);
+      await world.close();
+    });
+
+    it('takes back what was admitted after the caller had given up', async () => {
+      const world = redisWorld(server(), { callDeadlineMs: 800 });
+      const transport = await world.connect();
+      await transport.presence.announceApi('api-a', 60_000);
+      await withAdmin(server(), (admin) => admin.client('PAUSE', 900, 'ALL'));
+      const asking = transport.admission.tryEnter('api-a', 'prefill', 1, 9);
+      await expect(asking).rejects.toThrow(TransportUnavailable);
+      await waitUntil(async () => (await totalOrNone(transport)) === 0, {
+        what: 'nothing is left of the admission',
+      });
+      await world.close();
+    });
+
+    it('leaves no key without end behind but the queues themselves', async () => {
+      const world = redisWorld(server());
+      const transport = await world.connect();
+      await withAdmin(server(), (admin) => admin.flushall());
+      await transport.presence.announceApi('api-a', 60_000);
+      const taking = new Taking(transport, 'prefill');
+      await transport.jobs.add('prefill', [job('r')]);
+      await taking.untilTaken(1);
+      const permit = await transport.ledger.begin(start());
+      if (permit.kind === 'run')
+        await transport.ledger.finish('r', permit.epoch, { reason: 'stop', tokens: 1 });
+      await transport.ledger.putPrompt('r', Buffer.from('x'));
+      await taking.first().done();
+      const endless = await withAdmin(server(), async (admin) => {
+        const keys = await admin.keys('*');
+        const ttls = await Promise.all(keys.map((key) => admin.pttl(key)));
+        return keys.filter((_, i) => ttls[i] === -1);
+      });
+      for (const key of endless)
+        expect(key).toMatch(/:queue:prefill:(meta|events|id|marker|stalled)$/);
+      await world.close();
+    });
+  });
+}
+
+async function totalOrNone(transport: Transport): Promise<number | undefined> {
+  return transport.isConnected ? (await transport.admission.totals()).prefill : undefined;
+}
