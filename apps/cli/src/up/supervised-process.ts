@@ -11,8 +11,11 @@ export interface ProcessSpec {
   /** Compiled main module. */
   readonly entry: string;
   readonly config: BatonConfig;
+  /** Module loaded before it; unset: the leash, which ends it when the supervisor is gone. */
+  readonly preload?: string;
 }
 
+/** What happens to the processes, as the supervisor reports it. */
 export interface ProcessEvents {
   /** A line the process wrote, or a sentence about it. */
   onLine(name: string, line: string): void;
@@ -44,9 +47,9 @@ export class SupervisedProcess {
   }
 
   start(): void {
-    const { name, entry, config } = this.spec;
+    const { name, entry, config, preload = LEASH } = this.spec;
     const startedMs = performance.now();
-    const child = spawn(process.execPath, ['--require', LEASH, entry], {
+    const child = spawn(process.execPath, ['--require', preload, entry], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, BATON_CONFIG: configToJson(config), BATON_PROCESS: name },
       detached: true,
