@@ -1,0 +1,61 @@
+import type { BatonConfig, Logger } from '@baton/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from './cluster/cluster-view';
+import { ExposedEngines } from './cluster/exposed-engines';
+import { GenerationService } from './generation/generation.service';
+import { ProcessMetrics } from './metrics/process-metrics';
+import { Aborter } from './sequences/aborter';
+import { frameFaults } from './sequences/frame-faults';
+import { FrameInbox } from './sequences/frame-inbox';
+import { Recovery } from './sequences/recovery';
+import { ReaderWatch } from './streaming/reader-watch';
+import { CONFIG, LOGGER } from './tokens';
+
+const DRAIN_CHECK_MS = 20;
+
+/** The order in which the parts of the process start, and in which they end. */
+@Injectable()
+export class ApiLifecycle {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly inbox: FrameInbox,
+    private readonly cluster: ClusterView,
+    private readonly recovery: Recovery,
+    private readonly readers: ReaderWatch,
+    private readonly generation: GenerationService,
+    private readonly aborter: Aborter,
+    private readonly exposed: ExposedEngines,
+    private readonly process: ProcessMetrics,
+  ) {}
+
+  /** Listens for frames and says that it lives, before the first request can come. */
+  async start(): Promise<void> {
+    await this.inbox.start(frameFaults(this.config));
+    await this.cluster.start();
+    this.recovery.start();
+    this.readers.start();
+    this.process.start();
+  }
+
+  /** Refuses new requests, lets those under way end within `shutdown_timeout`, then ends them. */
+  async drain(): Promise<void> {
+    this.generation.drain();
+    const deadlineMs = performance.now() + this.config.shutdownTimeout * 1_000;
+    this.logger.info({ requests: this.generation.liveRequests }, 'draining');
+    while (this.generation.liveRequests > 0 && performance.now() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
+    }
+    this.generation.endAll();
+    await this.aborter.settled();
+  }
+
+  async stop(): Promise<void> {
+    this.recovery.stop();
+    this.readers.stop();
+    this.process.stop();
+    this.exposed.stop();
+    await this.inbox.stop().catch(() => undefined);
+    await this.cluster.stop();
+  }
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Transport } from '@baton/transport';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { ApiLifecycle } from './api-lifecycle';
+import { ApiModule } from './app.module';
+import { ExposedEngines } from './cluster/exposed-engines';
+import { answerClientError } from './http/client-error';
+import { createAdapter, type ServerOptions, serverLimits } from './http/server';
+import { HttpMetrics } from './metrics/http-metrics';
+
+export interface ApiServerOptions extends ServerOptions {
+  readonly config: BatonConfig;
+  readonly transport: Transport;
+  readonly logger: Logger;
+}
+
+/** A running front: where it listens, and how to end it. */
+export class ApiServer {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    private readonly lifecycle: ApiLifecycle,
+    /** `http://host:port`. */
+    readonly url: string,
+  ) {}
+
+  /** Resolves when it listens; engines may still be missing, which `/health/ready` says. */
+  static async start({
+    config,
+    transport,
+    logger,
+    ...server
+  }: ApiServerOptions): Promise<ApiServer> {
+    const identity = {
+      apiId: `api-${randomUUID().slice(0, 12)}`,
+      startedAt: Math.floor(Date.now() / 1_000),
+    };
+    const module = ApiModule.forRoot({ config, transport, logger, identity });
+    const app = await NestFactory.create<NestFastifyApplication>(
+      module,
+      createAdapter(config, server),
+      { bodyParser: false, logger: false, abortOnError: false },
+    );
+    const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+    countAnswers(fastify, app.get(HttpMetrics));
+    const lifecycle = app.get(ApiLifecycle);
+    await lifecycle.start();
+    await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
+    app.get(ExposedEngines).start(
+      (message, response) => fastify.routing(message, response),
+      (listener) => engineServer(listener, config, server),
+    );
+    return new ApiServer(app, lifecycle, await app.getUrl());
+  }
+
+  /** Drains, then closes every connection and timer. The transport stays open: it is the caller's. */
+  async stop(): Promise<void> {
+    await this.lifecycle.drain();
+    await this.lifecycle.stop();
+    await this.app.close();
+  }
+}
+
+/** A listener for one engine, with the limits and error answers of the cluster's own port. */
+function engineServer(
+  listener: Parameters<typeof createServer>[1],
+  config: BatonConfig,
+  options: ServerOptions,
+): Server {
+  const server = createServer(serverLimits(options), listener);
+  server.on('clientError', (error, socket) =>
+    answerClientError(error, socket as Socket, config.dialect),
+  );
+  return server;
+}
+
+function countAnswers(fastify: FastifyInstance, metrics: HttpMetrics): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    metrics.observe(request.raw, reply.raw, request.routeOptions.url ?? 'none');
+    done();
+  });
+}

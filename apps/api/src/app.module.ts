@@ -1,0 +1,86 @@
+import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Transport } from '@baton/transport';
+import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { LoggerModule } from 'nestjs-pino';
+import { AdmissionGate } from './admission/admission-gate';
+import { ApiLifecycle } from './api-lifecycle';
+import { ClusterView } from './cluster/cluster-view';
+import { ExposedEngines } from './cluster/exposed-engines';
+import { ModelCatalog } from './cluster/model-catalog';
+import { ModelsController } from './cluster/models.controller';
+import { GenerationController } from './generation/generation.controller';
+import { GenerationService } from './generation/generation.service';
+import { RoutePlanner } from './generation/route-planner';
+import { HealthController } from './health/health.controller';
+import { Readiness } from './health/readiness';
+import { ErrorFilter } from './http/error.filter';
+import { HttpMetrics } from './metrics/http-metrics';
+import { MetricsController } from './metrics/metrics.controller';
+import { ProcessMetrics } from './metrics/process-metrics';
+import { RequestMetrics } from './metrics/request-metrics';
+import { Aborter } from './sequences/aborter';
+import { FrameInbox } from './sequences/frame-inbox';
+import { Recovery } from './sequences/recovery';
+import { Resender } from './sequences/resender';
+import { SequenceTable } from './sequences/sequence-table';
+import { Submitter } from './sequences/submitter';
+import { ReaderWatch } from './streaming/reader-watch';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
+
+/** What the module cannot make by itself. */
+export interface ApiDependencies {
+  readonly config: BatonConfig;
+  readonly transport: Transport;
+  readonly logger: Logger;
+  readonly identity: ApiIdentity;
+}
+
+const PROVIDERS = [
+  AdmissionGate,
+  Aborter,
+  ApiLifecycle,
+  ClusterView,
+  ExposedEngines,
+  FrameInbox,
+  GenerationService,
+  HttpMetrics,
+  ModelCatalog,
+  ProcessMetrics,
+  ReaderWatch,
+  Readiness,
+  Recovery,
+  RequestMetrics,
+  Resender,
+  RoutePlanner,
+  Submitter,
+];
+
+@Module({})
+export class ApiModule {
+  static forRoot({ config, transport, logger, identity }: ApiDependencies): DynamicModule {
+    return {
+      module: ApiModule,
+      imports: [LoggerModule.forRoot(accessLog(logger))],
+      controllers: [GenerationController, ModelsController, HealthController, MetricsController],
+      providers: [
+        ...PROVIDERS,
+        { provide: CONFIG, useValue: config },
+        { provide: TRANSPORT, useValue: transport },
+        { provide: LOGGER, useValue: logger },
+        { provide: API_IDENTITY, useValue: identity },
+        { provide: SequenceTable, useFactory: () => new SequenceTable() },
+        { provide: APP_FILTER, useClass: ErrorFilter },
+      ],
+    };
+  }
+}
+
+/** One line per answer at level debug, without bodies; at other levels the middleware is not even there. */
+function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
+  const isOn = logger.isLevelEnabled('debug');
+  return {
+    pinoHttp: { logger, useLevel: 'debug', quietReqLogger: true },
+    forRoutes: isOn ? [{ path: '*path', method: RequestMethod.ALL }] : [],
+  };
+}

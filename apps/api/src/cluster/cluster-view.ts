@@ -1,0 +1,126 @@
+import type { EnginePresence, Stage } from '@baton/contract';
+import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
+
+const API_TTL_MS = 3_000;
+const REFRESH_EVERY_MS = 500;
+const ANNOUNCE_EVERY_REFRESHES = 2;
+/** An engine whose presence ran out may only be slow, or the broker new; absent this long, it is lost. */
+const LOST_AFTER_MS = 1_500;
+const FORGET_AFTER_MS = 60_000;
+
+export type EnginesListener = (engines: readonly EnginePresence[]) => void;
+
+/**
+ * What this process knows of the cluster: the engines' presence, read twice a second, and its own announcement, renewed every second. It says
+ * which stages lack an engine; it decides nothing.
+ */
+@Injectable()
+export class ClusterView {
+  private engines: readonly EnginePresence[] = [];
+  /** When each engine that was ever seen began to be absent; undefined while it is there. */
+  private readonly absentMs = new Map<string, number | undefined>();
+  private refreshedMs = 0;
+  private readonly stageReadyMs = new Map<Stage, number>();
+  private readonly listeners: EnginesListener[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private refreshes = 0;
+  private isRefreshing = false;
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async start(): Promise<void> {
+    await this.announce();
+    await this.refresh();
+    this.timer = setInterval(() => void this.tick(), REFRESH_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.transport.presence.removeApi(this.identity.apiId).catch(() => undefined);
+  }
+
+  /** Called with the living engines after each refresh. */
+  onEngines(listener: EnginesListener): void {
+    this.listeners.push(listener);
+  }
+
+  announce(): Promise<void> {
+    return this.transport.presence.announceApi(this.identity.apiId, API_TTL_MS);
+  }
+
+  living(): readonly EnginePresence[] {
+    return this.engines;
+  }
+
+  find(engineId: string): EnginePresence | undefined {
+    return this.engines.find((engine) => engine.engineId === engineId);
+  }
+
+  /** vLLM's `engine` label of an engine; 0 while it is unknown. */
+  indexOf(engineId: string | undefined): number {
+    return this.engines.find((engine) => engine.engineId === engineId)?.index ?? 0;
+  }
+
+  isReady(stage: Stage): boolean {
+    return this.engines.some((engine) => engine.stage === stage && engine.state === 'ready');
+  }
+
+  /** Ready now, or a moment ago: a lost worker comes back or another takes its place, and its queue waits for that. */
+  wasReadyLately(stage: Stage): boolean {
+    const readyMs = this.stageReadyMs.get(stage);
+    return readyMs !== undefined && performance.now() - readyMs < this.config.brokerGrace * 1_000;
+  }
+
+  /** Absent from the board for a while; also when it was never seen. */
+  hasLost(engineId: string): boolean {
+    if (!this.absentMs.has(engineId)) return true;
+    const sinceMs = this.absentMs.get(engineId);
+    return sinceMs !== undefined && this.refreshedMs - sinceMs > LOST_AFTER_MS;
+  }
+
+  /** Reads the board now; the timer does it otherwise. */
+  async refresh(): Promise<void> {
+    const engines = await this.transport.presence.engines();
+    const nowMs = performance.now();
+    this.refreshedMs = nowMs;
+    this.engines = [...engines].sort((a, b) => a.index - b.index);
+    this.noteAbsent(nowMs);
+    for (const engine of engines) {
+      this.absentMs.set(engine.engineId, undefined);
+      if (engine.state === 'ready') this.stageReadyMs.set(engine.stage, nowMs);
+    }
+    for (const listener of this.listeners) listener(this.engines);
+  }
+
+  private async tick(): Promise<void> {
+    if (this.isRefreshing || !this.transport.isConnected) return;
+    this.isRefreshing = true;
+    this.refreshes += 1;
+    try {
+      if (this.refreshes % ANNOUNCE_EVERY_REFRESHES === 0) await this.announce();
+      await this.refresh();
+    } catch (error) {
+      this.logger.debug({ err: error }, 'cluster not read');
+    } finally {
+      this.isRefreshing = false;
+    }
+  }
+
+  private noteAbsent(nowMs: number): void {
+    const here = new Set(this.engines.map((engine) => engine.engineId));
+    for (const [engineId, sinceMs] of this.absentMs) {
+      if (here.has(engineId)) continue;
+      this.absentMs.set(engineId, sinceMs ?? nowMs);
+      if (sinceMs !== undefined && nowMs - sinceMs > FORGET_AFTER_MS)
+        this.absentMs.delete(engineId);
+    }
+  }
+}

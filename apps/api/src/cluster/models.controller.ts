@@ -1,0 +1,32 @@
+import { BatonError } from '@baton/contract';
+import { modelCard, modelList, versionBody } from '@baton/openai';
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { ModelCatalog } from './model-catalog';
+
+/** What can be asked for. Model ids may contain slashes. */
+@Controller()
+export class ModelsController {
+  constructor(private readonly catalog: ModelCatalog) {}
+
+  @Get('v1/models')
+  @Header('content-type', 'application/json')
+  list(): string {
+    return modelList(this.catalog.cards());
+  }
+
+  @Get('v1/models/*id')
+  @Header('content-type', 'application/json')
+  find(@Param('*') id: string): string {
+    const card = this.catalog.find(id);
+    if (!card) {
+      throw new BatonError('model_not_found', `The model \`${id}\` does not exist.`, 'model');
+    }
+    return modelCard(card);
+  }
+
+  @Get('version')
+  @Header('content-type', 'application/json')
+  version(): string {
+    return versionBody(this.catalog.version);
+  }
+}

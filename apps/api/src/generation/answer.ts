@@ -1,0 +1,31 @@
+import type { BatonError, EndReason } from '@baton/contract';
+
+/** What is known about an answer as a whole when its last sequence has ended. */
+export interface AnswerFacts {
+  readonly cachedTokens: number;
+  /** The eleven fields of a held prompt, as the engine sent them. */
+  readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Tokens `[from, from + count)` of the sequence with this index. */
+export interface TokenSpan {
+  readonly index: number;
+  readonly from: number;
+  readonly count: number;
+}
+
+/**
+ * The shape in which tokens become bytes for one client. Indexes come in order and without repeats; after `complete` or `fail` nothing else comes.
+ */
+export interface Answer {
+  /** The broker has the jobs: from here on the client is sure to get an answer. */
+  open(): void;
+  tokens(index: number, from: number, count: number): void;
+  finish(span: TokenSpan, reason: EndReason): void;
+  /** Everything of this event-loop turn is in: send it. */
+  flush(): void;
+  complete(facts: AnswerFacts): void;
+  fail(error: BatonError): void;
+  /** The client reads too slowly; true ends the answer. */
+  readonly isOverfull: boolean;
+}

@@ -1,0 +1,143 @@
+import { BatonError, type EngineJob, type ErrorCode } from '@baton/contract';
+import type { AdmissionGate } from '../admission/admission-gate';
+import type { RequestMetrics } from '../metrics/request-metrics';
+import type { Aborter } from '../sequences/aborter';
+import type { Sequence, SequenceOwner } from '../sequences/sequence';
+import type { SequenceTable } from '../sequences/sequence-table';
+import type { Answer } from './answer';
+
+/** What an exchange works with; the same for all. */
+export interface ExchangeTools {
+  readonly table: SequenceTable;
+  readonly gate: AdmissionGate;
+  readonly aborter: Aborter;
+  readonly metrics: RequestMetrics;
+}
+
+export interface ExchangeOptions {
+  /** Choices per prompt, for the metrics. */
+  readonly choices: number;
+  /** The exchange is over, for whatever reason; called once. */
+  readonly onClosed: () => void;
+  /** Ends the client's connection without a word. */
+  readonly hangUp: () => void;
+}
+
+/**
+ * One client request: its sequences and its answer. It passes tokens from the one to the other, ends the answer with the last sequence, and on any
+ * failure ends all of them together. It is driven by the frame inbox, the recovery and the client's connection.
+ */
+export class Exchange implements SequenceOwner {
+  isDirty = false;
+  private readonly sequences: Sequence[] = [];
+  private unfinished = 0;
+  private isClosed = false;
+
+  constructor(
+    private readonly tools: ExchangeTools,
+    private readonly answer: Answer,
+    private readonly options: ExchangeOptions,
+  ) {}
+
+  /** Opens one sequence per job; `jobOf` gets the index and the stream id under which tokens will come. */
+  openSequences(count: number, jobOf: (index: number, streamId: number) => EngineJob): EngineJob[] {
+    const nowMs = performance.now();
+    for (let index = 0; index < count; index += 1) {
+      const opening = { index, nowMs, jobOf: (streamId: number) => jobOf(index, streamId) };
+      this.sequences.push(this.tools.table.open(this, opening));
+    }
+    this.unfinished = count;
+    return this.sequences.map((sequence) => sequence.job);
+  }
+
+  /** The broker has the jobs. */
+  admitted(): void {
+    if (!this.isClosed) this.answer.open();
+  }
+
+  get members(): readonly Sequence[] {
+    return this.sequences;
+  }
+
+  onTokens(sequence: Sequence, from: number): void {
+    if (!this.isClosed) this.answer.tokens(sequence.index, from, sequence.received - from);
+  }
+
+  onEnd(sequence: Sequence, from: number): void {
+    if (this.isClosed) return;
+    const span = { index: sequence.index, from, count: sequence.received - from };
+    this.answer.finish(span, sequence.endReason ?? 'stop');
+    this.unfinished -= 1;
+    this.tools.metrics.ended(sequence, this.options.choices, sequence.endReason ?? 'stop');
+    this.release(sequence);
+  }
+
+  onFailure(_sequence: Sequence, errorCode: ErrorCode): void {
+    this.fail(new BatonError(errorCode));
+  }
+
+  flush(): void {
+    if (this.isClosed) return;
+    if (this.unfinished === 0) this.complete();
+    else {
+      this.answer.flush();
+      if (this.answer.isOverfull) this.hangUpOnSlowReader();
+    }
+  }
+
+  /** Ends everything with one error to the client. Idempotent. */
+  fail(error: BatonError): void {
+    if (this.isClosed) return;
+    this.close('error');
+    this.answer.fail(error);
+  }
+
+  /** The client's connection closed. */
+  clientLeft(): void {
+    this.close('abort');
+  }
+
+  hangUpOnSlowReader(): void {
+    if (!this.isClosed) this.tools.metrics.countSlowReader();
+    this.close('abort');
+    this.options.hangUp();
+  }
+
+  private complete(): void {
+    const first = this.sequences[0];
+    const cachedTokens = this.sequences.reduce((sum, { cachedTokens: n }) => sum + n, 0);
+    this.close('stop');
+    this.answer.complete({ cachedTokens, kvTransferParams: paramsOf(first?.tail) });
+  }
+
+  /** Lets go of all sequences; those that still run are aborted in the cluster. */
+  private close(reason: 'stop' | 'error' | 'abort'): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
+    for (const sequence of running) {
+      this.tools.metrics.ended(sequence, this.options.choices, reason);
+      this.release(sequence);
+    }
+    const orphans = running.filter(({ endReason }) => endReason === undefined);
+    if (orphans.length > 0) this.tools.aborter.abort(orphans.map(({ job }) => job.requestId));
+    this.options.onClosed();
+  }
+
+  private release(sequence: Sequence): void {
+    this.tools.gate.moved(sequence, undefined);
+    this.tools.table.close(sequence);
+  }
+}
+
+function isDone(endReason: Sequence['endReason']): boolean {
+  return endReason === 'stop' || endReason === 'length';
+}
+
+function paramsOf(tail: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (tail === undefined) return undefined;
+  const parsed: unknown = JSON.parse(tail);
+  return typeof parsed === 'object' && parsed !== null
+    ? (parsed as Record<string, unknown>)
+    : undefined;
+}

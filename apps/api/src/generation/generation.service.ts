@@ -1,0 +1,210 @@
+import { BatonError } from '@baton/contract';
+import {
+  answerId,
+  type AnswerHead,
+  type GenerationRequest,
+  parseChat,
+  parseCompletion,
+  renderFinal,
+  StreamedAnswer,
+} from '@baton/openai';
+import type { BatonConfig, Logger } from '@baton/runtime';
+import { type OutputPlan, planOutput } from '@baton/text';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { AdmissionGate } from '../admission/admission-gate';
+import { ModelCatalog } from '../cluster/model-catalog';
+import { HttpAnswer } from '../http/http-answer';
+import { RequestMetrics } from '../metrics/request-metrics';
+import { Aborter } from '../sequences/aborter';
+import { SequenceTable } from '../sequences/sequence-table';
+import { brokerError, entryQueue, Submitter } from '../sequences/submitter';
+import { ReaderWatch } from '../streaming/reader-watch';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
+import type { Answer, AnswerFacts } from './answer';
+import type { Call } from './call';
+import { Exchange, type ExchangeTools } from './exchange';
+import { JobFactory } from './job-factory';
+import type { Route } from './route';
+import { RoutePlanner } from './route-planner';
+import { StreamAnswer } from './stream-answer';
+import { WholeAnswer } from './whole-answer';
+
+/** A checked request on its way in. */
+interface Admission {
+  readonly call: Call;
+  readonly request: GenerationRequest;
+  readonly plans: readonly OutputPlan[];
+  readonly routes: readonly Route[];
+}
+
+/**
+ * The way of a request: check, plan, choose a route, admit, submit, answer. Everything up to the submission may throw and becomes an HTTP error; after
+ * that the exchange owns the answer.
+ */
+@Injectable()
+export class GenerationService {
+  private readonly live = new Set<Exchange>();
+  private readonly tools: ExchangeTools;
+  private isDraining = false;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly catalog: ModelCatalog,
+    private readonly routes: RoutePlanner,
+    private readonly gate: AdmissionGate,
+    private readonly table: SequenceTable,
+    private readonly submitter: Submitter,
+    private readonly readers: ReaderWatch,
+    metrics: RequestMetrics,
+    aborter: Aborter,
+  ) {
+    this.tools = { table, gate, aborter, metrics };
+  }
+
+  /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
+  async answer(call: Call): Promise<void> {
+    this.refuseWhenClosed();
+    const parse = call.endpoint === 'chat' ? parseChat : parseCompletion;
+    const request = parse(call.body, this.catalog.limits);
+    const routes = this.routes.plan(request, call.engineId);
+    const plans = this.plan(request, routes);
+    await this.admit({ call, request, plans, routes });
+  }
+
+  get liveRequests(): number {
+    return this.live.size;
+  }
+
+  get isClosing(): boolean {
+    return this.isDraining;
+  }
+
+  /** No new requests from now on; those under way go on. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  /** Ends what is still under way. */
+  endAll(): void {
+    for (const exchange of this.live) exchange.fail(new BatonError('shutting_down'));
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.isDraining) throw new BatonError('shutting_down');
+    if (!this.transport.isConnected) throw new BatonError('broker_unavailable');
+  }
+
+  private plan(request: GenerationRequest, routes: readonly Route[]): OutputPlan[] {
+    return routes.map((route, index) => {
+      const prompt = request.prompts[Math.floor(index / request.choices)];
+      const input = {
+        tokenizer: this.catalog.limits.tokenizer,
+        promptIds: prompt?.ids ?? [],
+        model: request.model,
+        seed: request.seed ?? this.config.seed,
+        choice: index % request.choices,
+        maxTokens: prompt?.maxTokens ?? 1,
+        minTokens: request.minTokens,
+        ignoreEos: request.ignoreEos,
+        stop: request.stop,
+        stopTokenIds: request.stopTokenIds,
+        includeStop: request.includeStop,
+        lengthModel: this.catalog.lengthModel,
+      };
+      return planOutput(route.flow === 'hold' ? { ...input, ...ONE_TOKEN } : input);
+    });
+  }
+
+  private async admit(admission: Admission): Promise<void> {
+    const { call, routes } = admission;
+    const first = routes[0];
+    if (!first || !this.table.hasRoom(routes.length)) throw new BatonError('queue_full');
+    try {
+      await this.gate.enter(first.stage, routes.length, first.next);
+    } catch (error) {
+      throw brokerError(error);
+    }
+    if (call.response.destroyed || !this.table.hasRoom(routes.length)) {
+      this.gate.leave(first.stage, routes.length);
+      throw new BatonError('queue_full');
+    }
+    await this.submit(admission, first);
+  }
+
+  private async submit(admission: Admission, first: Route): Promise<void> {
+    const { call, request, plans, routes } = admission;
+    const head = this.headOf(call, request);
+    const exchange = this.openExchange(admission, head);
+    const factory = new JobFactory({
+      request,
+      answerId: head.id,
+      arrivalUs: call.arrivalUs,
+      apiId: this.identity.apiId,
+      config: this.config,
+    });
+    const jobs = exchange.openSequences(routes.length, (index, streamId) => {
+      const plan = plans[index] as OutputPlan;
+      return factory.job(index, streamId, { plan, route: routes[index] ?? first });
+    });
+    for (const sequence of exchange.members) sequence.waitingIn = first.stage;
+    try {
+      await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));
+      exchange.admitted();
+    } catch (error) {
+      if (!(error instanceof BatonError)) this.logger.error({ err: error }, 'jobs not submitted');
+      exchange.fail(error instanceof BatonError ? error : new BatonError('engine_error'));
+    }
+  }
+
+  private openExchange(admission: Admission, head: AnswerHead): Exchange {
+    const { response, takeOver } = admission.call;
+    takeOver();
+    const exchange = new Exchange(this.tools, this.answerFor(admission, head), {
+      onClosed: () => this.live.delete(exchange),
+      hangUp: () => response.destroy(),
+      choices: admission.request.choices,
+    });
+    this.live.add(exchange);
+    response.once('close', () => exchange.clientLeft());
+    this.readers.watch(response, () => exchange.hangUpOnSlowReader());
+    return exchange;
+  }
+
+  private answerFor({ call, request, plans }: Admission, head: AnswerHead): Answer {
+    const options = this.catalog.answerOptions;
+    const http = new HttpAnswer(call.response, {
+      dialect: this.config.dialect,
+      requestId: call.requestId,
+      isClosing: () => this.isDraining,
+    });
+    if (request.stream) {
+      return new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options));
+    }
+    return new WholeAnswer(http, plans, (results, facts: AnswerFacts) =>
+      renderFinal(request, head, results, options, facts),
+    );
+  }
+
+  private headOf(call: Call, request: GenerationRequest): AnswerHead {
+    const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
+    return {
+      id: answerId(call.endpoint, requestId),
+      created: Math.floor(call.arrivalUs / 1_000_000),
+      model: request.model,
+      systemFingerprint: this.catalog.systemFingerprint,
+    };
+  }
+}
+
+/** A prefill leg asked for from outside samples one token and ends with `length`. */
+const ONE_TOKEN = {
+  maxTokens: 1,
+  minTokens: 0,
+  ignoreEos: true,
+  stop: [],
+  stopTokenIds: [],
+} as const;

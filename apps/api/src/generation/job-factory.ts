@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import type { EngineJob } from '@baton/contract';
+import { chainBlockHashes, hashString, mix } from '@baton/kernel';
+import type { GenerationRequest } from '@baton/openai';
+import type { BatonConfig } from '@baton/runtime';
+import type { OutputPlan } from '@baton/text';
+import type { Route } from './route';
+
+/** Characters that every broker takes in a key; the others of a client's id become `_`. */
+const UNSAFE = /[^A-Za-z0-9._-]/g;
+const MAX_ID_LENGTH = 120;
+
+/** What the jobs of one request have in common. */
+export interface JobContext {
+  readonly request: GenerationRequest;
+  /** The answer's id, which the internal ids begin with. */
+  readonly answerId: string;
+  readonly arrivalUs: number;
+  readonly apiId: string;
+  readonly config: BatonConfig;
+}
+
+/** Turns planned sequences into jobs: lengths and block hashes, no text. */
+export class JobFactory {
+  private readonly baseId: string;
+  private readonly salt: number;
+
+  constructor(private readonly context: JobContext) {
+    const { answerId, request } = context;
+    // Both legs of an outside router carry the same X-Request-Id, so the internal id needs something of its own, as vLLM's has.
+    const own = randomBytes(4).toString('hex');
+    this.baseId = `${answerId.replace(UNSAFE, '_').slice(0, MAX_ID_LENGTH)}-${own}`;
+    this.salt = mix(hashString(request.model), hashString(request.cacheSalt ?? ''));
+  }
+
+  job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
+    const { request, arrivalUs, apiId } = this.context;
+    const prompt = request.prompts[Math.floor(index / request.choices)];
+    const promptIds = prompt?.ids ?? new Int32Array(0);
+    return {
+      requestId: `${this.baseId}-${index}`,
+      submission: 1,
+      apiId,
+      streamId,
+      causeUs: arrivalUs,
+      arrivalUs,
+      promptTokens: promptIds.length,
+      blockHashes: this.hashes(promptIds, plan.tokenIds),
+      outputTokens: plan.count,
+      endReason: plan.endReason,
+      maxTokens: prompt?.maxTokens ?? plan.count,
+      priority: request.priority,
+      flow: route.flow,
+      ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
+      ...(route.engineId === undefined ? {} : { engineId: route.engineId }),
+    };
+  }
+
+  private hashes(promptIds: Int32Array, outputIds: Int32Array): number[] {
+    const { config, request } = this.context;
+    // Log-probabilities of the prompt need it computed, so such a request does not read the prefix cache.
+    if (!config.enablePrefixCaching || request.promptLogprobs !== undefined) return [];
+    const ids = new Int32Array(promptIds.length + outputIds.length);
+    ids.set(promptIds);
+    ids.set(outputIds, promptIds.length);
+    return chainBlockHashes(ids, config.blockSize, this.salt);
+  }
+}
+
+export interface PlannedSequence {
+  readonly plan: OutputPlan;
+  readonly route: Route;
+}

@@ -1,0 +1,59 @@
+import {
+  asksToHold,
+  bringsKv,
+  type EngineJob,
+  type KvTransferParams,
+  parseKvTransferParams,
+  type Stage,
+} from '@baton/contract';
+
+/** Which way one sequence takes through the cluster. */
+export interface Route {
+  readonly flow: EngineJob['flow'];
+  /** Stage in whose queue it waits first, and the one after it. */
+  readonly stage: Stage;
+  readonly next: Stage | undefined;
+  readonly kvTransferParams: KvTransferParams | undefined;
+  readonly engineId: string | undefined;
+}
+
+/** What the client's kv_transfer_params ask for. `unusable`: malformed, so the request is served without a transfer. */
+export type KvWish =
+  | { readonly kind: 'none' | 'hold' | 'unusable' }
+  | { readonly kind: 'attach'; readonly params: KvTransferParams };
+
+export function kvWishOf(raw: Readonly<Record<string, unknown>> | undefined): KvWish {
+  if (bringsKv(raw)) {
+    const params = parseKvTransferParams(raw);
+    return params === undefined ? { kind: 'unusable' } : { kind: 'attach', params };
+  }
+  return { kind: asksToHold(raw) ? 'hold' : 'none' };
+}
+
+/** The way of a request whose parameters name one: to the engine it came in at, else to the stage's shared queue. */
+export function wishedRoute(
+  wish: KvWish,
+  engine: { engineId: string; stage: Stage } | undefined,
+): Route | undefined {
+  const engineId = engine?.engineId;
+  switch (wish.kind) {
+    case 'hold':
+      return { ...BASE, flow: 'hold', stage: engine?.stage ?? 'prefill', engineId };
+    case 'attach': {
+      const stage = engine?.stage ?? 'decode';
+      return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams: wish.params };
+    }
+    case 'none':
+    case 'unusable':
+      return engine ? { ...BASE, flow: 'local', stage: engine.stage, engineId } : undefined;
+  }
+}
+
+/** The two ways that Baton chooses between by itself. */
+export function ownRoute(way: 'disaggregated' | 'aggregated'): Route {
+  return way === 'disaggregated'
+    ? { ...BASE, flow: 'route', stage: 'prefill', next: 'decode' }
+    : { ...BASE, flow: 'local', stage: 'aggregated' };
+}
+
+const BASE = { next: undefined, kvTransferParams: undefined, engineId: undefined } as const;

@@ -1,0 +1,72 @@
+import type { BatonError, EndReason } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import type { StreamedAnswer, StreamRenderer } from '@baton/openai';
+import type { HttpAnswer } from '../http/http-answer';
+import { EventStream } from '../streaming/event-stream';
+import type { Answer, AnswerFacts, TokenSpan } from './answer';
+
+/**
+ * A streamed answer: text is gathered while a frame is read and goes out in one write when it is through. Before the headers are out a failure is
+ * an HTTP status, afterwards an event.
+ */
+export class StreamAnswer implements Answer {
+  private readonly stream: EventStream;
+  private pending = '';
+  private hasBegun = false;
+
+  constructor(
+    private readonly http: HttpAnswer,
+    private readonly rendered: StreamedAnswer,
+  ) {
+    this.stream = new EventStream(http.response);
+  }
+
+  get isOverfull(): boolean {
+    return this.stream.isOverfull;
+  }
+
+  open(): void {
+    this.stream.open(this.http.headers());
+  }
+
+  tokens(index: number, from: number, count: number): void {
+    this.begin();
+    this.pending += this.rendererOf(index).tokens(from, count);
+  }
+
+  finish({ index, from, count }: TokenSpan, reason: EndReason): void {
+    this.begin();
+    this.pending += this.rendererOf(index).finish(reason, from, count);
+  }
+
+  flush(): void {
+    if (this.pending === '') return;
+    this.open();
+    this.stream.write(this.pending);
+    this.pending = '';
+  }
+
+  complete({ cachedTokens }: AnswerFacts): void {
+    this.open();
+    this.stream.end(this.pending + this.rendered.close({ cachedTokens }));
+    this.pending = '';
+  }
+
+  fail(error: BatonError): void {
+    if (this.stream.isOpen) this.stream.end(this.pending + this.rendered.fail(error));
+    else this.http.sendError(error);
+  }
+
+  /** The role frames go with the first token, never at arrival: clients take them for it. */
+  private begin(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.pending += this.rendered.open();
+  }
+
+  private rendererOf(index: number): StreamRenderer {
+    const renderer = this.rendered.sequences[index];
+    assert(renderer, 'every sequence has a renderer');
+    return renderer;
+  }
+}

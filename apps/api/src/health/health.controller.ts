@@ -1,0 +1,35 @@
+import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contextOf } from '../http/request-context';
+import { Readiness } from './readiness';
+
+/** Whether requests would be served. `/health` and `/ping` speak vLLM: a status and no body. */
+@Controller()
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Get(['health', 'ping'])
+  health(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { engineId } = contextOf(request.raw);
+    void reply.code(this.readiness.isServing(engineId) ? 200 : 503).send();
+  }
+
+  @Post('ping')
+  @HttpCode(200)
+  ping(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.health(request, reply);
+  }
+
+  /** Answers as long as the process runs; says nothing of the cluster. */
+  @Get('health/live')
+  live(): { status: 'ok'; pid: number } {
+    return { status: 'ok', pid: process.pid };
+  }
+
+  @Get('health/ready')
+  ready(@Res() reply: FastifyReply): void {
+    const missing = this.readiness.missing();
+    const isReady = missing.length === 0;
+    void reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', missing });
+  }
+}

@@ -1,0 +1,57 @@
+import { BatonError } from '@baton/contract';
+import { renderError } from '@baton/openai';
+import type { BatonConfig, Logger } from '@baton/runtime';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Inject,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONFIG, LOGGER } from '../tokens';
+import { methodsOf } from './known-paths';
+
+/** Turns whatever was thrown on the way to an answer into the dialect's own error. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = this.errorOf(exception, request.url);
+    if (reply.raw.headersSent || reply.raw.destroyed) return;
+    const { status, headers, body } = renderError(error, this.config.dialect);
+    if (error.code === 'method_not_allowed') {
+      void reply.header('allow', methodsOf(request.url)?.join(', ') ?? '');
+    }
+    if (error.code === 'shutting_down') void reply.header('connection', 'close');
+    void reply.code(status).headers(headers).send(body);
+  }
+
+  private errorOf(exception: unknown, url: string): BatonError {
+    if (exception instanceof BatonError) return exception;
+    const status = exception instanceof HttpException ? exception.getStatus() : 500;
+    switch (status) {
+      case 404:
+        return new BatonError(methodsOf(url) ? 'method_not_allowed' : 'not_found');
+      case 413:
+        return new BatonError('body_too_large');
+      case 414:
+        return new BatonError('uri_too_long');
+      case 415:
+        return new BatonError('unsupported_content_type');
+    }
+    if (status >= 400 && status < 500) return new BatonError('invalid_type', messageOf(exception));
+    this.logger.error({ err: exception }, 'request failed');
+    return new BatonError('engine_error');
+  }
+}
+
+function messageOf(exception: unknown): string {
+  return exception instanceof Error ? exception.message : 'The request is malformed.';
+}

@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http';
+import type { BatonError } from '@baton/contract';
+import { type Dialect, renderError } from '@baton/openai';
+
+export interface HttpAnswerOptions {
+  readonly dialect: Dialect;
+  readonly requestId: string;
+  /** True while the process drains: the client is told to connect elsewhere. */
+  readonly isClosing: () => boolean;
+}
+
+/** The HTTP side of one answer that Fastify does not send: its headers and its two plain endings. */
+export class HttpAnswer {
+  constructor(
+    readonly response: ServerResponse,
+    private readonly options: HttpAnswerOptions,
+  ) {}
+
+  /** What every answer carries. */
+  headers(): Record<string, string> {
+    const { requestId, isClosing } = this.options;
+    return { ...commonHeaders(requestId), ...(isClosing() ? { connection: 'close' } : {}) };
+  }
+
+  sendJson(body: string): void {
+    this.send(200, { 'content-type': 'application/json' }, body);
+  }
+
+  sendError(error: BatonError): void {
+    const { status, headers, body } = renderError(error, this.options.dialect);
+    this.send(status, headers, body);
+  }
+
+  private send(status: number, headers: Readonly<Record<string, string>>, body: string): void {
+    const { response } = this;
+    if (response.headersSent || response.destroyed) return;
+    const length = { 'content-length': Buffer.byteLength(body) };
+    response.writeHead(status, { ...this.headers(), ...headers, ...length });
+    response.end(body);
+  }
+}
+
+/** Headers of every answer of the process, however it was made. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return { 'x-request-id': requestId, 'access-control-allow-origin': '*' };
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** What is known of a request from the moment its headers are read. */
+export interface RequestContext {
+  /** µs since the Unix epoch. */
+  readonly arrivalUs: number;
+  /** Echoed as `x-request-id`. */
+  readonly requestId: string;
+  readonly clientRequestId: string | undefined;
+  /** The engine whose own port it came in at. */
+  readonly engineId: string | undefined;
+}
+
+/** A header is copied into answers, ids and logs; more of it than this is of no use. */
+const MAX_REQUEST_ID_LENGTH = 256;
+/** What may stand in an answer's header and in its body without escapes. */
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+const contexts = new WeakMap<IncomingMessage, RequestContext>();
+const engines = new WeakMap<IncomingMessage, string>();
+
+/** The context of a request; made when first asked for. */
+export function contextOf(message: IncomingMessage): RequestContext {
+  const known = contexts.get(message);
+  if (known) return known;
+  const clientRequestId = clientIdOf(message);
+  const context = {
+    arrivalUs: Math.round((performance.timeOrigin + performance.now()) * 1_000),
+    requestId: clientRequestId ?? randomUUID().replaceAll('-', ''),
+    clientRequestId,
+    engineId: engines.get(message),
+  };
+  contexts.set(message, context);
+  return context;
+}
+
+/** Marks a request as one that came in at an engine's own port. */
+export function directTo(message: IncomingMessage, engineId: string): void {
+  engines.set(message, engineId);
+}
+
+function clientIdOf(message: IncomingMessage): string | undefined {
+  const header = message.headers['x-request-id'];
+  const id = Array.isArray(header) ? header[0] : header;
+  return id !== undefined && id.length <= MAX_REQUEST_ID_LENGTH && PRINTABLE.test(id)
+    ? id
+    : undefined;
+}

@@ -1,0 +1,4 @@
+import 'reflect-metadata';
+import { runApi } from './run-api';
+
+void runApi();

@@ -1,0 +1,40 @@
+import { type BatonConfig, cacheConfigLabels, renderClusterMetrics } from '@baton/runtime';
+import { Controller, Get, Header, Inject, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ClusterView } from '../cluster/cluster-view';
+import { ModelCatalog } from '../cluster/model-catalog';
+import { contextOf } from '../http/request-context';
+import { CONFIG } from '../tokens';
+import { HttpMetrics } from './http-metrics';
+import { ProcessMetrics } from './process-metrics';
+import { RequestMetrics } from './request-metrics';
+
+/** One scrape shows the whole cluster; at an engine's own port that engine alone. */
+@Controller('metrics')
+export class MetricsController {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly catalog: ModelCatalog,
+    private readonly cluster: ClusterView,
+    private readonly requests: RequestMetrics,
+    private readonly http: HttpMetrics,
+    private readonly process: ProcessMetrics,
+  ) {}
+
+  @Get()
+  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+  async scrape(@Req() request: FastifyRequest): Promise<string> {
+    const { engineId } = contextOf(request.raw);
+    const engines = this.cluster
+      .living()
+      .filter((engine) => engineId === undefined || engine.engineId === engineId);
+    const labels = cacheConfigLabels(this.config, this.catalog.maxModelLen);
+    const parts = [
+      await renderClusterMetrics(engines, labels),
+      this.requests.render(engines),
+      await this.http.render(),
+      this.process.render(),
+    ];
+    return parts.map((part) => `${part.trimEnd()}\n`).join('');
+  }
+}

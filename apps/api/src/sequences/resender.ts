@@ -1,0 +1,40 @@
+import { channels, type Transport } from '@baton/transport';
+import type { EngineMessage } from '@baton/contract';
+import { Inject, Injectable } from '@nestjs/common';
+import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
+import type { Sequence } from './sequence';
+
+/** Asks in a row without a new token; after that only the ledger is asked. */
+const MAX_RESENDS = 3;
+const RESEND_EVERY_MS = 400;
+
+/** Asks an engine for the tokens of a sequence that did not arrive. */
+@Injectable()
+export class Resender {
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+  ) {}
+
+  /** On a gap: at once for its first entry, then at most every 400 ms and three times. */
+  ask(sequence: Sequence, engineId: string): void {
+    const nowMs = sequence.heardMs;
+    if (sequence.resends >= MAX_RESENDS || nowMs < sequence.resentMs + RESEND_EVERY_MS) return;
+    sequence.resends += 1;
+    sequence.resentMs = nowMs;
+    this.send(sequence, engineId);
+  }
+
+  /** Asks whatever happened before. */
+  send(sequence: Sequence, engineId: string): void {
+    const message: EngineMessage = {
+      kind: 'resend',
+      apiId: this.identity.apiId,
+      requestId: sequence.job.requestId,
+      streamId: sequence.streamId,
+      fromIndex: sequence.received,
+    };
+    const payload = Buffer.from(JSON.stringify(message));
+    this.transport.bus.publish(channels.engine(engineId), payload);
+  }
+}

@@ -1,0 +1,76 @@
+import type { EngineJob } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import { Sequence, type SequenceOwner } from './sequence';
+
+const SLOT_BITS = 16;
+const SLOT_MASK = (1 << SLOT_BITS) - 1;
+/** Slots are named by 16 bits of the stream id. */
+export const MAX_LIVE_SEQUENCES = 1 << SLOT_BITS;
+
+export interface SequenceOpening {
+  /** Place of the sequence in its answer. */
+  readonly index: number;
+  /** The job that carries this stream id. */
+  readonly jobOf: (streamId: number) => EngineJob;
+  readonly nowMs: number;
+}
+
+/**
+ * All sequences that are under way, in slots. A stream id is a slot and how often the slot was used, so that a late frame of a sequence that has
+ * gone never reaches the one that has its slot now. Free slots are used in the order in which they became free, for the same reason.
+ */
+export class SequenceTable {
+  private readonly slots: (Sequence | undefined)[];
+  private readonly uses: Uint16Array;
+  private readonly free: Uint16Array;
+  private freeAt = 0;
+  private live = 0;
+
+  constructor(readonly capacity: number = MAX_LIVE_SEQUENCES) {
+    assert(capacity >= 1 && capacity <= MAX_LIVE_SEQUENCES, 'a slot fits the stream id');
+    this.slots = new Array<Sequence | undefined>(capacity).fill(undefined);
+    this.uses = new Uint16Array(capacity);
+    this.free = Uint16Array.from({ length: capacity }, (_, slot) => slot);
+  }
+
+  get size(): number {
+    return this.live;
+  }
+
+  hasRoom(count: number): boolean {
+    return this.live + count <= this.capacity;
+  }
+
+  /** Opens a sequence. Room must have been asked for. */
+  open(owner: SequenceOwner, { index, jobOf, nowMs }: SequenceOpening): Sequence {
+    assert(this.hasRoom(1), 'the table has room');
+    const slot = this.free[this.freeAt] ?? 0;
+    this.freeAt = (this.freeAt + 1) % this.capacity;
+    this.live += 1;
+    const streamId = (this.uses[slot] ?? 0) * (SLOT_MASK + 1) + slot;
+    const sequence = new Sequence(streamId, index, jobOf(streamId), owner, nowMs);
+    this.slots[slot] = sequence;
+    return sequence;
+  }
+
+  get(streamId: number): Sequence | undefined {
+    const sequence = this.slots[streamId & SLOT_MASK];
+    return sequence?.streamId === streamId ? sequence : undefined;
+  }
+
+  /** Idempotent. */
+  close(sequence: Sequence): void {
+    sequence.isOver = true;
+    const slot = sequence.streamId & SLOT_MASK;
+    if (this.slots[slot] !== sequence) return;
+    this.slots[slot] = undefined;
+    this.uses[slot] = (this.uses[slot] ?? 0) + 1;
+    this.free[(this.freeAt + this.capacity - this.live) % this.capacity] = slot;
+    this.live -= 1;
+  }
+
+  *[Symbol.iterator](): Generator<Sequence> {
+    if (this.live === 0) return;
+    for (const sequence of this.slots) if (sequence) yield sequence;
+  }
+}

@@ -1,0 +1,172 @@
+import {
+  type EndReason,
+  type EngineJob,
+  type Epoch,
+  ERRORS,
+  type ErrorCode,
+  type FrameEntry,
+  packEpoch,
+  type Stage,
+  submissionOf,
+} from '@baton/contract';
+
+/** What one frame entry meant to a sequence. */
+export type Verdict =
+  /** Of an older run, or of a sequence that has ended: to be forgotten. */
+  | 'stale'
+  /** Nothing for the client. */
+  | 'noted'
+  /** `received` grew. */
+  | 'advanced'
+  /** Tokens before these are missing: nothing was taken over. */
+  | 'gap'
+  /** `received` may have grown, and the sequence is over for `endReason`. */
+  | 'ended'
+  /** Over, with `errorCode`. */
+  | 'failed';
+
+/** Who shows the tokens of a sequence to a client. */
+export interface SequenceOwner {
+  /** Tokens `[from, sequence.received)` are new. */
+  onTokens(sequence: Sequence, from: number): void;
+  /** The last tokens `[from, sequence.received)` and the end in one. */
+  onEnd(sequence: Sequence, from: number): void;
+  onFailure(sequence: Sequence, errorCode: ErrorCode): void;
+  /** All entries of a frame have been handed over: write now. */
+  flush(): void;
+  /** True between the first entry of a frame and `flush`. */
+  isDirty: boolean;
+}
+
+/**
+ * One prompt and choice on its way through the cluster, as the API sees it: which tokens have come, from which run. It decides what a frame
+ * entry means; it never writes, never waits and reads no clock. Whoever calls says what time it is.
+ */
+export class Sequence {
+  /** Tokens delivered so far: the index of the next one. */
+  received = 0;
+  /** Highest run seen. */
+  epoch: Epoch = 0;
+  /** The newest submission that this API knows of. */
+  submission: number;
+  endReason: EndReason | undefined;
+  errorCode: ErrorCode | undefined;
+  /** What the end entry carried: kv_transfer_params of a held prompt. */
+  tail: string | undefined;
+  /** Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM counts them. */
+  cachedTokens = 0;
+  /** Stage in whose queue it is counted as waiting. */
+  waitingIn: Stage | undefined;
+  /** Instants in ms of `performance.now()`. */
+  heardMs: number;
+  inspectedMs: number;
+  /** When the first of a run of gaps was seen; undefined when there is none. */
+  gapMs: number | undefined;
+  resends = 0;
+  resentMs = -Infinity;
+  /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
+  revivals = 0;
+  /** When it first entered a batch; 0 before. */
+  scheduledMs = 0;
+  firstTokenMs = 0;
+  lastTokenMs = 0;
+  /** Engine that spoke last. */
+  engineId: string | undefined;
+  isOver = false;
+
+  constructor(
+    readonly streamId: number,
+    /** Place of the sequence in its answer. */
+    readonly index: number,
+    readonly job: EngineJob,
+    readonly owner: SequenceOwner,
+    nowMs: number,
+  ) {
+    this.submission = job.submission;
+    this.heardMs = nowMs;
+    this.inspectedMs = nowMs;
+  }
+
+  accept(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+    if (this.isOver || entry.epoch < this.epoch) return 'stale';
+    this.epoch = entry.epoch;
+    this.heardMs = nowMs;
+    switch (entry.kind) {
+      case 'tokens':
+        return this.advance(entry.first, entry.count, nowMs);
+      case 'end':
+        return this.end(entry, nowMs);
+      case 'scheduled':
+        if (this.scheduledMs === 0) this.scheduledMs = nowMs;
+        this.revivals = 0;
+        return 'noted';
+      case 'handed-over':
+      case 'restarted':
+        this.revivals = 0;
+        return 'noted';
+    }
+  }
+
+  /** The ledger's word, when frames were lost: all `tokens` are there. */
+  conclude(reason: EndReason, tokens: number, errorCode: string | undefined): Verdict {
+    if (this.isOver) return 'stale';
+    if (reason === 'error' || reason === 'abort') return this.fail(errorCodeOf(errorCode));
+    this.received = Math.max(this.received, tokens);
+    return this.over(reason);
+  }
+
+  /** From now on only runs of a later submission count. */
+  resubmitted(nowMs: number): number {
+    this.submission = Math.max(this.submission, submissionOf(this.epoch)) + 1;
+    this.epoch = packEpoch(this.submission, 0);
+    this.heardMs = nowMs;
+    this.gapMs = undefined;
+    return this.submission;
+  }
+
+  private advance(first: number, count: number, nowMs: number): Verdict {
+    if (first > this.received) return this.missing(nowMs);
+    const end = first + count;
+    if (end <= this.received) return 'noted';
+    if (this.received === 0) this.firstTokenMs = nowMs;
+    this.received = end;
+    this.gapMs = undefined;
+    this.resends = 0;
+    this.revivals = 0;
+    return 'advanced';
+  }
+
+  private end(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+    if (entry.reason === 'error' || entry.reason === 'abort') {
+      return this.fail(errorCodeOf(entry.tail));
+    }
+    const total = entry.first;
+    if (this.advance(total - entry.count, entry.count, nowMs) === 'gap') return 'gap';
+    this.tail = entry.tail;
+    return this.over(entry.reason === 'length' ? 'length' : 'stop');
+  }
+
+  private over(reason: EndReason): Verdict {
+    this.endReason = reason;
+    this.isOver = true;
+    return 'ended';
+  }
+
+  private fail(errorCode: ErrorCode): Verdict {
+    this.endReason = 'error';
+    this.errorCode = errorCode;
+    this.isOver = true;
+    return 'failed';
+  }
+
+  private missing(nowMs: number): Verdict {
+    this.gapMs ??= nowMs;
+    return 'gap';
+  }
+}
+
+/** A code of the catalogue, plain or as JSON; what is not one is the engine's own failure. */
+function errorCodeOf(text: string | undefined): ErrorCode {
+  const code = text?.replaceAll('"', '') ?? '';
+  return Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'engine_error';
+}

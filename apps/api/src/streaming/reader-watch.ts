@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+
+const SWEEP_EVERY_MS = 1_000;
+/** A client that takes over nothing for this long, while there is something to take, is stuck. */
+const STUCK_MS = 30_000;
+
+interface Watched {
+  readonly onStuck: () => void;
+  takenBytes: number;
+  movedMs: number;
+}
+
+/** Finds clients that stopped reading. Looks at each open answer once a second; costs nothing per token. */
+@Injectable()
+export class ReaderWatch {
+  private readonly answers = new Map<ServerResponse, Watched>();
+  private timer: NodeJS.Timeout | undefined;
+
+  start(): void {
+    this.timer = setInterval(() => this.sweep(performance.now()), SWEEP_EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Watches until the answer is through or its connection closed. */
+  watch(response: ServerResponse, onStuck: () => void): void {
+    this.answers.set(response, { onStuck, takenBytes: 0, movedMs: performance.now() });
+    response.once('close', () => this.answers.delete(response));
+  }
+
+  sweep(nowMs: number): void {
+    for (const [response, watched] of this.answers) {
+      const { socket } = response;
+      const takenBytes = socket ? socket.bytesWritten - socket.writableLength : 0;
+      const hasMoved = takenBytes !== watched.takenBytes || !socket?.writableLength;
+      if (hasMoved) {
+        watched.takenBytes = takenBytes;
+        watched.movedMs = nowMs;
+      } else if (nowMs - watched.movedMs >= STUCK_MS) {
+        this.answers.delete(response);
+        watched.onStuck();
+      }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/** What the module is handed from outside, by its injection token. */
+export const TRANSPORT = Symbol('transport');
+export const CONFIG = Symbol('config');
+export const LOGGER = Symbol('logger');
+export const API_IDENTITY = Symbol('api-identity');
+
+export interface ApiIdentity {
+  /** New with each start of the process: an answer meant for an earlier life must not reach this one. */
+  readonly apiId: string;
+  /** Seconds since the Unix epoch. */
+  readonly startedAt: number;
+}
