@@ -1,0 +1,115 @@
+import { findJsonError } from './json-syntax';
+import { pythonRepr, pythonTuple } from './python-text';
+import { RequestError } from './request-error';
+
+type Place = readonly (string | number)[];
+
+/** One failure of a body's schema, with what pydantic would say of it. */
+export interface SchemaFault {
+  /** Field and indexes that lead to the value. */
+  readonly place: Place;
+  /** The same with the branches of unions that were tried on the way. */
+  readonly location: Place;
+  /** pydantic's error type, e.g. `int_type`. */
+  readonly type: string;
+  readonly message: string;
+  readonly input: unknown;
+  /** What belongs there, in plain English with its article. */
+  readonly expected: string;
+  readonly context?: Readonly<Record<string, unknown>>;
+}
+
+/** The error for a body that does not fit its schema; at least one fault. */
+export function schemaError(faults: readonly SchemaFault[]): RequestError {
+  const first = faults.filter(({ place }) => place[0] === faults[0]?.place[0]);
+  const telling = first.sort((a, b) => distance(b) - distance(a))[0]!;
+  return new RequestError(
+    'invalid_type',
+    { message: plainMessage(telling), param: fieldName(telling.place) || null },
+    { message: pydanticMessage(faults), param: ['body', ...paramPlace(faults)].join('.') },
+  );
+}
+
+/** The error for a body that is not JSON. An empty body is a missing one. */
+export function jsonError(text: string): RequestError {
+  if (text.trim() === '') return missingBody();
+  const { offset, message } = findJsonError(text);
+  const fault: SchemaFault = {
+    place: [offset],
+    location: [offset],
+    type: 'json_invalid',
+    message: 'JSON decode error',
+    input: {},
+    expected: 'JSON',
+    context: { error: message },
+  };
+  return new RequestError(
+    'invalid_json',
+    { message: `The request body is not valid JSON: ${message} (offset ${offset}).`, param: null },
+    { message: pydanticMessage([fault]), param: `body.${offset}` },
+  );
+}
+
+/** A request without a body. */
+export function missingBody(): RequestError {
+  return bodyError('missing', 'Field required', null);
+}
+
+/** A fault of the body as a whole. */
+export function bodyError(type: string, message: string, input: unknown): RequestError {
+  return schemaError([{ place: [], location: [], type, message, input, expected: 'an object' }]);
+}
+
+/**
+ * How far a branch of a union got into the value before it failed: deeper, later in the list, and for a reason other than its type.
+ * Chooses among the faults of one field.
+ */
+function distance(fault: SchemaFault): number {
+  const [, second] = fault.place;
+  const depth = second === undefined ? 0 : 2 + Number(second);
+  return (Number.isNaN(depth) ? 2 : depth) * 2 + (fault.type.endsWith('_type') ? 0 : 1);
+}
+
+function paramPlace(faults: readonly SchemaFault[]): Place {
+  return faults[0]?.place ?? [];
+}
+
+/** `messages[0].content`, as OpenAI writes it. */
+function fieldName(place: Place): string {
+  return place.reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${part}]`;
+    return name === '' ? part : `${name}.${part}`;
+  }, '');
+}
+
+function pydanticMessage(faults: readonly SchemaFault[]): string {
+  const label = faults.length === 1 ? 'error' : 'errors';
+  return `${faults.length} validation ${label}:\n${faults.map(pydanticLine).join('\n')}`;
+}
+
+function pydanticLine(fault: SchemaFault): string {
+  const context = fault.context === undefined ? '' : `, 'ctx': ${pythonRepr(fault.context)}`;
+  return (
+    `  {'type': ${pythonRepr(fault.type)}, 'loc': ${pythonTuple(['body', ...fault.location])}, ` +
+    `'msg': ${pythonRepr(fault.message)}, 'input': ${pythonRepr(fault.input)}${context}}`
+  );
+}
+
+function plainMessage(fault: SchemaFault): string {
+  const name = fieldName(fault.place);
+  if (name === '') return 'The request body must be a JSON object.';
+  if (fault.type === 'missing') return `Missing required parameter: '${name}'.`;
+  if (fault.type === 'too_long' || fault.type === 'greater_than_equal') {
+    return `Invalid value for '${name}': ${fault.message}.`;
+  }
+  return `Invalid type for '${name}': expected ${fault.expected}, but got ${kindOf(fault.input)} instead.`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number beyond all bounds';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a decimal number';
+  return `a ${typeof value}`;
+}

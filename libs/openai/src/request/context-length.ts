@@ -1,0 +1,130 @@
+import { RequestError, valueError } from '../errors/request-error';
+import type { RequestLimits } from '../limits';
+
+/** Longest token of o200k_base in characters; a text beyond `limit` times this needs no tokenizer to be too long. */
+const MAX_CHARACTERS_PER_TOKEN = 128;
+
+/** What a request asks for, before its prompt is looked at. */
+export interface OutputLimit {
+  /** Undefined: all the room that the prompt leaves. */
+  readonly maxTokens: number | undefined;
+  /** The field that set it. */
+  readonly field: 'max_tokens' | 'max_completion_tokens';
+  /** What OpenAI calls the input. */
+  readonly input: 'messages' | 'prompt';
+}
+
+/** A prompt whose length is known, or known to be beyond `tokens - 1` when the tokenizer stopped early. */
+export interface PromptLength {
+  readonly tokens: number;
+  readonly isAtLeast: boolean;
+}
+
+/**
+ * Checks prompts against the model's context. Its messages are those of vLLM and of OpenAI for the same mistakes; the request's output
+ * limit is checked when it is built, each prompt by `room`.
+ */
+export class ContextLength {
+  private readonly requested: number;
+
+  constructor(
+    private readonly limits: RequestLimits,
+    private readonly output: OutputLimit,
+  ) {
+    this.requested = output.maxTokens ?? 0;
+    if (this.requested > limits.maxModelLen) throw this.outputTooLong();
+  }
+
+  /** Tokens after which a prompt is too long. */
+  get maxInputTokens(): number {
+    return this.limits.maxModelLen - this.requested;
+  }
+
+  /** Refuses a text that cannot fit, without tokenizing it. */
+  checkText(characters: number): void {
+    const most = this.maxInputTokens * MAX_CHARACTERS_PER_TOKEN;
+    if (characters <= most) return;
+    const { maxModelLen } = this.limits;
+    throw this.tooLong(
+      `This model's maximum context length is ${maxModelLen} tokens. However, you requested ` +
+        `${this.requested} output tokens and your prompt contains ${characters} characters (more ` +
+        `than ${most} characters, which is the upper bound for ${this.maxInputTokens} input tokens). ` +
+        `Please reduce the length of the input prompt or the number of requested output tokens.`,
+      { parameter: 'input_text', value: characters, tokens: this.maxInputTokens + 1 },
+    );
+  }
+
+  /** Output tokens that a prompt may have, at least 1. Throws when there is no room for what was asked. */
+  room({ tokens, isAtLeast }: PromptLength): number {
+    const { maxModelLen } = this.limits;
+    if (tokens > this.maxInputTokens) {
+      const about = isAtLeast ? 'at least ' : '';
+      throw this.tooLong(
+        `This model's maximum context length is ${maxModelLen} tokens. However, you requested ` +
+          `${this.requested} output tokens and your prompt contains ${about}${tokens} input tokens, ` +
+          `for a total of ${about}${tokens + this.requested} tokens. Please reduce the length of the ` +
+          `input prompt or the number of requested output tokens.`,
+        { parameter: 'input_tokens', value: tokens, tokens },
+      );
+    }
+    const room = this.output.maxTokens ?? maxModelLen - tokens;
+    if (room < 1) throw this.noRoom();
+    return room;
+  }
+
+  /** Prompt and output must fit the KV cache of one engine, or the request would wait for ever. */
+  checkCapacity(tokens: number): void {
+    const capacity = this.limits.kvCapacityTokens ?? Infinity;
+    if (tokens <= capacity) return;
+    const message =
+      `The request needs KV cache for ${tokens} tokens, but an engine has room for ${capacity}. ` +
+      `Please reduce the length of the prompt or the number of requested output tokens.`;
+    throw valueError({ field: this.output.field, message }, 'kv_capacity_exceeded');
+  }
+
+  private outputTooLong(): RequestError {
+    const { maxModelLen } = this.limits;
+    const { field } = this.output;
+    const message =
+      `max_tokens is too large: ${this.requested}. This model supports at most ${maxModelLen} ` +
+      `completion tokens, whereas you provided ${this.requested}.`;
+    const vllm = valueError({
+      field,
+      message:
+        `${field}=${this.requested} cannot be greater than max_model_len=max_total_tokens=` +
+        `${maxModelLen}. Please request fewer output tokens.`,
+      named: true,
+      value: this.requested,
+    }).vllm;
+    return new RequestError('invalid_value', { message, param: field }, vllm);
+  }
+
+  private noRoom(): RequestError {
+    const { field } = this.output;
+    return valueError({
+      field,
+      message: `${field} must be at least 1, got 0.`,
+      named: true,
+      value: 0,
+    });
+  }
+
+  private tooLong(
+    vllmMessage: string,
+    found: { readonly parameter: string; readonly value: number; readonly tokens: number },
+  ): RequestError {
+    const { maxModelLen } = this.limits;
+    const { parameter: field, value } = found;
+    const { vllm } = valueError({ field, message: vllmMessage, named: true, value });
+    const { input } = this.output;
+    const split =
+      this.requested === 0
+        ? `your ${input} resulted in ${found.tokens} tokens`
+        : `you requested ${found.tokens + this.requested} tokens (${found.tokens} in the ${input}, ` +
+          `${this.requested} in the completion)`;
+    const message =
+      `This model's maximum context length is ${maxModelLen} tokens. However, ${split}. ` +
+      `Please reduce the length of the ${input}${this.requested === 0 ? '' : ' or completion'}.`;
+    return new RequestError('context_length_exceeded', { message, param: input }, vllm);
+  }
+}

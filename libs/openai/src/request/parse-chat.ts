@@ -1,0 +1,74 @@
+import { applyChatTemplate } from '@baton/text';
+import type { GenerationRequest, Prompt } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { ChatDto } from './chat.dto';
+import { servedModel } from './check-model';
+import { ContextLength, type OutputLimit } from './context-length';
+import { contentOf, turnsOf } from './conversation';
+import { objectBody } from './parse-body';
+import { validateBody } from './rules';
+import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
+import { refuseUnsupported } from './unsupported';
+
+/** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first thing that is wrong. */
+export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
+  const fields = objectBody(body);
+  const dto = validateBody(new ChatDto(), fields);
+  refuseUnsupported(fields);
+  const model = servedModel(dto.model, limits);
+  const part = samplingPart(dto, limits);
+  const logprobs = dto.logprobs === true ? (dto.top_logprobs ?? 0) : undefined;
+  if (logprobs !== undefined) {
+    checkLogprobs({ field: 'top_logprobs', kind: 'sample', count: logprobs }, limits);
+  }
+  if (typeof dto.prompt_logprobs === 'number') {
+    checkLogprobs({ field: 'prompt_logprobs', kind: 'prompt', count: dto.prompt_logprobs }, limits);
+  }
+  return {
+    ...part,
+    endpoint: 'chat',
+    model,
+    prompts: [promptOf(dto, limits)],
+    logprobs,
+    promptLogprobs: dto.prompt_logprobs ?? undefined,
+  };
+}
+
+function promptOf(dto: ChatDto, limits: RequestLimits): Prompt {
+  const output = outputLimit(dto);
+  const context = new ContextLength(limits, output);
+  const turns = turnsOf(dto.messages);
+  context.checkText(turns.reduce((sum, turn) => sum + turn.content.length, 0));
+  const most = context.maxInputTokens;
+  const addGenerationPrompt = dto.add_generation_prompt ?? true;
+  const ids = applyChatTemplate(limits.tokenizer, turns, { addGenerationPrompt, limit: most });
+  const maxTokens = context.room({ tokens: ids.length, isAtLeast: ids.length > most });
+  checkMinTokens(dto.min_tokens ?? 0, maxTokens);
+  if (output.maxTokens !== undefined) context.checkCapacity(ids.length + maxTokens);
+  else context.checkCapacity(ids.length + 1);
+  const echoText = dto.echo === true ? echoOf(dto, addGenerationPrompt) : undefined;
+  return { ids, echoText, maxTokens: fitting(maxTokens, ids.length, limits), hidesOutput: false };
+}
+
+function outputLimit(dto: ChatDto): OutputLimit {
+  if (dto.max_completion_tokens !== undefined && dto.max_completion_tokens !== null) {
+    return {
+      maxTokens: dto.max_completion_tokens,
+      field: 'max_completion_tokens',
+      input: 'messages',
+    };
+  }
+  return { maxTokens: dto.max_tokens ?? undefined, field: 'max_tokens', input: 'messages' };
+}
+
+/** A limit that the client did not choose shrinks to what an engine can hold. */
+function fitting(maxTokens: number, promptTokens: number, limits: RequestLimits): number {
+  return Math.min(maxTokens, (limits.kvCapacityTokens ?? Infinity) - promptTokens);
+}
+
+/** `echo` repeats the last message when it has the role of the answer. */
+function echoOf(dto: ChatDto, addGenerationPrompt: boolean): string | undefined {
+  const last = dto.messages.at(-1);
+  if (last === undefined || (addGenerationPrompt && last.role !== 'assistant')) return undefined;
+  return contentOf(last, dto.messages.length - 1);
+}

@@ -1,0 +1,122 @@
+import { valueError } from '../errors/request-error';
+import type { GenerationRequest, Prompt } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { servedModel } from './check-model';
+import { CompletionDto, type PromptField } from './completion.dto';
+import { ContextLength, type PromptLength } from './context-length';
+import { objectBody } from './parse-body';
+import { validateBody } from './rules';
+import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
+import { refuseSuffix, refuseUnsupported } from './unsupported';
+
+/** vLLM's and OpenAI's. */
+const DEFAULT_MAX_TOKENS = 16;
+/** vLLM's VLLM_MAX_COMPLETION_PROMPTS and VLLM_MAX_N_SEQUENCES. */
+const MAX_PROMPTS = 1024;
+const MAX_SEQUENCES = 16_384;
+
+type PromptSource = string | readonly number[];
+
+/** Checks a body of POST /v1/completions. Throws `BatonError` with the first thing that is wrong. */
+export function parseCompletion(body: unknown, limits: RequestLimits): GenerationRequest {
+  const fields = objectBody(body);
+  const dto = validateBody(new CompletionDto(), fields);
+  refuseSuffix(fields);
+  refuseUnsupported(fields);
+  const sources = promptSources(dto.prompt);
+  const model = servedModel(dto.model, limits);
+  const part = samplingPart(dto, limits);
+  checkSequences(sources.length * part.choices);
+  if (typeof dto.logprobs === 'number') {
+    checkLogprobs({ field: 'logprobs', kind: 'sample', count: dto.logprobs }, limits);
+  }
+  if (typeof dto.prompt_logprobs === 'number') {
+    checkLogprobs({ field: 'prompt_logprobs', kind: 'prompt', count: dto.prompt_logprobs }, limits);
+  }
+  return {
+    ...part,
+    endpoint: 'completions',
+    model,
+    prompts: new Prompts(dto, limits).read(sources),
+    logprobs: dto.logprobs ?? undefined,
+    promptLogprobs: dto.prompt_logprobs ?? undefined,
+  };
+}
+
+/** Turns prompt sources into token ids, within the context length. */
+class Prompts {
+  private readonly hidesOutput: boolean;
+  private readonly context: ContextLength;
+
+  constructor(
+    private readonly dto: CompletionDto,
+    private readonly limits: RequestLimits,
+  ) {
+    const asked = dto.max_tokens ?? DEFAULT_MAX_TOKENS;
+    this.hidesOutput = asked === 0 && dto.echo === true;
+    if (asked === 0 && !this.hidesOutput) {
+      const message = 'max_tokens must be at least 1, got 0.';
+      throw valueError({ field: 'max_tokens', message, named: true, value: 0 });
+    }
+    const maxTokens = Math.max(1, asked);
+    checkMinTokens(dto.min_tokens ?? 0, maxTokens);
+    this.context = new ContextLength(limits, { maxTokens, field: 'max_tokens', input: 'prompt' });
+  }
+
+  read(sources: readonly PromptSource[]): Prompt[] {
+    return sources.map((source) => {
+      const { ids, length } = typeof source === 'string' ? this.ofText(source) : this.ofIds(source);
+      const maxTokens = this.context.room(length);
+      this.context.checkCapacity(ids.length + maxTokens);
+      const echoText = this.dto.echo === true ? this.textOf(source, ids) : undefined;
+      return { ids, echoText, maxTokens, hidesOutput: this.hidesOutput };
+    });
+  }
+
+  private ofText(text: string): { ids: Int32Array; length: PromptLength } {
+    const { tokenizer } = this.limits;
+    const most = this.context.maxInputTokens;
+    this.context.checkText(text.length);
+    const ids = text === '' ? [tokenizer.special.endOfText] : tokenizer.encode(text, most);
+    const length = { tokens: ids.length, isAtLeast: ids.length > most };
+    return { ids: Int32Array.from(ids), length };
+  }
+
+  private ofIds(source: readonly number[]): { ids: Int32Array; length: PromptLength } {
+    if (source.length === 0) throw emptyPrompt();
+    const { tokenizer } = this.limits;
+    const foreign = source.find((id) => !tokenizer.hasToken(id));
+    if (foreign !== undefined) {
+      const message = `Token id ${foreign} is out of vocabulary`;
+      throw valueError({ field: 'prompt', message });
+    }
+    return { ids: Int32Array.from(source), length: { tokens: source.length, isAtLeast: false } };
+  }
+
+  private textOf(source: PromptSource, ids: Int32Array): string {
+    return typeof source === 'string' ? source : this.limits.tokenizer.decode(ids);
+  }
+}
+
+function promptSources(prompt: PromptField | null | undefined): PromptSource[] {
+  if (prompt === undefined || prompt === null) throw emptyPrompt();
+  if (typeof prompt === 'string') return [prompt];
+  if (prompt.length === 0) throw emptyPrompt();
+  if (typeof prompt[0] === 'number') return [prompt as readonly number[]];
+  if (prompt.length > MAX_PROMPTS) {
+    const message = `prompt must have at most ${MAX_PROMPTS} entries, got ${prompt.length}.`;
+    throw valueError({ field: 'prompt', message });
+  }
+  return [...(prompt as readonly PromptSource[])];
+}
+
+function emptyPrompt(): Error {
+  const message = 'Either prompt or prompt_embeds must be provided and non-empty.';
+  return valueError({ field: 'prompt', message, named: true });
+}
+
+function checkSequences(count: number): void {
+  if (count <= MAX_SEQUENCES) return;
+  const message = `prompts times n must be at most ${MAX_SEQUENCES}, got ${count}.`;
+  throw valueError({ field: 'n', message });
+}

@@ -1,0 +1,99 @@
+import { valueError } from '../errors/request-error';
+import type { GenerationRequest, Sampling } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import type { SamplingDto } from './sampling.dto';
+
+const DEFAULT_MAX_LOGPROBS = 20;
+const GREEDY_BELOW = 1e-5;
+
+/** The part of a request that both endpoints fill alike. */
+export type SamplingPart = Omit<
+  GenerationRequest,
+  'endpoint' | 'model' | 'prompts' | 'logprobs' | 'promptLogprobs'
+>;
+
+export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingPart {
+  const choices = dto.n ?? 1;
+  checkGreedy(dto, choices, limits);
+  checkStopTokens(dto.stop_token_ids ?? [], limits);
+  const includeUsage = dto.stream_options?.include_usage ?? false;
+  return {
+    choices,
+    stream: dto.stream ?? false,
+    includeUsage,
+    continuousUsage: includeUsage && (dto.stream_options?.continuous_usage_stats ?? false),
+    seed: dto.seed === -1 ? undefined : (dto.seed ?? undefined),
+    minTokens: dto.min_tokens ?? 0,
+    ignoreEos: dto.ignore_eos ?? false,
+    stop: typeof dto.stop === 'string' ? [dto.stop] : (dto.stop ?? []),
+    stopTokenIds: dto.stop_token_ids ?? [],
+    includeStop: dto.include_stop_str_in_output ?? false,
+    sampling: samplingOf(dto),
+    tokensAsIds: dto.return_tokens_as_token_ids ?? false,
+    echo: dto.echo ?? false,
+    returnTokenIds: dto.return_token_ids ?? false,
+    kvTransferParams: dto.kv_transfer_params ?? undefined,
+    priority: dto.priority ?? 0,
+    requestId: dto.request_id ?? undefined,
+    cacheSalt: dto.cache_salt ?? undefined,
+    user: dto.user ?? undefined,
+  };
+}
+
+/** Refuses more alternatives than the server gives; -1 asks for the whole vocabulary. */
+export function checkLogprobs(
+  asked: { readonly field: string; readonly kind: 'sample' | 'prompt'; readonly count: number },
+  limits: RequestLimits,
+): void {
+  const { field, kind } = asked;
+  const most = limits.maxLogprobs ?? DEFAULT_MAX_LOGPROBS;
+  if (asked.count < -1) {
+    const message = `${field} must be non-negative or -1, got ${asked.count}.`;
+    throw valueError({ field, message, named: true, value: asked.count });
+  }
+  const count = asked.count === -1 ? limits.tokenizer.vocabSize : asked.count;
+  if (count <= most) return;
+  const message = `Requested ${kind} logprobs of ${count}, which is greater than max allowed: ${most}`;
+  throw valueError({ field, message, named: true, value: count });
+}
+
+/** `min_tokens` against the limit of the request, once that is known. */
+export function checkMinTokens(minTokens: number, maxTokens: number): void {
+  if (minTokens <= maxTokens) return;
+  const message = `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ${minTokens}.`;
+  throw valueError({ field: 'min_tokens', message });
+}
+
+/** vLLM refuses several greedy choices, which would all be equal; OpenAI serves them. */
+function checkGreedy(dto: SamplingDto, choices: number, limits: RequestLimits): void {
+  const isGreedy = dto.temperature !== undefined && dto.temperature !== null;
+  if (limits.dialect !== 'vllm' || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
+  if (choices === 1) return;
+  const message = `n must be 1 when using greedy sampling, got ${choices}.`;
+  throw valueError({ field: 'n', message });
+}
+
+function checkStopTokens(ids: readonly number[], limits: RequestLimits): void {
+  const { vocabSize } = limits.tokenizer;
+  const foreign = ids.filter((id) => id < 0 || id >= vocabSize);
+  if (foreign.length === 0) return;
+  const list = `[${foreign.slice(0, 20).join(', ')}]`;
+  throw valueError({
+    field: 'stop_token_ids',
+    message: `token_id(s) ${list} in stop_token_ids contain out-of-vocab token ids. Vocabulary size: ${vocabSize}`,
+    named: true,
+    value: list,
+  });
+}
+
+function samplingOf(dto: SamplingDto): Sampling {
+  return {
+    temperature: dto.temperature ?? undefined,
+    topP: dto.top_p ?? undefined,
+    topK: dto.top_k ?? undefined,
+    minP: dto.min_p ?? undefined,
+    frequencyPenalty: dto.frequency_penalty ?? undefined,
+    presencePenalty: dto.presence_penalty ?? undefined,
+    repetitionPenalty: dto.repetition_penalty ?? undefined,
+  };
+}

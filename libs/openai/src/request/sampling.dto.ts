@@ -1,0 +1,193 @@
+import { pythonFloat } from '../errors/python-text';
+import type { ValueFault } from '../errors/request-error';
+import { Is, Within } from './rules';
+import {
+  anyOf,
+  BOOLEAN,
+  INTEGER,
+  listOf,
+  NUMBER,
+  OBJECT,
+  recordOf,
+  TEXT,
+  TOKEN_ID,
+} from './shapes';
+
+type Complaint = Omit<ValueFault, 'field'> | undefined;
+
+const MAX_STOP_STRINGS = 4;
+/** vLLM's VLLM_MAX_N_SEQUENCES. */
+const MAX_CHOICES = 16_384;
+
+function penalty(name: string) {
+  return (value: number): Complaint =>
+    value >= -2 && value <= 2
+      ? undefined
+      : { message: `${name} must be in [-2, 2], got ${pythonFloat(value)}.` };
+}
+
+/** With parameter and value, as vLLM does for temperature, top_p and the token limits. */
+function named(message: string, value: number, isFloat = true): Complaint {
+  return { message, named: true, value: isFloat ? pythonFloat(value) : value };
+}
+
+function temperatureRange(value: number): Complaint {
+  const got = pythonFloat(value);
+  if (value < 0) return named(`temperature must be non-negative, got ${got}.`, value);
+  return value > 2 ? named(`temperature must be in [0, 2], got ${got}.`, value) : undefined;
+}
+
+function stopRange(value: string | readonly string[]): Complaint {
+  const strings = typeof value === 'string' ? [value] : value;
+  return strings.some((string) => string === '')
+    ? { message: 'stop cannot contain an empty string.' }
+    : undefined;
+}
+
+function topKRange(value: number): Complaint {
+  if (value >= -1) return undefined;
+  return { message: `top_k must be 0 (disable), or at least 1, got ${value}.` };
+}
+
+function choicesRange(value: number): Complaint {
+  if (value < 1) return { message: `n must be at least 1, got ${value}.` };
+  return value > MAX_CHOICES
+    ? { message: `n must be at most ${MAX_CHOICES}, got ${value}.` }
+    : undefined;
+}
+
+const STREAM_OPTIONS = recordOf({
+  include_usage: { shape: BOOLEAN },
+  continuous_usage_stats: { shape: BOOLEAN },
+});
+
+/** The fields that both endpoints have and Baton knows. What is not listed here or in a subclass is accepted and ignored. */
+export class SamplingDto {
+  @Is(TEXT)
+  model?: string | null;
+
+  @Is(INTEGER)
+  @Within((value: number) =>
+    value < 0 ? named(`max_tokens must be at least 1, got ${value}.`, value, false) : undefined,
+  )
+  max_tokens?: number | null;
+
+  @Is(INTEGER)
+  @Within((value: number) =>
+    value < 0
+      ? { message: `min_tokens must be greater than or equal to 0, got ${value}.` }
+      : undefined,
+  )
+  min_tokens?: number | null;
+
+  @Is(INTEGER)
+  @Within(choicesRange)
+  n?: number | null;
+
+  @Is(NUMBER)
+  @Within(temperatureRange)
+  temperature?: number | null;
+
+  @Is(NUMBER)
+  @Within((value: number) =>
+    value > 0 && value <= 1
+      ? undefined
+      : named(`top_p must be in (0, 1], got ${pythonFloat(value)}.`, value),
+  )
+  top_p?: number | null;
+
+  @Is(INTEGER)
+  @Within(topKRange)
+  top_k?: number | null;
+
+  @Is(NUMBER)
+  @Within((value: number) =>
+    value >= 0 && value <= 1
+      ? undefined
+      : { message: `min_p must be in [0, 1], got ${pythonFloat(value)}.` },
+  )
+  min_p?: number | null;
+
+  @Is(NUMBER)
+  @Within(penalty('frequency_penalty'))
+  frequency_penalty?: number | null;
+
+  @Is(NUMBER)
+  @Within(penalty('presence_penalty'))
+  presence_penalty?: number | null;
+
+  @Is(NUMBER)
+  @Within((value: number) =>
+    value > 0
+      ? undefined
+      : { message: `repetition_penalty must be greater than zero, got ${pythonFloat(value)}.` },
+  )
+  repetition_penalty?: number | null;
+
+  @Is(INTEGER)
+  seed?: number | null;
+
+  @Is(anyOf(TEXT, listOf(TEXT, MAX_STOP_STRINGS)))
+  @Within(stopRange)
+  stop?: string | readonly string[] | null;
+
+  @Is(listOf(INTEGER))
+  stop_token_ids?: readonly number[] | null;
+
+  @Is(BOOLEAN)
+  include_stop_str_in_output?: boolean | null;
+
+  @Is(BOOLEAN)
+  ignore_eos?: boolean | null;
+
+  @Is(BOOLEAN)
+  echo?: boolean | null;
+
+  @Is(BOOLEAN)
+  stream?: boolean | null;
+
+  @Is(STREAM_OPTIONS)
+  @Within((_value: object, body: SamplingDto) =>
+    body.stream === true
+      ? undefined
+      : { message: 'Stream options can only be defined when `stream=True`.', named: true },
+  )
+  stream_options?: {
+    readonly include_usage?: boolean | null;
+    readonly continuous_usage_stats?: boolean | null;
+  } | null;
+
+  @Is(INTEGER)
+  @Within((_value: number, body: SamplingDto) =>
+    body.stream === true
+      ? { message: '`prompt_logprobs` are not available when `stream=True`.', named: true }
+      : undefined,
+  )
+  prompt_logprobs?: number | null;
+
+  @Is(BOOLEAN)
+  return_token_ids?: boolean | null;
+
+  @Is(BOOLEAN)
+  return_tokens_as_token_ids?: boolean | null;
+
+  @Is(OBJECT)
+  kv_transfer_params?: Readonly<Record<string, unknown>> | null;
+
+  @Is(INTEGER)
+  priority?: number | null;
+
+  @Is(TEXT)
+  request_id?: string | null;
+
+  @Is(TEXT)
+  @Within((value: string) =>
+    value === '' ? { message: 'cache_salt must be a non-empty string.', named: true } : undefined,
+  )
+  cache_salt?: string | null;
+
+  @Is(TEXT)
+  user?: string | null;
+}
+
+export const TOKEN_IDS = listOf(TOKEN_ID);

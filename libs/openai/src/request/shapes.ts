@@ -1,0 +1,165 @@
+import type { SchemaFault } from '../errors/schema-error';
+
+/** Says what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. */
+export interface Shape {
+  /** With its article, for OpenAI's sentence. */
+  readonly expected: string;
+  readonly plural: string;
+  /** pydantic's name of it as a branch of a union. */
+  readonly branch: string;
+  /** Faults with places relative to the value; none when it fits. */
+  check(value: unknown): readonly SchemaFault[];
+}
+
+const FITS: readonly SchemaFault[] = [];
+
+type Complaint = Pick<SchemaFault, 'type' | 'message' | 'context'>;
+type ComplaintOf = (value: unknown) => Complaint | undefined;
+
+function leaf(name: Omit<Shape, 'check'>, complaintOf: ComplaintOf): Shape {
+  const check = (input: unknown): readonly SchemaFault[] => {
+    const complaint = complaintOf(input);
+    if (complaint === undefined) return FITS;
+    return [{ ...complaint, place: [], location: [], input, expected: name.expected }];
+  };
+  return { ...name, check };
+}
+
+const NOT_FINITE: Complaint = { type: 'finite_number', message: 'Input should be a finite number' };
+const integer: ComplaintOf = (value) => {
+  if (typeof value !== 'number') {
+    return { type: 'int_type', message: 'Input should be a valid integer' };
+  }
+  if (!Number.isFinite(value)) return NOT_FINITE;
+  if (Number.isInteger(value)) return undefined;
+  const message = 'Input should be a valid integer, got a number with a fractional part';
+  return { type: 'int_from_float', message };
+};
+
+export const INTEGER = leaf({ expected: 'an integer', plural: 'integers', branch: 'int' }, integer);
+
+export const NUMBER = leaf(
+  { expected: 'a number', plural: 'numbers', branch: 'float' },
+  (value) => {
+    if (typeof value !== 'number') {
+      return { type: 'float_type', message: 'Input should be a valid number' };
+    }
+    return Number.isFinite(value) ? undefined : NOT_FINITE;
+  },
+);
+
+export const BOOLEAN = leaf(
+  { expected: 'a boolean', plural: 'booleans', branch: 'bool' },
+  (value) =>
+    typeof value === 'boolean'
+      ? undefined
+      : { type: 'bool_type', message: 'Input should be a valid boolean' },
+);
+
+export const TEXT = leaf({ expected: 'a string', plural: 'strings', branch: 'str' }, (value) =>
+  typeof value === 'string'
+    ? undefined
+    : { type: 'string_type', message: 'Input should be a valid string' },
+);
+
+export const OBJECT = leaf({ expected: 'an object', plural: 'objects', branch: 'dict' }, (value) =>
+  isObject(value)
+    ? undefined
+    : { type: 'dict_type', message: 'Input should be a valid dictionary' },
+);
+
+export const TOKEN_ID = leaf(
+  { expected: 'a token id', plural: 'token ids', branch: 'int' },
+  (value) => {
+    const complaint = integer(value);
+    if (complaint !== undefined || (value as number) >= 0) return complaint;
+    const message = 'Input should be greater than or equal to 0';
+    return { type: 'greater_than_equal', message, context: { ge: 0 } };
+  },
+);
+
+/** A list of at most `most` items; the first item that does not fit is reported. */
+export function listOf(item: Shape, most = Infinity): Shape {
+  const name = {
+    expected: `an array of ${item.plural}`,
+    plural: `arrays of ${item.plural}`,
+    branch: `list[${item.branch}]`,
+  };
+  const itself = leaf(name, (value) => {
+    if (!Array.isArray(value)) {
+      return { type: 'list_type', message: 'Input should be a valid list' };
+    }
+    return value.length > most ? tooLong(value.length, most) : undefined;
+  });
+  const check = (value: unknown): readonly SchemaFault[] => {
+    const faults = itself.check(value);
+    if (faults.length > 0 || !Array.isArray(value)) return faults;
+    for (let i = 0; i < value.length; i++) {
+      const inner = item.check(value[i]);
+      if (inner.length > 0) return inner.map((fault) => below(i, fault));
+    }
+    return FITS;
+  };
+  return { ...name, check };
+}
+
+function tooLong(actual: number, most: number): Complaint {
+  return {
+    type: 'too_long',
+    message: `List should have at most ${most} items after validation, not ${actual}`,
+    context: { field_type: 'List', max_length: most, actual_length: actual },
+  };
+}
+
+/** The first branch that fits wins; else the faults of all, as pydantic lists them. */
+export function anyOf(...branches: readonly Shape[]): Shape {
+  const expected = branches.map((shape) => shape.expected).join(' or ');
+  const check = (value: unknown): readonly SchemaFault[] => {
+    const faults: SchemaFault[] = [];
+    for (const shape of branches) {
+      const own = shape.check(value);
+      if (own.length === 0) return FITS;
+      for (const fault of own) {
+        const isOwn = fault.place.length === 0;
+        const location = [shape.branch, ...fault.location];
+        faults.push({ ...fault, location, ...(isOwn ? { expected } : {}) });
+      }
+    }
+    return faults;
+  };
+  return { expected, plural: expected, branch: 'union', check };
+}
+
+export interface Field {
+  readonly shape: Shape;
+  readonly isRequired?: boolean;
+}
+
+/** Fields by name; others are let through. Null is as good as absent unless required. */
+export function recordOf(fields: Readonly<Record<string, Field>>): Shape {
+  const check = (value: unknown): readonly SchemaFault[] => {
+    if (!isObject(value)) return OBJECT.check(value);
+    const faults = Object.entries(fields).map(([name, field]) =>
+      checkField(value[name], field, value).map((fault) => below(name, fault)),
+    );
+    return faults.flat();
+  };
+  return { ...OBJECT, check };
+}
+
+/** A field's own faults, or the one that it is missing from `owner`. */
+export function checkField(value: unknown, field: Field, owner: unknown): readonly SchemaFault[] {
+  if (value !== undefined && value !== null) return field.shape.check(value);
+  if (field.isRequired !== true) return FITS;
+  const name = { place: [], location: [], input: owner, expected: field.shape.expected };
+  return [{ ...name, type: 'missing', message: 'Field required' }];
+}
+
+/** The fault seen from one level up. */
+export function below(step: string | number, fault: SchemaFault): SchemaFault {
+  return { ...fault, place: [step, ...fault.place], location: [step, ...fault.location] };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
