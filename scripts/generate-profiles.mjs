@@ -1,6 +1,8 @@
-// Writes the calibrated profiles as a TypeScript module, so that pure libraries and the built tree carry them without reading files.
-// Run after a change of data/profiles/unified_model.json: node scripts/generate-profiles.mjs
+// Writes the calibrated profiles as a TypeScript module, so that pure libraries and the built tree
+// carry them without reading files. Run after a change of data/profiles/unified_model.json: node
+// scripts/generate-profiles.mjs
 import { readFileSync, writeFileSync } from 'node:fs';
+import { URL } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 
 const root = new URL('../', import.meta.url);
@@ -26,7 +28,8 @@ function profileOf(entry) {
   };
 }
 
-const text = `// Written by scripts/generate-profiles.mjs from data/profiles/unified_model.json; source and licence are in data/README.md.
+const text = `// Written by scripts/generate-profiles.mjs from data/profiles/unified_model.json. Source and licence:
+// data/README.md.
 import type { CalibratedProfile } from './calibrated-profile';
 
 /** Points of \`linearMs\`: tokens of one step. */

@@ -14,7 +14,8 @@ export interface EnginePlacement {
 const MAX_TENSOR_PARALLEL = 8;
 
 /**
- * Checks that the heads can be spread: query heads divide evenly, KV heads divide evenly or are copied whole.
+ * Checks that the heads can be spread: query heads divide evenly, KV heads divide evenly or are
+ * copied whole.
  *
  * @throws HardwareError `bad-tensor-parallel`
  */

@@ -9,7 +9,8 @@ export interface Named {
 const SUGGESTIONS = 3;
 
 /**
- * The entry with that name or alias. Case, punctuation and a leading organisation (`meta-llama/`) do not matter.
+ * The entry with that name or alias. Case, punctuation and a leading organisation (`meta-llama/`)
+ * do not matter.
  *
  * @throws HardwareError `unknown-name`, with the nearest names
  */

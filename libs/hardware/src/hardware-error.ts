@@ -10,7 +10,9 @@ export type HardwareErrorCode =
   /** A table or polynomial that cannot be used. */
   | 'bad-profile';
 
-/** What a user asked of the hardware cannot be had. The message is one sentence fit for that user. */
+/**
+ * What a user asked of the hardware cannot be had. The message is one sentence fit for that user.
+ */
 export class HardwareError extends Error {
   constructor(
     readonly code: HardwareErrorCode,

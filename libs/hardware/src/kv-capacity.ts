@@ -2,16 +2,21 @@ import { checkTensorParallel, type EnginePlacement } from './engine-placement';
 import { HardwareError } from './hardware-error';
 import { KV_ELEMENT_BYTES, type ModelGeometry, weightBytesOf } from './model/model-geometry';
 
-/** Activations, graphs and buffers of vLLM per GPU; the constant with which the capacities of data/profiles were computed. */
+/**
+ * Activations, graphs and buffers of vLLM per GPU; the constant with which the capacities of
+ * data/profiles were computed.
+ */
 const RESERVED_BYTES_PER_GPU = 2e9;
 
 /**
- * Bytes of KV per token of context: `2 · layers · kv_heads · head_dim · 2 B`, or for latent attention
- * `layers · (kv_rank + rope_dim) · 2 B`. Sliding-window layers are left out, because what they keep does not grow with the context
- * (vLLM frees what falls out of the window): at most `window` tokens per sequence are missed.
+ * Bytes of KV per token of context: `2 · layers · kv_heads · head_dim · 2 B`, or for latent
+ * attention `layers · (kv_rank + rope_dim) · 2 B`. Sliding-window layers are left out, because what
+ * they keep does not grow with the context (vLLM frees what falls out of the window): at most
+ * `window` tokens per sequence are missed.
  *
- * @param tp without it, each KV head counts once (what has to cross the wire in all). With it: bytes on one GPU, that is 1/tp, but never
- * less than one KV head, and latent vectors whole. Ranks transfer side by side, each over its own port.
+ * @param tp without it, each KV head counts once (what has to cross the wire in all). With it:
+ * bytes on one GPU, that is 1/tp, but never less than one KV head, and latent vectors whole. Ranks
+ * transfer side by side, each over its own port.
  */
 export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
   const { attention, layers } = model;
@@ -31,9 +36,11 @@ export interface KvCapacityQuery extends EnginePlacement {
 }
 
 /**
- * KV blocks of an engine: `floor((memory · utilisation − weights / tp − 2 GB) / (KV bytes per token and GPU · block size))`.
+ * KV blocks of an engine: `floor((memory · utilisation − weights / tp − 2 GB) / (KV bytes per token
+ * and GPU · block size))`.
  *
- * @throws HardwareError `bad-tensor-parallel`, or `does-not-fit` when there is no room for a single block
+ * @throws HardwareError `bad-tensor-parallel`, or `does-not-fit` when there is no room for a single
+ * block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
   const { model, gpu, tp, gpuMemoryUtilization, blockSize } = query;

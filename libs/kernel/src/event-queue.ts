@@ -6,8 +6,9 @@ const SEQUENCES = 2 ** 40;
 const PRIORITIES = 2 ** 12;
 
 /**
- * The order of a simulation: a binary heap by (time, priority, order of insertion), so ties never fall to luck. It owns flat arrays and
- * allocates only when it grows. Nothing is removed but the top: a caller whose event has become void recognises that when it comes out.
+ * The order of a simulation: a binary heap by (time, priority, order of insertion), so ties never
+ * fall to luck. It owns flat arrays and allocates only when it grows. Nothing is removed but the
+ * top: a caller whose event has become void recognises that when it comes out.
  */
 export class EventQueue {
   private times: Float64Array;
@@ -31,6 +32,12 @@ export class EventQueue {
     return this.count === 0 ? Infinity : this.times[0]!;
   }
 
+  /** The payload of the first event, which stays in. */
+  peek(): number {
+    assert(this.count > 0, 'peek into an empty event queue');
+    return this.payloads[0]!;
+  }
+
   /**
    * @param priority lower comes first at the same time, an integer in [0, 4096)
    * @param payload any 32-bit integer
@@ -43,7 +50,9 @@ export class EventQueue {
     this.siftUp(this.count++, timeUs, rank, payload);
   }
 
-  /** Takes the first event out and returns its payload; its time is what `peekTimeUs` said before. */
+  /**
+   * Takes the first event out and returns its payload; its time is what `peekTimeUs` said before.
+   */
   pop(): number {
     assert(this.count > 0, 'pop from an empty event queue');
     const top = this.payloads[0]!;

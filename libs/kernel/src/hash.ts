@@ -1,13 +1,17 @@
 /**
- * Stateless hashes over 53-bit integers, the largest that a JavaScript number holds exactly. They replace random draws wherever a value
- * must depend on its key alone (a request, a token index) and not on how many draws came before. Not cryptographic.
+ * Stateless hashes over 53-bit integers, the largest that a JavaScript number holds exactly. They
+ * replace random draws wherever a value must depend on its key alone (a request, a token index) and
+ * not on how many draws came before. Not cryptographic.
  */
 const TWO_32 = 2 ** 32;
 const TWO_53 = 2 ** 53;
 const HIGH_MASK = 0x1f_ffff;
 const GOLDEN = 0x9e37_79b9;
 
-/** The finaliser of MurmurHash3 (public domain): a bijection of 32 bits in which each input bit reaches every output bit. */
+/**
+ * The finaliser of MurmurHash3 (public domain): a bijection of 32 bits in which each input bit
+ * reaches every output bit.
+ */
 function scramble32(value: number): number {
   let x = value;
   x = Math.imul(x ^ (x >>> 16), 0x85eb_ca6b);
@@ -20,8 +24,9 @@ function join53(low: number, high: number): number {
 }
 
 /**
- * Mixes two integers of [0, 2^53) into one of the same range; the order matters. Four Feistel rounds over the halves of `a`, keyed by the
- * halves of `b`: for a fixed `b` nothing is lost before the cut from 64 to 53 bits.
+ * Mixes two integers of [0, 2^53) into one of the same range; the order matters. Four Feistel
+ * rounds over the halves of `a`, keyed by the halves of `b`: for a fixed `b` nothing is lost before
+ * the cut from 64 to 53 bits.
  */
 export function mix(a: number, b: number): number {
   const keyLow = b | 0;
@@ -53,10 +58,12 @@ export function unitOf(hash: number): number {
 }
 
 /**
- * Hashes of the full blocks of a token sequence. Each covers its block and all before it, so equal hashes mean equal prefixes
- * (vLLM's prefix cache does the same with SHA-256). The tail that fills no block has none.
+ * Hashes of the full blocks of a token sequence. Each covers its block and all before it, so equal
+ * hashes mean equal prefixes (vLLM's prefix cache does the same with SHA-256). The tail that fills
+ * no block has none.
  *
- * @param salt separates sequences that must not share (another model, a cache salt), an integer in [0, 2^53)
+ * @param salt separates sequences that must not share (another model, a cache salt), an integer in
+ * [0, 2^53)
  * @returns integers in [1, 2^53): 0 is free for callers to mean "none"
  */
 export function chainBlockHashes(

@@ -7,8 +7,9 @@ const TWO_26 = 2 ** 26;
 const TWO_53 = 2 ** 53;
 
 /**
- * A stream of random numbers with a name. A stream's draws depend on the root seed and the path of names alone: neither on how much was
- * drawn from other streams nor on when it was opened, so that a new consumer never shifts the draws of an old one.
+ * A stream of random numbers with a name. A stream's draws depend on the root seed and the path of
+ * names alone: neither on how much was drawn from other streams nor on when it was opened, so that
+ * a new consumer never shifts the draws of an old one.
  */
 export class RandomStream {
   private readonly generator;
@@ -28,7 +29,9 @@ export class RandomStream {
     return new RandomStream(mix(this.key, hashString(name)));
   }
 
-  /** Uniform in [0, 1) with 53 random bits; the generator's low bits, its weak ones, are left out. */
+  /**
+   * Uniform in [0, 1) with 53 random bits; the generator's low bits, its weak ones, are left out.
+   */
   unit(): number {
     const high = this.generator.next() >>> 5;
     const low = this.generator.next() >>> 6;
@@ -50,12 +53,18 @@ export class RandomStream {
     return radius * Math.cos(2 * Math.PI * this.unit());
   }
 
-  /** Lognormal with this arithmetic mean (not the median); `sigma` is the standard deviation of the logarithm. */
+  /**
+   * Lognormal with this arithmetic mean (not the median); `sigma` is the standard deviation of the
+   * logarithm.
+   */
   lognormal(mean: number, sigma: number): number {
     return mean * Math.exp(sigma * this.normal() - (sigma * sigma) / 2);
   }
 
-  /** Gamma with mean shape · scale: Marsaglia and Tsang, ACM TOMS 26 (2000), with their boost for shape < 1. */
+  /**
+   * Gamma with mean shape · scale: Marsaglia and Tsang, ACM TOMS 26 (2000), with their boost for
+   * shape < 1.
+   */
   gamma(shape: number, scale: number): number {
     assert(shape > 0, `gamma needs shape > 0: ${shape}`);
     if (shape < 1) return this.gamma(shape + 1, scale) * (1 - this.unit()) ** (1 / shape);
@@ -72,7 +81,10 @@ export class RandomStream {
   }
 }
 
-/** Four 32-bit words from a 53-bit key. The last one is odd, since the generator must not start from all zeros. */
+/**
+ * Four 32-bit words from a 53-bit key. The last one is odd, since the generator must not start from
+ * all zeros.
+ */
 function stateOf(key: number): readonly [number, number, number, number] {
   const a = mix(key, 1);
   const b = mix(key, 2);

@@ -1,7 +1,12 @@
-/** Integer microseconds: an instant on some timeline, or a span. Names of such values end in `Us`. */
+/**
+ * Integer microseconds: an instant on some timeline, or a span. Names of such values end in `Us`.
+ */
 export type Micros = number;
 
-/** Where time comes from. The live driver reads the machine, the virtual one its event queue, a test whatever it sets. */
+/**
+ * Where time comes from. The live driver reads the machine, the virtual one its event queue, a test
+ * whatever it sets.
+ */
 export interface Clock {
   /** The present instant; never smaller than an earlier answer. */
   nowUs(): Micros;

@@ -28,18 +28,26 @@ function gpu(row: Row): Gpu {
   };
 }
 
-/** Small all-reduces of vLLM's graphs: 5.6 µs on A100, 4.7 on H100 and H200 (AIConfigurator's operator tables, TP8). */
-const nvlink = (gbPerSecond: number, allReduceUs = 4.7): GpuInterconnect => ({
+/**
+ * All-reduces of vLLM's graphs over eight GPUs, from AIConfigurator's operator tables. Almost
+ * nothing: 5.6 µs on A100, 4.7 on H100 and H200. 16 MB: 46 % of the rate on A100, 71 % on H100, 75
+ * % on H200.
+ */
+const nvlink = (gbPerSecond: number, allReduceUs: number, part: number): GpuInterconnect => ({
   kind: 'nvlink',
   bytesPerSecond: gbPerSecond * 1e9,
   allReduceUs,
+  allReduceEfficiency: part,
 });
+const A100_NVLINK = nvlink(300, 5.6, 0.46);
+const HOPPER_NVLINK = nvlink(450, 4.7, 0.71);
 
-/** Through host memory; the latency is an assumption. */
+/** Through host memory; latency and efficiency are assumptions. */
 const pcie = (gbPerSecond: number): GpuInterconnect => ({
   kind: 'pcie',
   bytesPerSecond: gbPerSecond * 1e9,
   allReduceUs: 25,
+  allReduceEfficiency: 0.6,
 });
 
 const efficiency = (
@@ -66,8 +74,8 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 312,
     memoryGib: 80,
     memoryGbPerSecond: 2039,
-    interconnect: nvlink(300, 5.6),
-    efficiency: efficiency([0.797, 0.605, 0.566], 0.803, 73.3),
+    interconnect: A100_NVLINK,
+    efficiency: efficiency([0.797, 0.73, 0.566], 0.803, 73.3),
     figures: 'NVIDIA A100 data sheet; AIConfigurator a100_sxm',
     efficiencyFrom: FITTED,
   }),
@@ -77,8 +85,8 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 312,
     memoryGib: 40,
     memoryGbPerSecond: 1555,
-    interconnect: nvlink(300, 5.6),
-    efficiency: efficiency([0.797, 0.605, 0.566], 0.803, 73.3),
+    interconnect: A100_NVLINK,
+    efficiency: efficiency([0.797, 0.73, 0.566], 0.803, 73.3),
     figures: 'NVIDIA A100 data sheet',
     efficiencyFrom: 'those of a100-80g',
   }),
@@ -88,8 +96,8 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 989.5,
     memoryGib: 80,
     memoryGbPerSecond: 3350,
-    interconnect: nvlink(450),
-    efficiency: efficiency([0.676, 0.471, 0.676], 0.926, 41.9),
+    interconnect: HOPPER_NVLINK,
+    efficiency: efficiency([0.676, 0.57, 0.676], 0.926, 41.9),
     figures: 'NVIDIA H100 SXM data sheet; AIConfigurator h100_sxm',
     efficiencyFrom: FITTED,
   }),
@@ -99,8 +107,8 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 989.5,
     memoryGib: 141,
     memoryGbPerSecond: 4800,
-    interconnect: nvlink(450),
-    efficiency: efficiency([0.671, 0.565, 0.664], 0.941, 48.4),
+    interconnect: HOPPER_NVLINK,
+    efficiency: efficiency([0.671, 0.74, 0.664], 0.941, 48.4),
     figures: 'NVIDIA H200 SXM data sheet; AIConfigurator h200_sxm',
     efficiencyFrom: FITTED,
   }),
@@ -110,7 +118,7 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 148,
     memoryGib: 96,
     memoryGbPerSecond: 4000,
-    interconnect: nvlink(450),
+    interconnect: HOPPER_NVLINK,
     efficiency: efficiency([0.8, 0.7, 0.7], 0.93, 45),
     figures: 'NVIDIA H20 figures as published by cloud vendors',
     efficiencyFrom: ASSUMED,
@@ -121,7 +129,7 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 2250,
     memoryGib: 180,
     memoryGbPerSecond: 8000,
-    interconnect: nvlink(900),
+    interconnect: nvlink(900, 4.7, 0.7),
     efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
     figures: 'NVIDIA DGX B200 data sheet, one of eight, dense',
     efficiencyFrom: ASSUMED,
@@ -176,7 +184,12 @@ export const GPUS: readonly Gpu[] = [
     teraflops: 1307.4,
     memoryGib: 192,
     memoryGbPerSecond: 5300,
-    interconnect: { kind: 'infinity-fabric', bytesPerSecond: 448e9, allReduceUs: 10 },
+    interconnect: {
+      kind: 'infinity-fabric',
+      bytesPerSecond: 448e9,
+      allReduceUs: 10,
+      allReduceEfficiency: 0.6,
+    },
     efficiency: efficiency([0.45, 0.35, 0.4], 0.8, 60),
     figures: 'AMD Instinct MI300X data sheet, dense; seven links of 64 GB/s',
     efficiencyFrom: ASSUMED,

@@ -7,6 +7,8 @@ export interface GpuInterconnect {
   readonly bytesPerSecond: number;
   /** Time of an all-reduce of almost nothing. */
   readonly allReduceUs: number;
+  /** Part of the rate that an all-reduce of some megabytes reaches, 0..1. */
+  readonly allReduceEfficiency: number;
 }
 
 /** Which part of the data sheet's figure a kernel reaches, 0..1. */
@@ -19,7 +21,10 @@ export interface GpuEfficiency {
   readonly attentionCompute: number;
   /** Weights and KV read from memory. */
   readonly memory: number;
-  /** Time per layer that neither computing nor reading explains: launches, norms, waits between kernels. */
+  /**
+   * Time per layer that neither computing nor reading explains: launches, norms, waits between
+   * kernels.
+   */
   readonly layerOverheadUs: number;
 }
 

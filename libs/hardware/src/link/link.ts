@@ -10,8 +10,9 @@ export interface Link extends Named {
 }
 
 /**
- * Ports have 80 % of their line rate unless a measurement says otherwise: Mooncake's engine reaches 90 % of 4 × 200 Gbit/s and 50 % of
- * 8 × 400 Gbit/s (FAST'25, figure 12), and llm-d suggests 40 of 50 GB/s for InfiniBand NDR.
+ * Ports have 80 % of their line rate unless a measurement says otherwise: Mooncake's engine reaches
+ * 90 % of 4 × 200 Gbit/s and 50 % of 8 × 400 Gbit/s (FAST'25, figure 12), and llm-d suggests 40 of
+ * 50 GB/s for InfiniBand NDR.
  */
 export const LINKS: readonly Link[] = [
   {
@@ -92,7 +93,10 @@ export interface LinkTiming {
   readonly kvBytesPerToken: number;
 }
 
-/** A link that takes the times a user gave, in place of a catalogued one. Without a time per token its rate is unbounded. */
+/**
+ * A link that takes the times a user gave, in place of a catalogued one. Without a time per token
+ * its rate is unbounded.
+ */
 export function linkFromTiming(timing: LinkTiming): Link {
   const { latencyMs = 0, perTokenMs = 0, kvBytesPerToken } = timing;
   return {

@@ -16,7 +16,10 @@ interface Row extends Common {
   readonly weightBytes?: number;
 }
 
-/** A model with grouped attention; gated feed-forward, untied embeddings and BF16 weights unless said. */
+/**
+ * A model with grouped attention; gated feed-forward, untied embeddings and BF16 weights unless
+ * said.
+ */
 function grouped(row: Row): ModelGeometry {
   const { kvHeads, headDim, slidingWindow, ...rest } = row;
   const window = slidingWindow ? { slidingWindow } : {};
@@ -205,7 +208,8 @@ const MIXTURES: readonly ModelGeometry[] = [
       denseLayers: 0,
     },
   }),
-  // Weights of the gpt-oss experts are MXFP4, the rest BF16: 13.8 and 65.2 GB of checkpoint (model cards).
+  // Weights of the gpt-oss experts are MXFP4, the rest BF16: 13.8 and 65.2 GB of checkpoint (model
+  // cards).
   grouped({
     ...GPT_OSS,
     name: 'gpt-oss-20b',
@@ -279,8 +283,8 @@ const OLDER: readonly ModelGeometry[] = [
 ];
 
 /**
- * The models known by shape. Source: the `config.json` that each publisher ships with the weights. `maxContext` is what vLLM takes
- * from there without rope scaling by hand.
+ * The models known by shape. Source: the `config.json` that each publisher ships with the weights.
+ * `maxContext` is what vLLM takes from there without rope scaling by hand.
  */
 export const MODELS: readonly ModelGeometry[] = [...LLAMA, ...QWEN, ...MIXTURES, ...OLDER];
 

@@ -9,7 +9,10 @@ export interface GroupedAttention {
   readonly slidingWindow?: { readonly tokens: number; readonly layers: number };
 }
 
-/** DeepSeek's multi-head latent attention: KV holds one latent vector per token, shared by all heads. */
+/**
+ * DeepSeek's multi-head latent attention: KV holds one latent vector per token, shared by all
+ * heads.
+ */
 export interface LatentAttention {
   readonly kind: 'latent';
   readonly queryRank: number;
@@ -30,7 +33,10 @@ export interface MixtureOfExperts {
   readonly denseLayers: number;
 }
 
-/** The shape of a decoder-only transformer, as its published configuration has it. Widths in elements. */
+/**
+ * The shape of a decoder-only transformer, as its published configuration has it. Widths in
+ * elements.
+ */
 export interface ModelGeometry extends Named {
   readonly layers: number;
   readonly hidden: number;
@@ -79,7 +85,10 @@ export function vocabularyParameters(model: ModelGeometry): number {
   return model.vocabulary * model.hidden;
 }
 
-/** Parameters that every token passes in all layers: attention, dense feed-forward, shared experts, router. */
+/**
+ * Parameters that every token passes in all layers: attention, dense feed-forward, shared experts,
+ * router.
+ */
 export function sharedLayerParameters(model: ModelGeometry): number {
   const { layers, hidden, feedForwardMatrices, intermediate, experts } = model;
   const denseLayers = layers - expertLayers(model);
@@ -98,7 +107,9 @@ export function parameterCount(model: ModelGeometry): number {
   return sharedLayerParameters(model) + routed + vocabulary;
 }
 
-/** Parameters that one token passes: what a checkpoint's "active" count means, with the vocabulary. */
+/**
+ * Parameters that one token passes: what a checkpoint's "active" count means, with the vocabulary.
+ */
 export function activeParameterCount(model: ModelGeometry): number {
   const routed =
     expertLayers(model) * (model.experts?.activeExperts ?? 0) * expertParameters(model);

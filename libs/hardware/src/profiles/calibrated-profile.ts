@@ -4,7 +4,10 @@ export interface FitError {
   readonly max: number;
 }
 
-/** Step times of one model on one kind of GPU, as fitted to data/profiles/calibration_grid.csv. Milliseconds of GPU time. */
+/**
+ * Step times of one model on one kind of GPU, as fitted to data/profiles/calibration_grid.csv.
+ * Milliseconds of GPU time.
+ */
 export interface CalibratedProfile {
   readonly gpu: string;
   readonly model: string;

@@ -1,4 +1,5 @@
-// Written by scripts/generate-profiles.mjs from data/profiles/unified_model.json; source and licence are in data/README.md.
+// Written by scripts/generate-profiles.mjs from data/profiles/unified_model.json. Source and licence:
+// data/README.md.
 import type { CalibratedProfile } from './calibrated-profile';
 
 /** Points of `linearMs`: tokens of one step. */

@@ -25,7 +25,8 @@ export type StepTimeSpec =
   | PolynomialSpec;
 
 /**
- * The step-time model that a specification names, for one engine. Formulas, sources and ranges: docs/step-time.md.
+ * The step-time model that a specification names, for one engine. Formulas, sources and ranges:
+ * docs/step-time.md.
  *
  * @throws HardwareError `not-calibrated`, `bad-tensor-parallel` or `bad-profile`
  */

@@ -22,8 +22,9 @@ export function isCalibrated(placement: EnginePlacement): boolean {
 }
 
 /**
- * Step time composed from measured operators: `lin(T) + g0 + g1 · B + g2 · Σctx + h0 + h1 · Q + overhead`, T = all tokens of the step,
- * B = decoding sequences, Q = Σ ((p + n)² − p²). The attention terms count only when their part is in the batch.
+ * Step time composed from measured operators: `lin(T) + g0 + g1 · B + g2 · Σctx + h0 + h1 · Q +
+ * overhead`, T = all tokens of the step, B = decoding sequences, Q = Σ ((p + n)² − p²). The
+ * attention terms count only when their part is in the batch.
  */
 export class CalibratedStepTime implements StepTimeModel {
   readonly description: string;

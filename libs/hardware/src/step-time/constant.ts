@@ -18,7 +18,10 @@ export interface ConstantSpec extends LoadSpec {
   readonly interTokenLatencyStdDevMs?: number | undefined;
 }
 
-/** Two numbers: a step with prompt tokens takes the one, a decode step the other, a step with both the larger. */
+/**
+ * Two numbers: a step with prompt tokens takes the one, a decode step the other, a step with both
+ * the larger.
+ */
 export class ConstantStepTime implements StepTimeModel {
   readonly description: string;
   private readonly jitter: TokenJitter;

@@ -1,6 +1,9 @@
 import type { DecodeLaw } from './step-time-model';
 
-/** Remembers the laws that hold for all contexts, by number of sequences: batches change often, their sizes repeat. */
+/**
+ * Remembers the laws that hold for all contexts, by number of sequences: batches change often,
+ * their sizes repeat.
+ */
 export class DecodeLawMemo {
   private readonly laws: (DecodeLaw | undefined)[] = [];
 

@@ -1,6 +1,9 @@
 /** Slowing down with the number of running sequences, as llm-d-inference-sim has it. */
 export interface LoadSpec {
-  /** Factor on all times when `maxNumSeqs` sequences run; 1 with a single one, linear between. Unset: 1. */
+  /**
+   * Factor on all times when `maxNumSeqs` sequences run; 1 with a single one, linear between.
+   * Unset: 1.
+   */
   readonly timeFactorUnderLoad?: number | undefined;
   /** Needed for the factor; unset or 1: no slowing down. */
   readonly maxNumSeqs?: number | undefined;

@@ -19,7 +19,10 @@ export interface PerTokenSpec extends LoadSpec {
   readonly interTokenLatencyStdDevMs?: number | undefined;
 }
 
-/** `overhead + uncached prompt tokens · time per token` for prefill; a step that also decodes takes at least the inter-token latency. */
+/**
+ * `overhead + uncached prompt tokens · time per token` for prefill; a step that also decodes takes
+ * at least the inter-token latency.
+ */
 export class PerTokenStepTime implements StepTimeModel {
   readonly description: string;
   private readonly jitter: TokenJitter;

@@ -1,8 +1,9 @@
 import { assert } from '@baton/kernel';
 
 /**
- * A line through points with rising x: straight between them, continued beyond the last at the last slope, level before the first.
- * Each segment is kept as intercept and slope, so that whoever evaluates a segment twice gets the same bits.
+ * A line through points with rising x: straight between them, continued beyond the last at the last
+ * slope, level before the first. Each segment is kept as intercept and slope, so that whoever
+ * evaluates a segment twice gets the same bits.
  */
 export class PiecewiseLinear {
   private readonly intercepts: Float64Array;
@@ -55,6 +56,10 @@ export class PiecewiseLinear {
   /** Largest x of the segment. */
   endOf(segment: number): number {
     return segment < this.xs.length ? this.xs[segment]! : Infinity;
+  }
+
+  get lastSlope(): number {
+    return this.slopes[this.xs.length]!;
   }
 
   get firstX(): number {

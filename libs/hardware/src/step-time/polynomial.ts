@@ -10,15 +10,18 @@ type Range = readonly [low: number, high: number];
 /** Milliseconds over the prompt tokens T of a step: `a · T² + b · T + c`. */
 export interface PrefillPolynomial {
   readonly coefficients: readonly [a: number, b: number, c: number];
-  readonly tokenRange?: Range;
+  readonly tokenRange?: Range | undefined;
 }
 
-/** Milliseconds over batch size B and mean context C: `k0 + k1 · B + k2 · C + k3 · B · C + k4 · B² + k5 · C²`, at least 0. */
+/**
+ * Milliseconds over batch size B and mean context C: `k0 + k1 · B + k2 · C + k3 · B · C + k4 · B² +
+ * k5 · C²`, at least 0.
+ */
 export interface BatchContextPolynomial {
   readonly kind: 'batch-context';
   readonly coefficients: readonly [number, number, number, number, number, number];
-  readonly batchRange?: Range;
-  readonly contextRange?: Range;
+  readonly batchRange?: Range | undefined;
+  readonly contextRange?: Range | undefined;
 }
 
 /** Milliseconds over the share p of KV blocks in use: `a · p² + b · p + c`, at least `minMs`. */
@@ -47,7 +50,10 @@ export const DYNAMO_MOCKER_DECODE: KvUsagePolynomial = {
   minMs: 1,
 };
 
-/** A step takes the time of its prompt tokens plus that of its decode batch, as the peers that these fits come from charge it. */
+/**
+ * A step takes the time of its prompt tokens plus that of its decode batch, as the peers that these
+ * fits come from charge it.
+ */
 export class PolynomialStepTime implements StepTimeModel {
   readonly description: string;
   private readonly prefill: PrefillPolynomial;
@@ -66,7 +72,10 @@ export class PolynomialStepTime implements StepTimeModel {
     return Math.max(MIN_STEP_US, prefillUs + decodeUs);
   }
 
-  /** None over KV usage, which no line over Σ context follows, nor when the fit is curved or falls with the context. */
+  /**
+   * None over KV usage, which no line over Σ context follows, nor when the fit is curved or falls
+   * with the context.
+   */
   decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw | undefined {
     const { decode } = this;
     if (decode.kind === 'kv-usage' || decode.coefficients[5] !== 0) return undefined;

@@ -8,8 +8,9 @@ export interface GridPoint {
 }
 
 /**
- * A surface over (row, x), bilinear between its points. Rows need not share their x: large batches, for one, are measured at short contexts only,
- * and their line is then continued. Beyond the outermost rows the surface goes on as between the last two; before the first it is level.
+ * A surface over (row, x), bilinear between its points. Rows need not share their x: large batches,
+ * for one, are measured at short contexts only, and their line is then continued. Beyond the
+ * outermost rows the surface goes on as between the last two; before the first it is level.
  * `locate` leaves its answer in fields, so that a lookup allocates nothing.
  */
 export class RaggedGrid {
@@ -25,7 +26,7 @@ export class RaggedGrid {
     const sorted = [...points].sort((a, b) => a.row - b.row || a.x - b.x);
     const rows = [...new Set(sorted.map((point) => point.row))];
     this.rows = Float64Array.from(rows);
-    this.lines = rows.map((row) => lineOf(sorted.filter((point) => point.row === row)));
+    this.lines = linesOf(rows, sorted);
   }
 
   at(row: number, x: number): number {
@@ -68,12 +69,25 @@ export class RaggedGrid {
   }
 }
 
-function lineOf(points: readonly GridPoint[]): PiecewiseLinear {
+function linesOf(rows: readonly number[], points: readonly GridPoint[]): PiecewiseLinear[] {
+  const lines: PiecewiseLinear[] = [];
+  rows.forEach((row, i) => {
+    const own = points.filter((point) => point.row === row);
+    const before = lines[i - 1];
+    // Time grows with row · x: one context token of each of twice as many sequences costs twice as
+    // much.
+    const slope = before ? (before.lastSlope * row) / rows[i - 1]! : 0;
+    lines.push(lineOf(own, slope));
+  });
+  return lines;
+}
+
+/** A row with a single point has no slope of its own and takes the given one. */
+function lineOf(points: readonly GridPoint[], slope: number): PiecewiseLinear {
   const xs = [...new Set(points.map((point) => point.x))];
-  return new PiecewiseLinear(
-    xs,
-    xs.map((x) => meanOf(points.filter((point) => point.x === x))),
-  );
+  const ys = xs.map((x) => meanOf(points.filter((point) => point.x === x)));
+  if (xs.length > 1) return new PiecewiseLinear(xs, ys);
+  return new PiecewiseLinear([xs[0]!, xs[0]! + 1], [ys[0]!, ys[0]! + slope]);
 }
 
 /** A point measured several times counts with its mean. */

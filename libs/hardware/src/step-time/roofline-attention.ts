@@ -19,8 +19,9 @@ interface LayerCost {
 }
 
 /**
- * Decode pairs each sequence's one token with its whole context. Prefill pairs a chunk of n tokens after p others with p · n + n² / 2 tokens,
- * which is half of (p + n)² − p²; it reads the KV of context and chunk once. Scores and values each cost two operations per pair and width.
+ * Decode pairs each sequence's one token with its whole context. Prefill pairs a chunk of n tokens
+ * after p others with p · n + n² / 2 tokens, which is half of (p + n)² − p²; it reads the KV of
+ * context and chunk once. Scores and values each cost two operations per pair and width.
  */
 export function attentionCostOf({ model, gpu, tp }: EnginePlacement): AttentionCost {
   const usPerFlop = 1e6 / (gpu.flopsPerSecond * gpu.efficiency.attentionCompute);
@@ -63,7 +64,8 @@ function layerCostOf({ attention, heads }: ModelGeometry, tp: number): LayerCost
   const { kvRank, nopeDim, ropeDim, valueDim } = attention;
   return {
     kvBytesPerToken: (kvRank + ropeDim) * KV_ELEMENT_BYTES,
-    // Decode works on the latent vectors themselves (the projections are absorbed), prefill on the heads' own keys and values.
+    // Decode works on the latent vectors themselves (the projections are absorbed), prefill on the
+    // heads' own keys and values.
     decodeFlopsPerPair: 2 * ownHeads * (kvRank + ropeDim + kvRank),
     prefillFlopsPerPair: 2 * ownHeads * (nopeDim + ropeDim + valueDim),
   };

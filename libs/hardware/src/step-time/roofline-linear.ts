@@ -15,8 +15,9 @@ export interface LinearCost {
 const FLOPS_PER_PARAMETER = 2;
 
 /**
- * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate), weights read / bandwidth + layers · overhead)`.
- * The output head works on one token per sequence. Of the experts, those are read that any token of the step is routed to: with uniform
+ * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate),
+ * weights read / bandwidth)`, plus an overhead per layer. The output head works on one token per
+ * sequence. Of the experts, those are read that any token of the step is routed to: with uniform
  * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same).
  */
 export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
@@ -34,7 +35,8 @@ export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
 
   const usPerByte = 1e6 / (gpu.memoryBytesPerSecond * efficiency.memory * tp);
   const usPerParameter = model.weightBytes * usPerByte;
-  const fixedReadUs = (shared + head) * usPerParameter + model.layers * efficiency.layerOverheadUs;
+  const sharedReadUs = (shared + head) * usPerParameter;
+  const overheadUs = model.layers * efficiency.layerOverheadUs;
   const expertReadUs = experts * expertsEverywhere * usPerParameter;
   const missedByToken = experts > 0 ? (experts - activeExperts) / experts : 1;
 
@@ -43,7 +45,7 @@ export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
       const headTokens = prefillSeqs + decodeSeqs;
       const computeUs = prefillTokens * prefillUs + decodeSeqs * decodeUs + headTokens * headUs;
       const readExperts = 1 - missedByToken ** (prefillTokens + decodeSeqs);
-      return Math.max(computeUs, fixedReadUs + expertReadUs * readExperts);
+      return overheadUs + Math.max(computeUs, sharedReadUs + expertReadUs * readExperts);
     },
   };
 }

@@ -13,16 +13,16 @@ export interface RooflineSpec {
   readonly mixedDecodeFactor?: number | undefined;
 }
 
-/** Part of the interconnect's rate that a large all-reduce reaches: 0.7 at 8 MB to 0.9 at 128 MB on H100 (AIConfigurator). */
-const ALL_REDUCE_EFFICIENCY = 0.8;
 const ACTIVATION_BYTES = 2;
 /** One after attention, one after the feed-forward. */
 const ALL_REDUCES_PER_LAYER = 2;
 
 /**
- * Step time from first principles, for any model and GPU of the catalogues. Matrix products, attention of decode and attention of prefill run
- * one after the other; each takes the larger of its computing and its reading time. Then come the all-reduces and the engine's overhead.
- * Both sides of decode attention grow with Σ context alone, so that the larger one never changes and a decode step is a line for ever.
+ * Step time from first principles, for any model and GPU of the catalogues. Matrix products,
+ * attention of decode and attention of prefill run one after the other; each takes the larger of
+ * its computing and its reading time. Then come the all-reduces and the engine's overhead. Both
+ * sides of decode attention grow with Σ context alone, so that the larger one never changes and a
+ * decode step is a line for ever.
  */
 export class RooflineStepTime implements StepTimeModel {
   readonly description: string;
@@ -43,7 +43,8 @@ export class RooflineStepTime implements StepTimeModel {
     this.attention = attentionCostOf(placement);
     const reduces = tp > 1 ? ALL_REDUCES_PER_LAYER * model.layers : 0;
     const ringBytes = ((2 * (tp - 1)) / tp) * model.hidden * ACTIVATION_BYTES;
-    const bytesPerUs = (gpu.interconnect.bytesPerSecond * ALL_REDUCE_EFFICIENCY) / 1e6;
+    const { bytesPerSecond, allReduceEfficiency } = gpu.interconnect;
+    const bytesPerUs = (bytesPerSecond * allReduceEfficiency) / 1e6;
     this.allReduceFixedUs = reduces * gpu.interconnect.allReduceUs;
     this.allReduceUsPerToken = (reduces * ringBytes) / bytesPerUs;
     this.overheadUs = overheadMs * 1000;

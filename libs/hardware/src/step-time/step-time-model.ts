@@ -1,12 +1,16 @@
 /**
- * What a step-time model may know about the batch of one step: sums over its sequences, so that an engine can keep them up to date
- * without a loop. Attention is linear in these sums, which is why they suffice.
+ * What a step-time model may know about the batch of one step: sums over its sequences, so that an
+ * engine can keep them up to date without a loop. Attention is linear in these sums, which is why
+ * they suffice.
  */
 export interface BatchAggregates {
   /** Prompt tokens computed in this step, Σ n over the prefilling sequences. */
   readonly prefillTokens: number;
   readonly prefillSeqs: number;
-  /** Σ ((p + n)² − p²), p = tokens of the sequence already in KV (cached or computed before), n = new ones. Tokens². */
+  /**
+   * Σ ((p + n)² − p²), p = tokens of the sequence already in KV (cached or computed before), n =
+   * new ones. Tokens².
+   */
   readonly prefillQuadratic: number;
   /** Σ p over the prefilling sequences. */
   readonly prefillContext: number;
@@ -18,7 +22,10 @@ export interface BatchAggregates {
   readonly kvUsage: number;
 }
 
-/** Time of a decode-only step as a straight line over Σ context: `baseUs + perContextUs · Σctx`, while Σctx <= contextLimit. */
+/**
+ * Time of a decode-only step as a straight line over Σ context: `baseUs + perContextUs · Σctx`,
+ * while Σctx <= contextLimit.
+ */
 export interface DecodeLaw {
   readonly baseUs: number;
   readonly perContextUs: number;
@@ -30,19 +37,32 @@ export interface DecodeLaw {
 export interface StepTimeModel {
   /** One line for logs and results. */
   readonly description: string;
-  /** Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates nothing. */
+  /**
+   * Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates
+   * nothing.
+   */
   stepUs(batch: BatchAggregates): number;
   /**
-   * The line that decode-only steps of this many sequences follow, from Σ context `decodeContext` (0 unless given) up to the line's limit.
-   * Undefined when there is none: the engine then may not take several steps at once. `baseUs + perContextUs · Σctx`, computed in
-   * this order, equals `stepUs` to the last bit.
+   * The line that decode-only steps of this many sequences follow, from Σ context `decodeContext`
+   * (0 unless given) up to the line's limit. Undefined when there is none: the engine then may not
+   * take several steps at once. `baseUs + perContextUs · Σctx`, computed in this order, equals
+   * `stepUs` to the last bit.
    */
   decodeLaw?(decodeSeqs: number, decodeContext?: number): DecodeLaw | undefined;
-  /** Offset in µs (>= 0), after the step's end, at which a token appears; a function of its arguments alone, below the step's length. */
+  /**
+   * Offset in µs (>= 0), after the step's end, at which a token appears; a function of its
+   * arguments alone, below the step's length.
+   */
   tokenJitterUs?(seed: number, requestHash: number, tokenIndex: number): number;
-  /** False when the batch lies outside what the model was measured or fitted for, and its answer is an extrapolation. */
+  /**
+   * False when the batch lies outside what the model was measured or fitted for, and its answer is
+   * an extrapolation.
+   */
   isWithinRange?(batch: BatchAggregates): boolean;
 }
 
-/** No step is shorter, whatever a user configures or a fit extrapolates to: a step of no length would not move the clock. */
+/**
+ * No step is shorter, whatever a user configures or a fit extrapolates to: a step of no length
+ * would not move the clock.
+ */
 export const MIN_STEP_US = 1;

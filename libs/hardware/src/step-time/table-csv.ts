@@ -26,7 +26,8 @@ type Column = (typeof COLUMNS)[number];
 type Cells = Readonly<Record<Column, string>>;
 
 /**
- * Reads a step-time table (comma separated, with a header, columns in any order) and keeps the rows of one placement.
+ * Reads a step-time table (comma separated, with a header, columns in any order) and keeps the rows
+ * of one placement.
  *
  * @throws HardwareError `bad-profile` with the line, or with what the table has instead
  */

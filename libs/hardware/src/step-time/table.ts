@@ -16,9 +16,10 @@ export interface TableSpec {
 }
 
 /**
- * Measured steps, bilinear between them. Decode is looked up by batch size and mean context, prefill by sequences and mean new tokens; what a
- * cached prefix adds is looked up by new tokens and prefix, for each sequence. A mixed step takes its prefill plus what decode adds
- * to the shortest measured decode step, since the weights are read once.
+ * Measured steps, bilinear between them. Decode is looked up by batch size and mean context,
+ * prefill by sequences and mean new tokens; what a cached prefix adds is looked up by new tokens
+ * and prefix, for each sequence. A mixed step takes its prefill plus what decode adds to the
+ * shortest measured decode step, since the weights are read once.
  */
 export class TableStepTime implements StepTimeModel {
   readonly description: string;
@@ -48,7 +49,10 @@ export class TableStepTime implements StepTimeModel {
     return Math.max(MIN_STEP_US, prefillUs + Math.max(0, decodeUs - this.shortestDecodeUs));
   }
 
-  /** The line of the grid cell that holds `decodeContext`; none where the surface falls, as noise makes it do. */
+  /**
+   * The line of the grid cell that holds `decodeContext`; none where the surface falls, as noise
+   * makes it do.
+   */
   decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw | undefined {
     const baseUs = this.locate(decodeSeqs, decodeContext);
     const perContextUs = this.decode.slope / decodeSeqs;
@@ -105,7 +109,10 @@ function gridOf(rows: readonly TableRow[]): RaggedGrid {
   );
 }
 
-/** What a prefix adds to the time of one sequence; nothing at prefix 0. */
+/**
+ * What a prefix adds to the time of one sequence; nothing without prefix, and nothing without new
+ * tokens.
+ */
 function prefixGridOf(rows: readonly TableRow[], prefill: RaggedGrid): RaggedGrid | undefined {
   const cached = rowsOf(rows, 'prefill').filter((row) => row.cachedPrefix > 0);
   if (cached.length === 0) return undefined;
@@ -114,6 +121,7 @@ function prefixGridOf(rows: readonly TableRow[], prefill: RaggedGrid): RaggedGri
     x: row.cachedPrefix,
     y: (row.latencyMs * 1000 - prefill.at(row.batchSize, row.tokens)) / row.batchSize,
   }));
-  const origins = [...new Set(points.map((p) => p.row))].map((row) => ({ row, x: 0, y: 0 }));
+  const rowsMeasured = new Set([0, ...points.map((point) => point.row)]);
+  const origins = [...rowsMeasured].map((row) => ({ row, x: 0, y: 0 }));
   return new RaggedGrid([...origins, ...points]);
 }

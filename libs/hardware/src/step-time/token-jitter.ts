@@ -9,20 +9,24 @@ export interface JitterSpec {
   readonly firstTokenStdDevMs?: number | undefined;
 }
 
-/** Deviations from the mean are capped as in llm-d-inference-sim: the deviation at 30 %, a single sample at 70 %. */
+/**
+ * Deviations from the mean are capped as in llm-d-inference-sim: the deviation at 30 %, a single
+ * sample at 70 %.
+ */
 const STD_DEV_CAP = 0.3;
 const SAMPLE_CAP = 0.7;
 
 /**
- * Standard deviation of the difference of two independent half-normal offsets is √(2 − 4/π) of theirs; dividing by it gives intervals the
- * wanted one.
+ * Standard deviation of the difference of two independent half-normal offsets is √(2 − 4/π) of
+ * theirs; dividing by it gives intervals the wanted one.
  */
 const INTERVAL_SPREAD = Math.sqrt(2 - 4 / Math.PI);
 
 /**
- * How much later than its step a token appears. A token cannot leave before the step ends, so offsets are half-normal: never negative, and as
- * they do not add up, the mean interval stays exact. A hash of (seed, request, index) is the only source: batching, engine and retries
- * change nothing, and nothing is rounded.
+ * How much later than its step a token appears. A token cannot leave before the step ends, so
+ * offsets are half-normal: never negative, and as they do not add up, the mean interval stays
+ * exact. A hash of (seed, request, index) is the only source: batching, engine and retries change
+ * nothing, and nothing is rounded.
  */
 export class TokenJitter {
   private readonly capUs: number;

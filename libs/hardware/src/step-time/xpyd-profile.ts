@@ -2,9 +2,10 @@ import { HardwareError } from '../hardware-error';
 import type { PolynomialSpec } from './polynomial';
 
 /**
- * Reads a profile as xPyD-sim's `calibrate` writes it (already parsed from YAML): `prefill: {type: poly1d, coefficients, x_range}` over
- * prompt tokens, highest power first, and `decode: {type: poly2d, coefficients, bs_range, ctx_range}` for `[1, bs, ctx, bs·ctx, bs², ctx²]`.
- * Its `kv_transfer` fit is not a step and is left to the transfer model.
+ * Reads a profile as xPyD-sim's `calibrate` writes it (already parsed from YAML): `prefill: {type:
+ * poly1d, coefficients, x_range}` over prompt tokens, highest power first, and `decode: {type:
+ * poly2d, coefficients, bs_range, ctx_range}` for `[1, bs, ctx, bs·ctx, bs², ctx²]`. Its
+ * `kv_transfer` fit is not a step and is left to the transfer model.
  *
  * @throws HardwareError `bad-profile`
  */
@@ -14,26 +15,21 @@ export function polynomialFromXpydProfile(profile: unknown): PolynomialSpec {
   if (!prefill && !decode) throw bad('it has neither a prefill nor a decode section');
   return {
     kind: 'polynomial',
-    ...(prefill && {
-      prefill: {
-        coefficients: numbers(prefill, 'prefill.coefficients', 3),
-        ...range(prefill, 'x_range', 'tokenRange'),
-      },
-    }),
-    ...(decode && {
-      decode: {
-        kind: 'batch-context',
-        coefficients: numbers(decode, 'decode.coefficients', 6),
-        ...range(decode, 'bs_range', 'batchRange'),
-        ...range(decode, 'ctx_range', 'contextRange'),
-      },
-    }),
+    prefill: prefill && {
+      coefficients: coefficients(prefill, 3),
+      tokenRange: range(prefill, 'x_range'),
+    },
+    decode: decode && {
+      kind: 'batch-context',
+      coefficients: coefficients(decode, 6),
+      batchRange: range(decode, 'bs_range'),
+      contextRange: range(decode, 'ctx_range'),
+    },
   };
 }
 
 type Section = Readonly<Record<string, unknown>>;
-type Triple = readonly [number, number, number];
-type Sextuple = readonly [number, number, number, number, number, number];
+type Range = readonly [number, number];
 
 function section(profile: unknown, name: string): Section | undefined {
   if (!isObject(profile)) throw bad('it is not a mapping');
@@ -43,24 +39,19 @@ function section(profile: unknown, name: string): Section | undefined {
   return value;
 }
 
-function numbers(from: Section, where: string, count: 3): Triple;
-function numbers(from: Section, where: string, count: 6): Sextuple;
-function numbers(from: Section, where: string, count: number): readonly number[] {
+function coefficients<T extends readonly number[]>(from: Section, count: T['length']): T {
   const value = from['coefficients'];
-  if (isNumbers(value, count)) return value;
-  throw bad(`${where} must be ${count} numbers`);
+  if (isNumbers<T>(value, count)) return value;
+  throw bad(`its coefficients must be ${count} numbers`);
 }
 
-function range<K extends string>(from: Section, key: string, as: K) {
+function range(from: Section, key: string): Range | undefined {
   const value = from[key];
-  if (value === undefined) return {};
-  if (!isNumbers(value, 2)) throw bad(`${key} must be two numbers`);
-  return { [as]: value as readonly [number, number] } as {
-    readonly [name in K]: readonly [number, number];
-  };
+  if (value === undefined || isNumbers<Range>(value, 2)) return value;
+  throw bad(`${key} must be two numbers`);
 }
 
-function isNumbers(value: unknown, count: number): value is number[] {
+function isNumbers<T extends readonly number[]>(value: unknown, count: number): value is T {
   return Array.isArray(value) && value.length === count && value.every(Number.isFinite);
 }
 
