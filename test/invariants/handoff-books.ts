@@ -1,0 +1,135 @@
+import type { HoldingView, SourceAction, SourceFact } from '@baton/handoff';
+import { expect } from 'vitest';
+
+/** One call of a source, as the books see it. */
+export interface SourceCall {
+  readonly engineId: string;
+  readonly fact: SourceFact;
+  readonly before: readonly HoldingView[];
+  readonly actions: readonly SourceAction[];
+}
+
+interface HeldBlocks {
+  /** When its lease was last begun, renewed or backed by a read. */
+  lastSignUs: number;
+  isFree: boolean;
+}
+
+/**
+ * The books against which the hand-over is checked: who owns which blocks, which fetch is open, which question was answered. They are kept from
+ * what the coordinators say alone.
+ */
+export class HandoffBooks {
+  private readonly held = new Map<string, HeldBlocks>();
+  private readonly fetches = new Map<string, 'open' | 'closed'>();
+  /** Questions answered with blocks, and the questions of each fetch, as `reader/attempt`. */
+  private readonly granted = new Set<string>();
+  private readonly asked = new Map<string, string[]>();
+
+  constructor(private readonly leaseUs: number) {}
+
+  sourceActed(call: SourceCall, nowUs: number): void {
+    const { engineId, fact, before } = call;
+    if (fact.kind === 'heartbeat') {
+      for (const { requestId, generation } of before) {
+        if (fact.requestIds.includes(requestId)) this.sign(`${engineId}/${generation}`, nowUs);
+      }
+    }
+    for (const action of call.actions) {
+      if (action.kind === 'hand-over') this.handedOver(`${engineId}/${action.generation}`, nowUs);
+      else if (action.kind === 'answer-read') this.answered(call, action, nowUs);
+      else if (action.kind === 'release-blocks') this.released(call, action);
+    }
+  }
+
+  sourceDied(engineId: string): void {
+    for (const [name, blocks] of this.held) {
+      if (name.startsWith(`${engineId}/`)) blocks.isFree = true;
+    }
+  }
+
+  fetchAsked(fetch: string, question: string): void {
+    this.asked.set(fetch, [...(this.asked.get(fetch) ?? []), question]);
+  }
+
+  transferStarts(fetch: string): void {
+    const questions = this.asked.get(fetch) ?? [];
+    const isGranted = questions.some((question) => this.granted.has(question));
+    expect(isGranted, 'a transfer starts on an answer of its own').toBe(true);
+  }
+
+  fetchIsOpen(fetch: string): void {
+    expect(this.fetches.get(fetch), 'what has ended stays ended').not.toBe('closed');
+    this.fetches.set(fetch, 'open');
+  }
+
+  fetchEnds(fetch: string): void {
+    expect(this.fetches.get(fetch), 'a fetch ends once').not.toBe('closed');
+    this.fetches.set(fetch, 'closed');
+  }
+
+  checkLeases(nowUs: number): void {
+    for (const [name, { lastSignUs, isFree }] of this.held) {
+      if (isFree) continue;
+      expect(nowUs, `${name} outlives its lease`).toBeLessThanOrEqual(lastSignUs + this.leaseUs);
+    }
+  }
+
+  checkClosed(): void {
+    expect([...this.held.values()].every(({ isFree }) => isFree)).toBe(true);
+    expect([...this.fetches.values()].every((state) => state === 'closed')).toBe(true);
+  }
+
+  private handedOver(name: string, nowUs: number): void {
+    expect(this.held.has(name), 'a generation is new').toBe(false);
+    this.held.set(name, { lastSignUs: nowUs, isFree: false });
+  }
+
+  private sign(name: string, nowUs: number): void {
+    const blocks = this.held.get(name);
+    if (blocks !== undefined) blocks.lastSignUs = nowUs;
+  }
+
+  /** Blocks are given out under their full name only, and while they are held. */
+  private answered(
+    call: SourceCall,
+    answer: Extract<SourceAction, { kind: 'answer-read' }>,
+    nowUs: number,
+  ): void {
+    if (answer.outcome === 'expired') return;
+    const { engineId, fact, before } = call;
+    const asked = fact.kind === 'read-requested' ? fact : undefined;
+    const holding = before.find(({ generation }) => generation === asked?.generation);
+    expect(holding).toMatchObject({ requestId: asked?.requestId, epoch: asked?.epoch });
+    const name = `${engineId}/${asked?.generation}`;
+    expect(this.held.get(name)?.isFree, 'only held blocks are read').toBe(false);
+    this.sign(name, nowUs);
+    this.granted.add(`${answer.to}/${answer.attempt}`);
+  }
+
+  private released(
+    call: SourceCall,
+    action: Extract<SourceAction, { kind: 'release-blocks' }>,
+  ): void {
+    const blocks = this.held.get(`${call.engineId}/${action.generation}`);
+    expect(blocks?.isFree ?? false, 'blocks are freed once').toBe(false);
+    if (blocks === undefined) expect(['aborted', 'superseded']).toContain(action.reason);
+    else blocks.isFree = true;
+    const holding = call.before.find(({ generation }) => generation === action.generation);
+    for (const read of holding?.reads ?? []) expectKnows(read, call);
+  }
+}
+
+/** Blocks never go while somebody reads them, unless the reader said so or is told in the same breath. */
+function expectKnows(read: HoldingView['reads'][number], call: SourceCall): void {
+  const { reader, readerRequestId } = read;
+  const isItsOwnWord = 'reader' in call.fact && call.fact.reader === reader;
+  const isTold = call.actions.some(
+    (action) =>
+      action.kind === 'answer-read' &&
+      action.outcome === 'expired' &&
+      action.to === reader &&
+      action.readerRequestId === readerRequestId,
+  );
+  expect(isItsOwnWord || isTold, `${reader} reads what is freed`).toBe(true);
+}
