@@ -1,0 +1,35 @@
+import { hashString } from '@baton/kernel';
+import type { Tokenizer } from '@baton/text';
+import type { Endpoint } from '../generation-request';
+import type { Dialect } from '../limits';
+
+/** What names an answer: fixed at admission and equal in all its chunks, across hand-over and retry. */
+export interface AnswerHead {
+  readonly id: string;
+  /** Seconds since the Unix epoch. */
+  readonly created: number;
+  readonly model: string;
+  readonly systemFingerprint: string;
+}
+
+export interface AnswerOptions {
+  readonly dialect: Dialect;
+  readonly tokenizer: Tokenizer;
+  /** vLLM's `--enable-prompt-tokens-details`; OpenAI always gives them. */
+  readonly promptTokensDetails?: boolean;
+}
+
+/** `cmpl-` or `chatcmpl-` and the request's id. */
+export function answerId(endpoint: Endpoint, requestId: string): string {
+  return `${endpoint === 'chat' ? 'chatcmpl' : 'cmpl'}-${requestId}`;
+}
+
+/** Names a server's configuration: `vllm-0.27.0-3f2a9c1b` or `fp_3f2a9c1b04`. Equal configurations have equal ones. */
+export function systemFingerprint(
+  dialect: Dialect,
+  version: string,
+  configuration: string,
+): string {
+  const digest = hashString(configuration).toString(16).padStart(14, '0');
+  return dialect === 'vllm' ? `vllm-${version}-${digest.slice(-8)}` : `fp_${digest.slice(-10)}`;
+}

@@ -1,0 +1,117 @@
+import { mix } from '@baton/kernel';
+import {
+  asciiJson,
+  type OutputPlan,
+  tokenLogprobs,
+  type Tokenizer,
+  type TokenLogprob,
+} from '@baton/text';
+import { type RawJson, rawArray, rawEntries, rawObject } from './raw-json';
+
+/** Tokens with what is known of their likelihood. */
+export interface ScoredToken {
+  readonly id: number;
+  /** The token and its rivals in falling order; undefined for a prompt's first token, which nothing precedes. */
+  readonly list: readonly TokenLogprob[] | undefined;
+}
+
+/** Writes log-probabilities for one request: `top` entries per token, the token itself among them. */
+export class LogprobsWriter {
+  constructor(
+    private readonly tokenizer: Tokenizer,
+    private readonly top: number,
+    private readonly tokensAsIds: boolean,
+  ) {}
+
+  /** Tokens `[from, to)` of a sequence. */
+  ofOutput(plan: OutputPlan, from: number, to: number): ScoredToken[] {
+    const tokens: ScoredToken[] = [];
+    for (let index = from; index < to; index++) {
+      const id = plan.tokenIds[index]!;
+      tokens.push({ id, list: this.score({ hash: plan.hash, index, id }) });
+    }
+    return tokens;
+  }
+
+  ofPrompt(ids: ArrayLike<number>): ScoredToken[] {
+    let hash = 0;
+    return Array.from(ids, (id, index) => {
+      const list = index === 0 ? undefined : this.score({ hash, index, id });
+      hash = mix(hash, id);
+      return { id, list };
+    });
+  }
+
+  /** `choices[].logprobs` of a chat answer. */
+  chat(tokens: readonly ScoredToken[]): RawJson {
+    const content = tokens.map(({ id, list = [] }) =>
+      rawObject({
+        ...this.entry({ id, logprob: list[0]?.logprob ?? 0 }),
+        top_logprobs: rawArray(
+          list.slice(0, this.top).map((rival) => rawObject(this.entry(rival))),
+        ),
+      }),
+    );
+    return rawObject({ content: rawArray(content) });
+  }
+
+  /** The same with the key that only OpenAI has. */
+  openaiChat(tokens: readonly ScoredToken[]): RawJson {
+    return `${this.chat(tokens).slice(0, -1)},"refusal":null}`;
+  }
+
+  /** `choices[].logprobs` of a completion; offsets count from the start of the choice's text. */
+  completion(tokens: readonly ScoredToken[], startOffset: number): RawJson {
+    const texts = tokens.map(({ id }) => this.text(id));
+    let offset = startOffset;
+    const offsets = texts.map((text) => (offset += text.length) - text.length);
+    const tops = tokens.map(({ list }) =>
+      list === undefined
+        ? 'null'
+        : rawEntries(
+            list
+              .slice(0, Math.max(1, this.top))
+              .map(({ id, logprob }) => [this.text(id), String(logprob)]),
+          ),
+    );
+    return rawObject({
+      text_offset: rawArray(offsets.map(String)),
+      token_logprobs: rawArray(tokens.map(({ list }) => String(list?.[0]?.logprob ?? null))),
+      tokens: rawArray(texts.map((text) => asciiJson(text))),
+      top_logprobs: rawArray(tops),
+    });
+  }
+
+  /** vLLM's `prompt_logprobs`: by token id. */
+  prompt(tokens: readonly ScoredToken[]): RawJson {
+    const places = tokens.map(({ list }) => {
+      if (list === undefined) return 'null';
+      const entries = list.slice(0, Math.max(1, this.top)).map(({ id, logprob }, rank) => {
+        const fields = { logprob: String(logprob), rank: String(rank + 1) };
+        const decoded = asciiJson(this.tokenizer.tokenText(id));
+        return [String(id), rawObject({ ...fields, decoded_token: decoded })] as const;
+      });
+      return rawEntries(entries);
+    });
+    return rawArray(places);
+  }
+
+  private score(place: Parameters<typeof tokenLogprobs>[1]): TokenLogprob[] {
+    return tokenLogprobs(this.tokenizer, place, Math.max(0, this.top - 1));
+  }
+
+  private entry({ id, logprob }: TokenLogprob): Record<string, RawJson> {
+    const bytes = this.tokensAsIds
+      ? [...Buffer.from(this.text(id))]
+      : this.tokenizer.tokenBytes(id);
+    return {
+      token: asciiJson(this.text(id)),
+      logprob: String(logprob),
+      bytes: rawArray(bytes.map(String)),
+    };
+  }
+
+  private text(id: number): string {
+    return this.tokensAsIds ? `token_id:${id}` : this.tokenizer.tokenText(id);
+  }
+}

@@ -1,0 +1,54 @@
+import { asciiJson } from '@baton/text';
+
+/** A served model. */
+export interface ModelCard {
+  readonly id: string;
+  /** Seconds since the Unix epoch. */
+  readonly created: number;
+  /** What clients load a tokenizer by; the model's path or repository. */
+  readonly root: string;
+  readonly maxModelLen: number;
+}
+
+/** Body of GET /v1/models, the same in both dialects: OpenAI's clients ignore what vLLM adds, benchmark clients need it. */
+export function modelList(cards: readonly ModelCard[]): string {
+  return asciiJson({ object: 'list', data: cards.map(cardOf) });
+}
+
+/** Body of GET /v1/models/{id}. */
+export function modelCard(card: ModelCard): string {
+  return asciiJson(cardOf(card));
+}
+
+/** Body of GET /version. */
+export function versionBody(version: string): string {
+  return asciiJson({ version });
+}
+
+function cardOf({ id, created, root, maxModelLen }: ModelCard): object {
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: 'vllm',
+    root,
+    parent: null,
+    max_model_len: maxModelLen,
+    permission: [
+      {
+        id: `modelperm-${id}`,
+        object: 'model_permission',
+        created,
+        allow_create_engine: false,
+        allow_sampling: true,
+        allow_logprobs: true,
+        allow_search_indices: false,
+        allow_view: true,
+        allow_fine_tuning: false,
+        organization: '*',
+        group: null,
+        is_blocking: false,
+      },
+    ],
+  };
+}

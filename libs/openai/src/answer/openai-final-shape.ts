@@ -1,0 +1,45 @@
+import { asciiJson } from '@baton/text';
+import type { Endpoint } from '../generation-request';
+import { type RawJson, rawArray, rawObject } from './raw-json';
+import type { FinalChoice, FinalParts } from './render-final';
+
+/** OpenAI's JSON answers. Keys that only vLLM has appear when the request asked for them. */
+export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJson {
+  const { request, head } = parts;
+  const isChat = request.endpoint === 'chat';
+  const [first] = parts.choices;
+  const asked = request.kvTransferParams !== undefined;
+  return rawObject({
+    id: asciiJson(head.id),
+    object: isChat ? '"chat.completion"' : '"text_completion"',
+    created: String(head.created),
+    model: asciiJson(head.model),
+    system_fingerprint: asciiJson(head.systemFingerprint),
+    choices: rawArray(choices),
+    usage: parts.usage,
+    prompt_logprobs: isChat ? first?.promptLogprobs : undefined,
+    prompt_token_ids: isChat ? first?.promptTokenIds : undefined,
+    kv_transfer_params: asked ? (parts.kvTransferParams ?? 'null') : undefined,
+  });
+}
+
+export function openaiChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
+  const index = String(choice.index);
+  const outcome = { logprobs: choice.logprobs, finish_reason: `"${choice.reason}"` };
+  if (endpoint === 'chat') {
+    const message = rawObject({
+      role: '"assistant"',
+      content: choice.text,
+      refusal: 'null',
+      annotations: '[]',
+    });
+    return rawObject({ index, message, ...outcome, token_ids: choice.tokenIds });
+  }
+  return rawObject({
+    text: choice.text,
+    index,
+    ...outcome,
+    token_ids: choice.tokenIds,
+    prompt_token_ids: choice.promptTokenIds,
+  });
+}

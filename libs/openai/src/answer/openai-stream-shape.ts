@@ -1,0 +1,80 @@
+import { asciiJson } from '@baton/text';
+import { type RawJson, rawObject } from './raw-json';
+import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
+
+/**
+ * OpenAI's stream: one field per delta, the role alone first, and at the end an empty delta with the finish reason. Keys that only
+ * vLLM has appear when the request asked for them.
+ */
+export class OpenaiStreamShape implements StreamShape {
+  readonly finishesApart = true;
+  private readonly open: string;
+  private readonly isChat: boolean;
+
+  constructor(private readonly input: StreamShapeInput) {
+    this.isChat = input.endpoint === 'chat';
+    const { id, created, model, systemFingerprint } = input.head;
+    const head = rawObject({
+      id: asciiJson(id),
+      object: this.isChat ? '"chat.completion.chunk"' : '"text_completion"',
+      created: String(created),
+      model: asciiJson(model),
+      system_fingerprint: asciiJson(systemFingerprint),
+    });
+    this.open = `data: ${head.slice(0, -1)},"choices":[`;
+  }
+
+  role(index: number, facts: ChunkFacts): string {
+    return this.frame(this.chatChoice(index, '{"role":"assistant"}', facts), facts);
+  }
+
+  echo(index: number, text: string, facts: ChunkFacts): string {
+    return this.chunk(index, text, facts);
+  }
+
+  chunk(index: number, text: string, facts: ChunkFacts): string {
+    const choice = this.isChat
+      ? this.chatChoice(index, `{"content":"${text}"}`, facts)
+      : this.textChoice(index, text, facts);
+    return this.frame(choice, facts);
+  }
+
+  finish(index: number, facts: ChunkFacts): string {
+    const choice = this.isChat
+      ? this.chatChoice(index, '{}', facts)
+      : this.textChoice(index, '', facts);
+    return this.frame(choice, facts);
+  }
+
+  usage(usage: RawJson): string {
+    return `${this.open}],"usage":${usage}}\n\n`;
+  }
+
+  private chatChoice(index: number, delta: RawJson, facts: ChunkFacts): RawJson {
+    return rawObject({ index: String(index), delta, ...outcome(facts), token_ids: facts.tokenIds });
+  }
+
+  private textChoice(index: number, text: string, facts: ChunkFacts): RawJson {
+    return rawObject({
+      text: `"${text}"`,
+      index: String(index),
+      ...outcome(facts),
+      prompt_token_ids: facts.promptTokenIds,
+      token_ids: facts.tokenIds,
+    });
+  }
+
+  private frame(choice: RawJson, facts: ChunkFacts): string {
+    const usage = this.input.includeUsage ? `,"usage":${facts.usage ?? 'null'}` : '';
+    const hasPrompt = this.isChat && facts.promptTokenIds !== undefined;
+    const prompt = hasPrompt ? `,"prompt_token_ids":${facts.promptTokenIds}` : '';
+    return `${this.open}${choice}]${usage}${prompt}}\n\n`;
+  }
+}
+
+function outcome({ logprobs, finish }: ChunkFacts): Record<string, RawJson> {
+  return {
+    logprobs: logprobs ?? 'null',
+    finish_reason: finish === undefined ? 'null' : `"${finish.reason}"`,
+  };
+}

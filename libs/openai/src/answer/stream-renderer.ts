@@ -1,0 +1,156 @@
+import type { EndReason } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import { escapeJson, type OutputPlan } from '@baton/text';
+import type { GenerationRequest, Prompt } from '../generation-request';
+import type { AnswerOptions } from './answer-head';
+import { LogprobsWriter, type ScoredToken } from './logprobs-json';
+import { type RawJson, rawIds } from './raw-json';
+import type { ChunkFacts, FinishFacts, StreamShape } from './stream-shape';
+import { runningUsageJson } from './usage';
+import { VisibleText } from './visible-text';
+
+export interface StreamedSequence {
+  readonly index: number;
+  readonly prompt: Prompt;
+  readonly plan: OutputPlan;
+}
+
+/** Stands for the text when a frame's constant parts are cut out; no text contains it. */
+const HOLE = '\u0000';
+
+/**
+ * Turns the tokens of one sequence into frames. It owns what the client has seen of the sequence; tokens come in order and without
+ * repeats. A sequence whose chunks differ in nothing but their text is two ready strings with the text between.
+ */
+export class StreamRenderer {
+  private readonly text: VisibleText;
+  private readonly logprobs: LogprobsWriter | undefined;
+  private readonly frame: readonly [string, string] | undefined;
+  private hasBegun = false;
+  /** Tokens that a frame has shown, or will show with the next one that is not empty. */
+  private firstUnshown = 0;
+  private textOffset = 0;
+  private received = 0;
+  private readonly isChat: boolean;
+
+  constructor(
+    private readonly request: GenerationRequest,
+    private readonly sequence: StreamedSequence,
+    private readonly shape: StreamShape,
+    private readonly options: AnswerOptions,
+  ) {
+    const { plan, prompt } = sequence;
+    this.isChat = request.endpoint === 'chat';
+    this.text = new VisibleText(options.tokenizer, plan, prompt.hidesOutput);
+    if (request.logprobs !== undefined) {
+      this.logprobs = new LogprobsWriter(options.tokenizer, request.logprobs, request.tokensAsIds);
+    }
+    this.frame = this.constantFrame();
+  }
+
+  /** Tokens received so far; after the end, what `usage` counts. */
+  get completionTokens(): number {
+    return this.received;
+  }
+
+  /** Opens a chat answer; nothing for completions. */
+  role(): string {
+    if (!this.isChat) return '';
+    const { ids } = this.sequence.prompt;
+    const promptTokenIds = this.request.returnTokenIds ? rawIds(ids) : undefined;
+    return this.shape.role(this.sequence.index, { promptTokenIds, usage: this.usage() });
+  }
+
+  /** The echoed message of a chat answer; a completion's echo comes with its first text. */
+  echo(): string {
+    const { echoText } = this.sequence.prompt;
+    if (!this.isChat || echoText === undefined || echoText === '') return '';
+    return this.shape.echo(this.sequence.index, escapeJson(echoText), { usage: this.usage() });
+  }
+
+  /** What to write for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible and the dialect skips that. */
+  tokens(fromIndex: number, count: number): string {
+    this.received = fromIndex + count;
+    const text = this.text.advance(fromIndex, count, false);
+    if (this.frame !== undefined && this.hasBegun && text !== '') {
+      return this.frame[0] + text + this.frame[1];
+    }
+    if (count === 0) return '';
+    return this.chunk(text, undefined);
+  }
+
+  /** The last `count` tokens (0 when all have come) and the end. */
+  finish(reason: EndReason, fromIndex: number, count: number): string {
+    assert(count === 0 || fromIndex === this.received, 'tokens come in order');
+    this.received = fromIndex + count;
+    const text = this.text.advance(fromIndex, count, true);
+    const { stopReason } = this.sequence.plan;
+    const finish = { reason, stopReason: reason === 'stop' ? stopReason : null };
+    if (!this.shape.finishesApart) return this.chunk(text, finish);
+    const last = this.chunk(text, undefined);
+    return last + this.shape.finish(this.sequence.index, this.facts(finish));
+  }
+
+  private chunk(text: string, finish: FinishFacts | undefined): string {
+    const echo = this.hasBegun ? '' : this.completionEcho();
+    const whole = escapeJson(echo) + text;
+    if (whole === '' && this.shape.finishesApart) return '';
+    const facts = this.facts(finish);
+    this.hasBegun = true;
+    this.textOffset += echo.length + visibleLength(text);
+    return this.shape.chunk(this.sequence.index, whole, facts);
+  }
+
+  /** What the frame says beside its text; takes the tokens that no frame has shown yet. */
+  private facts(finish: FinishFacts | undefined): ChunkFacts {
+    const { plan, prompt } = this.sequence;
+    const from = this.firstUnshown;
+    this.firstUnshown = this.received;
+    const { returnTokenIds } = this.request;
+    const isFirst = !this.hasBegun && !this.isChat;
+    return {
+      finish,
+      logprobs: this.logprobsOf(from, isFirst),
+      tokenIds: returnTokenIds ? rawIds(plan.tokenIds.subarray(from, this.received)) : undefined,
+      promptTokenIds: isFirst && returnTokenIds ? rawIds(prompt.ids) : undefined,
+      usage: this.usage(),
+    };
+  }
+
+  private logprobsOf(from: number, isFirst: boolean): RawJson | undefined {
+    const writer = this.logprobs;
+    if (writer === undefined) return undefined;
+    const { plan, prompt } = this.sequence;
+    const scored: ScoredToken[] = isFirst && this.request.echo ? writer.ofPrompt(prompt.ids) : [];
+    if (!prompt.hidesOutput) scored.push(...writer.ofOutput(plan, from, this.received));
+    if (scored.length === 0) return undefined;
+    if (!this.isChat) return writer.completion(scored, this.textOffset);
+    return this.options.dialect === 'openai' ? writer.openaiChat(scored) : writer.chat(scored);
+  }
+
+  /** With token ids returned, vLLM leaves the echo to them. */
+  private completionEcho(): string {
+    const isShown = !this.isChat && !this.request.returnTokenIds;
+    return isShown ? (this.sequence.prompt.echoText ?? '') : '';
+  }
+
+  private usage(): RawJson | undefined {
+    if (!this.request.continuousUsage) return undefined;
+    const promptTokens = this.sequence.prompt.ids.length;
+    return runningUsageJson({ promptTokens, completionTokens: this.received }, this.options);
+  }
+
+  /** The constant parts of a frame, when nothing but the text differs between frames. */
+  private constantFrame(): readonly [string, string] | undefined {
+    const { continuousUsage, returnTokenIds } = this.request;
+    if (this.logprobs !== undefined || continuousUsage || returnTokenIds) return undefined;
+    const [before, after] = this.shape.chunk(this.sequence.index, HOLE, {}).split(HOLE);
+    assert(before !== undefined && after !== undefined, 'a chunk shows its text once');
+    return [before, after];
+  }
+}
+
+/** Characters of JSON-escaped text. */
+function visibleLength(escaped: string): number {
+  return escaped.includes('\\') ? (JSON.parse(`"${escaped}"`) as string).length : escaped.length;
+}

@@ -1,0 +1,46 @@
+import type { EndReason } from '@baton/contract';
+import type { Endpoint } from '../generation-request';
+import type { AnswerHead, AnswerOptions } from './answer-head';
+import { OpenaiStreamShape } from './openai-stream-shape';
+import type { RawJson } from './raw-json';
+import { VllmStreamShape } from './vllm-stream-shape';
+
+/** What a chunk says beside its text, as JSON. */
+export interface ChunkFacts {
+  readonly logprobs?: RawJson | undefined;
+  readonly finish?: FinishFacts | undefined;
+  /** Ids of the chunk's tokens, when the request asked for them. */
+  readonly tokenIds?: RawJson | undefined;
+  readonly promptTokenIds?: RawJson | undefined;
+  /** Usage so far, when the request asked for it in every chunk. */
+  readonly usage?: RawJson | undefined;
+}
+
+export interface FinishFacts {
+  readonly reason: EndReason;
+  readonly stopReason: string | number | null;
+}
+
+/** The frames of a stream in one dialect, for one request. `text` and echoes come JSON-escaped. */
+export interface StreamShape {
+  /** True: the end is a frame of its own without text. False: it travels with the last text. */
+  readonly finishesApart: boolean;
+  /** Opens a chat answer. */
+  role(index: number, facts: ChunkFacts): string;
+  /** The echo of a chat message. */
+  echo(index: number, text: string, facts: ChunkFacts): string;
+  chunk(index: number, text: string, facts: ChunkFacts): string;
+  /** The end of a sequence, where it is apart. */
+  finish(index: number, facts: ChunkFacts): string;
+  usage(usage: RawJson): string;
+}
+
+export interface StreamShapeInput {
+  readonly endpoint: Endpoint;
+  readonly head: AnswerHead;
+  readonly includeUsage: boolean;
+}
+
+export function streamShape(input: StreamShapeInput, options: AnswerOptions): StreamShape {
+  return options.dialect === 'vllm' ? new VllmStreamShape(input) : new OpenaiStreamShape(input);
+}

@@ -1,0 +1,56 @@
+import type { BatonError } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import type { OutputPlan } from '@baton/text';
+import { renderStreamError } from '../errors/render-error';
+import type { GenerationRequest } from '../generation-request';
+import type { AnswerHead, AnswerOptions } from './answer-head';
+import { StreamRenderer } from './stream-renderer';
+import { type StreamShape, streamShape } from './stream-shape';
+import { usageJson } from './usage';
+
+const DONE = 'data: [DONE]\n\n';
+
+/** A streamed answer: the frames that belong to all sequences, and a renderer for each. */
+export class StreamedAnswer {
+  readonly sequences: readonly StreamRenderer[];
+  private readonly shape: StreamShape;
+
+  /** @param plans one per sequence: choice `i % choices` of prompt `i / choices` */
+  constructor(
+    private readonly request: GenerationRequest,
+    head: AnswerHead,
+    plans: readonly OutputPlan[],
+    private readonly options: AnswerOptions,
+  ) {
+    const { endpoint, includeUsage } = request;
+    this.shape = streamShape({ endpoint, head, includeUsage }, options);
+    this.sequences = plans.map((plan, index) => {
+      const prompt = request.prompts[Math.floor(index / request.choices)];
+      assert(prompt !== undefined, 'every plan belongs to a prompt');
+      return new StreamRenderer(request, { index, prompt, plan }, this.shape, options);
+    });
+  }
+
+  /** The role frames of a chat answer, and its echoes. Once, together with the first token of any sequence. */
+  open(): string {
+    const roles = this.sequences.map((sequence) => sequence.role());
+    const echoes = this.sequences.map((sequence) => sequence.echo());
+    return roles.join('') + echoes.join('');
+  }
+
+  /** The usage frame, if asked for, and the end of the stream; when every sequence has finished. */
+  close(facts: { readonly cachedTokens?: number } = {}): string {
+    if (!this.request.includeUsage) return DONE;
+    const usage = {
+      promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
+      completionTokens: this.sequences.reduce((sum, one) => sum + one.completionTokens, 0),
+      cachedTokens: facts.cachedTokens,
+    };
+    return this.shape.usage(usageJson(usage, this.options, true)) + DONE;
+  }
+
+  /** An error after the first byte, and the end of the stream. */
+  fail(error: BatonError): string {
+    return renderStreamError(error, this.options.dialect) + DONE;
+  }
+}

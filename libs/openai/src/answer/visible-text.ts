@@ -1,0 +1,42 @@
+import { escapeJson, JsonFragments, type OutputPlan, type Tokenizer } from '@baton/text';
+
+/**
+ * What of a sequence's text has been shown. While the sequence runs it keeps back as many characters as a stop string could still
+ * claim; at the end it shows the rest up to the cut.
+ */
+export class VisibleText {
+  private readonly fragments: JsonFragments;
+  private shown = 0;
+
+  constructor(
+    tokenizer: Tokenizer,
+    private readonly plan: OutputPlan,
+    private readonly isHidden: boolean,
+  ) {
+    this.fragments = JsonFragments.of(tokenizer);
+  }
+
+  /** JSON-escaped text that tokens `[from, from + count)` make visible. */
+  advance(from: number, count: number, isEnd: boolean): string {
+    if (this.isHidden) return '';
+    const { cut } = this.plan;
+    return cut === undefined ? this.joined(from, count) : this.uncovered(from + count, isEnd);
+  }
+
+  private joined(from: number, count: number): string {
+    const { tokenIds } = this.plan;
+    let text = '';
+    for (let i = from; i < from + count; i++) text += this.fragments.get(tokenIds[i]!);
+    return text;
+  }
+
+  private uncovered(tokens: number, isEnd: boolean): string {
+    const { text, ends, heldBack } = this.plan.cut!;
+    const generated = tokens === 0 ? 0 : (ends[tokens - 1] ?? text.length);
+    const end = Math.min(text.length, isEnd ? generated : generated - heldBack);
+    if (end <= this.shown) return '';
+    const piece = text.slice(this.shown, end);
+    this.shown = end;
+    return escapeJson(piece);
+  }
+}

@@ -1,0 +1,60 @@
+import { asciiJson } from '@baton/text';
+import type { Endpoint } from '../generation-request';
+import { type RawJson, rawArray, rawObject } from './raw-json';
+import type { FinalChoice, FinalParts } from './render-final';
+
+/** vLLM's JSON answers: every field of its classes in their order, nulls included. */
+export function vllmBody(parts: FinalParts, choices: readonly RawJson[]): RawJson {
+  const { request, head } = parts;
+  const isChat = request.endpoint === 'chat';
+  const [first] = parts.choices;
+  return rawObject({
+    id: asciiJson(head.id),
+    object: isChat ? '"chat.completion"' : '"text_completion"',
+    created: String(head.created),
+    model: asciiJson(head.model),
+    choices: rawArray(choices),
+    service_tier: 'null',
+    system_fingerprint: asciiJson(head.systemFingerprint),
+    usage: parts.usage,
+    prompt_logprobs: isChat ? (first?.promptLogprobs ?? 'null') : undefined,
+    prompt_token_ids: isChat ? (first?.promptTokenIds ?? 'null') : undefined,
+    prompt_text: isChat ? 'null' : undefined,
+    kv_transfer_params: parts.kvTransferParams ?? 'null',
+    ec_transfer_params: 'null',
+    metrics: 'null',
+  });
+}
+
+export function vllmChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
+  const outcome = {
+    logprobs: choice.logprobs,
+    finish_reason: `"${choice.reason}"`,
+    stop_reason: asciiJson(choice.stopReason),
+    token_ids: choice.tokenIds ?? 'null',
+  };
+  const index = String(choice.index);
+  if (endpoint === 'chat') {
+    return rawObject({ index, message: message(choice), ...outcome, routed_experts: 'null' });
+  }
+  return rawObject({
+    index,
+    text: choice.text,
+    ...outcome,
+    prompt_logprobs: choice.promptLogprobs ?? 'null',
+    prompt_token_ids: choice.promptTokenIds ?? 'null',
+    routed_experts: 'null',
+  });
+}
+
+function message(choice: FinalChoice): RawJson {
+  return rawObject({
+    role: '"assistant"',
+    content: choice.text,
+    refusal: 'null',
+    annotations: 'null',
+    audio: 'null',
+    function_call: 'null',
+    reasoning: 'null',
+  });
+}
