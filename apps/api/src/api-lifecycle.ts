@@ -1,5 +1,6 @@
 import type { BatonConfig, Logger } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { AdmissionGate } from './admission/admission-gate';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { GenerationService } from './generation/generation.service';
@@ -21,6 +22,7 @@ export class ApiLifecycle {
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly inbox: FrameInbox,
     private readonly cluster: ClusterView,
+    private readonly gate: AdmissionGate,
     private readonly recovery: Recovery,
     private readonly readers: ReaderWatch,
     private readonly generation: GenerationService,
@@ -32,6 +34,7 @@ export class ApiLifecycle {
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
     await this.inbox.start(frameFaults(this.config));
+    this.cluster.onEngines(() => void this.gate.refreshTotals().catch(() => undefined));
     await this.cluster.start();
     this.recovery.start();
     this.readers.start();

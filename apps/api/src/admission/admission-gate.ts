@@ -22,7 +22,6 @@ const RETRY_AFTER_SECONDS = { min: 1, max: 60 };
 @Injectable()
 export class AdmissionGate {
   private readonly batch = new TurnBatch<Entry>((entries) => this.decide(entries));
-  private readonly share: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private readonly unsent: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private readonly drain = Object.fromEntries(
     STAGES.map((stage) => [stage, new DrainRate()]),
@@ -47,7 +46,6 @@ export class AdmissionGate {
     if (isNextFull || !(await this.batch.add({ stage, count }))) {
       throw this.full(isNextFull ? next : stage);
     }
-    this.share[stage] += count;
   }
 
   /** `count` sequences that entered and were never submitted. */
@@ -65,12 +63,6 @@ export class AdmissionGate {
       this.drain[before].add(1, performance.now());
     }
     if (stage !== undefined) this.shift(stage, 1);
-  }
-
-  /** The broker lost its counts: it is told this process's share again. */
-  async restate(): Promise<void> {
-    for (const stage of STAGES) this.unsent[stage] = 0;
-    await this.transport.admission.shift(this.identity.apiId, { ...this.share });
   }
 
   async refreshTotals(): Promise<void> {
@@ -110,26 +102,20 @@ export class AdmissionGate {
   }
 
   private shift(stage: Stage, delta: number): void {
-    this.share[stage] += delta;
     this.unsent[stage] += delta;
     if (this.isSending || this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => void this.send());
   }
 
-  /** One shift at a time; what comes meanwhile goes with the next. */
+  /** One shift at a time; what comes meanwhile goes with the next. While the broker is away the transport remembers. */
   private async send(): Promise<void> {
     this.isScheduled = false;
     this.isSending = true;
     while (STAGES.some((stage) => this.unsent[stage] !== 0)) {
       const deltas = { ...this.unsent };
       for (const stage of STAGES) this.unsent[stage] = 0;
-      try {
-        await this.transport.admission.shift(this.identity.apiId, deltas);
-      } catch {
-        for (const stage of STAGES) this.unsent[stage] += deltas[stage];
-        break;
-      }
+      await this.transport.admission.shift(this.identity.apiId, deltas).catch(() => undefined);
     }
     this.isSending = false;
   }

@@ -1,5 +1,4 @@
-import { BatonError } from '@baton/contract';
-import { modelCard, modelList, versionBody } from '@baton/openai';
+import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ModelCatalog } from './model-catalog';
 
@@ -14,13 +13,11 @@ export class ModelsController {
     return modelList(this.catalog.cards());
   }
 
-  @Get('v1/models/*id')
+  @Get('v1/models/*')
   @Header('content-type', 'application/json')
   find(@Param('*') id: string): string {
     const card = this.catalog.find(id);
-    if (!card) {
-      throw new BatonError('model_not_found', `The model \`${id}\` does not exist.`, 'model');
-    }
+    if (!card) throw modelNotFound(id);
     return modelCard(card);
   }
 

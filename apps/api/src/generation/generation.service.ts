@@ -185,7 +185,7 @@ export class GenerationService {
       return new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options));
     }
     return new WholeAnswer(http, plans, (results, facts: AnswerFacts) =>
-      renderFinal(request, head, results, options, facts),
+      renderFinal({ request, head, options }, results, facts),
     );
   }
 

@@ -48,7 +48,9 @@ export function createAdapter(config: BatonConfig, options: ServerOptions = {}):
     http: limits,
     clientErrorHandler: (error, socket) =>
       answerClientError(error, socket as Socket, config.dialect),
-    frameworkErrors: (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      // No hook runs for a URL that cannot be routed.
+      void reply.headers(commonHeaders(contextOf(request.raw).requestId));
       sendError(reply, badUrl(error.statusCode), config);
     },
   });

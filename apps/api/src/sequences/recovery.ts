@@ -1,7 +1,6 @@
 import type { BatonConfig, Logger } from '@baton/runtime';
 import type { RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';
@@ -40,7 +39,6 @@ export class Recovery {
     private readonly submitter: Submitter,
     private readonly aborter: Aborter,
     private readonly resender: Resender,
-    private readonly gate: AdmissionGate,
     private readonly cluster: ClusterView,
   ) {}
 
@@ -84,7 +82,6 @@ export class Recovery {
     this.logger.warn({ sequences: sequences.length }, 'broker restarted, submitting again');
     try {
       await this.cluster.announce();
-      await this.gate.restate();
       await Promise.all(sequences.map((sequence) => this.resubmit(sequence)));
     } catch (error) {
       // The sweep finds what is still without a job: no record, silent, queue empty.
@@ -112,10 +109,15 @@ export class Recovery {
 
   /** A job for one engine alone has no other engine to go to. */
   private endWithoutEngine(): void {
+    const lost = new Set<string>();
     for (const sequence of this.table) {
       const { engineId } = sequence.job;
       if (engineId === undefined || !this.cluster.hasLost(engineId)) continue;
+      lost.add(engineId);
       sequence.owner.onFailure(sequence, 'worker_lost');
+    }
+    for (const engineId of lost) {
+      void this.transport.jobs.abandon(`engine:${engineId}`).catch(() => undefined);
     }
   }
 

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiFixture, eventsOf, readStream, type ReadStream } from '../../test/api-fixture';
+import type { FakeRun } from '../../test/fake-engine';
+import { until } from '../../test/until';
+
+const BODY = { prompt: 'the baton', max_tokens: 8, ignore_eos: true, stream: true };
+
+describe('tokens on their way from an engine to a client', () => {
+  let fixture: ApiFixture;
+  let whole: string;
+
+  beforeEach(async () => {
+    fixture = await ApiFixture.start();
+    const [answer, run] = await begin({ ...BODY, stream: false });
+    await run.play();
+    whole =
+      ((await (await answer).json()) as { choices: { text: string }[] }).choices[0]?.text ?? '';
+  });
+
+  afterEach(() => fixture.stop());
+
+  async function begin(body: object = BODY): Promise<[Promise<Response>, FakeRun]> {
+    const answer = fixture.post('/v1/completions', body);
+    return [answer, await fixture.engine.next()];
+  }
+
+  it('sends headers at admission and each token when its frame comes', async () => {
+    const [answer, run] = await begin();
+    const events = eventsOf(await answer);
+    for (const index of [0, 1, 2]) {
+      run.token(index);
+      const event = JSON.parse((await events.next()).value as string) as { choices: object[] };
+      expect(event.choices).toHaveLength(1);
+    }
+    run.send({ first: 3, count: 4 });
+    run.end();
+    let last = '';
+    for await (const event of events) last = event;
+    expect(last).toBe('[DONE]');
+  });
+
+  it('asks the engine for tokens that are missing and shows nothing beyond them', async () => {
+    const [answer, run] = await begin();
+    const stream = readStream(await answer);
+    run.token(0);
+    run.token(3);
+    const messages = fixture.engine.messages;
+    await until(() => messages.length > 0);
+    expect(messages[0]).toMatchObject({
+      kind: 'resend',
+      requestId: run.job.requestId,
+      streamId: run.job.streamId,
+      fromIndex: 1,
+    });
+    run.send({ first: 1, count: 6 });
+    run.end();
+    expect((await stream).text).toBe(whole);
+  });
+
+  it('ends with what the ledger says when the engine never answers', async () => {
+    const [answer, run] = await begin();
+    const stream = readStream(await answer);
+    run.token(0);
+    await run.finish();
+    const { text, finishReason } = await stream;
+    expect(text).toBe(whole);
+    expect(finishReason).toBe('length');
+  });
+
+  it('ends with the catalogue code of an engine that failed, in the stream and with [DONE]', async () => {
+    const [answer, run] = await begin();
+    const stream = readStream(await answer);
+    run.token(0);
+    run.end({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
+    const { error, events } = await stream;
+    expect(error?.message).toContain('workers were lost');
+    expect(events.at(-1)).toBe('[DONE]');
+  });
+
+  it('ends with an HTTP status when no byte of a whole answer is out', async () => {
+    const [answer, run] = await begin({ ...BODY, stream: false });
+    run.end({ reason: 'error', tail: JSON.stringify('worker_lost') });
+    expect((await answer).status).toBe(500);
+  });
+
+  it('goes on with the tokens of a later run without showing one twice', async () => {
+    const [answer, run] = await begin();
+    const stream = readStream(await answer);
+    for (const index of [0, 1, 2]) run.token(index);
+    const epoch = run.epoch + 1;
+    for (let index = 0; index < 7; index += 1) run.send({ first: index, count: 1, epoch });
+    run.token(5);
+    run.end({ epoch });
+    expect((await stream).text).toBe(whole);
+  });
+
+  it('submits again what the broker lost, and hears no older run', async () => {
+    const [answer, first] = await begin();
+    const stream = readStream(await answer);
+    first.token(0);
+    fixture.hub.goAway();
+    fixture.hub.comeBack({ withoutData: true });
+    const second = await fixture.engine.next();
+    expect(second.job.requestId).toBe(first.job.requestId);
+    expect(second.job.submission).toBe(first.job.submission + 1);
+    first.token(1);
+    await second.play();
+    expect((await stream).text).toBe(whole);
+  });
+
+  it('shows every token once and in order however its frames are dropped, repeated and shuffled', async () => {
+    const plan = fc.array(fc.record({ drop: fc.nat(9), repeat: fc.nat(9), swap: fc.nat(9) }), {
+      minLength: 9,
+      maxLength: 9,
+    });
+    await fc.assert(
+      fc.asyncProperty(plan, async (faults) => {
+        const [answer, run] = await begin();
+        const stream: Promise<ReadStream> = readStream(await answer);
+        const frames = run.allFrames();
+        const damaged = frames.flatMap((frame, i) => {
+          const fault = faults[i];
+          if (fault?.drop === 0) return [];
+          return fault?.repeat === 0 ? [frame, frame] : [frame];
+        });
+        faults.forEach((fault, i) => {
+          const [one, two] = [damaged[i], damaged[i + 1]];
+          if (fault.swap < 3 && one && two) [damaged[i], damaged[i + 1]] = [two, one];
+        });
+        const answered = answerResends(run);
+        for (const frame of damaged) run.publish(frame);
+        await run.finish();
+        const { text, finishReason } = await stream;
+        answered();
+        expect(text).toBe(whole);
+        expect(finishReason).toBe('length');
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  /** Lets the engine send again what it is asked for. */
+  function answerResends(run: FakeRun): () => void {
+    const seen = fixture.engine.messages.length;
+    const timer = setInterval(() => {
+      for (const message of fixture.engine.messages.slice(seen)) {
+        if (message.kind !== 'resend' || message.requestId !== run.job.requestId) continue;
+        run.end({ count: run.job.outputTokens - message.fromIndex });
+      }
+    }, 5);
+    return () => clearInterval(timer);
+  }
+});
