@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { chooseRoute } from './route';
+import type { ClusterLoad } from './route';
+
+/** `[ready engines, waiting requests]` of prefill, decode and aggregated. */
+function load(...stages: [[number, number], [number, number], [number, number]]): ClusterLoad {
+  const [prefill, decode, aggregated] = stages.map(([readyEngines, waiting]) => ({
+    readyEngines,
+    waiting,
+  }));
+  const none = { readyEngines: 0, waiting: 0 };
+  return {
+    prefill: prefill ?? none,
+    decode: decode ?? none,
+    aggregated: aggregated ?? none,
+  };
+}
+
+describe('chooseRoute', () => {
+  it('takes the only way that is complete', () => {
+    expect(chooseRoute(load([2, 9], [3, 9], [0, 0]))).toEqual({ kind: 'disaggregated' });
+    expect(chooseRoute(load([0, 0], [0, 0], [1, 50]))).toEqual({ kind: 'aggregated' });
+    expect(chooseRoute(load([2, 0], [0, 0], [1, 50]))).toEqual({ kind: 'aggregated' });
+  });
+
+  it('takes the way with fewer waiting per engine of its first stage', () => {
+    expect(chooseRoute(load([2, 5], [3, 0], [1, 2]))).toEqual({ kind: 'aggregated' });
+    expect(chooseRoute(load([2, 3], [3, 0], [1, 2]))).toEqual({ kind: 'disaggregated' });
+  });
+
+  it('takes the disaggregated one of two that are equal', () => {
+    expect(chooseRoute(load([3, 1], [1, 0], [6, 2]))).toEqual({ kind: 'disaggregated' });
+  });
+
+  it('does not look at what waits for decode', () => {
+    expect(chooseRoute(load([1, 0], [1, 1_000], [1, 1]))).toEqual({ kind: 'disaggregated' });
+  });
+
+  it('says which stages are missing', () => {
+    expect(chooseRoute(load([2, 0], [0, 0], [0, 0]))).toEqual({
+      kind: 'none',
+      missing: ['decode'],
+    });
+    expect(chooseRoute(load([0, 0], [1, 0], [0, 0]))).toEqual({
+      kind: 'none',
+      missing: ['prefill'],
+    });
+    expect(chooseRoute(load([0, 0], [0, 0], [0, 0]))).toMatchObject({ kind: 'none' });
+  });
+});

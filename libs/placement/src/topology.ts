@@ -1,0 +1,85 @@
+/** How many engines of each role a cluster has. */
+export interface Topology {
+  readonly prefill: number;
+  readonly decode: number;
+  readonly aggregated: number;
+}
+
+/** Engines of one cluster, over all roles: far beyond what one machine can run, near enough to catch a slip of the keyboard. */
+export const MAX_ENGINES = 1024;
+
+/** A topology that cannot be run. The message is one line for the user and says what to write instead. */
+export class TopologyError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TopologyError';
+  }
+}
+
+const ROLES = { P: 'prefill', D: 'decode', A: 'aggregated' } as const;
+type Letter = keyof typeof ROLES;
+
+const WHOLE = /^(\d+[PDA])+$/;
+const PART = /(\d+)([PDA])/g;
+const EXAMPLES = 'write for example 2P3D (prefill, decode), 4A (aggregated) or 2P3D1A';
+
+/**
+ * Reads `2P3D`, `4A`, `2P3D1A`, in any order and case. A role that is left out has no engine.
+ *
+ * @throws TopologyError for other text, a role named twice or with 0, prefill without decode or the reverse, more than 1,024 engines
+ */
+export function parseTopology(text: string): Topology {
+  const written = text.trim().toUpperCase();
+  if (!WHOLE.test(written)) {
+    throw new TopologyError(`Topology "${shorten(text)}" is not understood: ${EXAMPLES}.`);
+  }
+  const topology = { prefill: 0, decode: 0, aggregated: 0 };
+  for (const [, digits = '', letter = ''] of written.matchAll(PART)) {
+    const role = ROLES[letter as Letter];
+    if (topology[role] > 0) {
+      throw new TopologyError(`Topology "${shorten(text)}" names ${letter} twice: ${EXAMPLES}.`);
+    }
+    const count = Number(digits);
+    if (count === 0) {
+      throw new TopologyError(
+        `Topology "${shorten(text)}" asks for 0 ${role} engines: leave ${letter} out, or give it at least 1.`,
+      );
+    }
+    topology[role] = count;
+  }
+  refuseUnusable(topology, shorten(text));
+  return topology;
+}
+
+/** The canonical spelling: prefill, decode, aggregated; roles without an engine are left out. */
+export function formatTopology(topology: Topology): string {
+  const parts = [
+    [topology.prefill, 'P'],
+    [topology.decode, 'D'],
+    [topology.aggregated, 'A'],
+  ] as const;
+  return parts.map(([count, letter]) => (count > 0 ? `${count}${letter}` : '')).join('');
+}
+
+function refuseUnusable({ prefill, decode, aggregated }: Topology, text: string): void {
+  const engines = prefill + decode + aggregated;
+  if (engines > MAX_ENGINES) {
+    throw new TopologyError(`Topology "${text}" has more than ${MAX_ENGINES} engines.`);
+  }
+  if (prefill > 0 && decode === 0) {
+    throw new TopologyError(
+      `Topology "${text}" has prefill but no decode engines: add some (${prefill}P1D), or use aggregated ones (${prefill}A).`,
+    );
+  }
+  if (decode > 0 && prefill === 0) {
+    throw new TopologyError(
+      `Topology "${text}" has decode but no prefill engines: add some (1P${decode}D), or use aggregated ones (${decode}A).`,
+    );
+  }
+}
+
+/** What the user wrote, cut so that the message stays one line. */
+function shorten(text: string): string {
+  const line = text.replace(/[\p{C}\s]+/gu, ' ');
+  return line.length > 40 ? `${line.slice(0, 40)}…` : line;
+}
