@@ -1,4 +1,4 @@
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from './address';
 
 /**
@@ -33,26 +33,66 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
   return { ...definition, lua: ALLOW_OOM + definition.lua };
 }
 
-/** Both classes let BullMQ define its commands, and mark the draining ones once the server is known to understand the mark. */
+/**
+ * Both classes let BullMQ define its commands, and mark the draining ones once the server is known to understand the mark. They report errors to
+ * one function instead of emitting them: BullMQ would reject a promise that nobody holds any more when a connection that has seen an error
+ * ends before it was ready. `close` and the failing commands say all that the rest needs to know.
+ */
 class SingleClient extends Redis {
   understandsFlags = false;
+  onFailure: ((error: Error) => void) | undefined;
 
   override defineCommand(name: string, definition: CommandDefinition): void {
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);
+  }
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    return heard(new SingleClient({ ...this.options, ...override }));
+  }
+
+  override emit(event: string | symbol, ...details: unknown[]): boolean {
+    if (event !== 'error') return super.emit(event, ...details);
+    this.onFailure?.(details[0] as Error);
+    return true;
   }
 }
 
 class ClusterClient extends Cluster {
   understandsFlags = false;
+  onFailure: ((error: Error) => void) | undefined;
+
+  constructor(
+    private readonly seeds: ClusterNode[],
+    options: ClusterOptions,
+  ) {
+    super(seeds, options);
+  }
 
   override defineCommand(name: string, definition: CommandDefinition): void {
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);
   }
+
+  override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {
+    const seeds = nodes.length > 0 ? nodes : this.seeds;
+    return heard(new ClusterClient(seeds, { ...this.options, ...override }));
+  }
+
+  override emit(event: string | symbol, ...details: unknown[]): boolean {
+    if (event !== 'error') return super.emit(event, ...details);
+    this.onFailure?.(details[0] as Error);
+    return true;
+  }
+}
+
+/** Without a listener ioredis would print each error. */
+function heard<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
+  client.on('error', () => undefined);
+  return client;
 }
 
 export type MarkingClient = SingleClient | ClusterClient;
 
-/** Starts to connect at once and for ever; whoever opens it listens for `ready`, `close` and `error`. */
+/** Starts to connect at once and for ever; whoever opens it listens for `ready` and `close`. */
 export function openClient(address: RedisAddress, deadlineMs: number): MarkingClient {
   const silenceMs = Math.ceil(deadlineMs * 1.25);
   const options: RedisOptions = {
@@ -70,14 +110,14 @@ export function openClient(address: RedisAddress, deadlineMs: number): MarkingCl
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     disableClientInfo: true,
   };
-  if (address.kind === 'single') return new SingleClient(options);
+  if (address.kind === 'single') return heard(new SingleClient(options));
   const cluster: ClusterOptions = {
     redisOptions: options,
     enableOfflineQueue: false,
     clusterRetryStrategy: retryDelayMs,
     slotsRefreshTimeout: deadlineMs,
   };
-  return new ClusterClient([...address.nodes], cluster);
+  return heard(new ClusterClient([...address.nodes], cluster));
 }
 
 function retryDelayMs(attempt: number): number {

@@ -41,7 +41,7 @@ export class Link {
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);
     for (const client of [this.commands, this.subscriber]) {
-      client.on('error', (error: Error) => (this.lastError = describe(error)));
+      client.onFailure = (error) => (this.lastError = describe(error));
       client.on('close', () => this.noteLoss());
       client.on('ready', () => void this.restore());
     }
