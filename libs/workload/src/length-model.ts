@@ -1,0 +1,103 @@
+import { assert, mix, unitOf, unreachable } from '@baton/kernel';
+
+/**
+ * A distribution of lengths in tokens.
+ *
+ * - `constant`: always `tokens`;
+ * - `uniform`: every whole number from `min` to `max` equally often;
+ * - `lognormal`: arithmetic mean `mean` before the bounds, `sigma` the standard deviation of the logarithm;
+ * - `geometric`: each token ends the sequence with probability 1 / `mean`;
+ * - `empirical`: one of the given lengths, each equally often.
+ */
+export type LengthSpec =
+  | { readonly kind: 'constant'; readonly tokens: number }
+  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
+  | ({ readonly kind: 'lognormal'; readonly mean: number; readonly sigma: number } & Bounds)
+  | ({ readonly kind: 'geometric'; readonly mean: number } & Bounds)
+  | { readonly kind: 'empirical'; readonly tokens: readonly number[] };
+
+/** Lengths beyond a bound become the bound. */
+export interface Bounds {
+  /** 1. */
+  readonly min?: number;
+  /** 2^31 - 1. */
+  readonly max?: number;
+}
+
+/**
+ * The length, a whole number >= 1, of the request with this hash under this seed (both integers in [0, 2^53)). It depends on nothing else: not on
+ * the order of requests, not on time.
+ */
+export type LengthModel = (seed: number, requestHash: number) => number;
+
+const LONGEST = 2 ** 31 - 1;
+/** Keep the draws of a length apart from each other and from other uses of the same hash. */
+const FIRST_DRAW = 0x4c45_4e31;
+const SECOND_DRAW = 0x4c45_4e32;
+
+export function buildLengthModel(spec: LengthSpec): LengthModel {
+  switch (spec.kind) {
+    case 'constant':
+      return constantLength(spec.tokens);
+    case 'uniform':
+      return uniformLength(spec.min, spec.max);
+    case 'lognormal':
+      return lognormalLength(spec.mean, spec.sigma, spec);
+    case 'geometric':
+      return geometricLength(spec.mean, spec);
+    case 'empirical':
+      return empiricalLength(spec.tokens);
+    default:
+      return unreachable(spec);
+  }
+}
+
+function constantLength(tokens: number): LengthModel {
+  assertLength(tokens);
+  return () => tokens;
+}
+
+function uniformLength(min: number, max: number): LengthModel {
+  assertLength(min);
+  assertLength(max);
+  assert(min <= max, `lengths from ${min} to ${max} are none`);
+  return (seed, hash) => min + Math.floor(draw(seed, hash, FIRST_DRAW) * (max - min + 1));
+}
+
+function lognormalLength(mean: number, sigma: number, bounds: Bounds): LengthModel {
+  assert(mean > 0 && sigma >= 0, `no lognormal has mean ${mean} and sigma ${sigma}`);
+  const mu = Math.log(mean) - (sigma * sigma) / 2;
+  return (seed, hash) => within(bounds, Math.exp(mu + sigma * normal(seed, hash)));
+}
+
+function geometricLength(mean: number, bounds: Bounds): LengthModel {
+  assert(mean >= 1, `a mean of ${mean} tokens is below the shortest length`);
+  const logStay = Math.log1p(-1 / mean);
+  return (seed, hash) =>
+    within(bounds, 1 + Math.floor(Math.log1p(-draw(seed, hash, FIRST_DRAW)) / logStay));
+}
+
+function empiricalLength(tokens: readonly number[]): LengthModel {
+  assert(tokens.length > 0, 'an empirical length model has lengths');
+  tokens.forEach(assertLength);
+  return (seed, hash) => tokens[Math.floor(draw(seed, hash, FIRST_DRAW) * tokens.length)] ?? 1;
+}
+
+/** Uniform in [0, 1). */
+function draw(seed: number, hash: number, purpose: number): number {
+  return unitOf(mix(mix(seed, purpose), hash));
+}
+
+/** Standard normal, by Box and Muller. */
+function normal(seed: number, hash: number): number {
+  const radius = Math.sqrt(-2 * Math.log1p(-draw(seed, hash, FIRST_DRAW)));
+  return radius * Math.cos(2 * Math.PI * draw(seed, hash, SECOND_DRAW));
+}
+
+function within({ min = 1, max = LONGEST }: Bounds, length: number): number {
+  return Math.min(Math.max(Math.round(length), min), max);
+}
+
+function assertLength(tokens: number): void {
+  assert(Number.isInteger(tokens) && tokens >= 1 && tokens <= LONGEST, `no length: ${tokens}`);
+}
