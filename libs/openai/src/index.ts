@@ -3,7 +3,7 @@ export type { AnswerHead, AnswerOptions } from './answer/answer-head';
 export { modelCard, modelList, versionBody } from './answer/models';
 export type { ModelCard } from './answer/models';
 export { renderFinal } from './answer/render-final';
-export type { FinalFacts, FinishedSequence } from './answer/render-final';
+export type { FinalContext, FinalFacts, FinishedSequence } from './answer/render-final';
 export { StreamedAnswer } from './answer/streamed-answer';
 export type { StreamRenderer } from './answer/stream-renderer';
 export { renderError, renderStreamError } from './errors/render-error';

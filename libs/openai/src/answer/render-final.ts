@@ -43,12 +43,17 @@ export interface FinalParts {
   readonly kvTransferParams: RawJson | undefined;
 }
 
+/** What an answer is written for. */
+export interface FinalContext {
+  readonly request: GenerationRequest;
+  readonly head: AnswerHead;
+  readonly options: AnswerOptions;
+}
+
 /** The JSON body of an answer that is not streamed. `results[i]` is sequence `i`. ASCII. */
 export function renderFinal(
-  request: GenerationRequest,
-  head: AnswerHead,
+  { request, head, options }: FinalContext,
   results: readonly FinishedSequence[],
-  options: AnswerOptions,
   facts: FinalFacts = {},
 ): string {
   const writer = new ChoiceWriter(request, options);

@@ -22,7 +22,7 @@ export interface SchemaFault {
 /** The error for a body that does not fit its schema; at least one fault. */
 export function schemaError(faults: readonly SchemaFault[]): RequestError {
   const first = faults.filter(({ place }) => place[0] === faults[0]?.place[0]);
-  const telling = first.sort((a, b) => distance(b) - distance(a))[0]!;
+  const telling = first.sort(byProgress)[0]!;
   return new RequestError(
     'invalid_type',
     { message: plainMessage(telling), param: fieldName(telling.place) || null },
@@ -61,13 +61,17 @@ export function bodyError(type: string, message: string, input: unknown): Reques
 }
 
 /**
- * How far a branch of a union got into the value before it failed: deeper, later in the list, and for a reason other than its type.
- * Chooses among the faults of one field.
+ * Orders the faults of one field by how far the branch of the union got into the value before it failed: deeper first, then later in
+ * a list, then those that failed for another reason than the type.
  */
-function distance(fault: SchemaFault): number {
-  const [, second] = fault.place;
-  const depth = second === undefined ? 0 : 2 + Number(second);
-  return (Number.isNaN(depth) ? 2 : depth) * 2 + (fault.type.endsWith('_type') ? 0 : 1);
+function byProgress(a: SchemaFault, b: SchemaFault): number {
+  const depth = b.place.length - a.place.length;
+  if (depth !== 0) return depth;
+  const [lastA, lastB] = [a.place.at(-1), b.place.at(-1)];
+  if (typeof lastA === 'number' && typeof lastB === 'number' && lastA !== lastB) {
+    return lastB - lastA;
+  }
+  return Number(a.type.endsWith('_type')) - Number(b.type.endsWith('_type'));
 }
 
 function paramPlace(faults: readonly SchemaFault[]): Place {

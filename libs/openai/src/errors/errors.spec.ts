@@ -1,0 +1,127 @@
+import { BatonError, type ErrorCode, ERRORS } from '@baton/contract';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJsonBody } from '../request/parse-body';
+import { findJsonError } from './json-syntax';
+import { pythonFloat, pythonRepr } from './python-text';
+import { renderError } from './render-error';
+
+describe('a body that is not JSON', () => {
+  it.each([
+    ['{', 1, 'Expecting property name enclosed in double quotes'],
+    ['{a:1}', 1, 'Expecting property name enclosed in double quotes'],
+    ['{"a" 1}', 5, "Expecting ':' delimiter"],
+    ['{"a":}', 5, 'Expecting value'],
+    ['{"a":1 "b"}', 7, "Expecting ',' delimiter"],
+    ['[1,]', 3, 'Expecting value'],
+    ['[1 2]', 3, "Expecting ',' delimiter"],
+    ['{"a":"b', 5, 'Unterminated string starting at'],
+    ['"a\nb"', 2, 'Invalid control character at'],
+    [String.raw`"a\x"`, 2, 'Invalid \\escape'],
+    [String.raw`"\u12"`, 2, 'Invalid \\uXXXX escape'],
+    ['{} x', 3, 'Extra data'],
+    ['01', 1, 'Extra data'],
+    ['nul', 0, 'Expecting value'],
+    ['<html>', 0, 'Expecting value'],
+  ])('%j fails at %i', (text, offset, message) => {
+    expect(findJsonError(text)).toEqual({ offset, message });
+  });
+
+  it('is found wherever JSON.parse finds it', () => {
+    const broken = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom('', '}', ',', '"', 'x', '\\', '\n'))
+      .map(([text, at, insert]) => {
+        const cut = at % (text.length + 1);
+        return text.slice(0, cut) + insert + text.slice(cut + 1);
+      });
+    fc.assert(
+      fc.property(broken, (text) => {
+        try {
+          JSON.parse(text);
+        } catch {
+          const { offset } = findJsonError(text);
+          expect(offset).toBeLessThanOrEqual(text.length);
+          expect(() => parseJsonBody(text)).toThrow(BatonError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('nested without end is refused like any other', () => {
+    expect(() => parseJsonBody('['.repeat(1_000_000))).toThrow(BatonError);
+  });
+});
+
+describe('values in messages', () => {
+  it.each([
+    [null, 'None'],
+    [true, 'True'],
+    [1.5, '1.5'],
+    [1e-7, '1e-07'],
+    [Infinity, 'inf'],
+    ["it's", `"it's"`],
+    [`it's "so"`, `'it\\'s "so"'`],
+    ['a\nb\\', "'a\\nb\\\\'"],
+    [{ a: [1, 'x'] }, "{'a': [1, 'x']}"],
+  ])('%j is written %s', (value, text) => expect(pythonRepr(value)).toBe(text));
+
+  it('are cut when they are long or deep', () => {
+    expect(pythonRepr('x'.repeat(1e6)).length).toBeLessThan(1100);
+    expect(pythonRepr(Array.from({ length: 1e5 }, () => 'y')).length).toBeLessThan(1100);
+    const deep = JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as unknown;
+    expect(pythonRepr(deep)).toContain('...');
+  });
+
+  it('floats keep their point', () => {
+    expect([pythonFloat(1), pythonFloat(-0.5), pythonFloat(1e21)]).toEqual([
+      '1.0',
+      '-0.5',
+      '1e+21',
+    ]);
+  });
+});
+
+describe('every failure of the catalogue', () => {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+
+  it.each(codes)('%s has a body in both dialects', (code) => {
+    const error = new BatonError(code, 'Über', 'field');
+    const openai = renderError(error, 'openai');
+    expect(openai.status).toBe(ERRORS[code].status);
+    expect(JSON.parse(openai.body)).toEqual({
+      error: {
+        message: 'Über',
+        type: ERRORS[code].openaiType,
+        param: 'field',
+        code: ERRORS[code].openaiCode,
+      },
+    });
+    const vllm = renderError(error, 'vllm');
+    expect(vllm.status).toBe(ERRORS[code].status);
+    expect(vllm.body).toMatch(/^[\x20-\x7e]+$/);
+    expect(vllm.headers['content-type']).toBe('application/json');
+  });
+
+  it('unknown routes and methods are FastAPI’s in the vllm dialect', () => {
+    const body = (code: ErrorCode) => renderError(new BatonError(code, 'x'), 'vllm').body;
+    expect(body('not_found')).toBe('{"detail":"Not Found"}');
+    expect(body('method_not_allowed')).toBe('{"detail":"Method Not Allowed"}');
+  });
+
+  it('says in whole seconds when to try again', () => {
+    const headers = (seconds: number) =>
+      renderError(new BatonError('queue_full', undefined, null, seconds), 'vllm').headers;
+    expect(headers(2.1)['retry-after']).toBe('3');
+    expect(headers(0)['retry-after']).toBe('1');
+    expect(
+      renderError(new BatonError('queue_full'), 'vllm').headers['retry-after'],
+    ).toBeUndefined();
+  });
+
+  it('an unsupported content type reads as vLLM words it', () => {
+    expect(renderError(new BatonError('unsupported_content_type'), 'vllm').body).toBe(
+      String.raw`{"error":{"message":"1 validation error:\n  Unsupported Media Type: Only 'application/json' is allowed","type":"Bad Request","param":null,"code":400}}`,
+    );
+  });
+});

@@ -1,0 +1,158 @@
+import { BatonError } from '@baton/contract';
+import { applyChatTemplate, defaultTokenizer } from '@baton/text';
+import { describe, expect, it } from 'vitest';
+import type { RequestLimits } from '../limits';
+import { parseChat } from './parse-chat';
+
+const tokenizer = defaultTokenizer();
+const limits: RequestLimits = { dialect: 'openai', tokenizer, models: ['m'], maxModelLen: 200 };
+const messages = [{ role: 'user', content: 'Hi' }];
+const parse = (body: object, more: Partial<RequestLimits> = {}) =>
+  parseChat({ messages, ...body }, { ...limits, ...more });
+const promptOf = (body: object) => tokenizer.decode(parse(body).prompts[0]!.ids);
+
+function refusal(body: object, more: Partial<RequestLimits> = {}): BatonError {
+  try {
+    parse(body, more);
+  } catch (error) {
+    if (error instanceof BatonError) return error;
+    throw error;
+  }
+  return expect.fail(`accepted: ${JSON.stringify(body)}`);
+}
+
+describe('messages', () => {
+  it('become the prompt by the chat template', () => {
+    expect(parse({}).prompts[0]?.ids).toEqual(applyChatTemplate(tokenizer, messages));
+  });
+
+  it('may hold parts of text, joined by line breaks', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'input_text', text: 'b' },
+      { type: 'refusal', refusal: 'c' },
+    ];
+    const content = promptOf({ messages: [{ role: 'user', content: parts }] });
+    expect(content).toBe(promptOf({ messages: [{ role: 'user', content: 'a\nb\nc' }] }));
+  });
+
+  it('may have any role, a name, no content, and tool calls of earlier turns', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const text = promptOf({
+      messages: [
+        { role: 'developer', name: 'ann', content: 'x' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c1', content: '5' },
+      ],
+    });
+    expect(text).toContain('<|im_start|>developer name=ann\nx<|im_end|>');
+    expect(text).toContain(`<|im_start|>assistant\n${JSON.stringify(call)}<|im_end|>`);
+    expect(text).toContain('<|im_start|>tool\n5<|im_end|>');
+  });
+
+  it('end without an open turn when no generation prompt is wanted', () => {
+    expect(promptOf({ add_generation_prompt: false })).toBe('<|im_start|>user\nHi<|im_end|>\n');
+  });
+
+  it.each([
+    [{ messages: undefined }, 'invalid_type', 'messages'],
+    [{ messages: 'x' }, 'invalid_type', 'messages'],
+    [{ messages: [] }, 'invalid_value', 'messages'],
+    [{ messages: [5] }, 'invalid_type', 'messages[0]'],
+    [{ messages: [{ content: 'x' }] }, 'invalid_type', 'messages[0].role'],
+    [{ messages: [{ role: 'user', content: 5 }] }, 'invalid_type', 'messages[0].content'],
+    [{ messages: [{ role: 'user', content: ['x'] }] }, 'invalid_type', 'messages[0].content[0]'],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'text' }] }] },
+      'invalid_value',
+      'messages[0].content[0].text',
+    ],
+    [
+      { messages: [...messages, { role: 'user', content: [{ type: 'input_audio' }] }] },
+      'invalid_value',
+      'messages[1].content[0]',
+    ],
+  ])('%j is refused', (body, code, param) => {
+    expect(refusal(body)).toMatchObject({ code, param });
+  });
+});
+
+describe('limits', () => {
+  it('max_completion_tokens wins over max_tokens; without both the room is the limit', () => {
+    expect(parse({ max_completion_tokens: 5, max_tokens: 7 }).prompts[0]?.maxTokens).toBe(5);
+    expect(parse({ max_tokens: 7 }).prompts[0]?.maxTokens).toBe(7);
+    expect(parse({}).prompts[0]?.maxTokens).toBe(200 - 9);
+    expect(parse({}, { kvCapacityTokens: 50 }).prompts[0]?.maxTokens).toBe(50 - 9);
+  });
+
+  it('a prompt that leaves no room is refused', () => {
+    const at = (count: number) => [{ role: 'user', content: ' word'.repeat(count) }];
+    expect(parse({ messages: at(191) }).prompts[0]?.maxTokens).toBe(1);
+    expect(refusal({ messages: at(192) }).message).toContain('at least 1, got 0');
+    expect(refusal({ messages: at(193) }).code).toBe('context_length_exceeded');
+    expect(refusal({ messages: at(50_000) }).code).toBe('context_length_exceeded');
+  });
+
+  it('names the field that set the limit', () => {
+    expect(refusal({ max_completion_tokens: -1 }).param).toBe('max_completion_tokens');
+    expect(refusal({ max_completion_tokens: 201 }).param).toBe('max_completion_tokens');
+    expect(refusal({ max_tokens: 0 }).param).toBe('max_tokens');
+  });
+});
+
+describe('log-probabilities', () => {
+  it('need logprobs to be true', () => {
+    expect(parse({ logprobs: true, top_logprobs: 3 }).logprobs).toBe(3);
+    expect(parse({ logprobs: true }).logprobs).toBe(0);
+    expect(parse({ logprobs: false, top_logprobs: 0 }).logprobs).toBeUndefined();
+    expect(refusal({ top_logprobs: 3 }).param).toBe('top_logprobs');
+    expect(refusal({ logprobs: true, top_logprobs: 21 }).param).toBe('top_logprobs');
+  });
+});
+
+describe('echo', () => {
+  it('repeats the last message when it is the assistant’s', () => {
+    const turns = [...messages, { role: 'assistant', content: 'Well,' }];
+    expect(parse({ echo: true, messages: turns }).prompts[0]?.echoText).toBe('Well,');
+    expect(parse({ echo: true }).prompts[0]?.echoText).toBeUndefined();
+  });
+});
+
+describe('fields that would change the answer', () => {
+  it.each([
+    ['tools', [{ type: 'function', function: { name: 'f' } }]],
+    ['tools', []],
+    ['tool_choice', 'auto'],
+    ['functions', [{ name: 'f' }]],
+    ['response_format', { type: 'json_object' }],
+    ['structured_outputs', { regex: 'a' }],
+    ['logit_bias', { 5: 1 }],
+    ['bad_words', ['x']],
+    ['allowed_token_ids', [1]],
+    ['use_beam_search', true],
+    ['modalities', ['text', 'audio']],
+    ['audio', { voice: 'x' }],
+    ['chat_template', 'x'],
+    ['continue_final_message', true],
+    ['truncate_prompt_tokens', 5],
+    ['prompt_embeds', 'x'],
+  ])('%s is refused by name', (field, value) => {
+    const error = refusal({ [field]: value });
+    expect(error).toMatchObject({ code: 'invalid_value', param: field });
+    expect(error.message).toBe(`${field} is not currently supported`);
+  });
+
+  it('pass with the neutral values that SDKs send', () => {
+    const neutral = {
+      tools: null,
+      tool_choice: 'none',
+      response_format: { type: 'text' },
+      logit_bias: {},
+      bad_words: [],
+      modalities: ['text'],
+      use_beam_search: false,
+      parallel_tool_calls: true,
+    };
+    expect(parse(neutral)).toEqual(parse({}));
+  });
+});
