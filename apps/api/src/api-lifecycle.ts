@@ -13,6 +13,8 @@ import { ReaderWatch } from './streaming/reader-watch';
 import { CONFIG, LOGGER } from './tokens';
 
 const DRAIN_CHECK_MS = 20;
+/** How long clients have to take over the error that ended their requests. */
+const LAST_WORDS_MS = 1_000;
 
 /** The order in which the parts of the process start, and in which they end. */
 @Injectable()
@@ -44,13 +46,18 @@ export class ApiLifecycle {
   /** Refuses new requests, lets those under way end within `shutdown_timeout`, then ends them. */
   async drain(): Promise<void> {
     this.generation.drain();
-    const deadlineMs = performance.now() + this.config.shutdownTimeout * 1_000;
     this.logger.info({ requests: this.generation.liveRequests }, 'draining');
+    await this.untilIdle(this.config.shutdownTimeout * 1_000);
+    this.generation.endAll();
+    await this.untilIdle(LAST_WORDS_MS);
+    await this.aborter.settled();
+  }
+
+  private async untilIdle(limitMs: number): Promise<void> {
+    const deadlineMs = performance.now() + limitMs;
     while (this.generation.liveRequests > 0 && performance.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     }
-    this.generation.endAll();
-    await this.aborter.settled();
   }
 
   async stop(): Promise<void> {

@@ -11,6 +11,7 @@ import { ModelCatalog } from './cluster/model-catalog';
 import { ModelsController } from './cluster/models.controller';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
+import { KvCapacity } from './generation/kv-capacity';
 import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -45,6 +46,7 @@ const PROVIDERS = [
   FrameInbox,
   GenerationService,
   HttpMetrics,
+  KvCapacity,
   ModelCatalog,
   ProcessMetrics,
   ReaderWatch,

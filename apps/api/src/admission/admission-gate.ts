@@ -1,4 +1,5 @@
 import { BatonError, STAGES, type Stage } from '@baton/contract';
+import { retryAfterSeconds } from '@baton/placement';
 import type { BatonConfig } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
@@ -11,9 +12,6 @@ interface Entry {
   readonly stage: Stage;
   readonly count: number;
 }
-
-/** Shortest and longest `Retry-After`. */
-const RETRY_AFTER_SECONDS = { min: 1, max: 60 };
 
 /**
  * Who may still wait. Owns this process's share of the cluster-wide counts of waiting sequences: one atomic decision lets a request in, and the
@@ -75,9 +73,8 @@ export class AdmissionGate {
 
   private full(stage: Stage): BatonError {
     const perSecond = this.drain[stage].perSecond(performance.now());
-    const { min, max } = RETRY_AFTER_SECONDS;
-    const seconds = perSecond > 0 ? Math.ceil(this.config.maxWaitingRequests / perSecond) : max;
-    return new BatonError('queue_full', undefined, null, Math.min(Math.max(seconds, min), max));
+    const seconds = retryAfterSeconds(this.config.maxWaitingRequests, perSecond);
+    return new BatonError('queue_full', undefined, null, seconds);
   }
 
   /** All of a turn in one question per stage; only when that is refused are they asked one by one. */

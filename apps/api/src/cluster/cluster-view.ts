@@ -69,8 +69,13 @@ export class ClusterView {
     return this.engines.find((engine) => engine.engineId === engineId)?.index ?? 0;
   }
 
+  readyEngines(stage: Stage): number {
+    return this.engines.filter((engine) => engine.stage === stage && engine.state === 'ready')
+      .length;
+  }
+
   isReady(stage: Stage): boolean {
-    return this.engines.some((engine) => engine.stage === stage && engine.state === 'ready');
+    return this.readyEngines(stage) > 0;
   }
 
   /** Ready now, or a moment ago: a lost worker comes back or another takes its place, and its queue waits for that. */

@@ -29,8 +29,9 @@ export class ExposedEngines {
   start(route: RequestListener, factory: ServerFactory = createServer): void {
     if (!this.config.exposeEngines) return;
     const sync = (engines: readonly EnginePresence[]): void => {
-      this.open(engines, route, factory);
+      // First, so that a port is free for the engine that has the index now.
       this.closeAllBut(engines);
+      this.open(engines, route, factory);
     };
     this.cluster.onEngines(sync);
     sync(this.cluster.living());

@@ -1,4 +1,3 @@
-import type { EnginePresence, Stage } from '@baton/contract';
 import { findModel } from '@baton/hardware';
 import {
   type AnswerOptions,
@@ -9,9 +8,9 @@ import {
 import type { BatonConfig } from '@baton/runtime';
 import { defaultTokenizer, type LengthModel } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
+import { KvCapacity } from '../generation/kv-capacity';
 import { lengthModelOf } from '../generation/length-model';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
-import { ClusterView } from './cluster-view';
 import { VERSION } from './version';
 
 /** What is served, and what a request for it is checked against. */
@@ -28,7 +27,7 @@ export class ModelCatalog {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    private readonly cluster: ClusterView,
+    private readonly capacity: KvCapacity,
   ) {
     const tokenizer = defaultTokenizer();
     const { dialect } = config;
@@ -43,17 +42,8 @@ export class ModelCatalog {
 
   /** With the KV capacity that the engines have announced by now. */
   get limits(): RequestLimits {
-    const kvCapacityTokens = this.kvCapacityTokens();
+    const kvCapacityTokens = this.capacity.largestTokens;
     return kvCapacityTokens === undefined ? this.fixed : { ...this.fixed, kvCapacityTokens };
-  }
-
-  /** Tokens that the smallest engine on a stage's shared queue holds; undefined before one has announced itself. */
-  capacityOf(stage: Stage): number | undefined {
-    const blocks = this.cluster
-      .living()
-      .filter((engine) => engine.stage === stage)
-      .map(blocksOf);
-    return blocks.length === 0 ? undefined : Math.min(...blocks) * this.config.blockSize;
   }
 
   cards(): ModelCard[] {
@@ -70,16 +60,4 @@ export class ModelCatalog {
   find(id: string): ModelCard | undefined {
     return this.cards().find((card) => card.id === id);
   }
-
-  /** Prompt and output of a request lie together where it is decoded. */
-  private kvCapacityTokens(): number | undefined {
-    const capacities = (['decode', 'aggregated'] as const)
-      .map((stage) => this.capacityOf(stage))
-      .filter((tokens) => tokens !== undefined);
-    return capacities.length === 0 ? undefined : Math.max(...capacities);
-  }
-}
-
-function blocksOf(engine: EnginePresence): number {
-  return engine.gauges.numBlocks;
 }

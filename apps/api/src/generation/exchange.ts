@@ -17,8 +17,6 @@ export interface ExchangeTools {
 export interface ExchangeOptions {
   /** Choices per prompt, for the metrics. */
   readonly choices: number;
-  /** The exchange is over, for whatever reason; called once. */
-  readonly onClosed: () => void;
   /** Ends the client's connection without a word. */
   readonly hangUp: () => void;
 }
@@ -121,7 +119,6 @@ export class Exchange implements SequenceOwner {
     }
     const orphans = running.filter(({ endReason }) => endReason === undefined);
     if (orphans.length > 0) this.tools.aborter.abort(orphans.map(({ job }) => job.requestId));
-    this.options.onClosed();
   }
 
   private release(sequence: Sequence): void {

@@ -26,6 +26,7 @@ import type { Call } from './call';
 import { Exchange, type ExchangeTools } from './exchange';
 import { JobFactory } from './job-factory';
 import type { Route } from './route';
+import { KvCapacity } from './kv-capacity';
 import { RoutePlanner } from './route-planner';
 import { StreamAnswer } from './stream-answer';
 import { WholeAnswer } from './whole-answer';
@@ -55,6 +56,7 @@ export class GenerationService {
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly catalog: ModelCatalog,
     private readonly routes: RoutePlanner,
+    private readonly capacity: KvCapacity,
     private readonly gate: AdmissionGate,
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,
@@ -75,6 +77,7 @@ export class GenerationService {
     await this.admit({ call, request, plans, routes });
   }
 
+  /** Answers that are not yet in the client's hands. */
   get liveRequests(): number {
     return this.live.size;
   }
@@ -101,13 +104,14 @@ export class GenerationService {
   private plan(request: GenerationRequest, routes: readonly Route[]): OutputPlan[] {
     return routes.map((route, index) => {
       const prompt = request.prompts[Math.floor(index / request.choices)];
+      const room = this.capacity.outputRoom(route, prompt?.ids.length ?? 0);
       const input = {
         tokenizer: this.catalog.limits.tokenizer,
         promptIds: prompt?.ids ?? [],
         model: request.model,
         seed: request.seed ?? this.config.seed,
         choice: index % request.choices,
-        maxTokens: prompt?.maxTokens ?? 1,
+        maxTokens: Math.min(prompt?.maxTokens ?? 1, room),
         minTokens: request.minTokens,
         ignoreEos: request.ignoreEos,
         stop: request.stop,
@@ -164,12 +168,14 @@ export class GenerationService {
     const { response, takeOver } = admission.call;
     takeOver();
     const exchange = new Exchange(this.tools, this.answerFor(admission, head), {
-      onClosed: () => this.live.delete(exchange),
       hangUp: () => response.destroy(),
       choices: admission.request.choices,
     });
     this.live.add(exchange);
-    response.once('close', () => exchange.clientLeft());
+    response.once('close', () => {
+      this.live.delete(exchange);
+      exchange.clientLeft();
+    });
     this.readers.watch(response, () => exchange.hangUpOnSlowReader());
     return exchange;
   }

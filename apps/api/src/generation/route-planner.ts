@@ -1,7 +1,9 @@
 import { BatonError, type Stage } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
+import { chooseRoute, type StageLoad } from '@baton/placement';
 import type { Logger } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
+import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
 import { LOGGER } from '../tokens';
 import { kvWishOf, ownRoute, type Route, wishedRoute } from './route';
@@ -12,6 +14,7 @@ export class RoutePlanner {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly cluster: ClusterView,
+    private readonly gate: AdmissionGate,
   ) {}
 
   /**
@@ -35,14 +38,22 @@ export class RoutePlanner {
   }
 
   private own(): Route {
-    const isSplit = this.isServed('prefill') && this.isServed('decode');
-    const isMixed = isSplit && this.cluster.isReady('aggregated');
-    if (isMixed) return ownRoute(this.lessWaiting());
-    return ownRoute(isSplit || !this.isServed('aggregated') ? 'disaggregated' : 'aggregated');
+    const choice = chooseRoute({
+      prefill: this.loadOf('prefill'),
+      decode: this.loadOf('decode'),
+      aggregated: this.loadOf('aggregated'),
+    });
+    if (choice.kind === 'none') throw new BatonError('no_engine');
+    return ownRoute(choice.kind);
   }
 
-  private lessWaiting(): 'disaggregated' | 'aggregated' {
-    return 'disaggregated';
+  /** A stage whose last engine has just gone still counts: its queue waits for the one that comes back. */
+  private loadOf(stage: Stage): StageLoad {
+    const readyEngines = this.cluster.readyEngines(stage);
+    return {
+      readyEngines: readyEngines === 0 && this.isServed(stage) ? 1 : readyEngines,
+      waiting: this.gate.waiting()[stage],
+    };
   }
 
   private engineAt(engineId: string): { engineId: string; stage: Stage } {

@@ -1,5 +1,5 @@
 import type { BatonConfig, Logger } from '@baton/runtime';
-import type { RequestView, Transport } from '@baton/transport';
+import type { QueueName, RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
@@ -30,6 +30,8 @@ export class Recovery {
   private timer: NodeJS.Timeout | undefined;
   private disconnectedMs: number | undefined;
   private isSweeping = false;
+  /** Within one sweep. */
+  private readonly emptyQueues = new Map<QueueName, Promise<boolean>>();
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
@@ -137,6 +139,7 @@ export class Recovery {
     for (const sequence of sequences) sequence.inspectedMs = nowMs;
     const ids = sequences.map(({ job }) => job.requestId);
     const views = await this.transport.ledger.inspect(ids);
+    this.emptyQueues.clear();
     for (const [i, sequence] of sequences.entries()) {
       if (sequence.isOver) continue;
       const view = views[i];
@@ -174,7 +177,16 @@ export class Recovery {
   private async isLost(sequence: Sequence, nowMs: number): Promise<boolean> {
     if (sequence.epoch > 0) return true;
     if (nowMs - sequence.heardMs < NEVER_BEGUN_MS) return false;
-    return (await this.transport.jobs.waiting(entryQueue(sequence.job))) === 0;
+    return this.isEmpty(entryQueue(sequence.job));
+  }
+
+  /** Asked once per queue and sweep, however many sequences wait in it. */
+  private isEmpty(queue: QueueName): Promise<boolean> {
+    const known = this.emptyQueues.get(queue);
+    if (known) return known;
+    const asked = this.transport.jobs.waiting(queue).then((waiting) => waiting === 0);
+    this.emptyQueues.set(queue, asked);
+    return asked;
   }
 
   private async revive(sequence: Sequence, nowMs: number): Promise<void> {
