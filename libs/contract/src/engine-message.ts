@@ -15,6 +15,11 @@ export type EngineMessage =
       readonly attempt: number;
       /** The request id under which the reader works, so that the answer finds it. */
       readonly readerRequestId: string;
+      /**
+       * What parameters from outside say about the holding and the prompt it is for, as one hash; `epoch` is 0 then. The holder compares it
+       * with what it holds, so that altered or mixed-up parameters never get somebody else's KV.
+       */
+      readonly claim?: number;
     }
   | {
       readonly kind: 'read-answer';
@@ -26,6 +31,8 @@ export type EngineMessage =
       readonly heldTokens: number;
       readonly bytesPerSecond: number;
       readonly activeReads: number;
+      /** The fault plan made this answer: `kv_load_failure_policy` decides, not the loss of a worker. */
+      readonly isInjected?: boolean;
     }
   /** The number of active reads at the holder changed: readers recompute their rate. */
   | { readonly kind: 'read-share'; readonly from: string; readonly activeReads: number }
@@ -41,7 +48,12 @@ export type EngineMessage =
   /** Renews leases; batched per holder. */
   | { readonly kind: 'heartbeat'; readonly from: string; readonly requestIds: readonly string[] }
   /** The holder's side of an abort or of a decode-side rejection: free at once. */
-  | { readonly kind: 'release'; readonly from: string; readonly requestId: string }
+  | {
+      readonly kind: 'release';
+      readonly from: string;
+      readonly requestId: string;
+      readonly generation: number;
+    }
   /** The API misses tokens of its stream from this index on. */
   | {
       readonly kind: 'resend';

@@ -65,6 +65,7 @@ export const HISTOGRAM_KEYS = [
   'nixl_bytes_transferred',
   'job_delivery_seconds',
   'step_lag_seconds',
+  'intended_time_per_output_token_seconds',
 ] as const;
 
 export type HistogramKey = (typeof HISTOGRAM_KEYS)[number];
@@ -80,6 +81,11 @@ const TRANSFER_BYTES = Array.from({ length: 12 }, (_, i) => 2 ** (11 + 2 * i));
 const OVERHEAD_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25,
   0.5, 1,
+];
+/** vLLM's request_time_per_output_token_seconds, with finer steps below for fast decode engines. */
+const TOKEN_SECONDS = [
+  0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4,
+  0.5, 0.75, 1, 2.5, 5,
 ];
 /** vLLM bounds its 1-2-5 series by max_model_len; one series for all models keeps cluster sums possible. */
 const REQUEST_TOKENS = oneTwoFive(1_000_000);
@@ -277,4 +283,9 @@ export const ENGINE_METRICS: readonly MetricFamily[] = [
     key: 'step_lag_seconds',
     buckets: OVERHEAD_SECONDS,
   }),
+  histogram(
+    'baton:intended_time_per_output_token_seconds',
+    'Simulated time per output token after the first, per finished request: what the step-time model meant, before any wall clock.',
+    { key: 'intended_time_per_output_token_seconds', buckets: TOKEN_SECONDS },
+  ),
 ];

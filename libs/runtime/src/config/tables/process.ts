@@ -1,9 +1,16 @@
-import { choice, number, optionalText } from '../option';
+import { choice, integer, number, optionalText, text } from '../option';
 
 /** Logs, and the hooks by which tests break things on purpose. */
 export const PROCESS = {
   logLevel: choice(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info', {
     help: 'How much is logged to stderr.',
+  }),
+  /** Where a worker process serves its own /health and /metrics. */
+  workerHost: text('127.0.0.1', {
+    help: "Address of a worker process's own /health, /health/ready and /metrics.",
+  }),
+  workerPort: integer(0, [0, 65535], {
+    help: "Port of a worker process's own /health, /health/ready and /metrics; 0 takes a free one, which its log names.",
   }),
   /** Name of a step of the hand-over after which the process ends itself with SIGKILL. */
   crashAfter: optionalText({

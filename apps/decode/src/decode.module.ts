@@ -1,0 +1,10 @@
+import { WorkerModule, type WorkerProbe } from '@baton/runtime';
+import { type DynamicModule, Module } from '@nestjs/common';
+
+/** Engines that stream tokens: decode, and aggregated ones that also compute the prompts. */
+@Module({})
+export class DecodeModule {
+  static forRoot(probe: WorkerProbe): DynamicModule {
+    return { module: DecodeModule, imports: [WorkerModule.forRoot(probe)] };
+  }
+}

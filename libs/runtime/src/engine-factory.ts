@@ -1,0 +1,86 @@
+import type { Stage } from '@baton/contract';
+import type { EngineOptions } from '@baton/engine';
+import {
+  buildStepTimeModel,
+  type EnginePlacement,
+  findGpu,
+  findLink,
+  findModel,
+  HardwareError,
+  kvBytesPerToken,
+  kvCapacityBlocks,
+  type Link,
+  linkFromTiming,
+} from '@baton/hardware';
+import { type BatonConfig, configForStage } from './config/config';
+import { UsageError } from './config/usage-error';
+import { stepTimeSpec } from './step-time-spec';
+
+/** Everything about the engines of one stage that follows from a configuration, for both clocks. */
+export interface EngineSetup {
+  readonly options: EngineOptions;
+  /** Name under which clients know the model. */
+  readonly servedModelName: string;
+  readonly tensorParallelSize: number;
+  /** Bytes of KV per prompt token that one rank sends over its own link. */
+  readonly kvBytesPerToken: number;
+  readonly link: Link;
+}
+
+/**
+ * Resolves model, GPU, link, KV capacity and step times for the engines of `stage`.
+ *
+ * @throws UsageError, one sentence, for unknown names, a model that does not fit, or an unreadable step-time file
+ */
+export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
+  try {
+    return resolve(configForStage(config, stage));
+  } catch (error) {
+    if (error instanceof HardwareError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function resolve(config: BatonConfig): EngineSetup {
+  const model = findModel(config.model);
+  const placement = { model, gpu: findGpu(config.gpu), tp: config.tensorParallelSize };
+  const bytesPerToken = kvBytesPerToken(model, placement.tp);
+  return {
+    options: engineOptions(config, placement),
+    servedModelName: config.servedModelName ?? config.model,
+    tensorParallelSize: placement.tp,
+    kvBytesPerToken: bytesPerToken,
+    link: linkOf(config, bytesPerToken),
+  };
+}
+
+function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineOptions {
+  const { maxNumSeqs, maxNumBatchedTokens, gpuMemoryUtilization, blockSize } = config;
+  if (maxNumBatchedTokens < maxNumSeqs) {
+    throw new UsageError(
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs (${maxNumSeqs}).`,
+    );
+  }
+  const capacity = { ...placement, gpuMemoryUtilization, blockSize };
+  return {
+    maxNumSeqs,
+    maxNumBatchedTokens,
+    blockSize,
+    numBlocks: config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity),
+    maxModelLen: config.maxModelLen ?? placement.model.maxContext,
+    longPrefillTokenThreshold: config.longPrefillTokenThreshold,
+    enablePrefixCaching: config.enablePrefixCaching,
+    enableChunkedPrefill: config.enableChunkedPrefill,
+    schedulingPolicy: config.schedulingPolicy,
+    stepTime: buildStepTimeModel(stepTimeSpec(config), placement),
+    seed: config.seed,
+    warmupPenaltyPercent: config.warmupPenalty,
+    warmupSteps: config.warmupSteps,
+  };
+}
+
+function linkOf(config: BatonConfig, bytesPerToken: number): Link {
+  const { kvCacheTransferLatency: latencyMs, kvCacheTransferTimePerToken: perTokenMs } = config;
+  if (latencyMs === undefined && perTokenMs === undefined) return findLink(config.link);
+  return linkFromTiming({ latencyMs, perTokenMs, kvBytesPerToken: bytesPerToken });
+}

@@ -1,0 +1,31 @@
+import type { EnginePresence } from '@baton/contract';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { LoopLag } from '../clock/loop-lag';
+import { registerEngineMetrics, type EngineMetricsSource } from '../metrics/engine-metrics';
+
+/** What a worker process shows of itself over HTTP. */
+export interface WorkerProbe {
+  engines(): readonly EnginePresence[];
+  metrics(): Promise<string>;
+}
+
+export const WORKER_PROBE = Symbol('worker probe');
+
+/** The numbers of this process's engines, its event loop and its memory. */
+export function workerProbe(
+  engines: () => readonly EnginePresence[],
+  cacheConfig: EngineMetricsSource['cacheConfig'],
+): WorkerProbe {
+  const registry = new Registry();
+  registerEngineMetrics(registry, { presences: engines, cacheConfig });
+  collectDefaultMetrics({ register: registry });
+  const lag = new LoopLag();
+  lag.start();
+  const gauge: Gauge = new Gauge({
+    name: 'baton:event_loop_lag_seconds',
+    help: 'How late the event loop of this process ran its timers since the last scrape, 99th percentile.',
+    registers: [registry],
+    collect: () => gauge.set(lag.takeP99Ms() / 1_000),
+  });
+  return { engines, metrics: () => registry.metrics() };
+}

@@ -1,0 +1,28 @@
+import { Controller, Get, Header, HttpStatus, Inject, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { WORKER_PROBE, type WorkerProbe } from './worker-probe';
+
+/** What an orchestrator and a scraper ask of a worker process. */
+@Controller()
+export class WorkerController {
+  constructor(@Inject(WORKER_PROBE) private readonly probe: WorkerProbe) {}
+
+  /** Alive, whatever its engines do. */
+  @Get('health')
+  health(): void {
+    return undefined;
+  }
+
+  /** 503 while no engine of this process takes work. */
+  @Get('health/ready')
+  ready(@Res() reply: FastifyReply): void {
+    const isReady = this.probe.engines().some((engine) => engine.state === 'ready');
+    void reply.status(isReady ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE).send();
+  }
+
+  @Get('metrics')
+  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+  metrics(): Promise<string> {
+    return this.probe.metrics();
+  }
+}

@@ -1,0 +1,256 @@
+import type { EngineMessage } from '@baton/contract';
+import {
+  type FetchFailure,
+  leaseTimes,
+  type TargetAction,
+  TargetCoordinator,
+  type TargetFact,
+} from '@baton/handoff';
+import { type Micros, secondsToUs, unreachable, usToSeconds } from '@baton/kernel';
+import type { LettingGo } from './endings';
+import type { FailedFetches } from './failed-fetches';
+import type { HostContext } from './host-context';
+import type { Mailbox } from './mailbox';
+import type { Fetching, Run } from './run';
+import { Transfers } from './transfers';
+import { WakeUp } from './wake-up';
+
+type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
+type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
+
+/** A read is asked twice, each time waiting this long (wall): an infrastructure timeout, which does not scale with speedup. */
+const ANSWER_WITHIN_US = secondsToUs(1);
+
+/**
+ * The target end of hand-overs: reserves blocks in the order in which the engine wants them, asks the holder, times the transfer and tells the
+ * engine when the KV is there. What a failed fetch means is decided by `FailedFetches`.
+ */
+export class DecodeSide {
+  private coordinator: TargetCoordinator;
+  private transfers: Transfers;
+  private readonly wakeUp: WakeUp;
+  /** Submitted runs for which the engine had no room yet. */
+  private readonly unreserved = new Set<Run>();
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly mailbox: Mailbox,
+    private readonly failed: FailedFetches,
+  ) {
+    this.coordinator = this.newCoordinator();
+    this.transfers = this.newTransfers();
+    this.wakeUp = new WakeUp(context.clock, () => context.guard(() => this.tick()));
+  }
+
+  /** Runs that wait for room, beyond which no more jobs should be taken. */
+  get waitingForRoom(): number {
+    return this.unreserved.size;
+  }
+
+  /** Engines from which something is being fetched. */
+  sources(): string[] {
+    return [...new Set(this.coordinator.view().map((fetch) => fetch.sourceId))];
+  }
+
+  /** The run's sequence is in the engine: its KV is to be fetched. */
+  accept(run: Run, fetching: Fetching): void {
+    run.fetching = fetching;
+    this.unreserved.add(run);
+    this.tell({
+      kind: 'accepted',
+      requestId: run.job.requestId,
+      epoch: run.epoch,
+      source: fetching.source,
+      nowUs: this.nowUs(),
+    });
+    this.reserve();
+  }
+
+  /** This engine can never serve it: the holder may free the blocks. */
+  reject(run: Run, fetching: Fetching): void {
+    const { requestId } = run.job;
+    const { source } = fetching;
+    this.tell({ kind: 'rejected', requestId, epoch: run.epoch, source, nowUs: this.nowUs() });
+  }
+
+  /** Gives blocks to whoever is next and has room; to be called whenever some may have become free, which was at `freedUs`. */
+  reserve(freedUs: Micros = this.nowUs()): void {
+    const { engine, runs } = this.context;
+    while (this.unreserved.size > 0) {
+      const reservation = engine.reserveNext();
+      if (reservation === undefined) break;
+      const run = runs.at(reservation.handle);
+      if (run?.fetching === undefined) continue;
+      this.unreserved.delete(run);
+      const sinceUs = run.fetching.waitedForRoom ? freedUs : run.causeUs;
+      run.fetching.reservedUs = this.context.loop.logicalUs(sinceUs);
+      run.fetching.missingTokens = reservation.missingTokens;
+      this.onReserved(run, reservation.missingTokens);
+    }
+    for (const { fetching } of this.unreserved) if (fetching) fetching.waitedForRoom = true;
+  }
+
+  letGo(run: Run, why: LettingGo): void {
+    this.unreserved.delete(run);
+    const { requestId } = run.job;
+    const nowUs = this.nowUs();
+    if (why === 'aborted') this.tell({ kind: 'aborted', requestId, nowUs });
+    else this.tell({ kind: 'superseded', requestId, epoch: run.epoch, nowUs });
+  }
+
+  onReadAnswer(answer: Message<'read-answer'>): void {
+    const { readerRequestId, ...rest } = answer;
+    const fetching = this.context.runs.get(readerRequestId)?.fetching;
+    if (fetching && answer.isInjected === true) fetching.hasInjectedFault = true;
+    this.tell({ ...rest, kind: 'read-answered', requestId: readerRequestId, nowUs: this.nowUs() });
+  }
+
+  onReadShare({ from, activeReads }: Message<'read-share'>): void {
+    this.tell({ kind: 'share-changed', from, activeReads, nowUs: this.nowUs() });
+  }
+
+  onSourceLost(engineId: string): void {
+    this.tell({ kind: 'source-lost', engineId, nowUs: this.nowUs() });
+  }
+
+  reset(): void {
+    this.transfers.stop();
+    this.transfers = this.newTransfers();
+    this.coordinator = this.newCoordinator();
+    this.unreserved.clear();
+  }
+
+  stop(): void {
+    this.transfers.stop();
+    this.wakeUp.cancel();
+  }
+
+  private newCoordinator(): TargetCoordinator {
+    const { options, clock } = this.context;
+    return new TargetCoordinator({
+      lease: leaseTimes(options.kvLeaseUs),
+      answerWithinUs: Math.round(ANSWER_WITHIN_US * clock.speedup),
+      bytesPerToken: options.facts.kvBytesPerToken,
+    });
+  }
+
+  private newTransfers(): Transfers {
+    return new Transfers(this.context, (run, completedUs) => {
+      const { requestId } = run.job;
+      this.tell({ kind: 'transfer-done', requestId, epoch: run.epoch, nowUs: completedUs });
+    });
+  }
+
+  private nowUs(): Micros {
+    return this.context.clock.nowUs();
+  }
+
+  private tick(): void {
+    this.tell({ kind: 'tick', nowUs: this.nowUs() });
+  }
+
+  private onReserved(run: Run, missingTokens: number): void {
+    this.context.stats.add('external_prefix_cache_queries', missingTokens);
+    const { requestId } = run.job;
+    this.tell({
+      kind: 'reserved',
+      ...{ requestId, missingTokens },
+      epoch: run.epoch,
+      nowUs: this.nowUs(),
+    });
+  }
+
+  private tell(fact: TargetFact): void {
+    for (const action of this.coordinator.handle(fact)) this.carryOut(action);
+    // In the turn after this one: a heartbeat that a read of this turn replaces is then not due any more.
+    this.context.clock.wall.soon(() => this.wakeUp.set(this.coordinator.nextWakeUpUs()));
+  }
+
+  private carryOut(action: TargetAction): void {
+    const from = this.context.engineId;
+    switch (action.kind) {
+      case 'send-read':
+        return this.sendRead(action);
+      case 'send-read-end': {
+        const { kind: _kind, to, ...end } = action;
+        return this.mailbox.send(to, { kind: 'read-end', from, ...end });
+      }
+      case 'send-heartbeats':
+        return this.mailbox.send(action.to, {
+          kind: 'heartbeat',
+          from,
+          requestIds: action.requestIds,
+        });
+      case 'send-release': {
+        const { requestId, generation } = action;
+        return this.mailbox.send(action.to, { kind: 'release', from, requestId, generation });
+      }
+      case 'start-transfer':
+        return this.startTransfer(action);
+      case 'set-share':
+        return this.transfers.setShare(action.sourceId, action.activeReads);
+      case 'cancel-transfer':
+        return this.transfers.cancel(action.requestId, action.epoch);
+      case 'kv-ready':
+        return this.onKvReady(action);
+      case 'kv-failed':
+        return this.onKvFailed(action);
+      default:
+        return unreachable(action);
+    }
+  }
+
+  private sendRead(action: Action<'send-read'>): void {
+    const { requestId, epoch, generation, attempt, readerRequestId } = action;
+    const claim = this.context.runs.get(readerRequestId)?.fetching?.claim;
+    this.mailbox.send(action.to, {
+      kind: 'read',
+      from: this.context.engineId,
+      ...{ requestId, epoch, generation, attempt, readerRequestId },
+      ...(claim === undefined ? {} : { claim }),
+    });
+  }
+
+  private startTransfer(action: Action<'start-transfer'>): void {
+    const run = this.currentRun(action);
+    if (run?.fetching?.reservedUs === undefined) return;
+    const startUs = this.context.loop.logicalUs(run.fetching.reservedUs);
+    run.fetching.transferStartedUs = startUs;
+    this.transfers.start(run, action, startUs);
+  }
+
+  private onKvReady(action: Action<'kv-ready'>): void {
+    const run = this.currentRun(action);
+    if (run?.fetching?.reservedUs === undefined) return;
+    const { stats, loop, engine } = this.context;
+    let readyUs = run.fetching.reservedUs;
+    if (action.transferredBytes > 0) {
+      readyUs = run.fetching.transferStartedUs + this.transfers.lastSpanUs;
+      stats.observe('nixl_xfer_time_seconds', usToSeconds(this.transfers.lastSpanUs));
+      stats.observe('nixl_bytes_transferred', action.transferredBytes);
+    }
+    run.transferredTokens = action.transferredTokens;
+    stats.add('external_prefix_cache_hits', action.transferredTokens);
+    loop.enter(readyUs, () => {
+      if (run.handle >= 0) engine.kvArrived(run.handle);
+    });
+  }
+
+  private onKvFailed(action: Action<'kv-failed'>): void {
+    const run = this.currentRun(action);
+    if (run === undefined || isOwnDoing(action.why)) return;
+    this.unreserved.delete(run);
+    this.context.stats.add('nixl_num_failed_transfers');
+    this.failed.onFailed(run, action.why);
+  }
+
+  private currentRun(of: { requestId: string; epoch: number }): Run | undefined {
+    const run = this.context.runs.get(of.requestId);
+    return run?.epoch === of.epoch ? run : undefined;
+  }
+}
+
+/** The run has been ended by this host, which needs no further word. */
+function isOwnDoing(why: FetchFailure): boolean {
+  return why === 'aborted' || why === 'rejected' || why === 'superseded';
+}

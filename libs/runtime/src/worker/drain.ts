@@ -1,0 +1,42 @@
+import type { Endings } from './endings';
+import type { HostContext } from './host-context';
+import type { PrefillSide } from './prefill-side';
+
+export interface DrainSides {
+  readonly endings: Endings;
+  readonly prefill: PrefillSide;
+}
+
+/** Wall µs between two looks at what is left. */
+const LOOK_EVERY_US = 20_000;
+
+/** How an engine leaves: what has not started goes back at once, what runs may finish, what is held may be fetched, the rest goes back. */
+export class Drain {
+  constructor(
+    private readonly context: HostContext,
+    private readonly sides: DrainSides,
+  ) {}
+
+  async run(timeoutMs: number): Promise<void> {
+    const { wall } = this.context.clock;
+    const deadlineUs = wall.nowUs() + timeoutMs * 1_000;
+    this.giveBack((run) => !run.isScheduled);
+    while (!this.isAtRest() && wall.nowUs() < deadlineUs) {
+      await new Promise<void>((resolve) => wall.at(wall.nowUs() + LOOK_EVERY_US, resolve));
+    }
+    this.giveBack(() => true);
+  }
+
+  private isAtRest(): boolean {
+    return this.context.runs.size === 0 && this.sides.prefill.holdings === 0;
+  }
+
+  private giveBack(
+    isMeant: (run: ReturnType<HostContext['runs']['all']>[number]) => boolean,
+  ): void {
+    for (const run of this.context.runs.all()) {
+      if (run.state === 'moving-on' || !isMeant(run)) continue;
+      this.context.guard(() => this.sides.endings.giveBack(run));
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import type { EnginePresence } from '@baton/contract';
+import type { EngineCounters, EnginePort, StepFacts } from '@baton/engine';
+import { type Micros, usToSeconds } from '@baton/kernel';
+import type { Transport } from '@baton/transport';
+import type { LiveClock } from '../clock/live-clock';
+import type { Logger } from '../logs/logger';
+import { EngineStats } from '../metrics/engine-stats';
+import { DecodeSide } from './decode-side';
+import { Drain } from './drain';
+import { Endings, type LettingGo } from './endings';
+import { FailedFetches } from './failed-fetches';
+import { FaultPlan } from './fault-plan';
+import { FinishedRuns } from './finished-runs';
+import { Frames } from './frames';
+import type { HostContext } from './host-context';
+import type { HostOptions } from './host-options';
+import { Intake } from './intake';
+import { LagWindow } from './lag-window';
+import { Mailbox } from './mailbox';
+import { PrefillSide } from './prefill-side';
+import { PresenceBeacon } from './presence';
+import { Resender } from './resend';
+import { type Run, RunTable } from './run';
+import { StepFrames } from './step-frames';
+import { StepLoop } from './step-loop';
+import { Sweep } from './sweep';
+
+export interface HostDependencies {
+  readonly transport: Transport;
+  readonly clock: LiveClock;
+  readonly log: Logger;
+}
+
+const NO_COUNTS: EngineCounters = {
+  steps: 0,
+  promptTokensComputed: 0,
+  promptTokensCached: 0,
+  promptTokensTransferred: 0,
+  generatedTokens: 0,
+  preemptions: 0,
+  prefixQueriesTokens: 0,
+  prefixHitsTokens: 0,
+  finished: 0,
+  aborted: 0,
+};
+
+/**
+ * One engine in the cluster, on the wall clock: wires the parts of this folder together and replaces the engine should it throw. Jobs and
+ * messages come in, frames and ledger entries go out; the engine and the hand-over coordinators decide everything in between.
+ */
+export class EngineHost implements HostContext {
+  /** Another one for each start: whoever asks for an engine of before finds nobody. */
+  readonly engineId = randomUUID();
+  readonly runs = new RunTable();
+  readonly stats = new EngineStats();
+  readonly transport: Transport;
+  readonly clock: LiveClock;
+  readonly log: Logger;
+  readonly frames: Frames;
+  readonly loop: StepLoop;
+  readonly faults: FaultPlan;
+  engine: EnginePort;
+  private formerCounters = NO_COUNTS;
+  private readonly finished = new FinishedRuns();
+  private readonly lag = new LagWindow();
+  private readonly endings: Endings;
+  private readonly mailbox: Mailbox;
+  private readonly prefill: PrefillSide;
+  private readonly decode: DecodeSide;
+  private readonly intake: Intake;
+  private readonly stepFrames: StepFrames;
+  private readonly sweep: Sweep;
+  private readonly beacon: PresenceBeacon;
+  private stepUs: Micros = 0;
+  private startup: { cancel(): void } | undefined;
+
+  constructor(
+    readonly options: HostOptions,
+    { transport, clock, log }: HostDependencies,
+  ) {
+    this.transport = transport;
+    this.clock = clock;
+    this.log = log.child({ engine: this.engineId.slice(0, 8) });
+    this.engine = options.buildEngine();
+    this.faults = new FaultPlan(options.faults);
+    const { engineId } = this;
+    this.frames = new Frames({
+      engineId,
+      stage: options.role,
+      bus: transport.bus,
+      wall: clock.wall,
+    });
+    this.loop = this.newLoop();
+    this.mailbox = new Mailbox(this);
+    const letGo = (run: Run, why: LettingGo): void => this.letGo(run, why);
+    this.endings = new Endings(this, { finished: this.finished, letGo });
+    const { endings } = this;
+    this.prefill = new PrefillSide(this, endings, this.mailbox);
+    const failed = new FailedFetches(this, endings);
+    this.decode = new DecodeSide(this, this.mailbox, failed);
+    const { prefill, decode, finished } = this;
+    this.intake = new Intake(this, { decode, endings, failed });
+    this.stepFrames = new StepFrames(this, { endings, prefill });
+    this.sweep = new Sweep(this, { endings, finished, prefill, decode });
+    this.beacon = new PresenceBeacon(this, {
+      lag: this.lag,
+      formerCounters: () => this.formerCounters,
+    });
+  }
+
+  /** Resolves when the engine is announced and listens; it takes work once its simulated start-up is over. */
+  async start(): Promise<void> {
+    await this.mailbox.open({
+      prefill: this.prefill,
+      decode: this.decode,
+      onResend: new Resender(this, this.finished).answer,
+      onAborts: (requestIds) => this.onAborts(requestIds),
+    });
+    await this.beacon.start();
+    this.sweep.start();
+    const { startupUs } = this.options;
+    if (startupUs === 0) await this.open();
+    else {
+      const { clock } = this;
+      const rung = (): void => void this.open().catch((error: unknown) => this.onBug(error));
+      this.startup = clock.atSim(clock.nowUs() + startupUs, rung);
+    }
+  }
+
+  get state(): EnginePresence['state'] {
+    return this.beacon.state;
+  }
+
+  presence(): EnginePresence {
+    return this.beacon.snapshot();
+  }
+
+  /** Takes nothing more, lets what runs finish for at most `timeoutMs` of wall time, hands back the rest, and leaves the cluster. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.startup?.cancel();
+    this.intake.pause();
+    await this.tolerate(this.beacon.enter('draining'));
+    const { endings, prefill } = this;
+    await new Drain(this, { endings, prefill }).run(timeoutMs);
+    this.loop.stop();
+    this.sweep.stop();
+    this.prefill.stop();
+    this.decode.stop();
+    await this.tolerate(this.intake.close());
+    await this.tolerate(this.mailbox.close());
+    await this.tolerate(this.beacon.stop());
+  }
+
+  guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.onCrash(error);
+    }
+  }
+
+  private async open(): Promise<void> {
+    this.intake.open();
+    await this.beacon.enter('ready');
+  }
+
+  private newLoop(): StepLoop {
+    return new StepLoop({
+      clock: this.clock,
+      engine: () => this.engine,
+      onStep: (durationUs, lateUs) => this.onStep(durationUs, lateUs),
+      onFacts: (facts) => this.onFacts(facts),
+      onReAnchor: () => this.stats.add('clock_reanchors'),
+      onCrash: (error) => this.onCrash(error),
+    });
+  }
+
+  private onStep(durationUs: Micros, lateUs: number): void {
+    this.stepUs = durationUs;
+    this.lag.observe(lateUs);
+    this.stats.observe('step_lag_seconds', usToSeconds(Math.max(0, lateUs)));
+  }
+
+  private onFacts(facts: StepFacts): void {
+    this.stepFrames.publish(facts, this.stepUs);
+    this.decode.reserve(facts.endUs);
+    const { length } = facts.scheduled;
+    if (length + facts.finished.length + facts.held.length > 0) this.intake.wake();
+  }
+
+  private onAborts(requestIds: readonly string[]): void {
+    for (const requestId of requestIds) {
+      const run = this.runs.get(requestId);
+      if (run) this.endings.abort(run);
+      else this.prefill.letGo(requestId, 0, 'aborted');
+    }
+    this.decode.reserve();
+    this.intake.wake();
+  }
+
+  private letGo(run: Run, why: LettingGo): void {
+    this.intake.settle(run);
+    if (run.fetching) this.decode.letGo(run, why);
+    if (run.stage === 'prefill') this.prefill.letGo(run.job.requestId, run.epoch, why);
+    // A sequence may have waited for what this one held, in an engine that has nothing else to do.
+    this.loop.enter(this.clock.nowUs(), () => undefined);
+  }
+
+  /** The engine broke an invariant: a new one takes its place, and every request it had ends with `engine_error`. */
+  private onCrash(error: unknown): void {
+    this.log.error({ err: error }, 'engine failed; its requests end, a new engine takes over');
+    const broken = this.engine;
+    this.loop.reset();
+    this.engine = this.options.buildEngine();
+    this.formerCounters = addCounters(this.formerCounters, broken.counters);
+    const lost = this.runs.all();
+    for (const run of lost) this.runs.unbind(run);
+    this.prefill.reset();
+    for (const run of lost) this.endings.fail(run, 'engine_error');
+    this.decode.reset();
+    this.intake.wake();
+  }
+
+  private onBug(error: unknown): void {
+    this.log.error({ err: error }, 'unexpected failure');
+  }
+
+  /** The broker may be gone while this host ends; that must not keep it. */
+  private async tolerate(work: Promise<void>): Promise<void> {
+    await work.catch((error: unknown) => this.log.debug({ err: error }, 'while stopping'));
+  }
+}
+
+function addCounters(a: EngineCounters, b: EngineCounters): EngineCounters {
+  const keys = Object.keys(a) as (keyof EngineCounters)[];
+  const sums = keys.map((key) => [key, a[key] + b[key]]);
+  return Object.fromEntries(sums) as unknown as EngineCounters;
+}

@@ -1,0 +1,69 @@
+import type { FetchFailure } from '@baton/handoff';
+import type { Endings } from './endings';
+import type { HostContext } from './host-context';
+import type { Run } from './run';
+
+/**
+ * What becomes of a request whose KV will not come. A routed one has lost its source: it is prefetched again, or failed, by `worker_loss_policy`.
+ * Parameters from outside and faults made on purpose go by `kv_load_failure_policy`.
+ */
+export class FailedFetches {
+  constructor(
+    private readonly context: HostContext,
+    private readonly endings: Endings,
+  ) {}
+
+  onFailed(run: Run, why: FetchFailure): void {
+    const { options, log } = this.context;
+    log.debug({ requestId: run.job.requestId, why }, 'KV not loaded');
+    if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
+      if (options.kvLoadFailurePolicy === 'fail') this.endings.fail(run, 'kv_load_failed');
+      else this.recompute(run);
+    } else {
+      this.onSourceGone(run);
+    }
+  }
+
+  /** Also for a routed job whose hand-over record is gone. */
+  onSourceGone(run: Run): void {
+    if (this.context.options.workerLossPolicy === 'fail') {
+      this.endings.fail(run, 'worker_lost');
+      return;
+    }
+    run.state = 'moving-on';
+    this.leaveEngine(run);
+    this.returnToPrefill(run).catch((error: unknown) => {
+      this.context.log.warn(
+        { err: error, requestId: run.job.requestId },
+        'not sent back to prefill',
+      );
+      if (run.state !== 'over') this.context.guard(() => this.endings.giveBack(run));
+    });
+  }
+
+  /** The engine computes the prompt itself, reserved or not. */
+  private recompute(run: Run): void {
+    const { loop, clock, engine } = this.context;
+    loop.enter(clock.nowUs(), () => {
+      if (run.handle >= 0) engine.kvFailed(run.handle);
+    });
+  }
+
+  private leaveEngine(run: Run): void {
+    const { engine, runs } = this.context;
+    const { handle } = run;
+    runs.unbind(run);
+    if (handle >= 0) engine.abort(handle);
+  }
+
+  private async returnToPrefill(run: Run): Promise<void> {
+    const { transport, clock } = this.context;
+    const { job, epoch } = run;
+    const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
+    if (submission !== undefined) {
+      const causeUs = clock.wall.nowUs();
+      await transport.jobs.add('prefill', [{ ...job, submission, causeUs }]);
+    }
+    if (run.state !== 'over') this.endings.handOn(run);
+  }
+}

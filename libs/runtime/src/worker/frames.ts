@@ -1,0 +1,76 @@
+import { channels, type Bus } from '@baton/transport';
+import { type FrameEntry, FrameWriter, type Stage } from '@baton/contract';
+import type { WallClock } from '../clock/wall-clock';
+
+/** What one engine has to say to one API process until the next flush. */
+export interface Outbox {
+  readonly apiId: string;
+  readonly writer: FrameWriter;
+  hasEntries: boolean;
+  /** Runs that may still write here. */
+  users: number;
+}
+
+export interface FramesOptions {
+  readonly engineId: string;
+  readonly stage: Stage;
+  readonly bus: Bus;
+  readonly wall: WallClock;
+}
+
+/** One frame per engine step and API process; whatever happens between steps goes out at the end of the turn. */
+export class Frames {
+  private readonly outboxes = new Map<string, Outbox>();
+  private readonly filled: Outbox[] = [];
+  private isFlushDue = false;
+
+  constructor(private readonly options: FramesOptions) {}
+
+  /** The outbox of an API process, kept until `release`d as often as it was taken. */
+  take(apiId: string): Outbox {
+    let outbox = this.outboxes.get(apiId);
+    if (outbox === undefined) {
+      const writer = new FrameWriter(this.options.engineId, this.options.stage);
+      outbox = { apiId, writer, hasEntries: false, users: 0 };
+      this.outboxes.set(apiId, outbox);
+    }
+    outbox.users += 1;
+    return outbox;
+  }
+
+  release(outbox: Outbox): void {
+    outbox.users -= 1;
+    if (outbox.users === 0) this.outboxes.delete(outbox.apiId);
+  }
+
+  add(outbox: Outbox, entry: Readonly<FrameEntry>): void {
+    if (outbox.writer.isFull) this.publish(outbox, this.options.wall.nowUs());
+    outbox.writer.add(entry);
+    if (outbox.hasEntries) return;
+    outbox.hasEntries = true;
+    this.filled.push(outbox);
+  }
+
+  /** For entries that no step flushes. */
+  flushSoon(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    this.options.wall.soon(() => {
+      this.isFlushDue = false;
+      this.flush(this.options.wall.nowUs());
+    });
+  }
+
+  /** @param stepEndUs logical end of the step on the wall */
+  flush(stepEndUs: number): void {
+    for (const outbox of this.filled) {
+      outbox.hasEntries = false;
+      this.publish(outbox, stepEndUs);
+    }
+    this.filled.length = 0;
+  }
+
+  private publish(outbox: Outbox, stepEndUs: number): void {
+    this.options.bus.publish(channels.api(outbox.apiId), outbox.writer.take(stepEndUs));
+  }
+}

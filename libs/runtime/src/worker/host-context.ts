@@ -1,0 +1,28 @@
+import type { EnginePort } from '@baton/engine';
+import type { Transport } from '@baton/transport';
+import type { LiveClock } from '../clock/live-clock';
+import type { Logger } from '../logs/logger';
+import type { EngineStats } from '../metrics/engine-stats';
+import type { FaultPlan } from './fault-plan';
+import type { Frames } from './frames';
+import type { HostOptions } from './host-options';
+import type { RunTable } from './run';
+import type { StepLoop } from './step-loop';
+
+/** What all parts of one engine host share. */
+export interface HostContext {
+  readonly engineId: string;
+  readonly options: HostOptions;
+  readonly clock: LiveClock;
+  readonly transport: Transport;
+  readonly runs: RunTable;
+  readonly frames: Frames;
+  readonly loop: StepLoop;
+  readonly stats: EngineStats;
+  readonly faults: FaultPlan;
+  readonly log: Logger;
+  /** The present engine: another one after a crash. */
+  readonly engine: EnginePort;
+  /** Runs what touches the engine from outside a step; should the engine throw, the host takes over. */
+  guard(run: () => void): void;
+}

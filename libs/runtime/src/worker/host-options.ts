@@ -1,0 +1,37 @@
+import type { Stage } from '@baton/contract';
+import type { EnginePort } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
+import type { FaultOptions } from './fault-plan';
+
+/** What an engine host needs to know about its engine besides the engine itself. */
+export interface EngineFacts {
+  readonly model: string;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  readonly blockSize: number;
+  readonly numBlocks: number;
+  readonly tensorParallelSize: number;
+  /** Bytes of KV per prompt token that one rank sends over its own link. */
+  readonly kvBytesPerToken: number;
+  readonly link: LinkFacts;
+}
+
+export interface LinkFacts {
+  readonly bytesPerSecond: number;
+  readonly baseLatencyUs: Micros;
+}
+
+export interface HostOptions {
+  readonly role: Stage;
+  readonly facts: EngineFacts;
+  /** Called at the start, and again after an engine has thrown. */
+  readonly buildEngine: () => EnginePort;
+  readonly kvLeaseUs: Micros;
+  readonly kvLoadFailurePolicy: 'fail' | 'recompute';
+  readonly workerLossPolicy: 'retry' | 'fail';
+  /** Runs of one stage that a request may take. */
+  readonly maxRuns: number;
+  /** Simulated µs before the engine takes work. */
+  readonly startupUs: Micros;
+  readonly faults: FaultOptions;
+}

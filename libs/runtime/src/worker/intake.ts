@@ -1,0 +1,272 @@
+import { type EngineJob, parseKvTransferParams, type Stage } from '@baton/contract';
+import type { SequenceSpec } from '@baton/engine';
+import { unreachable, usToSeconds } from '@baton/kernel';
+import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transport';
+import type { DecodeSide } from './decode-side';
+import type { Endings } from './endings';
+import type { FailedFetches } from './failed-fetches';
+import type { HostContext } from './host-context';
+import { claimOn, parseRemoteRequestId } from './kv-reference';
+import { Room } from './room';
+import type { Fetching, Run } from './run';
+
+type Permitted = Extract<RunPermit, { kind: 'run' }>;
+
+export interface IntakeSides {
+  readonly decode: DecodeSide;
+  readonly endings: Endings;
+  readonly failed: FailedFetches;
+}
+
+/** Takes jobs while the engine has room, asks the ledger whether they may run, and brings them into the engine. */
+export class Intake {
+  private consumers: JobConsumer[] = [];
+  private readonly room: Room;
+  /** Taken, not yet in the engine. */
+  private incoming = { sequences: 0, promptTokens: 0 };
+  private isOpen = false;
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly sides: IntakeSides,
+  ) {
+    this.room = new Room(context.options.role, context.options.facts);
+  }
+
+  /** Starts taking: from the stage's shared queue, and from the engine's own. */
+  open(): void {
+    this.isOpen = true;
+    const queues: QueueName[] = [this.context.options.role, `engine:${this.context.engineId}`];
+    this.consumers = queues.map((queue) =>
+      this.context.transport.jobs.consume(queue, {
+        room: () => this.roomLeft(),
+        onJob: (taken) => this.context.guard(() => this.take(taken)),
+        onLockLost: (taken) => this.context.guard(() => this.loseLock(taken)),
+      }),
+    );
+  }
+
+  /** Room may have grown. */
+  wake(): void {
+    for (const consumer of this.consumers) consumer.wake();
+  }
+
+  /** Takes nothing more; what runs keeps its locks. */
+  pause(): void {
+    this.isOpen = false;
+    for (const consumer of this.consumers) consumer.pause();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.close()));
+  }
+
+  /** The run has entered the engine, or will not. */
+  settle(run: Run): void {
+    if (!run.isIncoming) return;
+    run.isIncoming = false;
+    this.incoming.sequences -= 1;
+    this.incoming.promptTokens -= run.job.promptTokens;
+  }
+
+  private roomLeft(): number {
+    if (!this.isOpen) return 0;
+    const { engine } = this.context;
+    return this.room.left(engine.snapshot(), this.incoming, this.sides.decode.waitingForRoom);
+  }
+
+  private take(taken: TakenJob): void {
+    const { runs, stats, clock } = this.context;
+    const { job } = taken;
+    const former = runs.get(job.requestId);
+    if (former) this.replace(former, job);
+    this.room.observe(job.promptTokens);
+    stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
+    const run = this.newRun(taken);
+    runs.add(run);
+    this.incoming.sequences += 1;
+    this.incoming.promptTokens += job.promptTokens;
+    this.begin(run).catch((error: unknown) => {
+      this.context.log.debug({ err: error, requestId: job.requestId }, 'run not begun');
+      if (run.state !== 'over') this.context.guard(() => this.sides.endings.giveBack(run));
+    });
+  }
+
+  /** The job of an older submission is still ours to remove; the same job has another lock now. */
+  private replace(former: Run, job: EngineJob): void {
+    if (former.job.submission === job.submission) this.sides.endings.supersede(former);
+    else this.sides.endings.drop(former);
+  }
+
+  private newRun(taken: TakenJob): Run {
+    const { clock, frames, options } = this.context;
+    const { job } = taken;
+    return {
+      job,
+      taken,
+      stage: stageOf(job, options.role),
+      outbox: frames.take(job.apiId),
+      causeUs: clock.toSimUs(job.causeUs),
+      epoch: 0,
+      state: 'beginning',
+      handle: -1,
+      emitted: 0,
+      isIncoming: true,
+      isScheduled: false,
+      isEnding: false,
+      firstTokenUs: 0,
+      transferredTokens: 0,
+      fetching: undefined,
+    };
+  }
+
+  private async begin(run: Run): Promise<void> {
+    const { transport, options, engineId, stats } = this.context;
+    const { requestId, submission, apiId } = run.job;
+    const permit = await transport.ledger.begin({
+      ...{ requestId, submission, apiId, engineId },
+      stage: run.stage,
+      maxRuns: options.maxRuns,
+    });
+    if (run.state === 'over') return;
+    if (permit.kind !== 'run') {
+      this.settle(run);
+      await this.refuse(run, permit);
+      return;
+    }
+    run.epoch = permit.epoch;
+    run.state = 'running';
+    stats.add('runs_started');
+    this.context.guard(() => this.start(run, permit));
+  }
+
+  private async refuse(run: Run, permit: Exclude<RunPermit, Permitted>): Promise<void> {
+    const { jobs } = this.context.transport;
+    if (permit.kind === 'exhausted') {
+      run.epoch = permit.epoch;
+      this.sides.endings.fail(run, 'attempts_exhausted');
+      return;
+    }
+    run.state = 'moving-on';
+    if (permit.why === 'handed-over') {
+      await jobs.add('decode', [{ ...run.job, causeUs: permit.handOver.heldUs }]);
+    } else if (permit.why === 'returned') {
+      await jobs.add('prefill', [{ ...run.job, submission: permit.submission }]);
+    }
+    if (run.state === 'moving-on') this.context.guard(() => this.sides.endings.handOn(run));
+  }
+
+  private start(run: Run, permit: Permitted): void {
+    switch (run.stage) {
+      case 'prefill':
+        return this.enter(run, 'prefill-and-hold');
+      case 'aggregated':
+        return this.enter(run, 'generate');
+      case 'decode':
+        return run.job.flow === 'attach' ? this.attach(run) : this.fetch(run, permit);
+      default:
+        return unreachable(run.stage);
+    }
+  }
+
+  /** Into the engine before the first step that starts at or after the job's cause. */
+  private enter(run: Run, mode: SequenceSpec['mode']): void {
+    this.context.loop.enter(run.causeUs, () => {
+      if (run.state === 'running') this.submit(run, mode);
+    });
+  }
+
+  private fetch(run: Run, { handOver }: Permitted): void {
+    this.context.faults.reached('decode-begun');
+    if (handOver === undefined) {
+      this.sides.failed.onSourceGone(run);
+      return;
+    }
+    const { params, generation, epoch } = handOver;
+    const engineId = params.remote_engine_id ?? '';
+    const source = { engineId, requestId: run.job.requestId, epoch, generation };
+    this.reserve(run, newFetching(source));
+  }
+
+  /** Parameters that no source can have made are served without a transfer, as vLLM does. */
+  private attach(run: Run): void {
+    const { job } = run;
+    const params = parseKvTransferParams(job.kvTransferParams);
+    const engineId = params?.remote_engine_id;
+    if (!params || !engineId) {
+      this.enter(run, 'generate');
+      return;
+    }
+    const name = parseRemoteRequestId(params.remote_request_id ?? '');
+    const requestId = name?.requestId ?? params.remote_request_id ?? '';
+    const source = { engineId, requestId, epoch: 0, generation: name?.generation ?? 0 };
+    const blockIds = params.remote_block_ids ?? [];
+    const claim = claimOn(job, blockIds, this.context.options.facts.blockSize);
+    this.reserve(run, newFetching(source, claim));
+  }
+
+  /** Blocks are reserved at once, whatever the engine is doing: only the batch waits for a step. */
+  private reserve(run: Run, fetching: Fetching): void {
+    if (this.submit(run, 'remote-prefill')) this.sides.decode.accept(run, fetching);
+    else this.sides.decode.reject(run, fetching);
+  }
+
+  /** False when the engine can never run it, which ends the run. */
+  private submit(run: Run, mode: SequenceSpec['mode']): boolean {
+    const { engine, runs } = this.context;
+    const { job } = run;
+    this.settle(run);
+    const admission = engine.submit({
+      requestId: job.requestId,
+      promptTokens: job.promptTokens,
+      outputTokens: mode === 'prefill-and-hold' ? 1 : job.outputTokens,
+      endReason: job.endReason,
+      blockHashes: job.blockHashes,
+      priority: job.priority,
+      arrivalUs: run.causeUs,
+      mode,
+    });
+    if (admission.kind === 'accepted') {
+      runs.bind(run, admission.handle);
+      return true;
+    }
+    const isTooLong = admission.why === 'exceeds-context';
+    this.sides.endings.fail(run, isTooLong ? 'context_length_exceeded' : 'kv_capacity_exceeded');
+    return false;
+  }
+
+  private loseLock(taken: TakenJob): void {
+    const run = this.context.runs.get(taken.job.requestId);
+    this.context.stats.add('locks_lost');
+    if (run?.taken !== taken || run.state === 'moving-on') return;
+    this.sides.endings.supersede(run);
+  }
+}
+
+function newFetching(source: Fetching['source'], claim?: number): Fetching {
+  return {
+    source,
+    claim,
+    reservedUs: undefined,
+    missingTokens: 0,
+    waitedForRoom: false,
+    hasInjectedFault: false,
+    transferStartedUs: 0,
+  };
+}
+
+/** On a shared queue the queue says it; on an engine's own queue the flow does, and for a routed job the role. */
+function stageOf(job: EngineJob, role: Stage): Stage {
+  switch (job.flow) {
+    case 'route':
+      return role;
+    case 'hold':
+      return 'prefill';
+    case 'attach':
+      return 'decode';
+    case 'local':
+      return 'aggregated';
+    default:
+      return unreachable(job.flow);
+  }
+}

@@ -1,0 +1,74 @@
+import type { EngineMessage } from '@baton/contract';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { unreachable } from '@baton/kernel';
+import type { DecodeSide } from './decode-side';
+import type { HostContext } from './host-context';
+import type { PrefillSide } from './prefill-side';
+
+export interface MailReaders {
+  readonly prefill: PrefillSide;
+  readonly decode: DecodeSide;
+  readonly onResend: (ask: Extract<EngineMessage, { kind: 'resend' }>) => void;
+  readonly onAborts: (requestIds: readonly string[]) => void;
+}
+
+/** The channel of one engine and the aborts channel of all. Messages are JSON: there are a handful per request, none per token. */
+export class Mailbox {
+  private unsubscribe: Unsubscribe[] = [];
+
+  constructor(private readonly context: HostContext) {}
+
+  send(engineId: string, message: EngineMessage): void {
+    const payload = Buffer.from(JSON.stringify(message));
+    this.context.transport.bus.publish(channels.engine(engineId), payload);
+  }
+
+  async open(readers: MailReaders): Promise<void> {
+    const { bus } = this.context.transport;
+    const own = channels.engine(this.context.engineId);
+    this.unsubscribe = await Promise.all([
+      bus.subscribe(own, (payload) =>
+        this.read<EngineMessage>(payload, (m) => deliver(m, readers)),
+      ),
+      bus.subscribe(channels.aborts, (payload) =>
+        this.read<{ requestIds: string[] }>(payload, (m) => readers.onAborts(m.requestIds)),
+      ),
+    ]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.unsubscribe.map((unsubscribe) => unsubscribe()));
+  }
+
+  private read<T>(payload: Buffer, visit: (message: T) => void): void {
+    let message: T;
+    try {
+      message = JSON.parse(payload.toString()) as T;
+    } catch {
+      this.context.log.warn({ bytes: payload.length }, 'unreadable message');
+      return;
+    }
+    this.context.guard(() => visit(message));
+  }
+}
+
+function deliver(message: EngineMessage, { prefill, decode, onResend }: MailReaders): void {
+  switch (message.kind) {
+    case 'read':
+      return prefill.onRead(message);
+    case 'read-end':
+      return prefill.onReadEnd(message);
+    case 'heartbeat':
+      return prefill.onHeartbeat(message);
+    case 'release':
+      return prefill.onRelease(message);
+    case 'read-answer':
+      return decode.onReadAnswer(message);
+    case 'read-share':
+      return decode.onReadShare(message);
+    case 'resend':
+      return onResend(message);
+    default:
+      return unreachable(message);
+  }
+}

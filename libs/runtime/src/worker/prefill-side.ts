@@ -1,0 +1,317 @@
+import type { EngineMessage } from '@baton/contract';
+import { emptyFrameEntry } from '@baton/contract';
+import {
+  leaseTimes,
+  type ReleaseReason,
+  type SourceAction,
+  SourceCoordinator,
+  type SourceFact,
+} from '@baton/handoff';
+import { type Micros, unreachable } from '@baton/kernel';
+import type { SequenceHandle } from '@baton/engine';
+import type { Endings, LettingGo } from './endings';
+import type { HostContext } from './host-context';
+import { claimOn, kvTransferParams, remoteRequestId } from './kv-reference';
+import type { Mailbox } from './mailbox';
+import { isOver, type Run } from './run';
+import { WakeUp } from './wake-up';
+
+type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
+type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
+
+/** Blocks that wait for a reader, whether or not their run has moved on. */
+interface Held {
+  readonly run: Run;
+  readonly handle: SequenceHandle;
+  readonly heldUs: Micros;
+  readonly blockIds: readonly number[];
+  /** 0 until the coordinator has named the holding. */
+  generation: number;
+  claim: number;
+}
+
+/** Far above any engine's lifetime count of holdings, so that a rebuilt engine never repeats the generations of the one before. */
+const GENERATIONS_PER_ENGINE = 2 ** 24;
+
+/**
+ * The source end of hand-overs: holds the blocks of finished prompts, offers them to the ledger and the decode queue (or to an outside
+ * router), answers readers, and frees the blocks when the coordinator says so.
+ */
+export class PrefillSide {
+  private coordinator: SourceCoordinator;
+  private incarnation = 0;
+  private held = new Map<string, Held>();
+  private readonly wakeUp: WakeUp;
+  private readonly entry = emptyFrameEntry();
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly endings: Endings,
+    private readonly mailbox: Mailbox,
+  ) {
+    this.coordinator = this.newCoordinator();
+    this.wakeUp = new WakeUp(context.clock, () => this.tell({ kind: 'tick', nowUs: this.nowUs() }));
+  }
+
+  get holdings(): number {
+    return this.held.size;
+  }
+
+  /** Requests whose KV waits for decode under Baton's own routing; those of outside routers live by their lease alone. */
+  routedHoldings(): { requestId: string; epoch: number }[] {
+    return [...this.held.values()]
+      .filter(({ run }) => run.job.flow === 'route' && isOver(run))
+      .map(({ run }) => ({ requestId: run.job.requestId, epoch: run.epoch }));
+  }
+
+  /** The prompt of this run is computed, and the engine holds its blocks. */
+  onHeld(run: Run, heldUs: Micros): void {
+    const { engine, runs } = this.context;
+    const { handle, epoch, job } = run;
+    const blockIds = engine.blockIds(handle);
+    runs.unbind(run);
+    this.held.set(keyOf(job.requestId, epoch), {
+      ...{ run, handle, heldUs, blockIds },
+      generation: 0,
+      claim: 0,
+    });
+    this.tell({
+      kind: 'prompt-held',
+      requestId: job.requestId,
+      epoch,
+      tokens: job.promptTokens,
+      nowUs: heldUs,
+    });
+  }
+
+  letGo(requestId: string, epoch: number, why: LettingGo): void {
+    const nowUs = this.nowUs();
+    if (why === 'aborted') this.tell({ kind: 'aborted', requestId, nowUs });
+    else this.tell({ kind: 'superseded', requestId, epoch, nowUs });
+  }
+
+  onRead(read: Message<'read'>): void {
+    const { requestId, readerRequestId, attempt } = read;
+    if (this.context.faults.failsRead()) {
+      this.refuse(read);
+      return;
+    }
+    this.tell({
+      kind: 'read-requested',
+      ...{ requestId, readerRequestId, attempt },
+      epoch: read.claim === undefined ? read.epoch : this.epochClaimed(read, read.claim),
+      generation: read.generation,
+      reader: read.from,
+      nowUs: this.nowUs(),
+    });
+  }
+
+  onReadEnd(end: Message<'read-end'>): void {
+    const { requestId, generation, readerRequestId, outcome } = end;
+    this.tell({
+      kind: 'read-ended',
+      ...{ requestId, generation, readerRequestId, outcome },
+      reader: end.from,
+      nowUs: this.nowUs(),
+    });
+  }
+
+  onHeartbeat({ from, requestIds }: Message<'heartbeat'>): void {
+    this.tell({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.nowUs() });
+  }
+
+  onRelease({ from, requestId, generation }: Message<'release'>): void {
+    const nowUs = this.nowUs();
+    this.tell({ kind: 'release-requested', requestId, generation, reader: from, nowUs });
+  }
+
+  /** The engine has been replaced: whatever was held is gone, and readers will be told so. */
+  reset(): void {
+    this.held = new Map();
+    this.incarnation += 1;
+    this.coordinator = this.newCoordinator();
+  }
+
+  /** Blocks held for nobody any more, when the host ends. */
+  stop(): void {
+    this.wakeUp.cancel();
+  }
+
+  private newCoordinator(): SourceCoordinator {
+    return new SourceCoordinator({
+      lease: leaseTimes(this.context.options.kvLeaseUs),
+      firstGeneration: this.incarnation * GENERATIONS_PER_ENGINE + 1,
+    });
+  }
+
+  private nowUs(): Micros {
+    return this.context.clock.nowUs();
+  }
+
+  private tell(fact: SourceFact): void {
+    for (const action of this.coordinator.handle(fact)) this.carryOut(action);
+    this.wakeUp.set(this.coordinator.nextWakeUpUs());
+  }
+
+  private carryOut(action: SourceAction): void {
+    switch (action.kind) {
+      case 'hand-over':
+        return this.offer(action);
+      case 'answer-read':
+        return this.answer(action);
+      case 'share-changed':
+        for (const reader of action.readers) {
+          const { activeReads } = action;
+          this.mailbox.send(reader, {
+            kind: 'read-share',
+            from: this.context.engineId,
+            activeReads,
+          });
+        }
+        return;
+      case 'release-blocks':
+        return this.free(action);
+      default:
+        return unreachable(action);
+    }
+  }
+
+  private offer({ requestId, epoch, generation }: Action<'hand-over'>): void {
+    const held = this.held.get(keyOf(requestId, epoch));
+    if (held === undefined) return;
+    const { facts } = this.context.options;
+    held.generation = generation;
+    held.claim = claimOn(held.run.job, [held.blockIds], facts.blockSize);
+    held.run.state = 'moving-on';
+    const moving = held.run.job.flow === 'hold' ? this.answerRouter : this.handOver;
+    moving.call(this, held, generation).catch((error: unknown) => {
+      this.context.log.warn({ err: error, requestId }, 'hand-over not completed');
+      this.withdraw(held);
+    });
+  }
+
+  /** Record, then job, then the end of this run: a crash between any two of them loses nothing. */
+  private async handOver(held: Held, generation: number): Promise<void> {
+    const { transport, faults, clock } = this.context;
+    const { job, epoch } = held.run;
+    faults.reached('held');
+    const heldUs = clock.toWallUs(held.heldUs);
+    const record = { params: this.paramsOf(held, generation), generation, heldUs, epoch };
+    const isOurs = await transport.ledger.handOver(job.requestId, epoch, record);
+    if (isOver(held.run)) return;
+    if (!isOurs) {
+      this.endings.drop(held.run);
+      return;
+    }
+    faults.reached('handed-over');
+    await transport.jobs.add('decode', [{ ...job, causeUs: heldUs }]);
+    faults.reached('decode-queued');
+    if (isOver(held.run)) return;
+    this.sayHandedOver(held.run);
+    this.endings.handOn(held.run);
+  }
+
+  /** The prefill leg of an outside router ends here, with one token and the name of the blocks. */
+  private async answerRouter(held: Held, generation: number): Promise<void> {
+    const { run } = held;
+    const payload = JSON.stringify(this.paramsOf(held, generation));
+    const result = { reason: 'length', tokens: 1, payload } as const;
+    const isOurs = await this.context.transport.ledger.finish(run.job.requestId, run.epoch, result);
+    if (isOver(run)) return;
+    if (!isOurs) {
+      this.endings.drop(run);
+      return;
+    }
+    run.emitted = 1;
+    this.sayEnd(run, payload);
+    this.endings.handOn(run);
+  }
+
+  private paramsOf(held: Held, generation: number): ReturnType<typeof kvTransferParams> {
+    const { job } = held.run;
+    return kvTransferParams({
+      engineId: this.context.engineId,
+      remoteRequestId: remoteRequestId(job.requestId, generation),
+      blockIds: held.blockIds,
+      tensorParallelSize: this.context.options.facts.tensorParallelSize,
+      promptTokens: job.promptTokens,
+    });
+  }
+
+  private sayHandedOver(run: Run): void {
+    const entry = { ...this.entry, streamId: run.job.streamId, epoch: run.epoch };
+    this.context.frames.add(run.outbox, { ...entry, kind: 'handed-over' });
+    this.context.frames.flushSoon();
+  }
+
+  private sayEnd(run: Run, tail: string): void {
+    const entry = { ...this.entry, streamId: run.job.streamId, epoch: run.epoch, tail };
+    this.context.frames.add(run.outbox, {
+      ...entry,
+      kind: 'end',
+      reason: 'length',
+      first: 1,
+      count: 1,
+    });
+    this.context.frames.flushSoon();
+  }
+
+  /** The broker could not be told: the prompt is computed again by whoever gets the job next. */
+  private withdraw(held: Held): void {
+    if (isOver(held.run)) return;
+    this.context.guard(() => this.endings.giveBack(held.run));
+  }
+
+  private answer(action: Action<'answer-read'>): void {
+    const { to, readerRequestId, attempt, outcome, heldTokens, activeReads } = action;
+    this.mailbox.send(to, {
+      kind: 'read-answer',
+      from: this.context.engineId,
+      ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
+      bytesPerSecond: this.context.options.facts.link.bytesPerSecond,
+    });
+    this.context.faults.reached('read-answered');
+  }
+
+  private refuse({ from, readerRequestId, attempt }: Message<'read'>): void {
+    this.mailbox.send(from, {
+      kind: 'read-answer',
+      from: this.context.engineId,
+      ...{ readerRequestId, attempt },
+      outcome: 'expired',
+      heldTokens: 0,
+      bytesPerSecond: 0,
+      activeReads: 0,
+      isInjected: true,
+    });
+  }
+
+  /** Parameters from outside name no epoch: whatever is held under the name counts if the rest of the claim fits. */
+  private epochClaimed({ requestId, generation }: Message<'read'>, claim: number): number {
+    for (const { run, ...held } of this.held.values()) {
+      if (held.generation !== generation || run.job.requestId !== requestId) continue;
+      return held.claim === claim ? run.epoch : -1;
+    }
+    return -1;
+  }
+
+  private free({ requestId, epoch, reason }: Action<'release-blocks'>): void {
+    const key = keyOf(requestId, epoch);
+    const held = this.held.get(key);
+    if (held === undefined) return;
+    this.held.delete(key);
+    this.count(reason);
+    this.context.engine.releaseHeld(held.handle);
+    // A prompt may have waited for these blocks in an engine that had nothing to do.
+    this.context.loop.enter(this.nowUs(), () => undefined);
+    if (held.run.state === 'running') this.endings.drop(held.run);
+  }
+
+  private count(reason: ReleaseReason): void {
+    if (reason === 'expired') this.context.stats.add('nixl_num_kv_expired_reqs');
+  }
+}
+
+function keyOf(requestId: string, epoch: number): string {
+  return `${requestId}@${epoch}`;
+}

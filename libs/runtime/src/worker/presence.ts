@@ -1,0 +1,118 @@
+import { hostname } from 'node:os';
+import type { EngineGauges, EnginePresence } from '@baton/contract';
+import type { EngineCounters } from '@baton/engine';
+import type { Alarm } from '../clock/wall-clock';
+import type { HostContext } from './host-context';
+import type { LagWindow } from './lag-window';
+
+const ANNOUNCE_EVERY_US = 1_000_000;
+const PRESENCE_TTL_MS = 3_000;
+
+export interface PresenceOptions {
+  readonly lag: LagWindow;
+  /** Counters of engines that have been replaced. */
+  readonly formerCounters: () => EngineCounters;
+}
+
+/** Tells the cluster once a second that this engine lives, what it does, and all its numbers. */
+export class PresenceBeacon {
+  private alarm: Alarm | undefined;
+  private index = 0;
+  private isAnnouncing = false;
+  state: EnginePresence['state'] = 'starting';
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly options: PresenceOptions,
+  ) {}
+
+  /** Resolves when the cluster knows this engine for the first time. */
+  async start(): Promise<void> {
+    this.repeat();
+    await this.announce();
+  }
+
+  /** At once, after a change of state. */
+  async enter(state: EnginePresence['state']): Promise<void> {
+    this.state = state;
+    await this.announce();
+  }
+
+  async stop(): Promise<void> {
+    this.alarm?.cancel();
+    await this.context.transport.presence.removeEngine(this.context.engineId);
+  }
+
+  snapshot(): EnginePresence {
+    const { engineId, options, stats } = this.context;
+    return {
+      engineId,
+      stage: options.role,
+      index: this.index,
+      pid: process.pid,
+      host: hostname(),
+      model: options.facts.model,
+      state: this.state,
+      gauges: this.gauges(),
+      counters: { ...stats.counters(), ...this.engineCounters() },
+      histograms: stats.histograms(),
+    };
+  }
+
+  private repeat(): void {
+    const { wall } = this.context.clock;
+    this.alarm = wall.at(wall.nowUs() + ANNOUNCE_EVERY_US, () => {
+      this.repeat();
+      if (this.isAnnouncing || !this.context.transport.isConnected) return;
+      this.announce().catch((error: unknown) => {
+        this.context.log.debug({ err: error }, 'presence not announced');
+      });
+    });
+  }
+
+  private async announce(): Promise<void> {
+    const { presence } = this.context.transport;
+    this.isAnnouncing = true;
+    try {
+      this.index = await presence.claimIndex(this.context.engineId);
+      await presence.announceEngine(this.snapshot(), PRESENCE_TTL_MS);
+    } finally {
+      this.isAnnouncing = false;
+    }
+  }
+
+  private gauges(): EngineGauges {
+    const { engine, options } = this.context;
+    const now = engine.snapshot();
+    return {
+      running: now.running,
+      waitingCapacity: now.waiting,
+      waitingDeferred: now.deferred,
+      kvUsage: now.kvUsage,
+      heldBlocks: now.heldBlocks,
+      numBlocks: options.facts.numBlocks,
+      clockLagMs: this.options.lag.p99Us() / 1_000,
+    };
+  }
+
+  private engineCounters(): Record<string, number> {
+    const former = this.options.formerCounters();
+    const { counters } = this.context.engine;
+    const sum = (key: keyof EngineCounters): number => counters[key] + former[key];
+    const computed = sum('promptTokensComputed');
+    const cached = sum('promptTokensCached');
+    const transferred = sum('promptTokensTransferred');
+    return {
+      steps: sum('steps'),
+      num_preemptions: sum('preemptions'),
+      generation_tokens: sum('generatedTokens'),
+      prefix_cache_queries: sum('prefixQueriesTokens'),
+      prefix_cache_hits: sum('prefixHitsTokens'),
+      prompt_tokens: computed + cached + transferred,
+      prompt_tokens_local_compute: computed,
+      prompt_tokens_local_cache_hit: cached,
+      prompt_tokens_external_kv_transfer: transferred,
+      prompt_tokens_cached: cached + transferred,
+    };
+  }
+}

@@ -1,0 +1,66 @@
+import type { Stage } from '@baton/contract';
+import type { EngineSnapshot } from '@baton/engine';
+import type { EngineFacts } from './host-options';
+
+/** Work that has been taken but has not entered the engine yet. */
+export interface Incoming {
+  readonly sequences: number;
+  readonly promptTokens: number;
+}
+
+/** Decode jobs taken ahead of their slot or blocks, so that a freed one is filled in the same step. */
+const LOOKAHEAD_SHARE = 16;
+
+/** How fast the mean prompt length follows: the last 16 jobs or so decide. */
+const MEAN_WEIGHT = 1 / 16;
+
+/**
+ * How many more jobs an engine takes from its queue. A prefill engine holds what it runs plus about one further step of waiting work, so
+ * that its batches fill while the rest stays where any engine can take it. Whoever generates takes what slots and blocks allow and a
+ * small lookahead.
+ */
+export class Room {
+  private meanPromptTokens: number;
+  private readonly lookahead: number;
+
+  constructor(
+    private readonly role: Stage,
+    private readonly facts: EngineFacts,
+  ) {
+    this.meanPromptTokens = facts.maxNumBatchedTokens / 8;
+    this.lookahead = Math.max(1, Math.floor(facts.maxNumSeqs / LOOKAHEAD_SHARE));
+  }
+
+  /** A job was taken: the mean prompt length by which room is measured follows. */
+  observe(promptTokens: number): void {
+    this.meanPromptTokens += (promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
+  }
+
+  /** @param waitingForRoom decode sequences for which the engine has no blocks */
+  left(engine: EngineSnapshot, incoming: Incoming, waitingForRoom: number): number {
+    if (this.role === 'decode') return this.decodeRoom(engine, incoming, waitingForRoom);
+    const waiting = engine.waiting + incoming.sequences;
+    const budget = this.facts.maxNumBatchedTokens;
+    const tokens = budget - engine.waitingTokens - incoming.promptTokens;
+    const slots =
+      this.role === 'prefill'
+        ? this.facts.maxNumSeqs - waiting
+        : this.slotsLeft(engine, incoming.sequences);
+    if (tokens <= 0 || slots <= 0) return 0;
+    return Math.min(slots, Math.max(1, Math.floor(tokens / this.meanPromptTokens)));
+  }
+
+  private decodeRoom(engine: EngineSnapshot, incoming: Incoming, waitingForRoom: number): number {
+    if (waitingForRoom >= this.lookahead) return 0;
+    const slots = this.slotsLeft(engine, incoming.sequences);
+    const blocksEach = Math.max(1, Math.ceil(this.meanPromptTokens / this.facts.blockSize));
+    const incomingBlocks = incoming.promptTokens / this.facts.blockSize;
+    const byBlocks = Math.floor((engine.freeBlocks - incomingBlocks) / blocksEach);
+    return Math.max(0, Math.min(slots, byBlocks + this.lookahead - waitingForRoom));
+  }
+
+  private slotsLeft(engine: EngineSnapshot, incoming: number): number {
+    const taken = engine.running + engine.waiting + engine.deferred + incoming;
+    return this.facts.maxNumSeqs + this.lookahead - taken;
+  }
+}

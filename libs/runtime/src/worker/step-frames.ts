@@ -1,0 +1,126 @@
+import { emptyFrameEntry } from '@baton/contract';
+import type { SequenceHandle, StepFacts } from '@baton/engine';
+import { type Micros, usToSeconds } from '@baton/kernel';
+import type { Endings } from './endings';
+import type { HostContext } from './host-context';
+import type { PrefillSide } from './prefill-side';
+import { isPrefillLeg, type Run } from './run';
+
+const MAX_OFFSET_US = 0xffff;
+
+export interface StepSides {
+  readonly endings: Endings;
+  readonly prefill: PrefillSide;
+}
+
+/**
+ * Turns the facts of a step into frame entries: the hot path of a worker. It allocates nothing per token; the one entry it writes through
+ * is used again and again.
+ */
+export class StepFrames {
+  private readonly entry = emptyFrameEntry();
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly sides: StepSides,
+  ) {}
+
+  /** @param stepUs length of the step on simulated time */
+  publish(facts: StepFacts, stepUs: Micros): void {
+    for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
+    for (const handle of facts.finished) this.markEnding(handle);
+    for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
+    for (const handle of facts.finished) this.finished(handle, facts.endUs);
+    this.context.frames.flush(this.context.clock.toWallUs(facts.endUs));
+    for (const handle of facts.held) this.held(handle, facts.endUs);
+  }
+
+  private scheduled(handle: SequenceHandle, stepUs: Micros): void {
+    const run = this.context.runs.at(handle);
+    if (run === undefined) return;
+    run.isScheduled = true;
+    const { engine, frames, stats } = this.context;
+    const cachedTokens = engine.cachedTokens(handle);
+    const { entry } = this;
+    this.address(run);
+    entry.kind = 'scheduled';
+    entry.reason = 'none';
+    entry.offsetUs = 0;
+    entry.first = Math.round(stepUs / this.context.clock.speedup);
+    entry.count = run.transferredTokens;
+    entry.extra = cachedTokens;
+    frames.add(run.outbox, entry);
+    const computed = run.job.promptTokens - cachedTokens - run.transferredTokens;
+    stats.observe('request_prefill_kv_computed_tokens', Math.max(0, computed));
+  }
+
+  private markEnding(handle: SequenceHandle): void {
+    const run = this.context.runs.at(handle);
+    if (run) run.isEnding = true;
+  }
+
+  private emitted(handle: SequenceHandle, endUs: Micros): void {
+    const run = this.context.runs.at(handle);
+    if (run === undefined || isPrefillLeg(run)) return;
+    const { engine } = this.context;
+    const index = engine.tokenIndex(handle);
+    if (index === 0) run.firstTokenUs = endUs;
+    run.emitted = index + 1;
+    if (run.isEnding) return;
+    const { entry } = this;
+    this.address(run);
+    entry.kind = 'tokens';
+    entry.reason = 'none';
+    entry.offsetUs = this.offsetUs(handle);
+    entry.first = index;
+    entry.count = 1;
+    entry.extra = 0;
+    this.context.frames.add(run.outbox, entry);
+  }
+
+  private finished(handle: SequenceHandle, endUs: Micros): void {
+    const run = this.context.runs.at(handle);
+    if (run === undefined) return;
+    const { endReason } = run.job;
+    const tokens = run.emitted;
+    const { entry } = this;
+    this.address(run);
+    entry.kind = 'end';
+    entry.reason = endReason;
+    entry.offsetUs = this.offsetUs(handle);
+    entry.first = tokens;
+    entry.count = 1;
+    entry.extra = 0;
+    this.context.frames.add(run.outbox, entry);
+    this.note(run, endUs);
+    this.sides.endings.complete(run, { reason: endReason, tokens });
+  }
+
+  private held(handle: SequenceHandle, endUs: Micros): void {
+    const run = this.context.runs.at(handle);
+    if (run === undefined) this.context.engine.releaseHeld(handle);
+    else this.sides.prefill.onHeld(run, endUs);
+  }
+
+  /** What the engine meant the pace of this request to be, beside which a client's measurement can be laid. */
+  private note(run: Run, endUs: Micros): void {
+    const { emitted, firstTokenUs, job } = run;
+    const perTokenUs = emitted > 1 ? (endUs - firstTokenUs) / (emitted - 1) : 0;
+    this.context.stats.observe('intended_time_per_output_token_seconds', usToSeconds(perTokenUs));
+    const { log } = this.context;
+    if (log.isLevelEnabled('debug')) {
+      const facts = { requestId: job.requestId, tokens: emitted, intendedItlMs: perTokenUs / 1e3 };
+      log.debug(facts, 'request finished');
+    }
+  }
+
+  private address(run: Run): void {
+    this.entry.streamId = run.job.streamId;
+    this.entry.epoch = run.epoch;
+  }
+
+  private offsetUs(handle: SequenceHandle): number {
+    const offsetUs = this.context.engine.tokenOffsetUs(handle) / this.context.clock.speedup;
+    return Math.min(MAX_OFFSET_US, Math.max(0, Math.round(offsetUs)));
+  }
+}

@@ -1,0 +1,115 @@
+import type { RequestView } from '@baton/transport';
+import type { Alarm } from '../clock/wall-clock';
+import type { DecodeSide } from './decode-side';
+import type { Endings } from './endings';
+import type { FinishedRuns } from './finished-runs';
+import type { HostContext } from './host-context';
+import type { PrefillSide } from './prefill-side';
+import type { Run } from './run';
+
+const SWEEP_EVERY_US = 1_000_000;
+
+export interface SweepSides {
+  readonly endings: Endings;
+  readonly finished: FinishedRuns;
+  readonly prefill: PrefillSide;
+  readonly decode: DecodeSide;
+}
+
+/**
+ * Once a second: finds out what no message told this engine. Requests that were aborted, taken over or are awaited by nobody end; KV sources
+ * that left the cluster are given up; results that could not be stored are stored.
+ */
+export class Sweep {
+  private alarm: Alarm | undefined;
+  private isSweeping = false;
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly sides: SweepSides,
+  ) {}
+
+  start(): void {
+    const { wall } = this.context.clock;
+    this.alarm = wall.at(wall.nowUs() + SWEEP_EVERY_US, () => {
+      this.start();
+      void this.sweep();
+    });
+  }
+
+  stop(): void {
+    this.alarm?.cancel();
+  }
+
+  private async sweep(): Promise<void> {
+    const { transport, log, clock } = this.context;
+    if (this.isSweeping || !transport.isConnected) return;
+    this.isSweeping = true;
+    try {
+      this.sides.finished.dropOlderThan(clock.wall.nowUs());
+      await this.inspectRuns();
+      await this.inspectHoldings();
+      await this.inspectSources();
+      await this.sides.endings.storeAgain();
+    } catch (error) {
+      log.debug({ err: error }, 'sweep cut short');
+    } finally {
+      this.isSweeping = false;
+    }
+  }
+
+  private async inspectRuns(): Promise<void> {
+    const runs = this.context.runs.all().filter((run) => run.state === 'running');
+    if (runs.length === 0) return;
+    const views = await this.context.transport.ledger.inspect(runs.map((run) => run.job.requestId));
+    for (const [i, run] of runs.entries()) {
+      if (run.state === 'running') this.context.guard(() => this.judge(run, views[i]));
+    }
+  }
+
+  private judge(run: Run, view: RequestView | undefined): void {
+    const { endings } = this.sides;
+    // Without a record the broker has lost its data, and the API submits again: nobody fences this run.
+    if (view === undefined || view.epoch > run.epoch) endings.drop(run);
+    else if (view.isAborted) endings.abort(run);
+    else if (view.stage === 'finished') endings.drop(run);
+    else if (!view.isApiAlive) this.abortForAll(run);
+  }
+
+  private abortForAll(run: Run): void {
+    this.sides.endings.abort(run);
+    this.storeAbort(run.job.requestId);
+  }
+
+  private storeAbort(requestId: string): void {
+    this.context.transport.ledger.abort([requestId]).catch((error: unknown) => {
+      this.context.log.debug({ err: error, requestId }, 'abort not stored');
+    });
+  }
+
+  /** Blocks whose request nobody will bring to decode any more are not left to their lease. */
+  private async inspectHoldings(): Promise<void> {
+    const holdings = this.sides.prefill.routedHoldings();
+    if (holdings.length === 0) return;
+    const ids = holdings.map(({ requestId }) => requestId);
+    const views = await this.context.transport.ledger.inspect(ids);
+    for (const [i, { requestId, epoch }] of holdings.entries()) {
+      const view = views[i];
+      const isOrphan = view !== undefined && view.stage !== 'finished' && !view.isApiAlive;
+      if (isOrphan) this.storeAbort(requestId);
+      const isUnwanted = view === undefined || view.isAborted || view.stage === 'finished';
+      if (!isUnwanted && !isOrphan) continue;
+      this.context.guard(() => this.sides.prefill.letGo(requestId, epoch, 'aborted'));
+    }
+  }
+
+  private async inspectSources(): Promise<void> {
+    const sources = this.sides.decode.sources();
+    if (sources.length === 0) return;
+    const engines = await this.context.transport.presence.engines();
+    const living = new Set(engines.map((engine) => engine.engineId));
+    for (const source of sources) {
+      if (!living.has(source)) this.context.guard(() => this.sides.decode.onSourceLost(source));
+    }
+  }
+}

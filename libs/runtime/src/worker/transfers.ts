@@ -1,0 +1,91 @@
+import { TransferSet } from '@baton/handoff';
+import type { Micros } from '@baton/kernel';
+import type { HostContext } from './host-context';
+import type { Run } from './run';
+import { WakeUp } from './wake-up';
+
+export interface TransferOrder {
+  readonly sourceId: string;
+  readonly bytes: number;
+  readonly bytesPerSecond: number;
+  readonly activeReads: number;
+}
+
+interface UnderWay {
+  readonly run: Run;
+  readonly startedUs: Micros;
+}
+
+/** The transfers into one engine on the wall clock: `TransferSet` says how long they take, this wakes up when one is through. */
+export class Transfers {
+  private readonly set = new TransferSet();
+  private readonly underWay = new Map<string, UnderWay>();
+  private readonly wakeUp: WakeUp;
+  /** Simulated time that the transfer completed last took. */
+  lastSpanUs: Micros = 0;
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly onDone: (run: Run, completedUs: Micros) => void,
+  ) {
+    this.wakeUp = new WakeUp(context.clock, () => context.guard(() => this.complete()));
+  }
+
+  start(run: Run, order: TransferOrder, startUs: Micros): void {
+    const id = idOf(run.job.requestId, run.epoch);
+    const { link } = this.context.options.facts;
+    this.context.stats.observe('nixl_post_time_seconds', link.baseLatencyUs / 1e6);
+    this.underWay.set(id, { run, startedUs: startUs });
+    this.set.start({
+      id,
+      sourceId: order.sourceId,
+      targetId: this.context.engineId,
+      bytes: order.bytes,
+      baseLatencyUs: link.baseLatencyUs,
+      sourceBytesPerSecond: order.bytesPerSecond,
+      targetBytesPerSecond: link.bytesPerSecond,
+      sourceActiveReads: order.activeReads,
+      nowUs: startUs,
+    });
+    this.arm();
+  }
+
+  cancel(requestId: string, epoch: number): void {
+    const id = idOf(requestId, epoch);
+    this.underWay.delete(id);
+    this.set.cancel(id, this.context.clock.nowUs());
+    this.arm();
+  }
+
+  setShare(sourceId: string, activeReads: number): void {
+    this.set.setSourceShare(sourceId, activeReads, this.context.clock.nowUs());
+    this.arm();
+  }
+
+  stop(): void {
+    this.wakeUp.cancel();
+  }
+
+  private complete(): void {
+    for (const { id, completedUs } of this.set.completed(this.context.clock.nowUs())) {
+      const transfer = this.underWay.get(id);
+      if (transfer === undefined) continue;
+      this.underWay.delete(id);
+      this.lastSpanUs = completedUs - transfer.startedUs;
+      this.onDone(transfer.run, completedUs);
+    }
+    this.arm();
+  }
+
+  /** What completed while the set's clock moved on otherwise is picked up at once. */
+  private arm(): void {
+    const nowUs = this.context.clock.nowUs();
+    const dueUs = this.set.nextCompletionUs();
+    const hasCompleted = this.underWay.size > this.set.size;
+    this.wakeUp.set(hasCompleted ? nowUs : dueUs);
+  }
+}
+
+function idOf(requestId: string, epoch: number): string {
+  return `${requestId}@${epoch}`;
+}
