@@ -16,7 +16,7 @@ import { HttpMetrics } from './metrics/http-metrics';
 export interface ApiServerOptions extends ServerOptions {
   readonly config: BatonConfig;
   readonly transport: Transport;
-  readonly logger: Logger;
+  readonly log: Logger;
 }
 
 /** A running front: where it listens, and how to end it. */
@@ -29,17 +29,12 @@ export class ApiServer {
   ) {}
 
   /** Resolves when it listens; engines may still be missing, which `/health/ready` says. */
-  static async start({
-    config,
-    transport,
-    logger,
-    ...server
-  }: ApiServerOptions): Promise<ApiServer> {
+  static async start({ config, transport, log, ...server }: ApiServerOptions): Promise<ApiServer> {
     const identity = {
       apiId: `api-${randomUUID().slice(0, 12)}`,
       startedAt: Math.floor(Date.now() / 1_000),
     };
-    const module = ApiModule.forRoot({ config, transport, logger, identity });
+    const module = ApiModule.forRoot({ config, transport, logger: log, identity });
     const app = await NestFactory.create<NestFastifyApplication>(
       module,
       createAdapter(config, server),

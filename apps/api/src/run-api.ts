@@ -1,64 +1,81 @@
+import { STAGES } from '@baton/contract';
+import { parseTopology, TopologyError } from '@baton/placement';
 import {
   type BatonConfig,
   configFromEnv,
   createLogger,
   type Logger,
   UsageError,
+  WorkerHosts,
 } from '@baton/runtime';
-import {
-  attachInProcess,
-  connectRedisTransport,
-  InProcessHub,
-  type Transport,
-} from '@baton/transport';
+import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
 import { ApiServer } from './api-server';
 
-/** What ends with the process, in this order. */
 interface Parts {
   readonly server: ApiServer;
-  readonly logger: Logger;
+  readonly log: Logger;
+  /** Ends what the front stands on; called when the front has ended. */
   readonly close: () => Promise<void>;
 }
 
-/** The API process from its configuration to its end by a signal. Without Redis the whole topology runs in it. */
+/**
+ * The API process from its configuration (`configFromEnv`) to its end by a signal. Without Redis it is the whole cluster: the engines of the topology
+ * run in it too. Tells its parent `ready` once it listens.
+ */
 export async function runApi(): Promise<void> {
   try {
     const config = configFromEnv();
-    const parts = await startParts(config);
-    process.send?.({ kind: 'ready', role: 'api', url: parts.server.url });
-    parts.logger.info({ url: parts.server.url }, 'listening');
+    const log = createLogger({
+      name: process.env['BATON_PROCESS'] ?? 'api',
+      level: config.logLevel,
+    });
+    const parts = await (config.redis === undefined
+      ? startCluster(config, log)
+      : startFront(config, config.redis, log));
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void end(parts));
     }
+    log.info({ url: parts.server.url }, 'listening');
+    process.send?.({ kind: 'ready', role: 'api', url: parts.server.url });
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${sentence}\n`);
-    process.exit(error instanceof UsageError ? 2 : 1);
+    const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
+    process.exit(isWrongUsage ? 2 : 1);
   }
 }
 
-async function startParts(config: BatonConfig): Promise<Parts> {
-  const logger = createLogger({ name: 'api', level: config.logLevel });
-  const { redis } = config;
-  if (redis !== undefined) {
-    const transport = await connectRedisTransport({ url: redis, prefix: config.redisPrefix });
-    logger.info({ broker: transport.description }, 'broker');
-    const server = await ApiServer.start({ config, transport, logger });
-    return { server, logger, close: () => transport.close() };
-  }
-  return startAlone(config, logger);
+async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {
+  const transport = await connectRedisTransport({ url: redis, prefix: config.redisPrefix });
+  log.info({ broker: transport.description }, 'connected');
+  const server = await ApiServer.start({ config, transport, log });
+  return { server, log, close: () => transport.close() };
 }
 
-async function startAlone(config: BatonConfig, logger: Logger): Promise<Parts> {
+/** Front and engines in one process, over the in-process transport. */
+async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const hub = new InProcessHub();
-  const transport: Transport = attachInProcess(hub);
-  const server = await ApiServer.start({ config, transport, logger });
-  return { server, logger, close: () => transport.close() };
+  const topology = parseTopology(config.topology);
+  const transports = STAGES.map(() => attachInProcess(hub));
+  const started = await Promise.all(
+    STAGES.map((role, i) => {
+      const transport = transports[i] ?? attachInProcess(hub);
+      return WorkerHosts.start({ config, role, engines: topology[role], transport, log });
+    }),
+  );
+  const front = attachInProcess(hub);
+  const server = await ApiServer.start({ config, transport: front, log });
+  const close = async (): Promise<void> => {
+    await Promise.all(started.map((hosts) => hosts.stop()));
+    await Promise.all([front, ...transports].map((transport) => transport.close()));
+  };
+  return { server, log, close };
 }
 
-async function end({ server, logger, close }: Parts): Promise<void> {
+async function end({ server, log, close }: Parts): Promise<void> {
+  log.info('draining');
   await server.stop();
   await close();
-  logger.info('ended');
+  log.info('ended');
   process.exit(0);
 }

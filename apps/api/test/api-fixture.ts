@@ -31,7 +31,7 @@ export class ApiFixture {
     const api = await ApiServer.start({
       config,
       transport: attachInProcess(hub),
-      logger: createLogger({ name: 'api', level: config.logLevel }),
+      log: createLogger({ name: 'api', level: config.logLevel }),
       ...options.server,
     });
     return new ApiFixture(hub, api, engines);
