@@ -5,7 +5,7 @@ import type { RedisAddress } from './address';
  * Connections to one Redis. Nothing waits in the client while there is no connection: commands fail at once, the caller decides. Nothing is
  * sent twice either, because most of our commands are not idempotent.
  */
-export type Client = Redis | Cluster;
+type NetStream = Redis['stream'];
 
 /**
  * BullMQ's scripts that drain the queues rather than fill them. A server that has reached its memory limit must still run them, or nothing
@@ -41,6 +41,21 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
 class SingleClient extends Redis {
   understandsFlags = false;
   onFailure: ((error: Error) => void) | undefined;
+  private corked: NetStream | undefined;
+
+  /** What is sent in one turn of the event loop leaves in one write; ioredis makes a system call per command. */
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    const { stream } = this;
+    if (this.corked !== stream && this.status === 'ready') {
+      this.corked = stream;
+      stream.cork();
+      process.nextTick(() => {
+        this.corked = undefined;
+        stream.uncork();
+      });
+    }
+    return super.sendCommand(...args);
+  }
 
   override defineCommand(name: string, definition: CommandDefinition): void {
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);

@@ -1,5 +1,5 @@
 import { type EngineJob, jobId } from '@baton/contract';
-import { type BulkJobOptions, PRIORITY_LIMIT, Queue, Worker } from 'bullmq';
+import { type JobsOptions, PRIORITY_LIMIT, Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TransportTimes } from '../port';
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
@@ -27,9 +27,11 @@ export class RedisQueues implements JobQueues {
   ) {}
 
   async add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
-    if (jobs.length === 0) return;
-    const bulk = jobs.map((job) => ({ name: 'run', data: job, opts: bullOptions(job) }));
-    await this.link.call('add jobs', () => this.queue(queue).addBulk(bulk));
+    const bull = this.queue(queue);
+    // Not `addBulk`: its pipeline copies all of BullMQ's commands each time. Commands of one turn leave in one write anyway.
+    await this.link.call('add jobs', () =>
+      Promise.all(jobs.map((job) => bull.add('run', job, bullOptions(job)))),
+    );
   }
 
   consume(queue: QueueName, options: ConsumeOptions): JobConsumer {
@@ -102,7 +104,7 @@ function bullName(queue: QueueName): string {
  * first), so positive priorities go there, those beyond its end together. Negative ones go to the front of the plain list, where the
  * latest is first; the engine orders what it has taken exactly.
  */
-function bullOptions(job: EngineJob): BulkJobOptions {
+function bullOptions(job: EngineJob): JobsOptions {
   const base = {
     jobId: withoutColons(jobId(job)),
     attempts: 1,

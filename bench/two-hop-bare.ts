@@ -1,0 +1,56 @@
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
+
+/** Two BullMQ queues as its guide shows them, and a pub/sub message back: the least that two hops over Redis can be. */
+export const bareTwoHop: TwoHop = { openSender, startWorker };
+
+const PREFIX = '{control}';
+const BACK = 'control:back';
+const CONCURRENCY = 64;
+const KEEP_NOTHING = { removeOnComplete: true, removeOnFail: true };
+
+interface Payload {
+  readonly id: string;
+  readonly blockHashes: readonly number[];
+}
+
+function connect(url: string): Redis {
+  const path = url.replace(/^unix:/, '');
+  return new Redis(path, { maxRetriesPerRequest: null });
+}
+
+async function openSender(url: string): Promise<Sender> {
+  const connection = connect(url);
+  const subscriber = connect(url);
+  const queue = new Queue<Payload>('first', { connection, prefix: PREFIX });
+  await queue.waitUntilReady();
+  return {
+    send: (id) =>
+      void queue.add('run', { id, blockHashes: BLOCK_HASHES }, { jobId: id, ...KEEP_NOTHING }),
+    onBack: async (listener) => {
+      subscriber.on('message', (_channel: string, id: string) => listener(id));
+      await subscriber.subscribe(BACK);
+    },
+    close: async () => {
+      await queue.close();
+      connection.disconnect();
+      subscriber.disconnect();
+    },
+  };
+}
+
+async function startWorker(url: string, hop: Hop): Promise<void> {
+  const connection = connect(url);
+  const next = new Queue<Payload>('second', { connection, prefix: PREFIX });
+  const carryOn = async ({ data }: { data: Payload }): Promise<void> => {
+    if (hop === 'first') await next.add('run', data, { jobId: data.id, ...KEEP_NOTHING });
+    else await connection.publish(BACK, data.id);
+  };
+  const worker = new Worker<Payload>(hop, carryOn, {
+    connection,
+    prefix: PREFIX,
+    concurrency: CONCURRENCY,
+  });
+  await worker.waitUntilReady();
+}

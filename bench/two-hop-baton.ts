@@ -1,0 +1,112 @@
+import type { EngineJob } from '@baton/contract';
+import {
+  channels,
+  connectRedisTransport,
+  type HandOverRecord,
+  type RunStart,
+  type TakenJob,
+  type Transport,
+} from '@baton/transport';
+import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
+
+/** The same two hops over Baton's transport, with everything that makes them safe: admission, epochs, hand-over record, result. */
+export const batonTwoHop: TwoHop = { openSender, startWorker };
+
+const API = 'bench';
+const ROOM = 64;
+
+async function openSender(url: string): Promise<Sender> {
+  const transport = await connectRedisTransport({ url });
+  await transport.presence.announceApi(API, 600_000);
+  let batch: EngineJob[] = [];
+  const flush = (): void => {
+    const jobs = batch;
+    batch = [];
+    void transport.jobs.add('prefill', jobs);
+  };
+  return {
+    send: (id) => {
+      if (batch.length === 0) setImmediate(flush);
+      batch.push(jobOf(id));
+    },
+    onBack: async (listener) => {
+      await transport.bus.subscribe(channels.api(API), (payload) => listener(payload.toString()));
+    },
+    close: () => transport.close(),
+  };
+}
+
+async function startWorker(url: string, hop: Hop): Promise<void> {
+  const transport = await connectRedisTransport({ url });
+  const running = new Set<TakenJob>();
+  const carryOn = hop === 'first' ? prefill : decode;
+  transport.jobs.consume(hop === 'first' ? 'prefill' : 'decode', {
+    room: () => ROOM - running.size,
+    onJob: (job) => {
+      running.add(job);
+      void carryOn(transport, job, () => running.delete(job));
+    },
+    onLockLost: (job) => running.delete(job),
+  });
+}
+
+async function prefill(transport: Transport, taken: TakenJob, release: () => void): Promise<void> {
+  const { job } = taken;
+  const permit = await transport.ledger.begin(startOf(job, 'prefill'));
+  if (permit.kind !== 'run') return;
+  const record: HandOverRecord = { params: PARAMS, generation: 1, heldUs: 1, epoch: permit.epoch };
+  if (!(await transport.ledger.handOver(job.requestId, permit.epoch, record))) return;
+  await transport.jobs.add('decode', [job]);
+  release();
+  await taken.done();
+}
+
+async function decode(transport: Transport, taken: TakenJob, release: () => void): Promise<void> {
+  const { job } = taken;
+  const permit = await transport.ledger.begin(startOf(job, 'decode'));
+  if (permit.kind !== 'run') return;
+  const finished = transport.ledger.finish(job.requestId, permit.epoch, RESULT);
+  transport.bus.publish(channels.api(API), Buffer.from(job.requestId));
+  release();
+  await finished;
+  await taken.done();
+}
+
+const RESULT = { reason: 'stop', tokens: 1 } as const;
+
+const PARAMS = {
+  do_remote_prefill: true,
+  do_remote_decode: false,
+  remote_block_ids: [Array.from({ length: 64 }, (_, i) => i)],
+  remote_engine_id: 'bench-engine',
+  remote_request_id: 'bench-request',
+  remote_host: '127.0.0.1',
+  remote_port: 5_600,
+  tp_size: 1,
+  remote_num_tokens: 1_024,
+  remote_blocks_expiry_time: null,
+  transfer_mode: 'pull',
+} as const;
+
+function startOf(job: EngineJob, stage: 'prefill' | 'decode'): RunStart {
+  const { requestId, submission, apiId } = job;
+  return { requestId, submission, stage, engineId: `bench-${process.pid}`, apiId, maxRuns: 3 };
+}
+
+function jobOf(requestId: string): EngineJob {
+  return {
+    requestId,
+    submission: 1,
+    apiId: API,
+    streamId: 1,
+    causeUs: 1,
+    arrivalUs: 1,
+    promptTokens: 1_024,
+    blockHashes: BLOCK_HASHES,
+    outputTokens: 1,
+    endReason: 'length',
+    maxTokens: 1,
+    priority: 0,
+    flow: 'route',
+  };
+}
