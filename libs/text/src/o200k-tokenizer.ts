@@ -33,8 +33,8 @@ const PIECES = new RegExp(
 );
 
 /**
- * A piece longer than this is cut before merging, so that one endless word cannot block the process. Only such text can tokenise
- * differently from tiktoken, by a token or two at each cut.
+ * A piece longer than this is cut before merging, so that one endless word cannot block the process; equal cuts in a row, as
+ * in a run of one character, are merged once. Only such text can tokenise differently from tiktoken, by a token or two at each cut.
  */
 const MAX_PIECE_BYTES = 1 << 16;
 
@@ -94,8 +94,13 @@ export class O200kTokenizer implements Tokenizer {
       ids.push(whole);
       return;
     }
+    let chunk = '';
+    let merged: number[] = [];
     for (let at = 0; at < bytes.length && ids.length <= limit; at += MAX_PIECE_BYTES) {
-      mergeBytes(bytes.slice(at, at + MAX_PIECE_BYTES), this.rankOf, ids);
+      const next = bytes.slice(at, at + MAX_PIECE_BYTES);
+      if (next !== chunk) mergeBytes(next, this.rankOf, (merged = []));
+      chunk = next;
+      for (const id of merged) ids.push(id);
     }
   }
 
@@ -108,7 +113,7 @@ export class O200kTokenizer implements Tokenizer {
 
 let shared: O200kTokenizer | undefined;
 
-/** The process's tokenizer; the first call builds it (about 0.2 s and 70 MiB of resident memory, the rank table included). */
+/** The process's tokenizer; the first call builds it (about 0.2 s and 60 MiB of resident memory, the rank table included). */
 export function defaultTokenizer(): Tokenizer {
   shared ??= new O200kTokenizer();
   return shared;

@@ -1,0 +1,123 @@
+import { BatonError } from '@baton/contract';
+import {
+  type AnswerHead,
+  type Dialect,
+  type Endpoint,
+  type GenerationRequest,
+  parseChat,
+  parseCompletion,
+  renderError,
+  renderFinal,
+  StreamedAnswer,
+} from '@baton/openai';
+import { defaultTokenizer, type OutputPlan, planOutput } from '@baton/text';
+import { describe, it } from 'vitest';
+import { expectGolden } from './golden-file';
+
+const tokenizer = defaultTokenizer();
+
+interface Case {
+  readonly name: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The fields where the endpoints differ. */
+  readonly chatFields?: Readonly<Record<string, unknown>>;
+  readonly failure?: BatonError;
+}
+
+const CASES: readonly Case[] = [
+  { name: 'plain', fields: {} },
+  { name: 'length', fields: { max_tokens: 3, ignore_eos: true } },
+  {
+    name: 'logprobs',
+    fields: { logprobs: 2, max_tokens: 3 },
+    chatFields: { logprobs: true, top_logprobs: 2, max_tokens: 3 },
+  },
+  { name: 'choices', fields: { n: 2, max_tokens: 2 } },
+  { name: 'stop-string', fields: { stop: ['t ag', 's e'] } },
+  { name: 'stop-included', fields: { stop: ['t ag', 's e'], include_stop_str_in_output: true } },
+  { name: 'usage', fields: { stream_options: { include_usage: true } } },
+  {
+    name: 'usage-always',
+    fields: {
+      max_tokens: 2,
+      stream_options: { include_usage: true, continuous_usage_stats: true },
+    },
+  },
+  { name: 'echo', fields: { echo: true, max_tokens: 2 } },
+  { name: 'token-ids', fields: { return_token_ids: true, max_tokens: 2 } },
+  { name: 'error', fields: { max_tokens: 2 }, failure: new BatonError('kv_load_failed') },
+];
+
+const MESSAGES = [
+  { role: 'user', content: 'Say "é".' },
+  { role: 'assistant', content: 'é' },
+];
+
+function requestOf(dialect: Dialect, endpoint: Endpoint, one: Case): GenerationRequest {
+  const limits = { dialect, tokenizer, models: ['golden'], maxModelLen: 8192 };
+  const fields = endpoint === 'chat' ? { ...one.fields, ...one.chatFields } : one.fields;
+  const body = { max_tokens: 64, stream: true, ...fields };
+  return endpoint === 'chat'
+    ? parseChat({ ...body, messages: MESSAGES }, limits)
+    : parseCompletion({ ...body, prompt: 'Say "é".' }, limits);
+}
+
+function plansOf(request: GenerationRequest): OutputPlan[] {
+  const [prompt] = request.prompts;
+  return Array.from({ length: request.choices }, (_, choice) =>
+    planOutput({
+      tokenizer,
+      promptIds: prompt?.ids ?? [],
+      model: request.model,
+      seed: 0,
+      choice,
+      maxTokens: prompt?.maxTokens ?? 1,
+      minTokens: request.minTokens,
+      ignoreEos: request.ignoreEos,
+      stop: request.stop,
+      stopTokenIds: request.stopTokenIds,
+      includeStop: request.includeStop,
+      lengthModel: () => 12,
+    }),
+  );
+}
+
+function streamOf(answer: StreamedAnswer, plans: readonly OutputPlan[], one: Case): string {
+  let bytes = answer.open();
+  plans.forEach((plan, index) => {
+    const sequence = answer.sequences[index]!;
+    for (let at = 0; at < plan.count - 1; at++) bytes += sequence.tokens(at, 1);
+    if (one.failure === undefined) bytes += sequence.finish(plan.endReason, plan.count - 1, 1);
+  });
+  return bytes + (one.failure ? answer.fail(one.failure) : answer.close({ cachedTokens: 0 }));
+}
+
+describe.each(['openai', 'vllm'] as const)('%s', (dialect) => {
+  describe.each(['chat', 'completions'] as const)('%s', (endpoint) => {
+    const options = { dialect, tokenizer };
+    const head: AnswerHead = {
+      id: endpoint === 'chat' ? 'chatcmpl-golden' : 'cmpl-golden',
+      created: 1_787_000_000,
+      model: 'golden',
+      systemFingerprint: dialect === 'vllm' ? 'vllm-0.27.0-3f2a9c1b' : 'fp_3f2a9c1b04',
+    };
+
+    it.each(CASES)('$name, streamed', (one) => {
+      const request = requestOf(dialect, endpoint, one);
+      const plans = plansOf(request);
+      const answer = new StreamedAnswer(request, head, plans, options);
+      expectGolden(`${dialect}-${endpoint}-${one.name}.sse.txt`, streamOf(answer, plans, one));
+    });
+
+    it.each(CASES)('$name, whole', (one) => {
+      const request = requestOf(dialect, endpoint, one);
+      const results = plansOf(request).map((plan) => {
+        return { plan, reason: plan.endReason, count: plan.count };
+      });
+      const body = one.failure
+        ? renderError(one.failure, dialect).body
+        : renderFinal({ request, head, options }, results, { cachedTokens: 0 });
+      expectGolden(`${dialect}-${endpoint}-${one.name}.body.txt`, `${body}\n`);
+    });
+  });
+});
