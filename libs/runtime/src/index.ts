@@ -1,3 +1,5 @@
+export * from './broker/broker';
+export * from './broker/resolve-broker';
 export * from './config/child-config';
 export * from './config/config';
 export * from './config/config-schema';

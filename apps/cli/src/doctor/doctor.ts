@@ -1,5 +1,6 @@
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
-import { describeBroker, resolveConfig } from '@baton/runtime';
+import { detectBroker, resolveConfig } from '@baton/runtime';
+import { brokerOptions } from '../up/broker';
 import { type Finding, machineFindings, programFindings } from './findings';
 
 const LABEL_WIDTH = 15;
@@ -7,9 +8,10 @@ const LABEL_WIDTH = 15;
 /** `baton doctor`: prints what is installed, what `baton up` would use, and the names it knows. Starts and changes nothing. */
 export async function doctor(): Promise<void> {
   const { config } = resolveConfig({ env: process.env, file: process.env['BATON_CONFIG_FILE'] });
+  const broker = await detectBroker(brokerOptions(config));
   print('Installed', [...machineFindings(), ...(await programFindings())]);
   print('baton up would use', [
-    ['broker', await describeBroker(config)],
+    ['broker', broker.line],
     ['topology', config.topology],
     ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}`],
     ['gpu', config.gpu],

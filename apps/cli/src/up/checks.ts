@@ -1,28 +1,28 @@
-import { findGpu, findLink, findModel, HardwareError, kvCapacityBlocks } from '@baton/hardware';
-import { parseTopology } from '@baton/placement';
-import { type BatonConfig, configForStage, UsageError } from '@baton/runtime';
-import type { EngineCounts } from './cluster-plan';
+import { parseTopology, TopologyError } from '@baton/placement';
+import { type BatonConfig, engineSetup, UsageError } from '@baton/runtime';
+import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**
- * Checks what names and numbers alone can tell: that model, GPUs and link are known and that the model fits.
+ * The engines of the configured topology.
+ *
+ * @throws UsageError, one sentence with an example
+ */
+export function enginesOf(config: BatonConfig): EngineCounts {
+  try {
+    return parseTopology(config.topology);
+  } catch (error) {
+    if (error instanceof TopologyError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/**
+ * Checks what names and numbers alone can tell: that model, GPUs and link are known, that the model fits, that step times can be had.
  *
  * @throws UsageError, one sentence
  */
-export function checkHardware(config: BatonConfig): void {
-  try {
-    findLink(config.link);
-    for (const stage of ['prefill', 'decode', 'aggregated'] as const) {
-      const own = configForStage(config, stage);
-      kvCapacityBlocks({
-        model: findModel(own.model),
-        gpu: findGpu(own.gpu),
-        tp: own.tensorParallelSize,
-        gpuMemoryUtilization: own.gpuMemoryUtilization,
-        blockSize: own.blockSize,
-      });
-    }
-  } catch (error) {
-    if (error instanceof HardwareError) throw new UsageError(error.message);
-    throw error;
+export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
+  for (const stage of STAGES_OF_WORKERS) {
+    if (engines[stage] > 0) engineSetup(config, stage);
   }
 }

@@ -5,8 +5,12 @@ import type { ProcessSpec } from './supervised-process';
 
 export type Role = 'api' | Stage;
 
+export const STAGES_OF_WORKERS = ['prefill', 'decode', 'aggregated'] as const;
+
 /** Engines of each stage. */
 export type EngineCounts = Readonly<Record<Stage, number>>;
+
+export const NO_ENGINES: EngineCounts = { prefill: 0, decode: 0, aggregated: 0 };
 
 const APPS = join(__dirname, '..', '..', '..');
 /** An aggregated engine streams tokens to the API as a decode engine does, so the same process runs both. */
@@ -27,8 +31,7 @@ export function entryOf(role: Role): string {
  * configuration with its own role and its own number of engines.
  */
 export function planProcesses(config: BatonConfig, engines: EngineCounts): ProcessSpec[] {
-  const stages = ['prefill', 'decode', 'aggregated'] as const;
-  const workers = stages.flatMap((stage) =>
+  const workers = STAGES_OF_WORKERS.flatMap((stage) =>
     packed(engines[stage], config.enginesPerProcess).map((count, index) => ({
       name: `${stage}-${index}`,
       entry: entryOf(stage),

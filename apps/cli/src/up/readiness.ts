@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BatonConfig } from '@baton/runtime';
 
@@ -11,15 +12,36 @@ export function baseUrl(config: BatonConfig): string {
   return `http://${host}:${config.port}`;
 }
 
-/** Resolves when the API says that every needed role has an engine. */
-export async function untilReady(config: BatonConfig, signal: AbortSignal): Promise<void> {
-  const url = `${baseUrl(config)}/health/ready`;
-  for (;;) {
-    signal.throwIfAborted();
-    const answer = await fetch(url, { signal }).catch(() => undefined);
-    await answer?.body?.cancel();
-    if (answer?.ok === true) return;
-    await pause(POLL_MS, undefined, { signal });
+/** Knows which processes have not yet said that they can work. */
+export class Readiness {
+  private readonly missing: Set<string>;
+  private readonly complete = new AbortController();
+
+  constructor(names: readonly string[]) {
+    this.missing = new Set(names);
+  }
+
+  onReady(name: string): void {
+    this.missing.delete(name);
+    if (this.missing.size === 0) this.complete.abort();
+  }
+
+  /** Resolves true when every process is ready and the API sees the engines, false when `ended` comes first. */
+  async wait(config: BatonConfig, ended: AbortSignal): Promise<boolean> {
+    const either = AbortSignal.any([this.complete.signal, ended]);
+    if (!either.aborted) await once(either, 'abort');
+    while (!ended.aborted && !(await isServing(config))) await pause(POLL_MS);
+    return !ended.aborted;
+  }
+}
+
+async function isServing(config: BatonConfig): Promise<boolean> {
+  try {
+    const answer = await fetch(`${baseUrl(config)}/health/ready`);
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
   }
 }
 

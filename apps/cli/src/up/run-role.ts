@@ -1,5 +1,7 @@
-import { type BatonConfig, configToJson, resolveBroker, UsageError } from '@baton/runtime';
-import { entryOf } from './cluster-plan';
+import { type BatonConfig, configToJson, UsageError } from '@baton/runtime';
+import { obtainBroker } from './broker';
+import { checkEngines } from './checks';
+import { entryOf, NO_ENGINES } from './cluster-plan';
 import { claimPort } from './ports';
 
 /**
@@ -11,9 +13,9 @@ export async function runRole(config: BatonConfig): Promise<number> {
   if (role === undefined || redis === undefined) {
     throw new UsageError('--role needs --redis URL (or REDIS_URL): roles meet over one Redis.');
   }
+  checkEngines(config, role === 'api' ? NO_ENGINES : { ...NO_ENGINES, [role]: 1 });
   const port = role === 'api' ? await claimPort(config) : config.port;
-  const broker = await resolveBroker(config);
-  process.stderr.write(`${broker.description}\n`);
+  const broker = await obtainBroker(config, (line) => process.stderr.write(`${line}\n`));
   await broker.close();
   process.env['BATON_CONFIG'] = configToJson({ ...config, port });
   await import(entryOf(role));

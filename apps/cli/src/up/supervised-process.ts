@@ -19,6 +19,8 @@ export interface ProcessSpec {
 export interface ProcessEvents {
   /** A line the process wrote, or a sentence about it. */
   onLine(name: string, line: string): void;
+  /** It can do its work; said once per life. */
+  onReady(name: string): void;
   /** It will not be started again. */
   onGivenUp(sentence: string): void;
 }
@@ -59,6 +61,9 @@ export class SupervisedProcess {
       if (output === null) continue;
       createInterface({ input: output }).on('line', (line) => this.events.onLine(name, line));
     }
+    child.on('message', (message) => {
+      if (isReadyMessage(message)) this.events.onReady(name);
+    });
     child.once('error', (error) => this.events.onLine(name, error.message));
     child.once('exit', (code, signal) => {
       this.child = undefined;
@@ -98,4 +103,10 @@ export class SupervisedProcess {
     this.events.onLine(name, `ended ${how}; starting it again in ${pauseMs} ms`);
     this.restart = setTimeout(() => this.start(), pauseMs);
   }
+}
+
+function isReadyMessage(message: unknown): boolean {
+  return (
+    typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'ready'
+  );
 }

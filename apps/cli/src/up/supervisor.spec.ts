@@ -33,6 +33,7 @@ function program(name: string, source: string): ProcessSpec {
 function supervise(...specs: ProcessSpec[]): Supervisor {
   supervisor = new Supervisor(specs, {
     onLine: (name, line) => lines.push(`${name}: ${line}`),
+    onReady: (name) => lines.push(`${name} is ready`),
     onGivenUp: (sentence) => givenUp.push(sentence),
   });
   supervisor.start();
@@ -60,6 +61,11 @@ describe('the supervisor', () => {
     await untilLine('prefill-0: ended by SIGKILL; starting it again in 100 ms');
     await untilLine('prefill-0: second life');
     expect(givenUp).toEqual([]);
+  });
+
+  it('hears from a child that it is ready', async () => {
+    supervise(program('decode-0', `process.send({ kind: 'ready' });${STAYS}`));
+    await untilLine('decode-0 is ready');
   });
 
   it('gives up a child that says it was started wrongly', async () => {

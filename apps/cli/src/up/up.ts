@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { type BatonConfig, type Broker, resolveBroker, resolveConfig } from '@baton/runtime';
-import { checkCluster, checkHardware } from './checks';
+import { type BatonConfig, type Broker, resolveConfig } from '@baton/runtime';
+import { obtainBroker } from './broker';
+import { checkEngines, enginesOf } from './checks';
 import { planOneProcess, planProcesses } from './cluster-plan';
 import { formatLine } from './log-lines';
 import { checkEnginePorts, claimPort } from './ports';
-import { readyText, untilReady } from './readiness';
+import { Readiness, readyText } from './readiness';
 import { runRole } from './run-role';
 import { StopRequests } from './stop-requests';
 import type { ProcessSpec } from './supervised-process';
@@ -20,26 +21,29 @@ export type Flags = Readonly<Record<string, string | boolean>>;
  */
 export async function up(topology: string | undefined, flags: Flags): Promise<number> {
   const startedMs = performance.now();
-  const { config: file, ...options } = flags;
-  const { config: resolved } = resolveConfig({
-    flags: { ...options, ...(topology === undefined ? {} : { topology }) },
-    env: process.env,
-    file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
-  });
-  checkHardware(resolved);
+  const resolved = configOf(topology, flags);
+  const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
-  const engines = checkCluster(resolved);
+  checkEngines(resolved, engines);
   const config = { ...resolved, port: await claimPort(resolved) };
   if (config.exposeEngines) {
     await checkEnginePorts(config, engines.prefill + engines.decode + engines.aggregated);
   }
-  const broker = await resolveBroker(config);
-  process.stderr.write(formatLine('baton', broker.description));
+  const broker = await obtainBroker(config, (line) => say(line));
   const specs =
-    broker.url === undefined
+    broker.kind === 'in-process'
       ? planOneProcess(config)
       : planProcesses({ ...config, redis: broker.url }, engines);
   return supervise(specs, { config, broker, startedMs });
+}
+
+function configOf(topology: string | undefined, flags: Flags): BatonConfig {
+  const { config: file, ...options } = flags;
+  return resolveConfig({
+    flags: { ...options, ...(topology === undefined ? {} : { topology }) },
+    env: process.env,
+    file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
+  }).config;
 }
 
 interface Run {
@@ -52,35 +56,28 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const { config, broker } = run;
   const stops = new StopRequests();
   const failure = new AbortController();
+  const readiness = new Readiness(specs.map((spec) => spec.name));
   const supervisor = new Supervisor(specs, {
-    onLine: (name, line) => process.stderr.write(formatLine(name, line)),
+    onLine: (name, line) => say(line, name),
+    onReady: (name) => readiness.onReady(name),
     onGivenUp: (sentence) => failure.abort(sentence),
   });
-  const killAll = (): void => {
-    supervisor.kill();
-    broker.kill();
-  };
-  process.once('exit', killAll);
+  process.once('exit', () => supervisor.kill());
+  stops.second.addEventListener('abort', () => supervisor.kill());
   supervisor.start();
   const ended = AbortSignal.any([stops.first, failure.signal]);
-  await announce(run, ended);
+  if (await readiness.wait(config, ended)) {
+    process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
+  }
   if (!ended.aborted) await once(ended, 'abort');
-  if (failure.signal.aborted)
-    process.stderr.write(formatLine('baton', String(failure.signal.reason)));
-  stops.second.addEventListener('abort', killAll);
-  await supervisor.stop(failure.signal.aborted ? 0 : config.shutdownTimeout * MS_PER_SECOND);
+  const hasFailed = failure.signal.aborted;
+  say(hasFailed ? String(failure.signal.reason) : 'stopping; once more stops at once');
+  await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();
   stops.close();
-  return failure.signal.aborted || stops.second.aborted ? 1 : 0;
+  return hasFailed || stops.second.aborted ? 1 : 0;
 }
 
-/** Prints the ready line, unless the cluster ends before it is ready. */
-async function announce({ config, startedMs }: Run, ended: AbortSignal): Promise<void> {
-  try {
-    await untilReady(config, ended);
-  } catch (error) {
-    if (ended.aborted) return;
-    throw error;
-  }
-  process.stdout.write(readyText(config, (performance.now() - startedMs) / MS_PER_SECOND));
+function say(line: string, name = 'baton'): void {
+  process.stderr.write(formatLine(name, line));
 }

@@ -1,0 +1,33 @@
+import { type BatonConfig, type Broker, type BrokerOptions, resolveBroker } from '@baton/runtime';
+import { TransportUnavailable } from '@baton/transport';
+import { Failure } from '../failure';
+
+const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
+
+/** What the configuration says about the broker. */
+export function brokerOptions(config: BatonConfig): BrokerOptions {
+  return { redisUrl: config.redis, maxMemoryBytes: bytesOf(config.redisMaxmemory) };
+}
+
+/**
+ * The broker of this cluster, found or started.
+ *
+ * @throws Failure when a Redis was named and does not answer
+ */
+export async function obtainBroker(
+  config: BatonConfig,
+  log: (line: string) => void,
+): Promise<Broker> {
+  try {
+    return await resolveBroker(brokerOptions(config), log);
+  } catch (error) {
+    if (error instanceof TransportUnavailable) throw new Failure(error.message);
+    throw error;
+  }
+}
+
+/** `512mb`, in Redis' own notation. */
+function bytesOf(size: string): number {
+  const [, digits = '0', unit = ''] = /^(\d+)(\w*)$/.exec(size.toLowerCase()) ?? [];
+  return Number(digits) * (BYTES[unit] ?? 1);
+}
