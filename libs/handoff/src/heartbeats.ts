@@ -36,9 +36,13 @@ export class Heartbeats {
     this.unannounced.delete(fetch);
     const due = this.rounds.get(fetch.source.engineId);
     if (due === undefined || !due.owner.members.delete(fetch)) return;
-    if (due.owner.members.size > 0) return;
-    this.dues.remove(due);
-    this.rounds.delete(due.owner.sourceId);
+    if (due.owner.members.size === 0) this.dues.remove(due);
+  }
+
+  /** Nothing is fetched from this source any more, and perhaps never again. */
+  forget(sourceId: string): void {
+    const due = this.rounds.get(sourceId);
+    if (due?.owner.members.size === 0) this.rounds.delete(sourceId);
   }
 
   /** All fetches from this source, at this moment. */
@@ -67,12 +71,13 @@ export class Heartbeats {
     this.unannounced.clear();
   }
 
+  /** The round of a source, due a full pause after its first member came. Rounds without members stay, one per source. */
   private roundOf(sourceId: string, nowUs: Micros): Round {
-    const known = this.rounds.get(sourceId);
-    if (known !== undefined) return known.owner;
-    const due = newDeadline<Round>({ sourceId, members: new Set() });
-    this.rounds.set(sourceId, due);
-    this.dues.set(due, nowUs + this.everyUs);
+    const due = this.rounds.get(sourceId) ?? newDeadline<Round>({ sourceId, members: new Set() });
+    if (due.owner.members.size === 0) {
+      this.rounds.set(sourceId, due);
+      this.dues.set(due, nowUs + this.everyUs);
+    }
     return due.owner;
   }
 }

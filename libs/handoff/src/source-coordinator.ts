@@ -21,6 +21,8 @@ export interface SourceOptions {
   readonly firstGeneration?: number;
 }
 
+const NOTHING: readonly SourceAction[] = [];
+
 type Fact<K extends SourceFact['kind']> = Extract<SourceFact, { kind: K }>;
 
 /**
@@ -67,6 +69,7 @@ export class SourceCoordinator {
     this.expireBefore(this.nowUs);
     this.apply(fact);
     if (this.readers.total !== readsBefore) this.tellShare();
+    if (this.actions.length === 0) return NOTHING;
     const actions = this.actions;
     this.actions = [];
     return actions;

@@ -29,6 +29,7 @@ export interface TargetOptions {
 
 type Fact<K extends TargetFact['kind']> = Extract<TargetFact, { kind: K }>;
 
+const NOTHING: readonly TargetAction[] = [];
 const DEFAULT_READ_TRIES = 2;
 
 /**
@@ -76,6 +77,7 @@ export class TargetCoordinator {
   handle(fact: TargetFact): readonly TargetAction[] {
     this.nowUs = Math.max(this.nowUs, fact.nowUs);
     this.apply(fact);
+    if (this.actions.length === 0) return NOTHING;
     const actions = this.actions;
     this.actions = [];
     return actions;
@@ -244,6 +246,7 @@ export class TargetCoordinator {
 
   private loseSource(engineId: string): void {
     for (const fetch of this.heartbeats.from(engineId)) this.fail(fetch, 'lost');
+    this.heartbeats.forget(engineId);
   }
 
   private revoke(requestId: string, epoch: number, why: 'aborted' | 'superseded'): void {

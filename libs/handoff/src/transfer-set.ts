@@ -34,8 +34,8 @@ interface Transfer {
   completesUs: Micros;
 }
 
+/** One engine's link in one direction. It stays when idle: there are no more than engines. */
 interface LinkEnd {
-  readonly id: string;
   bytesPerSecond: number;
   readonly transfers: Set<Transfer>;
   /** What the other side says about how many share its link, itself included; 0 = this set knows all of them. */
@@ -104,7 +104,8 @@ export class TransferSet {
   setSourceShare(sourceId: string, activeReads: number, nowUs: Micros): void {
     this.advance(nowUs);
     const source = this.sources.get(sourceId);
-    if (source === undefined || source.announced === activeReads) return;
+    if (source === undefined || source.transfers.size === 0) return;
+    if (source.announced === activeReads) return;
     source.announced = activeReads;
     this.retime(source);
   }
@@ -143,8 +144,7 @@ export class TransferSet {
     source.transfers.delete(transfer);
     target.transfers.delete(transfer);
     if (source.announced > 0) source.announced -= 1;
-    if (source.transfers.size === 0) this.sources.delete(source.id);
-    if (target.transfers.size === 0) this.targets.delete(target.id);
+    if (source.transfers.size === 0) source.announced = 0;
     this.isEarliestKnown = false;
     this.retime(source, target);
   }
@@ -196,7 +196,7 @@ function endOf(ends: Map<string, LinkEnd>, id: string, bytesPerSecond: number): 
     known.bytesPerSecond = bytesPerSecond;
     return known;
   }
-  const end: LinkEnd = { id, bytesPerSecond, transfers: new Set(), announced: 0 };
+  const end: LinkEnd = { bytesPerSecond, transfers: new Set(), announced: 0 };
   ends.set(id, end);
   return end;
 }
