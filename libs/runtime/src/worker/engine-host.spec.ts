@@ -27,16 +27,141 @@ describe('engine hosts', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('time it by the step model alone, however long delivery took within 20 ms', async () => {
+  it('run a local request on one engine, with the same tokens', async () => {
+    await world.host('aggregated');
+    await world.submit(1, { flow: 'local' });
+    await world.untilEnded(1);
+    expect(world.tokens(1)).toEqual([0, 1, 2, 3, 4]);
+    expect(world.kinds(1)[0]).toBe('aggregated scheduled');
+    expect(world.blocksInUse()).toBe(0);
+  });
+
+  it('time a request by the step model alone, however long delivery took within 20 ms', async () => {
+    await world.host('aggregated');
+    await world.wall.advance(100_000);
+    const { causeUs } = await world.submit(1, {
+      flow: 'local',
+      causeUs: world.wall.nowUs() - 7_000,
+    });
+    await world.untilEnded(1);
+    expect(tokenInstants(world, 1, causeUs)).toEqual(
+      [0, 1, 2, 3, 4].map((i) => PROMPT_US + i * TOKEN_US),
+    );
+  });
+
+  it('do not date a step back by more than 20 ms', async () => {
+    await world.host('aggregated');
+    await world.wall.advance(100_000);
+    const { causeUs } = await world.submit(1, {
+      flow: 'local',
+      causeUs: world.wall.nowUs() - 50_000,
+    });
+    await world.untilEnded(1);
+    expect(tokenInstants(world, 1, causeUs)[0]).toBe(30_000 + PROMPT_US);
+  });
+
+  it('hide what the messages of a hand-over take inside the transfer', async () => {
     await world.host('prefill');
     await world.host('decode');
-    const { causeUs } = await world.submit(1, { causeUs: world.wall.nowUs() - 7_000 });
+    await world.wall.advance(100_000);
+    const { causeUs } = await world.submit(1);
     await world.untilEnded(1);
-    const ends = world.of(1).filter(({ kind }) => kind === 'tokens' || kind === 'end');
-    // The last prompt token is computed again on decode: a prompt step for the first token.
-    const firstUs = causeUs + PROMPT_US + TRANSFER_US + PROMPT_US;
-    expect(ends.map(({ stepEndUs }) => stepEndUs - causeUs)).toEqual(
-      ends.map((_end, i) => firstUs + i * TOKEN_US - causeUs),
+    const [heldUs] = instants(world, 1, 'scheduled').map((at) => at - causeUs);
+    const [firstUs = 0, ...others] = tokenInstants(world, 1, causeUs);
+    expect(heldUs).toBe(PROMPT_US);
+    const firstStepUs = firstUs - PROMPT_US - TRANSFER_US;
+    expect([PROMPT_US, TOKEN_US]).toContain(firstStepUs);
+    expect(others).toEqual([1, 2, 3, 4].map((i) => firstUs + i * TOKEN_US));
+  });
+
+  it('keep their pace when the process runs late, and re-anchor when it was stopped', async () => {
+    const host = await world.host('aggregated');
+    const { causeUs } = await world.submit(1, { flow: 'local', outputTokens: 300 });
+    await world.wall.advance(1_000_000);
+    world.wall.skip(35_000);
+    await world.wall.advance(500_000);
+    const late = tokenInstants(world, 1, causeUs);
+    expect(late.every((at, i) => at === PROMPT_US + i * TOKEN_US)).toBe(true);
+    world.wall.skip(3_000_000);
+    await world.untilEnded(1);
+    const all = tokenInstants(world, 1, causeUs);
+    const gaps = all.slice(1).map((at, i) => at - (all[i] ?? 0));
+    expect(gaps.filter((gap) => gap !== TOKEN_US)).toHaveLength(1);
+    expect(host.presence().counters['clock_reanchors']).toBe(1);
+  });
+
+  it('run faster than the wall by speedup', async () => {
+    await world.host('aggregated', { speedup: 4 });
+    const { causeUs } = await world.submit(1, { flow: 'local' });
+    await world.untilEnded(1);
+    expect(tokenInstants(world, 1, causeUs)).toEqual(
+      [0, 1, 2, 3, 4].map((i) => (PROMPT_US + i * TOKEN_US) / 4),
+    );
+  });
+
+  it('leave in the queue what does not fit the next step', async () => {
+    await world.host('prefill', { engine: { maxNumBatchedTokens: 64, maxNumSeqs: 8 } });
+    const jobs = Array.from({ length: 30 }, (_none, i) => world.job(i + 1));
+    await world.api.jobs.add('prefill', jobs);
+    await world.wall.advance(1_000);
+    expect(await world.api.jobs.waiting('prefill')).toBeGreaterThan(20);
+  });
+
+  it('publish one frame per step for all sequences of an API', async () => {
+    await world.host('aggregated');
+    await Promise.all([1, 2, 3].map((id) => world.submit(id, { flow: 'local' })));
+    await world.untilEnded(1, 2, 3);
+    const at = (id: number): number[] => world.of(id).map(({ stepEndUs }) => stepEndUs);
+    expect(at(2)).toEqual(at(1));
+    expect(at(3)).toEqual(at(1));
+  });
+
+  it('refuse in-stream what no engine of theirs can hold', async () => {
+    await world.host('aggregated', { engine: { numBlocks: 4 } });
+    await world.submit(1, { flow: 'local', promptTokens: 100 });
+    await world.wall.advance(1_000);
+    expect(world.ended(1)).toMatchObject({ reason: 'error', tail: '"kv_capacity_exceeded"' });
+  });
+
+  it('take work only after their start-up', async () => {
+    const host = await world.host('aggregated', { host: { startupUs: 2_000_000 } });
+    await world.submit(1, { flow: 'local' });
+    await world.wall.advance(1_900_000);
+    expect([host.state, world.kinds(1)]).toEqual(['starting', []]);
+    await world.untilEnded(1);
+    expect(host.state).toBe('ready');
+    expect(world.tokens(1)).toHaveLength(5);
+  });
+
+  it('count what they did for the scrape', async () => {
+    const prefill = await world.host('prefill');
+    const decode = await world.host('decode');
+    await world.submit(1);
+    await world.untilEnded(1);
+    const of = (host: typeof decode): Readonly<Record<string, number>> => host.presence().counters;
+    expect(of(prefill)['prompt_tokens_local_compute']).toBe(40);
+    expect(of(decode)['prompt_tokens_external_kv_transfer']).toBe(40);
+    expect(of(decode)['generation_tokens']).toBe(5);
+    expect(decode.presence().histograms['nixl_xfer_time_seconds']).toMatchObject({
+      count: 1,
+      sum: TRANSFER_US / 1e6,
+    });
+    expect(decode.presence().histograms['intended_time_per_output_token_seconds']?.sum).toBe(
+      TOKEN_US / 1e6,
     );
   });
 });
+
+/** Logical instants of the tokens of a sequence after its cause, in wall µs. */
+function tokenInstants(world: World, streamId: number, causeUs: number): number[] {
+  return [...instants(world, streamId, 'tokens'), ...instants(world, streamId, 'end')].map(
+    (at) => at - causeUs,
+  );
+}
+
+function instants(world: World, streamId: number, kind: string): number[] {
+  return world
+    .of(streamId)
+    .filter((entry) => entry.kind === kind)
+    .map(({ stepEndUs }) => stepEndUs);
+}

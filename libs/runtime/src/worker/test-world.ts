@@ -1,4 +1,4 @@
-import type { EngineJob, EngineMessage, Stage } from '@baton/contract';
+import type { EngineJob, Stage } from '@baton/contract';
 import { type FrameEntry, readFrame } from '@baton/contract';
 import { Engine, type EngineOptions, type EnginePort } from '@baton/engine';
 import { buildStepTimeModel, findGpu, findModel } from '@baton/hardware';
@@ -45,7 +45,7 @@ export class World {
   readonly hub = new InProcessHub();
   readonly api: Transport = attachInProcess(this.hub);
   readonly received = new Map<number, Received[]>();
-  readonly messages: EngineMessage[] = [];
+  private readonly locks: (() => void)[] = [];
   private readonly hosts: { host: EngineHost; transport: Transport }[] = [];
 
   static async open(): Promise<World> {
@@ -58,6 +58,7 @@ export class World {
   async host(role: Stage, options: WorldOptions = {}): Promise<EngineHost> {
     const engine = { ...ENGINE, ...options.engine };
     const transport = attachInProcess(this.hub);
+    this.watchLocks(transport);
     const host = new EngineHost(
       { ...hostOptions(role, engine, options), ...options.host },
       {
@@ -68,10 +69,6 @@ export class World {
     );
     this.hosts.push({ host, transport });
     await host.start();
-    const { engineId } = host;
-    await this.api.bus.subscribe(channels.engine(engineId), (payload) => {
-      this.messages.push(JSON.parse(payload.toString()) as EngineMessage);
-    });
     return host;
   }
 
@@ -150,6 +147,23 @@ export class World {
   async close(): Promise<void> {
     for (const { transport } of this.hosts) await transport.close();
     await this.api.close();
+  }
+
+  /** What a consumer says when the broker gave its jobs to somebody else. */
+  loseLocks(): void {
+    for (const lose of this.locks.splice(0)) lose();
+  }
+
+  private watchLocks({ jobs }: Transport): void {
+    const consume = jobs.consume.bind(jobs);
+    jobs.consume = (queue, options) =>
+      consume(queue, {
+        ...options,
+        onJob: (taken) => {
+          this.locks.push(() => options.onLockLost(taken));
+          options.onJob(taken);
+        },
+      });
   }
 
   private receive(frame: Buffer): void {

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LiveClock } from './live-clock';
+import { ManualWallClock } from './manual-wall-clock';
+import { SystemWallClock } from './wall-clock';
+
+describe('the live clock', () => {
+  it('starts its simulated timeline at 0 and runs it at speedup', async () => {
+    const wall = new ManualWallClock();
+    const clock = new LiveClock(wall, 10);
+    expect(clock.nowUs()).toBe(0);
+    await wall.advance(1_500);
+    expect(clock.nowUs()).toBe(15_000);
+  });
+
+  it('maps an instant there and back within the grain of a microsecond', () => {
+    const clock = new LiveClock(new ManualWallClock(), 1);
+    const span = fc.integer({ min: 0, max: 1e12 });
+    fc.assert(
+      fc.property(span, fc.double({ min: 0.01, max: 1_000, noNaN: true }), (us, speedup) => {
+        const scaled = new LiveClock(clock.wall, speedup, clock.originUs);
+        const back = scaled.toSimUs(scaled.toWallUs(us));
+        return Math.abs(back - us) <= Math.max(1, speedup);
+      }),
+    );
+  });
+
+  it('rings when the wall reaches the simulated instant', async () => {
+    const wall = new ManualWallClock();
+    const clock = new LiveClock(wall, 4);
+    let rungUs = 0;
+    clock.atSim(8_000, () => (rungUs = clock.nowUs()));
+    await wall.advance(10_000);
+    expect(rungUs).toBe(8_000);
+  });
+});
+
+describe('the machine clock', () => {
+  const wall = new SystemWallClock();
+
+  it.each([0, 1_500, 6_300])('does not ring before its time, %i µs away', async (distanceUs) => {
+    const dueUs = wall.nowUs() + distanceUs;
+    await new Promise<void>((resolve) => wall.at(dueUs, resolve));
+    expect(wall.nowUs()).toBeGreaterThanOrEqual(dueUs);
+  });
+
+  it('does not ring once cancelled', async () => {
+    const rung: string[] = [];
+    const nowUs = wall.nowUs();
+    wall.at(nowUs + 1_000, () => rung.push('cancelled')).cancel();
+    wall.at(nowUs, () => rung.push('cancelled too')).cancel();
+    await new Promise<void>((resolve) => wall.at(nowUs + 5_000, resolve));
+    expect(rung).toEqual([]);
+  });
+});
