@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chooseRoute } from './route';
-import type { ClusterLoad } from './route';
+import type { ClusterLoad, StageLoad } from './route';
 
 /** `[ready engines, waiting requests]` of prefill, decode and aggregated. */
 function load(...stages: [[number, number], [number, number], [number, number]]): ClusterLoad {
@@ -46,5 +46,24 @@ describe('chooseRoute', () => {
       missing: ['prefill'],
     });
     expect(chooseRoute(load([0, 0], [0, 0], [0, 0]))).toMatchObject({ kind: 'none' });
+  });
+
+  it('INV-12: reads counts of the stages and nothing of any request', () => {
+    const asked = new Set<string>();
+    const watched = (readyEngines: number, waiting: number): StageLoad =>
+      new Proxy({ readyEngines, waiting, outputTokens: 7, requests: [] } as StageLoad, {
+        get: (stage, name) => {
+          asked.add(String(name));
+          return Reflect.get(stage, name) as unknown;
+        },
+      });
+    for (const ready of [0, 1]) {
+      chooseRoute({
+        prefill: watched(2, 3),
+        decode: watched(ready, 1),
+        aggregated: watched(1, 2),
+      });
+    }
+    expect([...asked].sort()).toEqual(['readyEngines', 'waiting']);
   });
 });
