@@ -49,10 +49,10 @@ class StoppableOutput {
   run(tokens: SentenceGenerator, limit: number, endReason: 'stop' | 'length'): OutputPlan {
     while (this.ids.length < limit) {
       const id = tokens.next();
-      const before = this.search.text.length;
+      const before = this.search.length;
       const hit = this.search.add(this.input.tokenizer.tokenText(id));
       this.ids.push(id);
-      this.ends.push(this.search.text.length);
+      this.ends.push(this.search.length);
       if (this.stopTokens.has(id) && this.ids.length >= this.input.minTokens) {
         return this.plan('stop', id, this.input.includeStop ? undefined : before);
       }

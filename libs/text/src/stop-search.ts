@@ -1,30 +1,43 @@
 /**
  * Looks for stop strings while the text grows token by token, across token boundaries, as vLLM's detokenizer does: the first string
- * of the list that ends within the newest token wins, and nothing is looked for before `minTokens` tokens are passed.
+ * of the list that ends within the newest token wins, and nothing is looked for before `minTokens` tokens are passed. It reads only
+ * the end of the text, so a long one costs no more per token than a short one.
  */
 export class StopSearch {
-  text = '';
+  /** Never read before the end, so that it stays a rope. */
+  private grown = '';
+  private tail = '';
   private tokens = 0;
+  /** Characters that a stream must keep back, so that it never shows a part of a stop string. */
+  readonly heldBack: number;
 
   constructor(
     private readonly strings: readonly string[],
     private readonly minTokens: number,
-  ) {}
+  ) {
+    this.heldBack = strings.reduce((most, string) => Math.max(most, string.length - 1), 0);
+  }
 
-  /** Characters that a stream must keep back, so that it never shows a part of a stop string. */
-  get heldBack(): number {
-    return this.strings.reduce((most, string) => Math.max(most, string.length - 1), 0);
+  get text(): string {
+    return this.grown;
+  }
+
+  get length(): number {
+    return this.grown.length;
   }
 
   /** Adds a token's text; the stop string that it completes, with its place, or undefined. */
   add(piece: string): { readonly string: string; readonly at: number } | undefined {
-    this.text += piece;
+    this.grown += piece;
     this.tokens += 1;
+    const window = this.tail + piece;
+    const start = this.grown.length - window.length;
+    this.tail = window.slice(window.length - Math.min(this.heldBack, window.length));
     if (this.tokens <= this.minTokens) return undefined;
     for (const string of this.strings) {
-      const from = Math.max(0, this.text.length - piece.length - string.length + 1);
-      const at = this.text.indexOf(string, from);
-      if (at !== -1) return { string, at };
+      const from = Math.max(0, window.length - piece.length - string.length + 1);
+      const at = window.indexOf(string, from);
+      if (at !== -1) return { string, at: start + at };
     }
     return undefined;
   }
