@@ -76,7 +76,7 @@ describe('baton up', () => {
         () => false,
       );
     await waitUntil(answers, { what: 'it is ready', deadlineMs: 30_000 });
-    const children = await processesOfGroup(up.pid ?? 0);
+    const children = await processesBelow(up.pid ?? 0);
     expect(children.length).toBeGreaterThanOrEqual(4);
     const gone = once(up, 'exit');
     process.kill(up.pid ?? 0, 'SIGINT');
@@ -142,14 +142,19 @@ describe('baton doctor', () => {
   });
 });
 
-async function processesOfGroup(leader: number): Promise<number[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,pgid=']);
-  return stdout
+/** Pids of all processes below one: children have process groups of their own. */
+async function processesBelow(ancestor: number): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=']);
+  const rows = stdout
     .trim()
     .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .filter(([, group]) => group === leader)
-    .map(([pid]) => pid ?? 0);
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const below = new Set([ancestor]);
+  // A child may stand before its parent in the list; nothing here is more than four deep.
+  for (let depth = 0; depth < 4; depth += 1) {
+    for (const [pid = 0, parent = 0] of rows) if (below.has(parent)) below.add(pid);
+  }
+  return [...below];
 }
 
 async function alive(pids: readonly number[]): Promise<number[]> {
