@@ -43,9 +43,8 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('knows how Redis and the API are doing', () => {
-    expect(redis?.healthcheck).toBeDefined();
-    expect(api?.healthcheck).toBeDefined();
+  it('knows how every service is doing', () => {
+    for (const service of [redis, api, prefill, decode]) expect(service?.healthcheck).toBeDefined();
   });
 
   it('sets only options that exist', () => {

@@ -1,0 +1,127 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { stream } from '../support/client';
+import { freePort } from '../support/cluster';
+import { waitUntil } from '../support/wait';
+
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+const run = promisify(execFile);
+const SLOW = ['--step-time', 'constant', '--inter-token-latency', '200'];
+
+let up: ChildProcess | undefined;
+
+afterEach(() => up?.kill('SIGKILL'));
+
+interface Cluster {
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** Everything it printed so far. */
+  log(): string;
+}
+
+async function start(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<Cluster> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [BATON, 'up', ...flags, '--port', String(port)], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  up = child;
+  let log = '';
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  }
+  await waitUntil(() => log.includes('Ready in'), { what: 'it is ready', deadlineMs: 30_000 });
+  return { process: child, url: `http://127.0.0.1:${port}/v1/completions`, log: () => log };
+}
+
+const withOwnRedis = (): NodeJS.ProcessEnv => ({ ...process.env, REDIS_URL: '' });
+
+async function processesBelow(ancestor: number): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=']);
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const below = new Set([ancestor]);
+  for (let depth = 0; depth < 4; depth += 1) {
+    for (const [pid = 0, parent = 0] of rows) if (below.has(parent)) below.add(pid);
+  }
+  return [...below].filter((pid) => pid !== ancestor);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function untilGone(pids: readonly number[]): Promise<void> {
+  await waitUntil(() => !pids.some(isAlive), { what: 'every process is gone' });
+}
+
+describe('the supervisor of a cluster', () => {
+  it('takes every process with it when it is killed', async () => {
+    const cluster = await start(['1P1D'], withOwnRedis());
+    const children = await processesBelow(cluster.process.pid ?? 0);
+    expect(children.length).toBeGreaterThanOrEqual(4);
+    cluster.process.kill('SIGKILL');
+    await untilGone(children);
+  });
+
+  it('lets a stream under way end on Ctrl-C, then leaves with exit code 0', async () => {
+    const cluster = await start(['1P1D', ...SLOW], withOwnRedis());
+    const children = await processesBelow(cluster.process.pid ?? 0);
+    const answer = stream(cluster.url, { prompt: 'x', max_tokens: 10, ignore_eos: true });
+    const gone = once(cluster.process, 'exit');
+    await isStreaming(cluster);
+    cluster.process.kill('SIGINT');
+    // What npm does: the same key press a second time.
+    cluster.process.kill('SIGINT');
+    expect((await answer).finishReason).toBe('length');
+    expect((await gone)[0]).toBe(0);
+    await untilGone(children);
+  });
+
+  it('stops at once on a second Ctrl-C', async () => {
+    const cluster = await start(['1P1D', ...SLOW], withOwnRedis());
+    const children = await processesBelow(cluster.process.pid ?? 0);
+    const answer = stream(cluster.url, { prompt: 'x', max_tokens: 1_000, ignore_eos: true }).catch(
+      () => undefined,
+    );
+    const gone = once(cluster.process, 'exit');
+    await isStreaming(cluster);
+    cluster.process.kill('SIGINT');
+    const repeated = setInterval(() => cluster.process.kill('SIGINT'), 100);
+    expect((await gone)[0]).toBe(1);
+    clearInterval(repeated);
+    await answer;
+    await untilGone(children);
+  });
+
+  it('runs everything in one process where there is no Redis to be had', async () => {
+    const cluster = await start(['1P1D'], { PATH: '/nonexistent', HOME: '/nonexistent' });
+    expect(cluster.log()).toContain('in-process');
+    const answer = await stream(cluster.url, { prompt: 'x', max_tokens: 3, ignore_eos: true });
+    expect(answer.finishReason).toBe('length');
+    expect(await processesBelow(cluster.process.pid ?? 0)).toHaveLength(1);
+    const gone = once(cluster.process, 'exit');
+    cluster.process.kill('SIGTERM');
+    expect((await gone)[0]).toBe(0);
+  });
+});
+
+/** Resolves once a decode engine has a running request. */
+async function isStreaming(cluster: Cluster): Promise<void> {
+  const metrics = cluster.url.replace('/v1/completions', '/metrics');
+  const runs = async (): Promise<boolean> => {
+    const text = await fetch(metrics).then((answer) => answer.text());
+    return /^vllm:num_requests_running\{.*\} [1-9]/m.test(text);
+  };
+  await waitUntil(runs, { what: 'a request runs' });
+}
