@@ -7,10 +7,12 @@ import { bareTwoHop } from './two-hop-bare';
 import { batonTwoHop } from './two-hop-baton';
 
 /**
- * What two hops over this Redis cost on this machine, with nothing simulated in between: a client, two workers for each hop, all in
- * processes of their own. It answers with requests per second at a fixed number of outstanding requests, and with latencies at a fixed rate.
+ * What two hops over this Redis cost on this machine, with nothing simulated in between: a client,
+ * two workers for each hop, all in processes of their own. It answers with requests per second at a
+ * fixed number of outstanding requests, and with latencies at a fixed rate.
  *
- *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock [--kind bare|baton] [--outstanding 128] [--rate 50] [--seconds 8]
+ *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock
+ *     [--kind bare|baton] [--outstanding 128] [--rate 50] [--seconds 8] [--workers 2]
  */
 export interface TwoHopResult {
   readonly kind: 'bare' | 'baton';
@@ -19,7 +21,10 @@ export interface TwoHopResult {
   readonly loadedMs: Percentiles;
   readonly rate: number;
   readonly pacedMs: Percentiles;
-  /** CPU per request under load, which says more than the rate on a machine that does other things too. */
+  /**
+   * CPU per request under load, which says more than the rate on a machine that does other things
+   * too.
+   */
   readonly cpuUsPerRequest: CpuCost;
 }
 
@@ -128,7 +133,9 @@ class Trips {
     this.whenBack();
   }
 
-  /** Sends the next request whenever one comes back, as long as `goesOn`; ends when all are back. */
+  /**
+   * Sends the next request whenever one comes back, as long as `goesOn`; ends when all are back.
+   */
   async keepOutstanding(outstanding: number, goesOn: () => boolean): Promise<number[]> {
     const ended = new Promise<void>((resolve) => {
       this.whenBack = () => {

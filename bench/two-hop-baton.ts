@@ -9,7 +9,10 @@ import {
 } from '@baton/transport';
 import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
 
-/** The same two hops over Baton's transport, with everything that makes them safe: admission, epochs, hand-over record, result. */
+/**
+ * The same two hops over Baton's transport, with everything that makes them safe: admission,
+ * epochs, hand-over record, result.
+ */
 export const batonTwoHop: TwoHop = { openSender, startWorker };
 
 const API = 'bench';

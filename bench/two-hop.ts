@@ -1,4 +1,7 @@
-/** The sides of a two-hop measurement: who sends requests and hears them come back, and who carries them on. */
+/**
+ * The sides of a two-hop measurement: who sends requests and hears them come back, and who carries
+ * them on.
+ */
 export interface Sender {
   send(id: string): void;
   onBack(listener: (id: string) => void): Promise<void>;

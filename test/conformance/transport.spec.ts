@@ -4,6 +4,7 @@ import { describeAdmission } from './transport/admission';
 import { describeBus } from './transport/bus';
 import { describeConnection } from './transport/connection';
 import { describeLedger } from './transport/ledger';
+import { describeLedgerAgreement } from './transport/ledger-agreement';
 import { describeLocks } from './transport/locks';
 import { describePresence } from './transport/presence';
 import { describeQueues } from './transport/queues';
@@ -34,5 +35,6 @@ describe('Redis transport', () => {
   afterAll(() => server.close());
 
   describeAll((times) => redisWorld(server, times));
+  describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
 });

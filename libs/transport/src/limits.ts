@@ -2,7 +2,10 @@ import type { RequestResult } from './port';
 
 /** What both adapters bound alike. */
 
-/** A record of a request that runs is kept this long after the last word about it, so that nothing leaks for ever. */
+/**
+ * A record of a request that runs is kept this long after the last word about it, so that nothing
+ * leaks for ever.
+ */
 export const LIVE_RECORD_TTL_MS = 3_600_000;
 
 /** An executing stage's prompt: vLLM's longest contexts fit, a whole memory does not. */

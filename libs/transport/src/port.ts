@@ -1,8 +1,9 @@
 import type { EngineJob, EnginePresence, Epoch, KvTransferParams, Stage } from '@baton/contract';
 
 /**
- * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq + ioredis) and in-process, and one
- * conformance suite runs on both. Every call has a deadline: it rejects with a `TransportUnavailable` instead of hanging.
+ * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq +
+ * ioredis) and in-process, and one conformance suite runs on both. Every call has a deadline: it
+ * rejects with a `TransportUnavailable` instead of hanging.
  */
 export interface Transport {
   /** One log line's worth: `Redis 7.0.15 at unix:...`, `in-process`. */
@@ -14,7 +15,10 @@ export interface Transport {
   readonly ledger: RequestLedger;
   readonly presence: PresenceBoard;
   readonly admission: AdmissionCounters;
-  /** `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`: another server run; its data may be gone. */
+  /**
+   * `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`:
+   * another server run; its data may be gone.
+   */
   onConnection(listener: (event: 'lost' | 'restored' | 'replaced') => void): void;
   close(): Promise<void>;
 }
@@ -29,17 +33,24 @@ export interface JobQueues {
   /** Jobs that wait in the queue (not those taken). */
   waiting(queue: QueueName): Promise<number>;
   /**
-   * Ends the own queue of a lost engine: takes every job out of it, waiting or held, and returns them. Two callers never get the same job.
+   * Ends the own queue of a lost engine: takes every job out of it, waiting or held, and returns
+   * them. Two callers never get the same job.
    */
   abandon(queue: QueueName): Promise<EngineJob[]>;
 }
 
 export interface ConsumeOptions {
-  /** How many further jobs may be taken now, 0 to stop. Asked before each take, and again after `JobConsumer.wake()`. */
+  /**
+   * How many further jobs may be taken now, 0 to stop. Asked before each take, and again after
+   * `JobConsumer.wake()`.
+   */
   room(): number;
   /** A taken job. It stays locked, its lock renewed, until `done` or `giveBack`. */
   onJob(job: TakenJob): void;
-  /** The lock of a taken job is lost (this process was paused, or the broker forgot): somebody else may run it. End the run now. */
+  /**
+   * The lock of a taken job is lost (this process was paused, or the broker forgot): somebody else
+   * may run it. End the run now.
+   */
   onLockLost(job: TakenJob): void;
 }
 
@@ -76,31 +87,43 @@ export const channels = {
 } as const;
 
 /**
- * The record of each request that is under way, and its tombstone afterwards. Every method is atomic. It fences: whoever holds an older
- * epoch than the record is told so and changes nothing.
+ * The record of each request that is under way, and its tombstone afterwards. Every method is
+ * atomic. It fences: whoever holds an older epoch than the record is told so and changes nothing.
  */
 export interface RequestLedger {
   /** Opens a run of `stage`. Creates the record when it is the first. */
   begin(start: RunStart): Promise<RunPermit>;
   /**
-   * Prefill is done: stores where the KV lies and moves the record's stage to decode. False when the epoch is not the record's newest, the
-   * request was aborted or is finished: the caller releases its blocks. A repeat by the same epoch is true again.
+   * Prefill is done: stores where the KV lies and moves the record's stage to decode. False when
+   * the epoch is not the record's newest, the request was aborted or is finished: the caller
+   * releases its blocks. A repeat by the same epoch is true again.
    */
   handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean>;
   /**
-   * Decode found its KV source lost: stage back to prefill under the next submission, whose number is returned. Undefined when fenced
-   * out. A repeat by the same epoch returns the same number.
+   * Decode found its KV source lost: stage back to prefill under the next submission, whose number
+   * is returned. Undefined when fenced out. A repeat by the same epoch returns the same number.
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
-  /** Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already terminal. */
+  /**
+   * Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already
+   * terminal.
+   */
   finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
-  /** Stores the abort; the record becomes terminal, whoever runs it. Unknown ids get a tombstone too, so a later `begin` is refused. */
+  /**
+   * Stores the abort; the record becomes terminal, whoever runs it. Unknown ids get a tombstone
+   * too, so a later `begin` is refused.
+   */
   abort(requestIds: readonly string[]): Promise<void>;
-  /** The API submits again after the broker lost things. Runs of lower submissions are fenced out from now on; any stage may begin. */
+  /**
+   * The API submits again after the broker lost things. Runs of lower submissions are fenced out
+   * from now on; any stage may begin.
+   */
   resubmit(requestId: string, submission: number): Promise<void>;
   /** One view per id, in order; undefined where there is no record. */
   inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]>;
-  /** What an executing stage needs: prompts, bodies. Bounded (`too-large` beyond it) and with TTL. */
+  /**
+   * What an executing stage needs: prompts, bodies. Bounded (`too-large` beyond it) and with TTL.
+   */
   putPrompt(requestId: string, prompt: Buffer): Promise<'stored' | 'too-large'>;
   getPrompt(requestId: string): Promise<Buffer | undefined>;
 }
@@ -123,12 +146,16 @@ export type RunPermit =
       readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'nobody-awaits';
     }
   /**
-   * Not to be run, but whoever ran it may have died between the ledger's word and the next job: add the decode job (`handed-over`), or the
-   * prefill job of `submission` (`returned`), before removing this one. Adding a job that is there already changes nothing.
+   * Not to be run, but whoever ran it may have died between the ledger's word and the next job: add
+   * the decode job (`handed-over`), or the prefill job of `submission` (`returned`), before
+   * removing this one. Adding a job that is there already changes nothing.
    */
   | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handOver: HandOverRecord }
   | { readonly kind: 'drop'; readonly why: 'returned'; readonly submission: number }
-  /** The bound on runs is used up: the request has failed for good (the record says so, with this epoch). */
+  /**
+   * The bound on runs is used up: the request has failed for good (the record says so, with this
+   * epoch).
+   */
   | { readonly kind: 'exhausted'; readonly epoch: Epoch };
 
 /** Where a prompt's KV lies. */
@@ -155,7 +182,10 @@ export interface RequestView {
   readonly stage: Stage | 'finished';
   readonly epoch: Epoch;
   readonly engineId: string;
-  /** Aborted, or dropped because its API seemed dead (`nobody-awaits`); an API that lives submits again under a higher number. */
+  /**
+   * Aborted, or dropped because its API seemed dead (`nobody-awaits`); an API that lives submits
+   * again under a higher number.
+   */
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;
   readonly result: RequestResult | undefined;
@@ -166,7 +196,10 @@ export interface PresenceBoard {
   announceEngine(engine: EnginePresence, ttlMs: number): Promise<void>;
   removeEngine(engineId: string): Promise<void>;
   engines(): Promise<EnginePresence[]>;
-  /** The smallest index that no living engine has, claimed for `engineId` while it keeps announcing itself. */
+  /**
+   * The smallest index that no living engine has, claimed for `engineId` while it keeps announcing
+   * itself.
+   */
   claimIndex(engineId: string): Promise<number>;
   announceApi(apiId: string, ttlMs: number): Promise<void>;
   removeApi(apiId: string): Promise<void>;
@@ -174,11 +207,14 @@ export interface PresenceBoard {
 }
 
 /**
- * How many requests wait for a stage, over all API processes, as one atomic decision. Each API owns a share, so a dead API's share vanishes
- * with its presence and counts cannot drift.
+ * How many requests wait for a stage, over all API processes, as one atomic decision. Each API owns
+ * a share, so a dead API's share vanishes with its presence and counts cannot drift.
  */
 export interface AdmissionCounters {
-  /** Adds `count` to this API's share of `stage` if the sum of all living shares then stays within `limit`. */
+  /**
+   * Adds `count` to this API's share of `stage` if the sum of all living shares then stays within
+   * `limit`.
+   */
   tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean>;
   /** Moves shares by deltas (negative: left the stage's queue). */
   shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void>;
@@ -210,7 +246,9 @@ export interface TransportTimes {
   readonly callDeadlineMs: number;
 }
 
-/** BullMQ's own defaults need a minute to notice a killed worker; these bring a job back within 3 s. */
+/**
+ * BullMQ's own defaults need a minute to notice a killed worker; these bring a job back within 3 s.
+ */
 export const DEFAULT_TIMES: TransportTimes = {
   lockMs: 1_800,
   lockRenewMs: 450,

@@ -17,7 +17,10 @@ import { Redis } from 'ioredis';
 import { waitUntil } from '../../support/wait';
 import type { PrivateRedis } from '../../support/redis-server';
 
-/** A broker of one test with as many processes attached to it as the test wants, and the accidents that can happen to it. */
+/**
+ * A broker of one test with as many processes attached to it as the test wants, and the accidents
+ * that can happen to it.
+ */
 export interface World {
   connect(): Promise<Transport>;
   /** The broker goes away; with it what it held. */
@@ -31,7 +34,10 @@ export interface World {
 
 export type WorldFactory = (times?: Partial<TransportTimes>) => World;
 
-/** Fast enough for tests that wait for locks to run out, slow enough for a busy machine to renew them. */
+/**
+ * Fast enough for tests that wait for locks to run out, slow enough for a busy machine to renew
+ * them.
+ */
 export const SHORT_TIMES: Partial<TransportTimes> = {
   lockMs: 600,
   lockRenewMs: 150,

@@ -99,7 +99,10 @@ describe('a private server', () => {
   });
 });
 
-/** A process that does nothing but run the watchdog as `startPrivateServer` does; the spec's own process must outlive it. */
+/**
+ * A process that does nothing but run the watchdog as `startPrivateServer` does; the spec's own
+ * process must outlive it.
+ */
 function startInChildProcess(): ChildProcess {
   const module = JSON.stringify(join(import.meta.dirname, 'private-server.ts'));
   const source = `

@@ -33,7 +33,10 @@ export async function debianWay(
   return process.getuid?.() === 0 ? 'install' : 'unpack';
 }
 
-/** The distribution's package: installed as root, else unpacked into a cache folder, where the next start finds it. */
+/**
+ * The distribution's package: installed as root, else unpacked into a cache folder, where the next
+ * start finds it.
+ */
 export async function fetchDebianServer(options: FetchOptions): Promise<FetchOutcome> {
   const way = await debianWay(options.environment);
   if (way === undefined) return { kind: 'failed', why: 'no apt-get here' };
@@ -45,7 +48,10 @@ export function findUnpacked(options: FetchOptions): Promise<ServerProgram | und
   return unpackedProgram(join(cacheFolder(options), 'root'));
 }
 
-/** As root. The package's own service must neither start nor come up with the machine: our servers are private. */
+/**
+ * As root. The package's own service must neither start nor come up with the machine: our servers
+ * are private.
+ */
 async function installPackage(environment: NodeJS.ProcessEnv): Promise<FetchOutcome> {
   const hasPolicy = await exists(POLICY);
   if (!hasPolicy) await writeFile(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
@@ -66,7 +72,10 @@ async function installPackage(environment: NodeJS.ProcessEnv): Promise<FetchOutc
   return { kind: 'fetched', program: { path }, how: 'installed by apt-get' };
 }
 
-/** Without root: apt downloads the package and whatever it needs that is not there, dpkg unpacks them. */
+/**
+ * Without root: apt downloads the package and whatever it needs that is not there, dpkg unpacks
+ * them.
+ */
 export async function unpackPackage(options: FetchOptions): Promise<FetchOutcome> {
   const folder = cacheFolder(options);
   const downloads = join(folder, 'downloads');
@@ -76,7 +85,8 @@ export async function unpackPackage(options: FetchOptions): Promise<FetchOutcome
   await mkdir(downloads, { recursive: true });
   let outcome = await downloadPackages(downloads, options.aptOptions ?? []);
   if (outcome.kind === 'failed') {
-    // This machine's package lists are missing or old, and only root may renew them: fetch lists of our own.
+    // This machine's package lists are missing or old, and only root may renew them: fetch lists of
+    // our own.
     const own = [...(options.aptOptions ?? []), ...(await ownLists(folder))];
     await apt([...own, 'update', '-qq'], UPDATE_DEADLINE_MS);
     outcome = await downloadPackages(downloads, own);
@@ -84,7 +94,10 @@ export async function unpackPackage(options: FetchOptions): Promise<FetchOutcome
   return outcome.kind === 'failed' ? outcome : unpackInto(join(folder, 'root'), downloads);
 }
 
-/** `--print-uris` plans an installation without the right to do it: one line per package that is missing. */
+/**
+ * `--print-uris` plans an installation without the right to do it: one line per package that is
+ * missing.
+ */
 async function downloadPackages(
   directory: string,
   aptOptions: readonly string[],
@@ -118,7 +131,10 @@ async function unpackInto(root: string, downloads: string): Promise<FetchOutcome
   return { kind: 'fetched', program, how: `unpacked into ${root}` };
 }
 
-/** Debian's `redis-server` is a link to another program of the same package set; all that counts is that it runs under this name. */
+/**
+ * Debian's `redis-server` is a link to another program of the same package set; all that counts is
+ * that it runs under this name.
+ */
 async function unpackedProgram(root: string): Promise<ServerProgram | undefined> {
   const folders: string[] = [];
   for (const base of ['usr/lib', 'lib']) {

@@ -10,9 +10,10 @@ const START_DEADLINE_MS = 5_000;
 const END_DEADLINE_MS = 2_000;
 
 /**
- * A shell that keeps the server alive for as long as its own standard input is open, i.e. as long as the process that holds the other end of
- * the pipe lives: the kernel closes it whatever kills that process. Then it kills the server, which has nothing to save, and removes the run
- * directory. A server that dies by itself is started again on the same socket, unless it never was ready.
+ * A shell that keeps the server alive for as long as its own standard input is open, i.e. as long
+ * as the process that holds the other end of the pipe lives: the kernel closes it whatever kills
+ * that process. Then it kills the server, which has nothing to save, and removes the run directory.
+ * A server that dies by itself is started again on the same socket, unless it never was ready.
  */
 const WATCHDOG = `
 run=$1; shift
@@ -38,7 +39,10 @@ export type StartOutcome =
   | { readonly kind: 'started'; readonly server: PrivateServer }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Starts a server of our own in a fresh run directory: no port, no persistence, a memory limit that refuses rather than forgets. */
+/**
+ * Starts a server of our own in a fresh run directory: no port, no persistence, a memory limit that
+ * refuses rather than forgets.
+ */
 export async function startPrivateServer(
   program: ServerProgram,
   maxMemoryBytes: number,
@@ -48,7 +52,8 @@ export async function startPrivateServer(
   const socketPath = join(run, 'redis.sock');
   const command = [program.path, ...serverOptions(run, socketPath, maxMemoryBytes)];
   const watchdog = spawn('sh', ['-c', WATCHDOG, 'baton-broker', run, ...command], {
-    // A session of its own: Ctrl-C in a terminal must not end the server before those who still drain.
+    // A session of its own: Ctrl-C in a terminal must not end the server before those who still
+    // drain.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { ...process.env, ...libraryPath(program) },

@@ -15,9 +15,10 @@ const SERVER_NAMES = ['redis-server', 'valkey-server'];
 type Log = (line: string) => void;
 
 /**
- * Finds or makes the message broker, in this order: `REDIS_URL`; a `redis-server` or `valkey-server` on the PATH, or unpacked by an earlier start,
- * run privately; the distribution's package, fetched now; none, with everything in this process. Each step has a deadline. The last line that it
- * logs says what was chosen.
+ * Finds or makes the message broker, in this order: `REDIS_URL`; a `redis-server` or
+ * `valkey-server` on the PATH, or unpacked by an earlier start, run privately; the distribution's
+ * package, fetched now; none, with everything in this process. Each step has a deadline. The last
+ * line that it logs says what was chosen.
  *
  * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there.
  */
@@ -105,7 +106,7 @@ export async function detectBroker(options: BrokerOptions): Promise<BrokerFindin
   }
   const way = options.mayInstall === false ? undefined : await debianWay(environment);
   if (way !== undefined) {
-    const line = `No redis-server here; the distribution’s package will be ${way}ed at the first start.`;
+    const line = `No redis-server here; the first start will ${way} the distribution’s package.`;
     return { isUsable: true, kind: 'package', line };
   }
   const line = 'No redis-server and no apt-get here: all roles will run in one process.';

@@ -10,7 +10,10 @@ export type CommandOutcome =
   | { readonly kind: 'done'; readonly output: string }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Runs a program to its end, or kills it at the deadline. A failure is an outcome: there is always another step to try. */
+/**
+ * Runs a program to its end, or kills it at the deadline. A failure is an outcome: there is always
+ * another step to try.
+ */
 export function runCommand(
   program: string,
   args: readonly string[],

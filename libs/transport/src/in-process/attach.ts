@@ -14,7 +14,10 @@ import { type HubEvent, InProcessHub } from './hub';
 import { MemoryLedger } from './ledger';
 import { MemoryPresence } from './presence';
 
-/** A transport over a hub in this process; each stands for one process of the cluster. Without a hub it has one of its own. */
+/**
+ * A transport over a hub in this process; each stands for one process of the cluster. Without a hub
+ * it has one of its own.
+ */
 export function attachInProcess(hub: InProcessHub = new InProcessHub()): Transport {
   return new InProcessTransport(hub);
 }
@@ -114,7 +117,8 @@ class MemoryBus implements Bus {
 class MemoryAdmission implements AdmissionCounters {
   constructor(private readonly hub: InProcessHub) {}
 
-  tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean> {
+  tryEnter(...question: Parameters<AdmissionCounters['tryEnter']>): Promise<boolean> {
+    const [apiId, stage, count, limit] = question;
     return this.hub.call('tryEnter', () => {
       if (this.hub.livingTotal(stage, apiId) + count > limit) return false;
       this.hub.shiftShare(apiId, stage, count);

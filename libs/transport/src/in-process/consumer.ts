@@ -5,7 +5,9 @@ import type { MemoryQueue, QueuedJob, Taker } from './memory-queue';
 
 let tokens = 0;
 
-/** Takes jobs of one queue while there is room, renews their locks, and notices when one is lost. */
+/**
+ * Takes jobs of one queue while there is room, renews their locks, and notices when one is lost.
+ */
 export class MemoryConsumer implements JobConsumer, Taker {
   private readonly held = new Map<string, HeldJob>();
   private readonly renewal: NodeJS.Timeout;

@@ -1,4 +1,7 @@
-/** A map whose entries vanish when their time is over, as Redis keys do. Instants are `performance.now()`. */
+/**
+ * A map whose entries vanish when their time is over, as Redis keys do. Instants are
+ * `performance.now()`.
+ */
 export class ExpiringMap<Value> {
   private readonly entries = new Map<string, { value: Value; endMs: number }>();
 

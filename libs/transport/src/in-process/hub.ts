@@ -10,8 +10,9 @@ type Listener = (payload: Buffer) => void;
 const SWEEP_MS = 10_000;
 
 /**
- * The memory that several in-process transports share, in the place of a Redis server. Each attached transport stands for one process: it can
- * die (`close`) while the others live on. The hub itself can go away and come back, with or without what it held, as a server can.
+ * The memory that several in-process transports share, in the place of a Redis server. Each
+ * attached transport stands for one process: it can die (`close`) while the others live on. The hub
+ * itself can go away and come back, with or without what it held, as a server can.
  */
 export class InProcessHub {
   readonly times: TransportTimes;
@@ -55,7 +56,10 @@ export class InProcessHub {
     this.emit('lost');
   }
 
-  /** `withoutData`: everything is lost but what living transports would say again at once (which APIs live, and their shares). */
+  /**
+   * `withoutData`: everything is lost but what living transports would say again at once (which
+   * APIs live, and their shares).
+   */
   comeBack({ withoutData = false } = {}): void {
     if (withoutData) {
       for (const queue of this.queues.values()) queue.clear();

@@ -1,7 +1,10 @@
 import { type EngineJob, jobId } from '@baton/contract';
 import type { TransportTimes } from '../port';
 
-/** A job in a queue. While somebody holds it, `token` names the holding and `lockEndMs` says when it ends unless renewed. */
+/**
+ * A job in a queue. While somebody holds it, `token` names the holding and `lockEndMs` says when it
+ * ends unless renewed.
+ */
 export interface QueuedJob {
   readonly id: string;
   readonly job: EngineJob;
@@ -21,8 +24,8 @@ export interface Taker {
 }
 
 /**
- * One queue: first in, first out, lower priorities first, jobs that come back in front. Jobs are offered to the takers in turn. A job whose lock has
- * run out goes back to the front.
+ * One queue: first in, first out, lower priorities first, jobs that come back in front. Jobs are
+ * offered to the takers in turn. A job whose lock has run out goes back to the front.
  */
 export class MemoryQueue {
   private readonly jobs = new Map<string, QueuedJob>();
@@ -58,7 +61,10 @@ export class MemoryQueue {
     if (at >= 0) this.takers.splice(at, 1);
   }
 
-  /** Offers what waits, in a later turn of the event loop, as an answer over a connection would come. */
+  /**
+   * Offers what waits, in a later turn of the event loop, as an answer over a connection would
+   * come.
+   */
   deliver(): void {
     if (this.isDelivering) return;
     this.isDelivering = true;
@@ -103,7 +109,10 @@ export class MemoryQueue {
     return false;
   }
 
-  /** Behind everything of the same or a lower (earlier) priority; most jobs have the same, so the search from the end is short. */
+  /**
+   * Behind everything of the same or a lower (earlier) priority; most jobs have the same, so the
+   * search from the end is short.
+   */
   private insert(queued: QueuedJob): void {
     let at = this.waitingJobs.length;
     while (at > 0 && (this.waitingJobs[at - 1]?.job.priority ?? 0) > queued.job.priority) at -= 1;

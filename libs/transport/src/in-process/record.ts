@@ -4,7 +4,10 @@ import { EXHAUSTED_RESULT } from '../limits';
 
 const MAX_RUN = 1023;
 
-/** The record of one request; the rules are those of redis/ledger-scripts.ts, and one suite tests both. */
+/**
+ * The record of one request; the rules are those of redis/ledger-scripts.ts, and one suite tests
+ * both.
+ */
 export class RequestRecord {
   state: 'live' | 'aborted' | 'finished' = 'live';
   submission: number | undefined;

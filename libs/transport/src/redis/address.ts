@@ -1,7 +1,9 @@
 import type { RedisOptions } from 'ioredis';
 import { TransportUnavailable } from '../port';
 
-/** Where a Redis lives, as a URL says it. `label` is fit for a log line: it never holds credentials. */
+/**
+ * Where a Redis lives, as a URL says it. `label` is fit for a log line: it never holds credentials.
+ */
 export type RedisAddress =
   | { readonly kind: 'single'; readonly label: string; readonly options: RedisOptions }
   | {
@@ -16,14 +18,18 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-const SHAPE =
-  /^(?<scheme>[a-z+]+):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]*)(?<rest>[^?]*)(?:\?(?<query>.*))?$/i;
+const SHAPE = new RegExp(
+  '^(?<scheme>[a-z+]+)://(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]*)' +
+    '(?<rest>[^?]*)(?:\\?(?<query>.*))?$',
+  'i',
+);
 const SCHEMES =
   'redis://, rediss://, unix:/path, sentinel://host:port,…/master, cluster://host:port,…';
 
 /**
- * Understands `redis://`, `rediss://` (TLS), `unix:/path` or a bare `/path`, `sentinel://[user:password@]host:port,…/master[/db]` and
- * `cluster://[user:password@]host:port,…`; `?tls=true` adds TLS to the last two.
+ * Understands `redis://`, `rediss://` (TLS), `unix:/path` or a bare `/path`,
+ * `sentinel://[user:password@]host:port,…/master[/db]` and `cluster://[user:password@]host:port,…`;
+ * `?tls=true` adds TLS to the last two.
  *
  * @throws TransportUnavailable for anything else.
  */

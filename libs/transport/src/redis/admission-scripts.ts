@@ -15,7 +15,10 @@ local function livingTotal(shares, own, apiPrefix)
 end
 `;
 
-/** KEYS: shares of the stage. ARGV: API id, count, limit, prefix of API keys. Answers 1 when admitted. */
+/**
+ * KEYS: shares of the stage. ARGV: API id, count, limit, prefix of API keys. Answers 1 when
+ * admitted.
+ */
 export const TRY_ENTER: Script = {
   name: 'tryEnter',
   body: `${LIVING_TOTAL}
@@ -25,7 +28,10 @@ return 1
 `,
 };
 
-/** KEYS: shares, one hash per stage. ARGV: API id, one delta per stage. A share never falls below nothing. */
+/**
+ * KEYS: shares, one hash per stage. ARGV: API id, one delta per stage. A share never falls below
+ * nothing.
+ */
 export const SHIFT: Script = {
   name: 'shift',
   body: `
@@ -43,7 +49,11 @@ export const SET_SHARES: Script = {
   name: 'setShares',
   body: `
 for i, shares in ipairs(KEYS) do
-  if ARGV[i + 1] == '0' then redis.call('HDEL', shares, ARGV[1]) else redis.call('HSET', shares, ARGV[1], ARGV[i + 1]) end
+  if ARGV[i + 1] == '0' then
+    redis.call('HDEL', shares, ARGV[1])
+  else
+    redis.call('HSET', shares, ARGV[1], ARGV[i + 1])
+  end
 end
 return 0
 `,

@@ -7,9 +7,10 @@ import type { Link } from './link';
 type Shares = Record<Stage, number>;
 
 /**
- * Admission over all API processes. Redis decides; this object remembers what the API processes of this transport have been granted, because
- * only they know. Whatever Redis lost or missed meanwhile is written again, as absolute numbers, when the link is restored and when an API was
- * taken for dead: at those moments nothing else is on the way.
+ * Admission over all API processes. Redis decides; this object remembers what the API processes of
+ * this transport have been granted, because only they know. Whatever Redis lost or missed meanwhile
+ * is written again, as absolute numbers, when the link is restored and when an API was taken for
+ * dead: at those moments nothing else is on the way.
  */
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
@@ -25,7 +26,8 @@ export class RedisAdmission implements AdmissionCounters {
     });
   }
 
-  async tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean> {
+  async tryEnter(...question: Parameters<AdmissionCounters['tryEnter']>): Promise<boolean> {
+    const [apiId, stage, count, limit] = question;
     const args = [apiId, count, limit, this.keys.api('')];
     let hasGivenUp = false;
     const ask = async (): Promise<boolean> => {

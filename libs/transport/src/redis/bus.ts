@@ -2,7 +2,10 @@ import type { Bus, Unsubscribe } from '../port';
 import type { Keys } from './keys';
 import type { Link } from './link';
 
-/** Beyond this many unsent bytes messages are dropped, as a broker that does not read would drop them. */
+/**
+ * Beyond this many unsent bytes messages are dropped, as a broker that does not read would drop
+ * them.
+ */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 type Listener = (payload: Buffer) => void;

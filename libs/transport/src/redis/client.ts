@@ -1,15 +1,11 @@
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from './address';
 
-/**
- * Connections to one Redis. Nothing waits in the client while there is no connection: commands fail at once, the caller decides. Nothing is
- * sent twice either, because most of our commands are not idempotent.
- */
 type NetStream = Redis['stream'];
 
 /**
- * BullMQ's scripts that drain the queues rather than fill them. A server that has reached its memory limit must still run them, or nothing
- * would ever shrink again.
+ * BullMQ's scripts that drain the queues rather than fill them. A server that has reached its
+ * memory limit must still run them, or nothing would ever shrink again.
  */
 const DRAINING = [
   'moveToActive',
@@ -34,16 +30,24 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
 }
 
 /**
- * Both classes let BullMQ define its commands, and mark the draining ones once the server is known to understand the mark. They report errors to
- * one function instead of emitting them: BullMQ would reject a promise that nobody holds any more when a connection that has seen an error
- * ends before it was ready. `close` and the failing commands say all that the rest needs to know.
+ * Connections to one Redis. Nothing waits in the client while there is no connection: commands fail
+ * at once, the caller decides. Nothing is sent twice either, because most of our commands are not
+ * idempotent.
+ *
+ * Both classes let BullMQ define its commands, and mark the draining ones once the server is known
+ * to understand the mark. They report errors to one function instead of emitting them: BullMQ would
+ * reject a promise that nobody holds any more when a connection that has seen an error ends before
+ * it was ready. `close` and the failing commands say all that the rest needs to know.
  */
 class SingleClient extends Redis {
   understandsFlags = false;
   onFailure: ((error: Error) => void) | undefined;
   private corked: NetStream | undefined;
 
-  /** What is sent in one turn of the event loop leaves in one write; ioredis makes a system call per command. */
+  /**
+   * What is sent in one turn of the event loop leaves in one write; ioredis makes a system call per
+   * command.
+   */
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
     if (this.corked !== stream && this.status === 'ready') {
@@ -113,7 +117,8 @@ export function openClient(address: RedisAddress, deadlineMs: number): MarkingCl
   const options: RedisOptions = {
     ...address.options,
     connectTimeout: deadlineMs,
-    // A server that is there but does not answer is a lost one; later than a call's deadline, so that one late answer is not.
+    // A server that is there but does not answer is a lost one; later than a call's deadline, so
+    // that one late answer is not.
     socketTimeout: silenceMs,
     enableOfflineQueue: false,
     enableAutoPipelining: false,

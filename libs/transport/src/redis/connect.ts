@@ -9,9 +9,15 @@ import { RedisPresence } from './presence';
 import { RedisQueues } from './queues';
 
 export interface RedisTransportOptions {
-  /** `redis://`, `rediss://`, `unix:/path`, `/path`, `sentinel://host:port,…/master`, `cluster://host:port,…`. */
+  /**
+   * `redis://`, `rediss://`, `unix:/path`, `/path`, `sentinel://host:port,…/master`,
+   * `cluster://host:port,…`.
+   */
   readonly url: string;
-  /** First part of every key and channel; `baton` unless told. Clusters that share a Redis need different ones. */
+  /**
+   * First part of every key and channel; `baton` unless told. Clusters that share a Redis need
+   * different ones.
+   */
   readonly prefix?: string;
   readonly times?: Partial<TransportTimes>;
 }
@@ -19,7 +25,8 @@ export interface RedisTransportOptions {
 /**
  * Connects to a Redis (6.2 or later; 7 or later drains its queues even when it is out of memory).
  *
- * @throws TransportUnavailable in one sentence, within `callDeadlineMs`, when it cannot be reached or refuses us.
+ * @throws TransportUnavailable in one sentence, within `callDeadlineMs`, when it cannot be reached
+ * or refuses us.
  */
 export async function connectRedisTransport(options: RedisTransportOptions): Promise<Transport> {
   const address = parseRedisAddress(options.url);

@@ -5,7 +5,10 @@ import { type BullJob, type BullWorker, HeldJobs } from './held-jobs';
 import type { Link } from './link';
 import { Signal } from './signal';
 
-/** How long one blocking wait lasts. A marker that died with the worker that had popped it delays a job by no more than this. */
+/**
+ * How long one blocking wait lasts. A marker that died with the worker that had popped it delays a
+ * job by no more than this.
+ */
 const BLOCK_SECONDS = 0.5;
 
 /** After a refused take, e.g. by a server that is out of memory. */
@@ -15,8 +18,9 @@ const REST_MS = 100;
 const MAX_BURST = 4;
 
 /**
- * Takes jobs by hand, while there is room. BullMQ's own loop does not look at a raised concurrency as long as its slots are full, and an
- * engine's room changes with every step (docs/decisions/0002).
+ * Takes jobs by hand, while there is room. BullMQ's own loop does not look at a raised concurrency
+ * as long as its slots are full, and an engine's room changes with every step
+ * (docs/decisions/0002).
  */
 export class RedisConsumer implements JobConsumer {
   private state: 'taking' | 'paused' | 'closed' = 'taking';
@@ -103,7 +107,10 @@ export class RedisConsumer implements JobConsumer {
     else if (this.link.isUp) job.moveToWait(token).catch(() => undefined);
   }
 
-  /** Blocks until BullMQ's marker says that there may be a job. A marker that we cannot use any more goes to the next worker. */
+  /**
+   * Blocks until BullMQ's marker says that there may be a job. A marker that we cannot use any more
+   * goes to the next worker.
+   */
   private async waitForJob(): Promise<void> {
     const blocking = await this.worker.waitUntilReady();
     const marker = this.worker.toKey('marker');

@@ -4,10 +4,22 @@ import { TransportOutOfMemory, TransportUnavailable } from '../port';
 const REFUSALS =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b/;
 const CONNECTION_NAMES = ['MaxRetriesPerRequestError', 'AbortError', 'ClusterAllFailedError'];
-const CONNECTION_MESSAGES =
-  /Connection is closed|isn't writeable|Socket timeout|timed out|ECONN|EPIPE|ENOENT|ENOTFOUND|Failed to refresh slots|Ready check failed/;
+const CONNECTION_MESSAGES = new RegExp(
+  [
+    'Connection is closed',
+    "isn't writeable",
+    'Socket timeout',
+    'timed out',
+    'E(CONN|PIPE|NOENT|NOTFOUND)',
+    'Failed to refresh slots',
+    'Ready check failed',
+  ].join('|'),
+);
 
-/** Turns what ioredis and BullMQ throw into the two failures of the port; a mistake of ours stays what it is. */
+/**
+ * Turns what ioredis and BullMQ throw into the two failures of the port; a mistake of ours stays
+ * what it is.
+ */
 export function asTransportFailure(error: unknown, what: string): unknown {
   if (!(error instanceof Error)) return error;
   if (error.message.includes('OOM command not allowed')) return new TransportOutOfMemory();

@@ -16,9 +16,10 @@ interface HeldJobsOptions {
 }
 
 /**
- * The jobs that one consumer holds, and their locks. All locks are renewed in one call. A lock is ours until `lockMs` after the last renewal
- * *left* this process, by this process's own monotonic clock: when that instant passes without an answer, the job is lost, whatever Redis
- * says later. Each loss is told once.
+ * The jobs that one consumer holds, and their locks. All locks are renewed in one call. A lock is
+ * ours until `lockMs` after the last answered renewal left this process, by its own monotonic
+ * clock: when that instant passes, the job is lost, whatever Redis says later. Each loss is told
+ * once.
  */
 export class HeldJobs {
   private readonly byId = new Map<string, HeldJob>();
@@ -54,7 +55,10 @@ export class HeldJobs {
     this.byId.clear();
   }
 
-  /** False when the lock was lost before, or turns out to be. Whatever the answer, the job is no longer held here. */
+  /**
+   * False when the lock was lost before, or turns out to be. Whatever the answer, the job is no
+   * longer held here.
+   */
   private async settle(
     held: HeldJob,
     what: string,

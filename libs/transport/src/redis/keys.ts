@@ -1,6 +1,6 @@
 /**
- * Names of all keys and channels. The braces make a hash tag: in a Redis Cluster everything lies in one slot, so that a script may touch
- * several keys.
+ * Names of all keys and channels. The braces make a hash tag: in a Redis Cluster everything lies in
+ * one slot, so that a script may touch several keys.
  */
 export class Keys {
   private readonly tag: string;
@@ -22,7 +22,9 @@ export class Keys {
     return `${this.tag}prompt:${requestId}`;
   }
 
-  /** The key that lives while an API process renews it. With an empty id: the prefix of all of them. */
+  /**
+   * The key that lives while an API process renews it. With an empty id: the prefix of all of them.
+   */
   api(apiId: string): string {
     return `${this.tag}api:${apiId}`;
   }
@@ -52,7 +54,10 @@ export class Keys {
     return `${this.tag}waiting:${stage}`;
   }
 
-  /** Tells one life of the data from the next, where the servers' run ids cannot (a cluster has many). */
+  /**
+   * Tells one life of the data from the next, where the servers' run ids cannot (a cluster has
+   * many).
+   */
   get life(): string {
     return `${this.tag}life`;
   }

@@ -7,11 +7,13 @@ import type { Script } from './script';
  *   submission   newest submission seen
  *   run          runs begun, of all stages and submissions; with the submission it makes the epoch
  *   epoch        of the newest run: submission * 1024 + run (contract's packEpoch)
- *   stage        the stage that may begin runs; `anyStage` is set after a resubmission, when the first to begin decides
+ *   stage        the stage that may begin runs; after a resubmission `anyStage` is set, and the
+ *                first to begin decides
  *   runs:STAGE   runs begun of one stage, over all submissions
  *   engine, api  who runs it, who awaits it
  *   handOver     JSON of the hand-over record, and handOverEpoch, the prefill run that wrote it
- *   returned     epoch of the decode run that sent the request back to prefill, until that prefill begins
+ *   returned     epoch of the decode run that sent the request back to prefill, until that
+ *                prefill begins
  *   gone         set when a run was refused because the API seemed dead
  *   result       JSON of the result
  */
@@ -20,12 +22,16 @@ const EPOCH_OF = `
 local function epochOf(submission, run) return submission * 1024 + run end
 `;
 
-/** KEYS: record, API presence. ARGV: submission, stage, engine, api, maxRuns, live TTL, tombstone TTL, result when exhausted. */
+/**
+ * KEYS: record, API presence. ARGV: submission, stage, engine, api, maxRuns, live TTL, tombstone
+ * TTL, result when exhausted.
+ */
 export const BEGIN: Script = {
   name: 'begin',
   body: `${EPOCH_OF}
 local record, submission, stage, maxRuns = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[5])
-local f = redis.call('HMGET', record, 'state', 'submission', 'stage', 'epoch', 'handOver', 'handOverEpoch', 'anyStage', 'returned')
+local f = redis.call('HMGET', record, 'state', 'submission', 'stage', 'epoch',
+  'handOver', 'handOverEpoch', 'anyStage', 'returned')
 local state, known = f[1], tonumber(f[2])
 if state == 'aborted' or state == 'finished' then return {'drop', state} end
 if known and submission < known then
@@ -40,7 +46,8 @@ end
 if redis.call('EXISTS', KEYS[2]) == 0 then
   redis.call('HSET', record, 'gone', '1', 'api', ARGV[4])
   if not known then
-    redis.call('HSET', record, 'state', 'live', 'submission', submission, 'stage', stage, 'epoch', epochOf(submission, 0), 'anyStage', '1')
+    redis.call('HSET', record, 'state', 'live', 'submission', submission, 'stage', stage,
+      'epoch', epochOf(submission, 0), 'anyStage', '1')
     redis.call('PEXPIRE', record, ARGV[7])
   end
   return {'drop', 'nobody-awaits'}
@@ -49,7 +56,8 @@ local run = redis.call('HINCRBY', record, 'run', 1)
 local epoch = epochOf(submission, run)
 local runs = redis.call('HINCRBY', record, 'runs:' .. stage, 1)
 redis.call('HDEL', record, 'anyStage', 'returned', 'gone')
-redis.call('HSET', record, 'submission', submission, 'epoch', epoch, 'stage', stage, 'engine', ARGV[3], 'api', ARGV[4])
+redis.call('HSET', record, 'submission', submission, 'epoch', epoch, 'stage', stage,
+  'engine', ARGV[3], 'api', ARGV[4])
 if isFresh then redis.call('HDEL', record, 'handOver', 'handOverEpoch') end
 if runs > maxRuns or run > 1023 then
   redis.call('HSET', record, 'state', 'finished', 'result', ARGV[8])
@@ -86,7 +94,8 @@ if f[1] ~= 'live' then return 0 end
 if f[6] == ARGV[1] then return tonumber(f[4]) end
 if f[2] ~= 'decode' or f[3] ~= ARGV[1] then return 0 end
 local submission = f[4] + 1
-redis.call('HSET', KEYS[1], 'submission', submission, 'stage', 'prefill', 'epoch', epochOf(submission, f[5]), 'returned', ARGV[1])
+redis.call('HSET', KEYS[1], 'submission', submission, 'stage', 'prefill',
+  'epoch', epochOf(submission, f[5]), 'returned', ARGV[1])
 redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return submission
@@ -127,8 +136,10 @@ export const RESUBMIT: Script = {
   body: `${EPOCH_OF}
 local submission = tonumber(ARGV[1])
 local f = redis.call('HMGET', KEYS[1], 'state', 'submission', 'run')
-if f[1] == 'aborted' or f[1] == 'finished' or (f[2] and submission <= tonumber(f[2])) then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'live', 'submission', submission, 'epoch', epochOf(submission, f[3] or 0), 'anyStage', '1')
+if f[1] == 'aborted' or f[1] == 'finished' then return 0 end
+if f[2] and submission <= tonumber(f[2]) then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'live', 'submission', submission,
+  'epoch', epochOf(submission, f[3] or 0), 'anyStage', '1')
 redis.call('HSETNX', KEYS[1], 'stage', 'prefill')
 redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch', 'returned', 'gone', 'engine')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
@@ -136,13 +147,17 @@ return 1
 `,
 };
 
-/** KEYS: records. ARGV: prefix of API presence keys, live TTL. Answers one list (or nil) per record; a live record lives on. */
+/**
+ * KEYS: records. ARGV: prefix of API presence keys, live TTL. Answers one list (or nil) per record;
+ * a live record lives on.
+ */
 export const INSPECT: Script = {
   name: 'inspect',
   body: `
 local views = {}
 for i, record in ipairs(KEYS) do
-  local f = redis.call('HMGET', record, 'state', 'stage', 'epoch', 'engine', 'gone', 'result', 'api')
+  local f = redis.call('HMGET', record, 'state', 'stage', 'epoch', 'engine', 'gone', 'result',
+    'api')
   if f[1] then
     f[7] = f[7] and redis.call('EXISTS', ARGV[1] .. f[7]) or 0
     if f[1] == 'live' and not f[5] then redis.call('PEXPIRE', record, ARGV[2]) end

@@ -14,8 +14,9 @@ type Restorer = () => Promise<unknown>;
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Owns the two connections that a process shares, one for commands and one for subscriptions, and knows whether they work. It is up when
- * both are, and when everything that must be said again after a reconnection has been said. It never sends a command twice.
+ * Owns the two connections that a process shares, one for commands and one for subscriptions, and
+ * knows whether they work. It is up when both are, and when everything that must be said again
+ * after a reconnection has been said. It never sends a command twice.
  */
 export class Link {
   readonly commands: MarkingClient;
@@ -55,7 +56,10 @@ export class Link {
     return this.serverVersion;
   }
 
-  /** The first connection. @throws TransportUnavailable, with the server's or the system's words, when it fails within the deadline. */
+  /**
+   * The first connection. @throws TransportUnavailable, with the server's or the system's words,
+   * when it fails within the deadline.
+   */
   async open(): Promise<void> {
     await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs)]);
     if (this.up) {
@@ -70,7 +74,10 @@ export class Link {
     this.listeners.push(listener);
   }
 
-  /** `restore` runs before the link counts as up again, in the order of these calls; it must use the clients directly. */
+  /**
+   * `restore` runs before the link counts as up again, in the order of these calls; it must use the
+   * clients directly.
+   */
   onRestore(restore: Restorer): void {
     this.restorers.push(restore);
   }
@@ -96,8 +103,6 @@ export class Link {
         },
         (error: unknown) => {
           clearTimeout(deadline);
-          // The port's rejections are Errors; anything else that is thrown is passed on as it is.
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
           reject(asTransportFailure(error, what));
         },
       );
@@ -132,7 +137,8 @@ export class Link {
       if (attempt === this.attempt) this.noteUp(life);
     } catch (error) {
       this.lastError = describe(error);
-      // A server that answers with refusals is asked again over a new connection; a lost one reconnects by itself.
+      // A server that answers with refusals is asked again over a new connection; a lost one
+      // reconnects by itself.
       if (attempt === this.attempt) this.commands.disconnect(true);
     }
   }
@@ -166,7 +172,10 @@ export class Link {
     for (const listener of this.listeners) listener(event);
   }
 
-  /** With `socketTimeout`, a ping without an answer ends the connection; without it, a silent subscriber would never notice. */
+  /**
+   * With `socketTimeout`, a ping without an answer ends the connection; without it, a silent
+   * subscriber would never notice.
+   */
   private beat(): void {
     if (!this.up) return;
     this.commands.ping().catch(ignore);

@@ -25,7 +25,10 @@ return 0
 `,
 };
 
-/** KEYS: engines. ARGV: prefix of engine keys. Answers the presences of the living, and forgets the dead. */
+/**
+ * KEYS: engines. ARGV: prefix of engine keys. Answers the presences of the living, and forgets the
+ * dead.
+ */
 export const LIST_ENGINES: Script = {
   name: 'listEngines',
   body: `
@@ -38,7 +41,10 @@ return found
 `,
 };
 
-/** KEYS: indexes, claim of this engine. ARGV: engine id, prefix of engine keys, prefix of claims, claim TTL. Answers the index. */
+/**
+ * KEYS: indexes, claim of this engine. ARGV: engine id, prefix of engine keys, prefix of claims,
+ * claim TTL. Answers the index.
+ */
 export const CLAIM_INDEX: Script = {
   name: 'claimIndex',
   body: `

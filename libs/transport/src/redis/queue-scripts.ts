@@ -1,8 +1,8 @@
 import type { Script } from './script';
 
 /**
- * Empties a BullMQ queue for good. KEYS: wait, active, prioritized, then every other key of the queue. ARGV: prefix of its job keys. Answers the
- * data of all jobs.
+ * Empties a BullMQ queue for good. KEYS: wait, active, prioritized, then every other key of the
+ * queue. ARGV: prefix of its job keys. Answers the data of all jobs.
  */
 export const ABANDON: Script = {
   name: 'abandon',

@@ -15,7 +15,10 @@ const KEPT_EVENTS = 200;
 /** How often a job may stall is bounded by the ledger, not by BullMQ. */
 const ANY_NUMBER = 1_000_000_000;
 
-/** The queues, as BullMQ has them: each name is one of its queues, so its dashboards and tools can look into them. */
+/**
+ * The queues, as BullMQ has them: each name is one of its queues, so its dashboards and tools can
+ * look into them.
+ */
 export class RedisQueues implements JobQueues {
   private readonly queues = new Map<QueueName, BullQueue>();
   private readonly consumers = new Set<RedisConsumer>();
@@ -24,11 +27,16 @@ export class RedisQueues implements JobQueues {
     private readonly link: Link,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
-  ) {}
+  ) {
+    link.onRestore(async () => {
+      for (const { keys: names } of this.queues.values()) await this.shortenEvents(names['meta']);
+    });
+  }
 
   async add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
     const bull = this.queue(queue);
-    // Not `addBulk`: its pipeline copies all of BullMQ's commands each time. Commands of one turn leave in one write anyway.
+    // Not `addBulk`: its pipeline copies all of BullMQ's commands each time. Commands of one turn
+    // leave in one write anyway.
     await this.link.call('add jobs', () =>
       Promise.all(jobs.map((job) => bull.add('run', job, bullOptions(job)))),
     );
@@ -40,7 +48,8 @@ export class RedisQueues implements JobQueues {
       prefix: this.keys.queues,
       skipVersionCheck: true,
       lockDuration: this.times.lockMs,
-      // Each consumer checks at this interval; the key that lets only one of them work must be gone by then.
+      // Each consumer checks at this interval; the key that lets only one of them work must be gone
+      // by then.
       stalledInterval: Math.max(1, this.times.stalledCheckMs - 20),
       maxStalledCount: ANY_NUMBER,
       removeOnComplete: { count: 0 },
@@ -80,6 +89,11 @@ export class RedisQueues implements JobQueues {
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
+  /** BullMQ says it once per queue object; a server that was replaced has forgotten. */
+  private async shortenEvents(meta = ''): Promise<void> {
+    await this.link.commands.hset(meta, 'opts.maxLenEvents', KEPT_EVENTS);
+  }
+
   private queue(name: QueueName): BullQueue {
     const known = this.queues.get(name);
     if (known !== undefined) return known;
@@ -100,9 +114,10 @@ function bullName(queue: QueueName): string {
 }
 
 /**
- * vLLM runs lower priorities first, 0 being the default, in an int64. BullMQ takes its plain list before the prioritized set (1 to 2,097,151, lower
- * first), so positive priorities go there, those beyond its end together. Negative ones go to the front of the plain list, where the
- * latest is first; the engine orders what it has taken exactly.
+ * vLLM runs lower priorities first, 0 being the default, in an int64. BullMQ takes its plain list
+ * before the prioritized set (1 to 2,097,151, lower first), so positive priorities go there, those
+ * beyond its end together. Negative ones go to the front of the plain list, where the latest is
+ * first; the engine orders what it has taken exactly.
  */
 function bullOptions(job: EngineJob): JobsOptions {
   const base = {

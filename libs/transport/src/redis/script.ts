@@ -1,6 +1,9 @@
 import { ALLOW_OOM, type MarkingClient } from './client';
 
-/** A Lua script. `KEYS` are given per call; parts shared by several scripts are put in front of `body`. */
+/**
+ * A Lua script. `KEYS` are given per call; parts shared by several scripts are put in front of
+ * `body`.
+ */
 export interface Script {
   readonly name: string;
   readonly body: string;
@@ -11,7 +14,10 @@ export type Reply = string | number | null | readonly Reply[];
 
 type Command = (...args: readonly (string | number)[]) => Promise<Reply>;
 
-/** Runs scripts by their digest (ioredis sends the text once per connection). Each is atomic: Redis runs nothing else meanwhile. */
+/**
+ * Runs scripts by their digest (ioredis sends the text once per connection). Each is atomic: Redis
+ * runs nothing else meanwhile.
+ */
 export class ScriptRunner {
   private readonly commands = new Map<string, Command>();
 
