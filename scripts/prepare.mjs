@@ -1,7 +1,15 @@
 // Makes the tree ready to run with Node's own modules only: `npm start` and `npm test` begin here on a fresh clone.
 // Installs when node_modules does not hold what the lock file asks for, and builds when a source is newer than the last build.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +19,8 @@ const STAMP = join(DIST, '.built');
 const OLDEST_NODE = [20, 19];
 
 requireNode();
-if (!isInstalled()) run('npm', ['ci'], 'Installing dependencies (once, about a minute) ...');
+if (!isInstalled())
+  run('npm', ['ci', '--include=dev'], 'Installing dependencies (once, about a minute) ...');
 if (!isBuilt()) build();
 
 function requireNode() {
@@ -42,7 +51,9 @@ function build() {
   const startedMs = Date.now();
   run('npm', ['run', '--silent', 'build'], 'Building ...');
   for (const path of orphans()) rmSync(path);
-  writeFileSync(STAMP, `${new Date(startedMs).toISOString()}\n`);
+  writeFileSync(STAMP, '');
+  // What was edited while the compiler ran is newer than the stamp, and is built next time.
+  utimesSync(STAMP, new Date(startedMs), new Date(startedMs));
 }
 
 function sources() {
