@@ -38,6 +38,7 @@ export class SupervisedProcess {
   private readonly backoff = new Backoff();
   private restart: NodeJS.Timeout | undefined;
   private isStopping = false;
+  private hasCrashed = false;
 
   constructor(
     private readonly spec: ProcessSpec,
@@ -49,7 +50,11 @@ export class SupervisedProcess {
   }
 
   start(): void {
-    const { name, entry, config, preload = LEASH } = this.spec;
+    const { name, entry, preload = LEASH } = this.spec;
+    // A crash made on purpose is made once: the next life is there to show the recovery from it.
+    const config = this.hasCrashed
+      ? { ...this.spec.config, crashAfter: undefined }
+      : this.spec.config;
     const startedMs = performance.now();
     const child = spawn(process.execPath, ['--require', preload, entry], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -94,6 +99,7 @@ export class SupervisedProcess {
 
   private onCrash(code: number | null, signal: string | null, livedMs: number): void {
     const { name } = this.spec;
+    this.hasCrashed = true;
     const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
     const pauseMs = code === WRONG_USAGE ? undefined : this.backoff.next(livedMs);
     if (pauseMs === undefined) {
