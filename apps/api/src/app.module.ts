@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BatonConfig, Logger } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
@@ -16,6 +17,7 @@ import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
 import { ErrorFilter } from './http/error.filter';
+import { contextOf } from './http/request-context';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { ProcessMetrics } from './metrics/process-metrics';
@@ -78,11 +80,21 @@ export class ApiModule {
   }
 }
 
-/** One line per answer at level debug, without bodies; at other levels the middleware is not even there. */
+/** One line per answer at level debug, without headers and bodies; at other levels the middleware is not even there. */
 function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
   const isOn = logger.isLevelEnabled('debug');
   return {
-    pinoHttp: { logger, useLevel: 'debug', quietReqLogger: true },
+    pinoHttp: {
+      logger,
+      useLevel: 'debug',
+      quietReqLogger: true,
+      genReqId: (message) => contextOf(message).requestId,
+      serializers: {
+        req: ({ method, url }: IncomingMessage) => ({ method, url }),
+        res: ({ statusCode }: ServerResponse) => ({ statusCode }),
+      },
+      wrapSerializers: false,
+    },
     forRoutes: isOn ? [{ path: '*path', method: RequestMethod.ALL }] : [],
   };
 }

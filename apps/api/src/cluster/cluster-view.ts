@@ -5,8 +5,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 
 const API_TTL_MS = 3_000;
-const REFRESH_EVERY_MS = 500;
-const ANNOUNCE_EVERY_REFRESHES = 2;
+const TICK_MS = 500;
+const ANNOUNCE_EVERY_TICKS = 2;
+/** Reading a large board may take at most this share of the time. */
+const READING_SHARE = 0.05;
 /** An engine whose presence ran out may only be slow, or the broker new; absent this long, it is lost. */
 const LOST_AFTER_MS = 1_500;
 const FORGET_AFTER_MS = 60_000;
@@ -26,8 +28,9 @@ export class ClusterView {
   private readonly stageReadyMs = new Map<Stage, number>();
   private readonly listeners: EnginesListener[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private refreshes = 0;
-  private isRefreshing = false;
+  private ticks = 0;
+  private isBusy = false;
+  private nextRefreshMs = 0;
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
@@ -39,7 +42,7 @@ export class ClusterView {
   async start(): Promise<void> {
     await this.announce();
     await this.refresh();
-    this.timer = setInterval(() => void this.tick(), REFRESH_EVERY_MS);
+    this.timer = setInterval(() => void this.tick(), TICK_MS);
   }
 
   async stop(): Promise<void> {
@@ -93,8 +96,10 @@ export class ClusterView {
 
   /** Reads the board now; the timer does it otherwise. */
   async refresh(): Promise<void> {
+    const startMs = performance.now();
     const engines = await this.transport.presence.engines();
     const nowMs = performance.now();
+    this.nextRefreshMs = nowMs + (nowMs - startMs) * (1 / READING_SHARE - 1);
     this.refreshedMs = nowMs;
     this.engines = [...engines].sort((a, b) => a.index - b.index);
     this.noteAbsent(nowMs);
@@ -106,16 +111,16 @@ export class ClusterView {
   }
 
   private async tick(): Promise<void> {
-    if (this.isRefreshing || !this.transport.isConnected) return;
-    this.isRefreshing = true;
-    this.refreshes += 1;
+    if (this.isBusy || !this.transport.isConnected) return;
+    this.isBusy = true;
+    this.ticks += 1;
     try {
-      if (this.refreshes % ANNOUNCE_EVERY_REFRESHES === 0) await this.announce();
-      await this.refresh();
+      if (this.ticks % ANNOUNCE_EVERY_TICKS === 0) await this.announce();
+      if (performance.now() >= this.nextRefreshMs) await this.refresh();
     } catch (error) {
       this.logger.debug({ err: error }, 'cluster not read');
     } finally {
-      this.isRefreshing = false;
+      this.isBusy = false;
     }
   }
 

@@ -11,13 +11,20 @@ export type RequestListener = (message: IncomingMessage, response: ServerRespons
 /** Makes a server whose requests go to `listener`, with the limits and error answers of the cluster's own port. */
 export type ServerFactory = (listener: RequestListener) => Server;
 
+/** A port that stands for one engine; which one may change, since an index is used again. */
+interface EnginePort {
+  readonly server: Server;
+  engineId: string;
+}
+
 /**
  * A port for each living engine, so that other people's routers can send it prefill and decode legs by themselves. Listeners come and go with the
  * engines' presence; all lead to the same handlers, with the engine noted on the request.
  */
 @Injectable()
 export class ExposedEngines {
-  private readonly servers = new Map<string, Server>();
+  private readonly ports = new Map<number, EnginePort>();
+  private readonly refused = new Set<number>();
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -29,57 +36,60 @@ export class ExposedEngines {
   start(route: RequestListener, factory: ServerFactory = createServer): void {
     if (!this.config.exposeEngines) return;
     const sync = (engines: readonly EnginePresence[]): void => {
-      // First, so that a port is free for the engine that has the index now.
-      this.closeAllBut(engines);
-      this.open(engines, route, factory);
+      const wanted = new Map(engines.map((engine) => [this.portOf(engine), engine]));
+      this.closeAllBut(wanted);
+      for (const [port, engine] of wanted) this.lead(port, engine, { route, factory });
     };
     this.cluster.onEngines(sync);
     sync(this.cluster.living());
   }
 
-  portOf(engine: EnginePresence): number {
+  stop(): void {
+    this.closeAllBut(new Map());
+  }
+
+  private portOf(engine: EnginePresence): number {
     return this.config.exposeEnginesPort + engine.index;
   }
 
-  stop(): void {
-    this.closeAllBut([]);
-  }
-
-  private open(
-    engines: readonly EnginePresence[],
-    route: RequestListener,
-    factory: ServerFactory,
-  ): void {
-    for (const engine of engines) {
-      if (this.servers.has(engine.engineId)) continue;
-      const server = factory((message, response) => {
-        directTo(message, engine.engineId);
-        route(message, response);
-      });
-      this.servers.set(engine.engineId, server);
-      this.listen(server, engine);
+  private lead(port: number, engine: EnginePresence, { route, factory }: Handlers): void {
+    const { engineId } = engine;
+    const known = this.ports.get(port);
+    if (known) {
+      known.engineId = engineId;
+      return;
     }
-  }
-
-  private listen(server: Server, engine: EnginePresence): void {
-    const port = this.portOf(engine);
-    server.once('error', (error) => {
-      // The next look at the cluster tries again; a predecessor with this index may still hold the port.
-      this.servers.delete(engine.engineId);
-      this.logger.warn({ err: error, port, engine: engine.engineId }, 'engine port not opened');
+    const server = factory((message, response) => {
+      directTo(message, enginePort.engineId);
+      route(message, response);
     });
+    const enginePort: EnginePort = { server, engineId };
+    this.ports.set(port, enginePort);
+    server.once('error', (error) => this.onRefused(port, error));
     server.listen(port, this.config.host, () => {
-      this.logger.info({ port, engine: engine.engineId, stage: engine.stage }, 'engine exposed');
+      this.refused.delete(port);
+      this.logger.info({ port, engine: engineId, stage: engine.stage }, 'engine exposed');
     });
   }
 
-  private closeAllBut(engines: readonly EnginePresence[]): void {
-    const living = new Set(engines.map((engine) => engine.engineId));
-    for (const [engineId, server] of this.servers) {
-      if (living.has(engineId)) continue;
-      this.servers.delete(engineId);
+  /** The next look at the cluster tries again; it is said once. */
+  private onRefused(port: number, error: Error): void {
+    this.ports.delete(port);
+    if (!this.refused.has(port)) this.logger.warn({ err: error, port }, 'engine port not opened');
+    this.refused.add(port);
+  }
+
+  private closeAllBut(wanted: ReadonlyMap<number, EnginePresence>): void {
+    for (const [port, { server }] of this.ports) {
+      if (wanted.has(port)) continue;
+      this.ports.delete(port);
       server.close();
       server.closeIdleConnections();
     }
   }
+}
+
+interface Handlers {
+  readonly route: RequestListener;
+  readonly factory: ServerFactory;
 }

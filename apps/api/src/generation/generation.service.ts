@@ -73,6 +73,8 @@ export class GenerationService {
     const parse = call.endpoint === 'chat' ? parseChat : parseCompletion;
     const request = parse(call.body, this.catalog.limits);
     const routes = this.routes.plan(request, call.engineId);
+    // Before anything is planned for sequences that can never all wait.
+    if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
     const plans = this.plan(request, routes);
     await this.admit({ call, request, plans, routes });
   }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { EngineJob } from '@baton/contract';
 import { chainBlockHashes, hashString, mix } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
@@ -28,7 +28,7 @@ export class JobFactory {
   constructor(private readonly context: JobContext) {
     const { answerId, request } = context;
     // Both legs of an outside router carry the same X-Request-Id, so the internal id needs something of its own, as vLLM's has.
-    const own = randomBytes(4).toString('hex');
+    const own = randomUUID().slice(0, 8);
     this.baseId = `${answerId.replace(UNSAFE, '_').slice(0, MAX_ID_LENGTH)}-${own}`;
     this.salt = mix(hashString(request.model), hashString(request.cacheSalt ?? ''));
   }

@@ -29,8 +29,11 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer> {
     };
     message.on('data', onData);
     message.once('end', () => resolve(Buffer.concat(chunks)));
-    message.once('error', () => reject(new BatonError('request_timeout')));
-    message.once('close', () => reject(new BatonError('request_timeout')));
+    const onGone = (): void => {
+      if (!message.complete) reject(new BatonError('request_timeout'));
+    };
+    message.once('error', onGone);
+    message.once('close', onGone);
   });
 }
 

@@ -25,6 +25,8 @@ export class MetricsController {
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   async scrape(@Req() request: FastifyRequest): Promise<string> {
     const { engineId } = contextOf(request.raw);
+    // What is known is shown when the broker cannot be asked.
+    await this.cluster.refresh().catch(() => undefined);
     const engines = this.cluster
       .living()
       .filter((engine) => engineId === undefined || engine.engineId === engineId);
