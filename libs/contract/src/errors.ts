@@ -27,7 +27,13 @@ const unavailable = (code: string, message: string): CatalogueEntry =>
 
 export const ERRORS = {
   /** The body does not have the shape that the endpoint asks for (pydantic's failures in vLLM). */
-  invalid_type: entry(400, 'Bad Request', 'invalid_request_error', null, 'The request is malformed.'),
+  invalid_type: entry(
+    400,
+    'Bad Request',
+    'invalid_request_error',
+    null,
+    'The request is malformed.',
+  ),
   invalid_json: entry(
     400,
     'Bad Request',

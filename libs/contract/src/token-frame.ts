@@ -125,7 +125,7 @@ export function readFrame(
   const entries = frame.readUInt16LE(2);
   const idBytes = frame[12] ?? 0;
   const header: FrameHeader = {
-    engineId: frame.latin1Slice(13, 13 + idBytes),
+    engineId: frame.toString('latin1', 13, 13 + idBytes),
     stage: FRAME_STAGES[frame[1] ?? 0] ?? 'decode',
     stepEndUs: frame.readDoubleLE(4),
   };
@@ -166,6 +166,8 @@ function readEntry(frame: Buffer, at: number, entry: FrameEntry): number {
   entry.extra = frame.readUInt32LE(at + 24);
   const tailBytes = frame.readUInt32LE(at + 28);
   entry.tail =
-    tailBytes === 0 ? undefined : frame.utf8Slice(at + ENTRY_BYTES, at + ENTRY_BYTES + tailBytes);
+    tailBytes === 0
+      ? undefined
+      : frame.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + tailBytes);
   return tailBytes;
 }

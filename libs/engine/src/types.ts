@@ -52,6 +52,8 @@ export type Admission =
 /** Facts of one step (or of one leap), in the order they hold. The engine reuses the object: copy what you keep. */
 export interface StepFacts {
   readonly endUs: Micros;
+  /** Steps that these facts stand for: 1, more after `extendStep`. */
+  readonly steps: number;
   /** Sequences that entered a batch for the first time since they were submitted, with their local prefix-cache hit in tokens. */
   readonly scheduled: readonly SequenceHandle[];
   /** Sequences that got a token each at the end of this step; `tokenIndex(handle)` is its index. */
@@ -100,8 +102,13 @@ export interface EnginePort {
    * Steps of an unchanged decode batch are laid end to end from one anchor, so their ends do not depend on how they are cut (leap or single).
    */
   beginStep(startUs: Micros): Micros | undefined;
+  /**
+   * Lets the step under way stand for as many steps as end before or at the first boundary at or after `untilUs`, as long as nothing but "every
+   * running sequence gets a token" can happen in them. Returns the new end. The state afterwards is that of the single steps. For callers that
+   * submit nothing before `untilUs`; `StepFacts.emitted` then names sequences that got `steps` tokens each.
+   */
+  extendStep(untilUs: Micros): Micros;
   endStep(): StepFacts;
-  /** The next time at which something other than "every running sequence gets a token" can happen; see leap(). Undefined when idle. */
   hasWork(): boolean;
   tokensEmitted(handle: SequenceHandle): number;
   /** Index of the token that the sequence got in the last step. */

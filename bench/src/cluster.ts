@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectRedisTransport, type Transport } from '@baton/transport';
+
+const ROOT = join(__dirname, '..', '..', '..');
+/** Of /proc/<pid>/stat: USER_HZ, 100 on every Linux that Node runs on. */
+const TICK_US = 10_000;
+
+/** `bin/baton up` on a private Redis, with what a measurement needs: pids, processor time, memory, and the bus. */
+export class BenchCluster {
+  private constructor(
+    private readonly supervisor: ChildProcess,
+    private readonly redis: ChildProcess,
+    private readonly directory: string,
+    readonly port: number,
+    readonly transport: Transport,
+    readonly startMs: number,
+  ) {}
+
+  static async start(topology: string, flags: readonly string[]): Promise<BenchCluster> {
+    const directory = await mkdtemp(join(tmpdir(), 'baton-bench-'));
+    const socketPath = join(directory, 'redis.sock');
+    const options = ['--port', '0', '--unixsocket', socketPath, '--save', '', '--dir', directory];
+    const redis = spawn('redis-server', options, { stdio: 'ignore' });
+    const transport = await reachable(`unix:${socketPath}`);
+    const port = await freePort();
+    const startedMs = performance.now();
+    const args = ['up', topology, '--port', String(port), '--log-level', 'error', ...flags];
+    const supervisor = spawn(process.execPath, [join(ROOT, 'bin', 'baton'), ...args], {
+      env: { ...process.env, REDIS_URL: `unix:${socketPath}` },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    await untilReady(port);
+    const startMs = performance.now() - startedMs;
+    return new BenchCluster(supervisor, redis, directory, port, transport, startMs);
+  }
+
+  /** Supervisor, its children and the broker. */
+  get pids(): number[] {
+    const supervisor = this.supervisor.pid ?? 0;
+    return [supervisor, ...childrenOf(supervisor), this.redis.pid ?? 0];
+  }
+
+  async pidsOf(role: 'api' | 'prefill' | 'decode'): Promise<number[]> {
+    if (role === 'api') {
+      const answer = await fetch(`http://127.0.0.1:${this.port}/health/live`);
+      return [((await answer.json()) as { pid: number }).pid];
+    }
+    const engines = await this.transport.presence.engines();
+    return [...new Set(engines.filter((e) => e.stage === role).map((e) => e.pid))];
+  }
+
+  /** Proportional set size of all processes, MiB. */
+  pssMiB(): number {
+    const kib = this.pids.map((pid) => {
+      const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+      return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
+    });
+    return kib.reduce((sum, one) => sum + one, 0) / 1024;
+  }
+
+  async stop(): Promise<void> {
+    await this.transport.close();
+    const gone = once(this.supervisor, 'exit');
+    this.supervisor.kill('SIGTERM');
+    await gone;
+    const redisGone = once(this.redis, 'exit');
+    this.redis.kill('SIGTERM');
+    await redisGone;
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Processor time that these processes have used so far, µs. */
+export function cpuUs(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  }, 0);
+}
+
+function childrenOf(pid: number): number[] {
+  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const children = list === '' ? [] : list.split(' ').map(Number);
+  return children.flatMap((child) => [child, ...childrenOf(child)]);
+}
+
+async function reachable(url: string): Promise<Transport> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await connectRedisTransport({ url });
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await pause(100);
+    }
+  }
+}
+
+async function untilReady(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    const isReady = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await pause(25);
+  }
+  throw new Error('the cluster was not ready within 15 s');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

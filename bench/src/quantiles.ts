@@ -1,0 +1,15 @@
+export interface Quantiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly samples: number;
+}
+
+/** Exact, by sorting. */
+export function quantiles(values: readonly number[]): Quantiles {
+  const sorted = Float64Array.from(values).sort();
+  const at = (q: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? NaN;
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1), samples: sorted.length };
+}

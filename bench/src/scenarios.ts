@@ -1,0 +1,188 @@
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RandomStream } from '@baton/kernel';
+import { BenchCluster, cpuUs } from './cluster';
+import { hammer, openStream, type Target } from './raw-client';
+import { quantiles, type Quantiles } from './quantiles';
+import { Stamps } from './stamps';
+
+const HOST = '127.0.0.1';
+
+/** 1,000 concurrent streams at 20 ms per token, 2P2D: throughput, delivery, processor time per token. */
+export async function manyStreams(seconds: number): Promise<Record<string, unknown>> {
+  const streams = 1000;
+  const tokensPerStream = Math.ceil((seconds + 30) / 0.02);
+  const flags = ['--step-time=constant', '--time-to-first-token=20', '--inter-token-latency=20'];
+  const cluster = await BenchCluster.start('2P2D', [...flags, '--max-num-seqs=600']);
+  const stamps = new Stamps(tokensPerStream);
+  await stamps.listen(cluster.transport, await apiIdOf(cluster));
+  const delays = new Delays(stamps);
+  const sockets = await openAll(cluster, { streams, tokensPerStream, delays });
+  const [apiPids, decodePids] = [await cluster.pidsOf('api'), await cluster.pidsOf('decode')];
+  await pause(2_000);
+  const before = { tokens: delays.tokens, api: cpuUs(apiPids), decode: cpuUs(decodePids) };
+  delays.startWindow();
+  await pause(seconds * 1000);
+  const tokens = delays.tokens - before.tokens;
+  const result = {
+    tokens_per_second: tokens / seconds,
+    api_cpu_us_per_token: (cpuUs(apiPids) - before.api) / tokens,
+    decode_cpu_us_per_token: (cpuUs(decodePids) - before.decode) / tokens,
+    delivery_ms: delays.whole(),
+    delivery_ms_first_half: delays.half(0, seconds),
+    delivery_ms_second_half: delays.half(1, seconds),
+  };
+  for (const socket of sockets) socket.destroy();
+  await cluster.stop();
+  return result;
+}
+
+/** 50 requests/s, Poisson, at speed-up 1: what reaches the client beyond what the engine says. */
+export async function steadyRate(seconds: number): Promise<Record<string, unknown>> {
+  const cluster = await BenchCluster.start('2P2D', []);
+  const stamps = new Stamps(64);
+  await stamps.listen(cluster.transport, await apiIdOf(cluster));
+  const random = RandomStream.root(1).stream('arrivals');
+  const first: number[] = [];
+  const itlRatios: number[] = [];
+  const ended: Promise<void>[] = [];
+  const endMs = performance.now() + seconds * 1000;
+  for (let i = 0; performance.now() < endMs; i += 1) {
+    ended.push(oneRequest(cluster, i, { stamps, first, itlRatios }));
+    await pause(random.exponential(20));
+  }
+  await Promise.all(ended);
+  const metrics = await (await fetch(`http://${HOST}:${cluster.port}/metrics`)).text();
+  await cluster.stop();
+  const measured = first.slice(250);
+  const ratios = itlRatios.slice(250);
+  return {
+    requests: first.length,
+    ttft_over_simulated_ms: quantiles(measured),
+    mean_itl_over_simulated: ratios.reduce((a, b) => a + b, 0) / ratios.length,
+    job_overhead_seconds: histogramOf(metrics, 'baton:job_overhead_seconds'),
+  };
+}
+
+/** Non-streamed one-token requests over 128 connections. */
+export async function shortRequests(seconds: number): Promise<{ requests_per_second: number }> {
+  const cluster = await BenchCluster.start('2P2D', ['--step-time=constant']);
+  const target: Target = { host: HOST, port: cluster.port };
+  let answers = 0;
+  const body = { prompt: 'ping', max_tokens: 1, ignore_eos: true };
+  const stops = Array.from({ length: 128 }, () => hammer(target, body, () => (answers += 1)));
+  await pause(3_000);
+  const before = answers;
+  await pause(seconds * 1000);
+  const rate = (answers - before) / seconds;
+  for (const stop of stops) stop();
+  await cluster.stop();
+  return { requests_per_second: rate };
+}
+
+/** Start-up time and memory of `baton up 2P2D`. */
+export async function footprint(): Promise<Record<string, unknown>> {
+  const cluster = await BenchCluster.start('2P2D', []);
+  const result = { ready_seconds: cluster.startMs / 1000, pss_mib: cluster.pssMiB() };
+  await cluster.stop();
+  return result;
+}
+
+interface OpenOptions {
+  readonly streams: number;
+  readonly tokensPerStream: number;
+  readonly delays: Delays;
+}
+
+async function openAll(cluster: BenchCluster, options: OpenOptions): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  const target = { host: HOST, port: cluster.port };
+  for (let i = 0; i < options.streams; i += 1) {
+    const body = {
+      prompt: `stream ${i}`,
+      max_tokens: options.tokensPerStream,
+      ignore_eos: true,
+      stream: true,
+    };
+    const onToken = (index: number, atMs: number): void => options.delays.add(i, index, atMs);
+    sockets.push(await openStream(target, body, { onToken, onEnd: () => undefined }));
+  }
+  return sockets;
+}
+
+interface RateSamples {
+  readonly stamps: Stamps;
+  readonly first: number[];
+  readonly itlRatios: number[];
+}
+
+async function oneRequest(cluster: BenchCluster, i: number, samples: RateSamples): Promise<void> {
+  const body = { prompt: promptOf(i), max_tokens: 64, ignore_eos: true, stream: true };
+  const times: number[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const listener = {
+      onToken: (_index: number, atMs: number): void => void times.push(atMs),
+      onEnd: resolve,
+    };
+    openStream({ host: HOST, port: cluster.port }, body, listener).catch(reject);
+  });
+  const made = samples.stamps.madeAtMs(i, 0);
+  const last = samples.stamps.madeAtMs(i, 63);
+  if (made === undefined || last === undefined || times.length < 64) return;
+  samples.first.push((times[0] ?? 0) - made);
+  samples.itlRatios.push(((times[63] ?? 0) - (times[0] ?? 0)) / (last - made));
+}
+
+function promptOf(i: number): number[] {
+  return Array.from({ length: 512 }, (_none, k) => 1000 + ((i * 613 + k * 31) % 9000));
+}
+
+async function apiIdOf(cluster: BenchCluster): Promise<string> {
+  const answer = await fetch(`http://${HOST}:${cluster.port}/health/live`);
+  return ((await answer.json()) as { api_id: string }).api_id;
+}
+
+/** How long after the engine made it a token is at the client; one stream in ten is looked at. */
+class Delays {
+  tokens = 0;
+  private readonly delaysMs: number[] = [];
+  private readonly atMs: number[] = [];
+  private windowMs = Infinity;
+
+  constructor(private readonly stamps: Stamps) {}
+
+  startWindow(): void {
+    this.windowMs = performance.now();
+  }
+
+  add(stream: number, token: number, atMs: number): void {
+    this.tokens += 1;
+    if (stream % 10 !== 0 || atMs < this.windowMs) return;
+    const madeMs = this.stamps.madeAtMs(stream, token);
+    if (madeMs === undefined) return;
+    this.delaysMs.push(atMs - madeMs);
+    this.atMs.push(atMs);
+  }
+
+  whole(): Quantiles {
+    return quantiles(this.delaysMs);
+  }
+
+  /** Growth shows as a difference between the halves. */
+  half(which: 0 | 1, seconds: number): Quantiles {
+    const middleMs = this.windowMs + (seconds * 1000) / 2;
+    return quantiles(
+      this.delaysMs.filter((_delay, i) => (this.atMs[i] ?? 0) >= middleMs === (which === 1)),
+    );
+  }
+}
+
+function histogramOf(exposition: string, family: string): { mean: number; count: number } {
+  const sumOf = (suffix: string): number =>
+    exposition
+      .split('\n')
+      .filter((line) => line.startsWith(family + suffix))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  const count = sumOf('_count');
+  return { mean: count === 0 ? 0 : sumOf('_sum') / count, count };
+}

@@ -1,0 +1,3 @@
+export { BlockList } from './block-list';
+export { BlockPool, PrefixMatch } from './block-pool';
+export type { BlockPoolOptions } from './block-pool';
