@@ -5,7 +5,9 @@ import type { Alarm } from '../clock/wall-clock';
 import type { HostContext } from './host-context';
 import type { LagWindow } from './lag-window';
 
-const ANNOUNCE_EVERY_US = 1_000_000;
+/** A quiet engine says every second that it lives; one whose numbers change says so five times as often. */
+const LOOK_EVERY_US = 200_000;
+const LOOKS_PER_SECOND = 5;
 const PRESENCE_TTL_MS = 3_000;
 
 export interface PresenceOptions {
@@ -14,11 +16,13 @@ export interface PresenceOptions {
   readonly formerCounters: () => EngineCounters;
 }
 
-/** Tells the cluster once a second that this engine lives, what it does, and all its numbers. */
+/** Tells the cluster that this engine lives, what it does, and all its numbers. */
 export class PresenceBeacon {
   private alarm: Alarm | undefined;
   private index = 0;
   private isAnnouncing = false;
+  private looks = 0;
+  private announced = '';
   state: EnginePresence['state'] = 'starting';
 
   constructor(
@@ -61,18 +65,29 @@ export class PresenceBeacon {
 
   private repeat(): void {
     const { wall } = this.context.clock;
-    this.alarm = wall.at(wall.nowUs() + ANNOUNCE_EVERY_US, () => {
+    this.alarm = wall.at(wall.nowUs() + LOOK_EVERY_US, () => {
       this.repeat();
-      if (this.isAnnouncing || !this.context.transport.isConnected) return;
+      this.looks += 1;
+      const isDue = this.looks >= LOOKS_PER_SECOND || this.fingerprint() !== this.announced;
+      if (!isDue || this.isAnnouncing || !this.context.transport.isConnected) return;
       this.announce().catch((error: unknown) => {
         this.context.log.debug({ err: error }, 'presence not announced');
       });
     });
   }
 
+  /** Changes with everything that somebody may be waiting to see. */
+  private fingerprint(): string {
+    const { running, waiting, deferred, freeBlocks, heldBlocks } = this.context.engine.snapshot();
+    const { steps } = this.context.engine.counters;
+    return [steps, running, waiting, deferred, freeBlocks, heldBlocks].join();
+  }
+
   private async announce(): Promise<void> {
     const { presence } = this.context.transport;
     this.isAnnouncing = true;
+    this.looks = 0;
+    this.announced = this.fingerprint();
     try {
       this.index = await presence.claimIndex(this.context.engineId);
       await presence.announceEngine(this.snapshot(), PRESENCE_TTL_MS);
