@@ -106,7 +106,7 @@ describe('a sequence', () => {
     expect(sequence.accept(token(1, packEpoch(4, 0)), 4)).toBe('advanced');
   });
 
-  it('never shows a token twice, out of order or unasked, whatever happens to its frames', () => {
+  it('INV-7: never shows a token twice, out of order or unasked, whatever happens to its frames', () => {
     const frames = fc.array(
       fc.record({
         first: fc.nat(12),
