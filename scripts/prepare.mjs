@@ -57,7 +57,9 @@ function build() {
 }
 
 function sources() {
-  return ['apps', 'libs', 'bench'].flatMap((folder) => filesBelow(join(ROOT, folder)).filter(isSource));
+  return ['apps', 'libs', 'bench'].flatMap((folder) =>
+    filesBelow(join(ROOT, folder)).filter(isSource),
+  );
 }
 
 function isSource(path) {

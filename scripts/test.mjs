@@ -14,7 +14,16 @@ const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mj
 const CHECKS = [
   ['prettier', '--check', '--log-level', 'warn', '.'],
   ['tsc', '--noEmit'],
-  ['depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'err', 'apps', 'libs', 'bench'],
+  [
+    'depcruise',
+    '--config',
+    '.dependency-cruiser.cjs',
+    '--output-type',
+    'err',
+    'apps',
+    'libs',
+    'bench',
+  ],
   ['eslint', '--max-warnings', '0', '.'],
 ];
 
