@@ -1,22 +1,16 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { readAzureTrace, type TraceRequest } from '@baton/workload';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
 
 const TRACE = fileURLToPath(
-  new URL('../../data/traces/azure-llm-2023/AzureLLMInferenceTrace_conv.csv', import.meta.url),
+  new URL('../../data/traces/AzureLLMInferenceTrace_conv.csv', import.meta.url),
 );
 const REQUESTS = 200;
 const SPEEDUP = 4;
-
-interface TraceRow {
-  readonly atMs: number;
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-}
 
 describe('the first 200 requests of the Azure 2023 conversation trace at speed-up 4', () => {
   let cluster: TestCluster;
@@ -31,16 +25,13 @@ describe('the first 200 requests of the Azure 2023 conversation trace at speed-u
     'all finish with their length, at the intended pace per token',
     { timeout: 180_000 },
     async () => {
-      const rows = await firstRows(REQUESTS);
+      const rows = firstRequests(REQUESTS);
       const startMs = performance.now();
       const answers = await Promise.all(
         rows.map(async (row) => {
-          await pause(row.atMs / SPEEDUP - (performance.now() - startMs));
+          await pause(row.arrivalUs / 1000 / SPEEDUP - (performance.now() - startMs));
           return stream(`${cluster.baseUrl}/v1/completions`, {
-            prompt: Array.from(
-              { length: row.promptTokens },
-              (_, i) => 1000 + (((i * 7919 + row.atMs) % 9000) | 0),
-            ),
+            prompt: promptOf(row),
             max_tokens: row.outputTokens,
             ignore_eos: true,
             stream_options: { include_usage: true },
@@ -50,48 +41,41 @@ describe('the first 200 requests of the Azure 2023 conversation trace at speed-u
       expect(answers.map((answer) => answer.usage?.completion_tokens)).toEqual(
         rows.map((row) => row.outputTokens),
       );
-      const intended = await intendedItlMs(cluster);
+      const intended = await intendedTpotMs(cluster);
       expect(intended).toBeGreaterThan(1);
-      expect(Math.abs(meanItlMs(answers) * SPEEDUP - intended) / intended).toBeLessThan(0.02);
+      expect(Math.abs(meanTpotMs(answers) * SPEEDUP - intended) / intended).toBeLessThan(0.02);
       await cluster.untilAtRest();
     },
   );
 });
 
-async function firstRows(count: number): Promise<TraceRow[]> {
-  const rows: TraceRow[] = [];
-  let firstMs: number | undefined;
-  for await (const line of createInterface({ input: createReadStream(TRACE) })) {
-    const [stamp = '', prompt = '', output = ''] = line.split(',');
-    const ms = Date.parse(`${stamp.slice(0, 23).replace(' ', 'T')}Z`);
-    if (Number.isNaN(ms)) continue;
-    firstMs ??= ms;
-    rows.push({ atMs: ms - firstMs, promptTokens: Number(prompt), outputTokens: Number(output) });
-    if (rows.length === count) break;
-  }
-  return rows;
+function firstRequests(count: number): TraceRequest[] {
+  const lines = readFileSync(TRACE, 'utf8').trimEnd().split('\n');
+  const trace = readAzureTrace(TRACE, lines.slice(0, count + 1));
+  if (trace.kind === 'malformed') throw new Error(trace.reason);
+  return trace.requests;
 }
 
-/** Wall time between tokens as the client saw it, over all tokens. */
-function meanItlMs(answers: readonly StreamedAnswer[]): number {
-  let gaps = 0;
-  let spanMs = 0;
-  for (const { tokenTimesMs, usage } of answers) {
+/** A prompt of so many token ids, different for every request. */
+function promptOf({ promptTokens, arrivalUs }: TraceRequest): number[] {
+  return Array.from({ length: promptTokens }, (_none, i) => 1000 + ((i * 7919 + arrivalUs) % 9000));
+}
+
+/** Mean over the requests of the wall time per output token after the first, as the client saw it. */
+function meanTpotMs(answers: readonly StreamedAnswer[]): number {
+  const perRequest = answers.flatMap(({ tokenTimesMs, usage }) => {
     const tokens = usage?.completion_tokens ?? 0;
-    if (tokens < 2) continue;
-    gaps += tokens - 1;
-    spanMs += (tokenTimesMs.at(-1) ?? 0) - (tokenTimesMs[0] ?? 0);
-  }
-  return spanMs / gaps;
+    if (tokens < 2) return [];
+    return [((tokenTimesMs.at(-1) ?? 0) - (tokenTimesMs[0] ?? 0)) / (tokens - 1)];
+  });
+  return perRequest.reduce((sum, one) => sum + one, 0) / perRequest.length;
 }
 
-/** Simulated time between tokens as the engines stamped it. */
-async function intendedItlMs(cluster: TestCluster): Promise<number> {
+/** The same mean in simulated time, as the decode engines stamped their steps. */
+async function intendedTpotMs(cluster: TestCluster): Promise<number> {
   const text = await (await fetch(`${cluster.baseUrl}/metrics`)).text();
-  return (
-    (1000 * total(text, 'vllm:inter_token_latency_seconds_sum')) /
-    total(text, 'vllm:inter_token_latency_seconds_count')
-  );
+  const family = 'baton:intended_time_per_output_token_seconds';
+  return (1000 * total(text, `${family}_sum`)) / total(text, `${family}_count`);
 }
 
 function total(exposition: string, series: string): number {

@@ -100,6 +100,9 @@ describe.each(['fail', 'recompute'] as const)(
 
     it('does not serve a reference after its lease', async () => {
       const params = await prefill(`${PROMPT}expired`);
+      await waitUntil(async () => (await cluster.sumOf('heldBlocks')) > 0, {
+        what: 'blocks are held',
+      });
       await waitUntil(async () => (await cluster.sumOf('heldBlocks')) === 0, {
         what: 'the lease has run out',
       });
