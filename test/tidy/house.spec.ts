@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { VERSION } from '@baton/runtime';
 import { describe, expect, it } from 'vitest';
 import { foldersIn, read, readJson, ROOT } from './repository';
 
@@ -43,6 +44,10 @@ describe('the house', () => {
     const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
     const needed = ['@nestjs/core', '@nestjs/platform-fastify', 'bullmq', 'ioredis', 'prom-client'];
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(needed));
+  });
+
+  it('says the version of the manifest', () => {
+    expect(VERSION).toBe((readJson('package.json') as { version: string }).version);
   });
 
   it('keeps download addresses out of the lock file', () => {

@@ -36,5 +36,6 @@ describe('the command line', () => {
   it('answers a call for help with exit code 0', async () => {
     expect((await told('up', '--help')).exitCode).toBe(0);
     expect((await told('--help')).exitCode).toBe(0);
+    expect((await told('--version')).exitCode).toBe(0);
   });
 });

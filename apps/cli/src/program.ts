@@ -1,4 +1,4 @@
-import { UsageError, unknownFlag } from '@baton/runtime';
+import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
 import { doctor } from './doctor/doctor';
 import { Failure } from './failure';
@@ -26,6 +26,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 function buildProgram(finish: (exitCode: number) => void): Command {
   const program = new Command('baton')
     .description('Load-test a disaggregated LLM serving design before you own the GPUs.')
+    .version(VERSION, '--version', 'print the version')
     .showSuggestionAfterError(false);
   quiet(program);
   const upCommand = program

@@ -8,6 +8,7 @@ export * from './config/names';
 export type { Option, OptionValue, ValueForm } from './config/option';
 export * from './config/resolve-config';
 export * from './config/usage-error';
+export * from './config/version';
 export * from './logs/logger';
 export * from './clock/live-clock';
 export * from './clock/loop-lag';

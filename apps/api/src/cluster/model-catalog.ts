@@ -5,13 +5,12 @@ import {
   type RequestLimits,
   systemFingerprint,
 } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
+import { type BatonConfig, VERSION } from '@baton/runtime';
 import { defaultTokenizer, type LengthModel } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { KvCapacity } from '../generation/kv-capacity';
 import { lengthModelOf } from '../generation/length-model';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
-import { VERSION } from './version';
 
 /** What is served, and what a request for it is checked against. */
 @Injectable()

@@ -8,7 +8,7 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'fatal',
 };
 const KNOWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'context']);
-const NAME_WIDTH = 10;
+const NAME_WIDTH = 12;
 
 /** One line of a child's output as the terminal shows it: its name, then the text or the parts of a JSON log line. */
 export function formatLine(name: string, line: string): string {
