@@ -13,6 +13,7 @@ import { ModelsController } from './cluster/models.controller';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
 import { KvCapacity } from './generation/kv-capacity';
+import { KvRelease } from './generation/kv-release';
 import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -49,6 +50,7 @@ const PROVIDERS = [
   GenerationService,
   HttpMetrics,
   KvCapacity,
+  KvRelease,
   ModelCatalog,
   ProcessMetrics,
   ReaderWatch,

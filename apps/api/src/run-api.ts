@@ -73,7 +73,6 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
 }
 
 async function end({ server, log, close }: Parts): Promise<void> {
-  log.info('draining');
   await server.stop();
   await close();
   log.info('ended');

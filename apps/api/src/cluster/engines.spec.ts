@@ -77,6 +77,20 @@ describe('kv_transfer_params from outside', () => {
     expect((await answer).status).toBe(200);
   });
 
+  it('are given up at once by their holder when the decode leg is refused for good', async () => {
+    fixture = await ApiFixture.start(SPLIT);
+    const held = {
+      ...PARAMS,
+      remote_engine_id: 'fake-prefill',
+      remote_request_id: 'cmpl-x-0-0000001f',
+    };
+    const body = { prompt: 'x', model: 'unknown', kv_transfer_params: held };
+    expect((await fixture.post('/v1/completions', body)).status).toBe(404);
+    const { messages } = fixture.engine;
+    await until(() => messages.length > 0);
+    expect(messages[0]).toMatchObject({ kind: 'release', requestId: 'cmpl-x-0', generation: 31 });
+  });
+
   it('concern the first choice alone', async () => {
     fixture = await ApiFixture.start(SPLIT);
     const body = { prompt: 'x', n: 2, max_tokens: 3, kv_transfer_params: PARAMS };

@@ -27,6 +27,7 @@ import { Exchange, type ExchangeTools } from './exchange';
 import { JobFactory } from './job-factory';
 import type { Route } from './route';
 import { KvCapacity } from './kv-capacity';
+import { KvRelease } from './kv-release';
 import { RoutePlanner } from './route-planner';
 import { StreamAnswer } from './stream-answer';
 import { WholeAnswer } from './whole-answer';
@@ -57,6 +58,7 @@ export class GenerationService {
     private readonly catalog: ModelCatalog,
     private readonly routes: RoutePlanner,
     private readonly capacity: KvCapacity,
+    private readonly release: KvRelease,
     private readonly gate: AdmissionGate,
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,
@@ -69,14 +71,13 @@ export class GenerationService {
 
   /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
   async answer(call: Call): Promise<void> {
-    this.refuseWhenClosed();
-    const parse = call.endpoint === 'chat' ? parseChat : parseCompletion;
-    const request = parse(call.body, this.catalog.limits);
-    const routes = this.routes.plan(request, call.engineId);
-    // Before anything is planned for sequences that can never all wait.
-    if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
-    const plans = this.plan(request, routes);
-    await this.admit({ call, request, plans, routes });
+    try {
+      await this.take(call);
+    } catch (error) {
+      // A client may try again what was refused for a lack of room; what is wrong with the request stays wrong.
+      if (error instanceof BatonError && error.entry.status <= 404) this.release.refused(call.body);
+      throw error;
+    }
   }
 
   /** Answers that are not yet in the client's hands. */
@@ -96,6 +97,17 @@ export class GenerationService {
   /** Ends what is still under way. */
   endAll(): void {
     for (const exchange of this.live) exchange.fail(new BatonError('shutting_down'));
+  }
+
+  private async take(call: Call): Promise<void> {
+    this.refuseWhenClosed();
+    const parse = call.endpoint === 'chat' ? parseChat : parseCompletion;
+    const request = parse(call.body, this.catalog.limits);
+    const routes = this.routes.plan(request, call.engineId);
+    // Before anything is planned for sequences that can never all wait.
+    if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
+    const plans = this.plan(request, routes);
+    await this.admit({ call, request, plans, routes });
   }
 
   private refuseWhenClosed(): void {

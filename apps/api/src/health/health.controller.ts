@@ -1,12 +1,16 @@
-import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { contextOf } from '../http/request-context';
+import { API_IDENTITY, type ApiIdentity } from '../tokens';
 import { Readiness } from './readiness';
 
 /** Whether requests would be served. `/health` and `/ping` speak vLLM: a status and no body. */
 @Controller()
 export class HealthController {
-  constructor(private readonly readiness: Readiness) {}
+  constructor(
+    private readonly readiness: Readiness,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+  ) {}
 
   @Get(['health', 'ping'])
   health(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -22,8 +26,8 @@ export class HealthController {
 
   /** Answers as long as the process runs; says nothing of the cluster. */
   @Get('health/live')
-  live(): { status: 'ok'; pid: number } {
-    return { status: 'ok', pid: process.pid };
+  live(): { status: 'ok'; pid: number; api_id: string } {
+    return { status: 'ok', pid: process.pid, api_id: this.identity.apiId };
   }
 
   @Get('health/ready')

@@ -1,0 +1,40 @@
+import { type EngineMessage, parseKvTransferParams } from '@baton/contract';
+import { channels, type Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
+
+/** `<request id>-<generation of the holding, hexadecimal>`, as prefill engines name what they hold. */
+const REMOTE_REQUEST_ID = /^(.+)-([0-9a-f]{8,13})$/;
+
+/**
+ * Tells the holder of KV blocks that the decode leg they were held for is refused for good, so that they need not wait for their lease to run out.
+ * vLLM does the same with a request that is aborted before it begins.
+ */
+@Injectable()
+export class KvRelease {
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+  ) {}
+
+  /** Does nothing for a body that brings no KV. */
+  refused(body: unknown): void {
+    const params = parseKvTransferParams(rawParamsOf(body));
+    const [, requestId, generation] = REMOTE_REQUEST_ID.exec(params?.remote_request_id ?? '') ?? [];
+    if (!params?.remote_engine_id || requestId === undefined || generation === undefined) return;
+    const message: EngineMessage = {
+      kind: 'release',
+      from: this.identity.apiId,
+      requestId,
+      generation: Number.parseInt(generation, 16),
+    };
+    const payload = Buffer.from(JSON.stringify(message));
+    this.transport.bus.publish(channels.engine(params.remote_engine_id), payload);
+  }
+}
+
+function rawParamsOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'kv_transfer_params' in body
+    ? body.kv_transfer_params
+    : undefined;
+}
