@@ -161,7 +161,14 @@ export class DecodeSide {
   }
 
   private tell(fact: TargetFact): void {
-    for (const action of this.coordinator.handle(fact)) this.carryOut(action);
+    const actions = this.coordinator.handle(fact);
+    this.context.options.onHandoff?.({
+      side: 'target',
+      engineId: this.context.engineId,
+      fact,
+      actions,
+    });
+    for (const action of actions) this.carryOut(action);
     // In the turn after this one: a heartbeat that a read of this turn replaces is then not due any more.
     this.context.clock.wall.soon(() => this.wakeUp.set(this.coordinator.nextWakeUpUs()));
   }
@@ -238,8 +245,12 @@ export class DecodeSide {
 
   private onKvFailed(action: Action<'kv-failed'>): void {
     const run = this.currentRun(action);
-    if (run === undefined || isOwnDoing(action.why)) return;
+    if (run === undefined) return;
     this.unreserved.delete(run);
+    if (isRefusal(action.why)) {
+      this.failed.onRefused(run);
+      return;
+    }
     this.context.stats.add('nixl_num_failed_transfers');
     this.failed.onFailed(run, action.why);
   }
@@ -250,7 +261,7 @@ export class DecodeSide {
   }
 }
 
-/** The run has been ended by this host, which needs no further word. */
-function isOwnDoing(why: FetchFailure): boolean {
+/** The run is void for the coordinator, though nobody here has ended it. */
+function isRefusal(why: FetchFailure): boolean {
   return why === 'aborted' || why === 'rejected' || why === 'superseded';
 }

@@ -1,3 +1,4 @@
+import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PROMPT_US, TOKEN_US, TRANSFER_US, World } from './test-world';
 
@@ -25,6 +26,22 @@ describe('engine hosts', () => {
     expect(world.tokens(1)).toEqual([0, 1, 2, 3, 4]);
     expect(world.ended(1)).toMatchObject({ reason: 'length', first: 5, count: 1 });
     expect(world.blocksInUse()).toBe(0);
+  });
+
+  it('leave the lifecycle of the hand-over as the coordinators tell it', async () => {
+    const entries: HandoffEntry[] = [];
+    const host = { onHandoff: (entry: HandoffEntry) => void entries.push(entry) };
+    await world.host('prefill', { host });
+    await world.host('decode', { host });
+    await world.submit(1);
+    await world.untilEnded(1);
+    expect(lifecycleOf(entries)).toEqual([
+      {
+        requestId: 'request-1-0',
+        source: [['held 40 tokens', 'released: read-done']],
+        target: [['accepted', 'reading 40 tokens', 'transferring 40 bytes', 'received']],
+      },
+    ]);
   });
 
   it('run a local request on one engine, with the same tokens', async () => {

@@ -24,6 +24,11 @@ export class FailedFetches {
     }
   }
 
+  /** The coordinator knows the run to be void: its job is done with. */
+  onRefused(run: Run): void {
+    this.endings.drop(run);
+  }
+
   /** Also for a routed job whose hand-over record is gone. */
   onSourceGone(run: Run): void {
     if (this.context.options.workerLossPolicy === 'fail') {

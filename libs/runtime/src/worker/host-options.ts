@@ -1,5 +1,6 @@
 import type { Stage } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
+import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { FaultOptions } from './fault-plan';
 
@@ -34,4 +35,6 @@ export interface HostOptions {
   /** Simulated µs before the engine takes work. */
   readonly startupUs: Micros;
   readonly faults: FaultOptions;
+  /** Sees every call of the hand-over coordinators, so that their lifecycles can be compared with those of another driver. */
+  readonly onHandoff?: (entry: HandoffEntry) => void;
 }

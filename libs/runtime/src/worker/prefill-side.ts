@@ -149,7 +149,14 @@ export class PrefillSide {
   }
 
   private tell(fact: SourceFact): void {
-    for (const action of this.coordinator.handle(fact)) this.carryOut(action);
+    const actions = this.coordinator.handle(fact);
+    this.context.options.onHandoff?.({
+      side: 'source',
+      engineId: this.context.engineId,
+      fact,
+      actions,
+    });
+    for (const action of actions) this.carryOut(action);
     this.wakeUp.set(this.coordinator.nextWakeUpUs());
   }
 

@@ -74,6 +74,21 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
+  it('serve a request again that an API submits after it was taken for dead', async () => {
+    await prefillAndDecode();
+    const job = await world.submit(1, { outputTokens: 60 });
+    await until(() => world.tokens(1).length > 3);
+    await world.api.presence.removeApi('api-test');
+    await world.wall.advance(1_100_000);
+    expect(world.blocksInUse()).toBe(0);
+    await world.api.presence.announceApi('api-test', 3_600_000);
+    await world.api.ledger.resubmit(job.requestId, 2);
+    await world.api.jobs.add('prefill', [{ ...job, submission: 2 }]);
+    await world.untilEnded(1);
+    expect(world.ended(1)).toMatchObject({ reason: 'length', first: 60 });
+    expect(world.blocksInUse()).toBe(0);
+  });
+
   it('end the old run when they are handed a request again, and give every token once more', async () => {
     const host = await world.host('aggregated');
     const job = await world.submit(1, { flow: 'local', outputTokens: 50 });

@@ -67,18 +67,17 @@ export class Sweep {
     }
   }
 
+  /**
+   * Ends this run alone, not the request in all its epochs: an API that was paused, and taken for dead, submits again when it wakes.
+   * Without a record the broker has lost its data, and the API submits again as well.
+   */
   private judge(run: Run, view: RequestView | undefined): void {
-    const { endings } = this.sides;
-    // Without a record the broker has lost its data, and the API submits again: nobody fences this run.
-    if (view === undefined || view.epoch > run.epoch) endings.drop(run);
-    else if (view.isAborted) endings.abort(run);
-    else if (view.stage === 'finished') endings.drop(run);
-    else if (!view.isApiAlive) this.abortForAll(run);
-  }
-
-  private abortForAll(run: Run): void {
-    this.sides.endings.abort(run);
-    this.storeAbort(run.job.requestId);
+    const isOrphan = view?.isApiAlive === false && view.stage !== 'finished';
+    if (isOrphan) this.storeAbort(run.job.requestId);
+    const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
+    if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
+    if (isOrphan || view?.isAborted === true) this.context.stats.add('runs_aborted');
+    this.sides.endings.drop(run);
   }
 
   private storeAbort(requestId: string): void {
@@ -99,7 +98,7 @@ export class Sweep {
       if (isOrphan) this.storeAbort(requestId);
       const isUnwanted = view === undefined || view.isAborted || view.stage === 'finished';
       if (!isUnwanted && !isOrphan) continue;
-      this.context.guard(() => this.sides.prefill.letGo(requestId, epoch, 'aborted'));
+      this.context.guard(() => this.sides.prefill.letGo(requestId, epoch, 'superseded'));
     }
   }
 
