@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../clock/manual-wall-clock';
 import type { EngineHost } from './engine-host';
-import { World } from './test-world';
+import { PROMPT_US, World } from './test-world';
 
 type Operation =
   | { readonly kind: 'submit' | 'abort' | 'resubmit'; readonly which: number }
@@ -82,6 +82,14 @@ class Chaos {
     await this.world.wall.advance(40_000_000);
   }
 
+  /** One step after whatever happened, an engine has nothing that its host has forgotten. */
+  checkTheBooks(): void {
+    for (const host of Object.values(this.hosts)) {
+      const { running, waiting, deferred } = host.engine.snapshot();
+      expect(running + waiting + deferred).toBeLessThanOrEqual(host.runs.size);
+    }
+  }
+
   get finished(): number[] {
     return [...this.jobs.keys()].filter((id) => !this.aborted.has(id));
   }
@@ -111,7 +119,11 @@ describe('engine hosts in any weather', () => {
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
         const chaos = await Chaos.open();
         const { world } = chaos;
-        for (const each of operations) await chaos.apply(each);
+        for (const each of operations) {
+          await chaos.apply(each);
+          await world.wall.advance(PROMPT_US);
+          chaos.checkTheBooks();
+        }
         await chaos.finish();
         for (const id of chaos.finished) {
           const end = world.ended(id);

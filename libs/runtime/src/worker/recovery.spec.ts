@@ -65,6 +65,28 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
+  it('find the abort of a prompt that waits for decode, too', async () => {
+    await world.host('prefill');
+    await world.submit(1);
+    await until(() => world.kinds(1).includes('prefill handed-over'));
+    expect(world.blocksInUse()).toBeGreaterThan(0);
+    await world.api.ledger.abort(['request-1-0']);
+    await world.wall.advance(1_100_000);
+    expect(world.blocksInUse()).toBe(0);
+  });
+
+  it('store a result as soon as the broker is back', async () => {
+    await world.host('aggregated');
+    const job = await world.submit(1, { flow: 'local' });
+    await until(() => world.tokens(1).length === 4);
+    world.hub.goAway();
+    await world.wall.advance(TOKEN_US);
+    world.hub.comeBack();
+    await world.wall.advance(1_100_000);
+    const [view] = await world.api.ledger.inspect([job.requestId]);
+    expect(view?.result).toEqual({ reason: 'length', tokens: 5 });
+  });
+
   it('end the requests of an API that died', async () => {
     await prefillAndDecode();
     await world.submit(1, { outputTokens: 400 });
