@@ -24,17 +24,14 @@ export class BenchCluster {
   ) {}
 
   static async start(topology: string, flags: readonly string[]): Promise<BenchCluster> {
-    const directory = await mkdtemp(join(tmpdir(), 'baton-bench-'));
-    const socketPath = join(directory, 'redis.sock');
-    const options = ['--port', '0', '--unixsocket', socketPath, '--save', '', '--dir', directory];
-    const redis = spawn('redis-server', options, { stdio: 'ignore' });
-    const transport = await reachable(`unix:${socketPath}`);
+    const { redis, directory, url } = await startRedis();
+    const transport = await reachable(url);
     const port = await freePort();
     const startedMs = performance.now();
     const args = ['up', topology, '--port', String(port), '--log-level', 'error', ...flags];
     const supervisor = spawn(process.execPath, [join(ROOT, 'bin', 'baton'), ...args], {
-      env: { ...process.env, REDIS_URL: `unix:${socketPath}` },
-      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, REDIS_URL: url },
+      stdio: ['ignore', 'ignore', 'inherit'],
     });
     await untilReady(port);
     const startMs = performance.now() - startedMs;
@@ -74,6 +71,35 @@ export class BenchCluster {
     this.redis.kill('SIGTERM');
     await redisGone;
     await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+interface RedisProcess {
+  readonly redis: ChildProcess;
+  readonly directory: string;
+  readonly url: string;
+}
+
+async function startRedis(): Promise<RedisProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'baton-bench-'));
+  const socketPath = join(directory, 'redis.sock');
+  const options = ['--port', '0', '--unixsocket', socketPath, '--save', '', '--dir', directory];
+  const redis = spawn('redis-server', options, { stdio: 'ignore' });
+  return { redis, directory, url: `unix:${socketPath}` };
+}
+
+/** Runs a measurement that needs only a broker. */
+export async function withRedis<T>(measure: (url: string) => Promise<T>): Promise<T> {
+  const { redis, directory, url } = await startRedis();
+  const transport = await reachable(url);
+  await transport.close();
+  try {
+    return await measure(url);
+  } finally {
+    const gone = once(redis, 'exit');
+    redis.kill('SIGTERM');
+    await gone;
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -13,7 +13,12 @@ export async function manyStreams(seconds: number): Promise<Record<string, unkno
   const streams = 1000;
   const tokensPerStream = Math.ceil((seconds + 30) / 0.02);
   const flags = ['--step-time=constant', '--time-to-first-token=20', '--inter-token-latency=20'];
-  const cluster = await BenchCluster.start('2P2D', [...flags, '--max-num-seqs=600']);
+  const cluster = await BenchCluster.start('2P2D', [
+    ...flags,
+    '--max-num-seqs=600',
+    '--max-model-len=16000',
+    '--num-gpu-blocks-override=400000',
+  ]);
   const stamps = new Stamps(tokensPerStream);
   await stamps.listen(cluster.transport, await apiIdOf(cluster));
   const delays = new Delays(stamps);
@@ -60,7 +65,7 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
     requests: first.length,
     ttft_over_simulated_ms: quantiles(measured),
     mean_itl_over_simulated: ratios.reduce((a, b) => a + b, 0) / ratios.length,
-    job_overhead_seconds: histogramOf(metrics, 'baton:job_overhead_seconds'),
+    job_delivery_seconds: histogramOf(metrics, 'baton:job_delivery_seconds'),
   };
 }
 
