@@ -4,4 +4,5 @@ export * from './errors';
 export * from './job';
 export * from './kv-transfer-params';
 export * from './presence';
+export * from './remote-request-id';
 export * from './token-frame';

@@ -13,6 +13,7 @@ export * from './logs/logger';
 export * from './clock/live-clock';
 export * from './clock/loop-lag';
 export * from './clock/wall-clock';
+export * from './metrics/bucket-counts';
 export * from './metrics/cache-config';
 export * from './metrics/engine-metrics';
 export * from './metrics/engine-stats';

@@ -1,10 +1,7 @@
-import { type EngineMessage, parseKvTransferParams } from '@baton/contract';
+import { type EngineMessage, parseKvTransferParams, parseRemoteRequestId } from '@baton/contract';
 import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
-
-/** `<request id>-<generation of the holding, hexadecimal>`, as prefill engines name what they hold. */
-const REMOTE_REQUEST_ID = /^(.+)-([0-9a-f]{8,13})$/;
 
 /**
  * Tells the holder of KV blocks that the decode leg they were held for is refused for good, so that they need not wait for their lease to run out.
@@ -20,13 +17,12 @@ export class KvRelease {
   /** Does nothing for a body that brings no KV. */
   refused(body: unknown): void {
     const params = parseKvTransferParams(rawParamsOf(body));
-    const [, requestId, generation] = REMOTE_REQUEST_ID.exec(params?.remote_request_id ?? '') ?? [];
-    if (!params?.remote_engine_id || requestId === undefined || generation === undefined) return;
+    const held = parseRemoteRequestId(params?.remote_request_id ?? '');
+    if (!params?.remote_engine_id || held === undefined) return;
     const message: EngineMessage = {
       kind: 'release',
       from: this.identity.apiId,
-      requestId,
-      generation: Number.parseInt(generation, 16),
+      ...held,
     };
     const payload = Buffer.from(JSON.stringify(message));
     this.transport.bus.publish(channels.engine(params.remote_engine_id), payload);

@@ -1,7 +1,7 @@
 import type { EnginePresence, FrameHeader } from '@baton/contract';
+import { BucketCounts } from '@baton/runtime';
 import { Injectable } from '@nestjs/common';
 import type { Sequence } from '../sequences/sequence';
-import { Buckets } from './buckets';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
 import {
   FINISHED_REASONS,
@@ -15,8 +15,8 @@ const FAMILY_KEYS = Object.keys(REQUEST_FAMILIES) as RequestFamilyKey[];
 /** What the front has observed of the requests that one engine finished. */
 class EngineObservations {
   readonly histograms = Object.fromEntries(
-    FAMILY_KEYS.map((key) => [key, new Buckets(REQUEST_FAMILIES[key].buckets)]),
-  ) as Record<RequestFamilyKey, Buckets>;
+    FAMILY_KEYS.map((key) => [key, new BucketCounts(REQUEST_FAMILIES[key].buckets)]),
+  ) as Record<RequestFamilyKey, BucketCounts>;
   readonly finished: Record<FinishedReason, number> = {
     stop: 0,
     length: 0,

@@ -1,4 +1,9 @@
-import { type EngineJob, parseKvTransferParams, type Stage } from '@baton/contract';
+import {
+  type EngineJob,
+  parseKvTransferParams,
+  type Stage,
+  parseRemoteRequestId,
+} from '@baton/contract';
 import type { SequenceSpec } from '@baton/engine';
 import { unreachable, usToSeconds } from '@baton/kernel';
 import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transport';
@@ -6,7 +11,7 @@ import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
-import { claimOn, parseRemoteRequestId } from './kv-reference';
+import { claimOn } from './kv-reference';
 import { Room } from './room';
 import type { Fetching, Run } from './run';
 

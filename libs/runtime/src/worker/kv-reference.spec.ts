@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claimOn, parseRemoteRequestId, remoteRequestId } from './kv-reference';
+import { parseRemoteRequestId, remoteRequestId } from '@baton/contract';
+import { claimOn } from './kv-reference';
 
 describe('a reference to held KV', () => {
   it('looks like vLLM’s remote request id and names its generation', () => {

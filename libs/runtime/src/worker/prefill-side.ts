@@ -1,4 +1,4 @@
-import type { EngineMessage } from '@baton/contract';
+import { type EngineMessage, remoteRequestId } from '@baton/contract';
 import { emptyFrameEntry } from '@baton/contract';
 import {
   leaseTimes,
@@ -11,7 +11,7 @@ import { type Micros, unreachable } from '@baton/kernel';
 import type { SequenceHandle } from '@baton/engine';
 import type { Endings, LettingGo } from './endings';
 import type { HostContext } from './host-context';
-import { claimOn, kvTransferParams, remoteRequestId } from './kv-reference';
+import { claimOn, kvTransferParams } from './kv-reference';
 import type { Mailbox } from './mailbox';
 import { isOver, type Run } from './run';
 import { WakeUp } from './wake-up';
