@@ -82,12 +82,13 @@ class Chaos {
     await this.world.wall.advance(40_000_000);
   }
 
-  /** One step after whatever happened, an engine has nothing that its host has forgotten. */
-  checkTheBooks(): void {
-    for (const host of Object.values(this.hosts)) {
-      const { running, waiting, deferred } = host.engine.snapshot();
-      expect(running + waiting + deferred).toBeLessThanOrEqual(host.runs.size);
+  /** Within a few steps of whatever happened, an engine has nothing that its host has forgotten. */
+  async checkTheBooks(): Promise<void> {
+    for (let step = 0; step < 3; step += 1) {
+      await this.world.wall.advance(PROMPT_US);
+      if (Object.values(this.hosts).every(agreesWithItsEngine)) return;
     }
+    expect.fail('an engine keeps a sequence that its host has ended');
   }
 
   /** No token is told before its step has ended, no step of a sequence has begun before its cause. */
@@ -124,6 +125,11 @@ class Chaos {
   }
 }
 
+function agreesWithItsEngine({ engine, runs }: EngineHost): boolean {
+  const { running, waiting, deferred } = engine.snapshot();
+  return running + waiting + deferred <= runs.size;
+}
+
 describe('engine hosts in any weather', () => {
   it('end each request with its tokens in order (INV-7, INV-6) and free every block (INV-2)', async () => {
     await fc.assert(
@@ -132,8 +138,7 @@ describe('engine hosts in any weather', () => {
         const { world } = chaos;
         for (const each of operations) {
           await chaos.apply(each);
-          await world.wall.advance(PROMPT_US);
-          chaos.checkTheBooks();
+          await chaos.checkTheBooks();
         }
         await chaos.finish();
         for (const id of chaos.finished) {

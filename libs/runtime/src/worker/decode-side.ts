@@ -29,6 +29,7 @@ export class DecodeSide {
   private coordinator: TargetCoordinator;
   private transfers: Transfers;
   private readonly wakeUp: WakeUp;
+  private isWakeUpDue = false;
   /** Submitted runs for which the engine had no room yet. */
   private readonly unreserved = new Set<Run>();
 
@@ -169,8 +170,17 @@ export class DecodeSide {
       actions,
     });
     for (const action of actions) this.carryOut(action);
-    // In the turn after this one: a heartbeat that a read of this turn replaces is then not due any more.
-    this.context.clock.wall.soon(() => this.wakeUp.set(this.coordinator.nextWakeUpUs()));
+    this.setWakeUp();
+  }
+
+  /** In the turn after this one: a heartbeat that a read of this turn replaces is then not due any more. */
+  private setWakeUp(): void {
+    if (this.isWakeUpDue) return;
+    this.isWakeUpDue = true;
+    this.context.clock.wall.soon(() => {
+      this.isWakeUpDue = false;
+      this.wakeUp.set(this.coordinator.nextWakeUpUs());
+    });
   }
 
   private carryOut(action: TargetAction): void {

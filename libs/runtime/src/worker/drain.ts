@@ -28,7 +28,7 @@ export class Drain {
   }
 
   private isAtRest(): boolean {
-    return this.context.runs.size === 0 && this.sides.prefill.holdings === 0;
+    return this.context.runs.size === 0 && this.sides.prefill.awaitedHoldings() === 0;
   }
 
   private giveBack(

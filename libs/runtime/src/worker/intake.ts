@@ -81,8 +81,12 @@ export class Intake {
   }
 
   private take(taken: TakenJob): void {
-    const { runs, stats, clock } = this.context;
+    const { runs, stats, clock, log } = this.context;
     const { job } = taken;
+    if (!this.isOpen) {
+      taken.giveBack().catch((error: unknown) => log.debug({ err: error }, 'job not given back'));
+      return;
+    }
     const former = runs.get(job.requestId);
     if (former) this.replace(former, job);
     this.room.observe(job.promptTokens);
@@ -228,7 +232,7 @@ export class Intake {
       endReason: job.endReason,
       blockHashes: job.blockHashes,
       priority: job.priority,
-      arrivalUs: run.causeUs,
+      arrivalUs: this.context.clock.toSimUs(job.arrivalUs),
       mode,
     });
     if (admission.kind === 'accepted') {

@@ -18,7 +18,7 @@ export function claimOn(
 export interface HeldKv {
   readonly engineId: string;
   readonly remoteRequestId: string;
-  readonly blockIds: readonly number[];
+  readonly blockIds: readonly number[] | undefined;
   readonly tensorParallelSize: number;
   readonly promptTokens: number;
 }
@@ -32,7 +32,7 @@ export function kvTransferParams(held: HeldKv): KvTransferParams {
   return {
     do_remote_prefill: true,
     do_remote_decode: false,
-    remote_block_ids: [held.blockIds],
+    remote_block_ids: held.blockIds === undefined ? null : [held.blockIds],
     remote_engine_id: held.engineId,
     remote_request_id: held.remoteRequestId,
     remote_host: SIDE_CHANNEL_HOST,

@@ -24,11 +24,14 @@ interface Held {
   readonly run: Run;
   readonly handle: SequenceHandle;
   readonly heldUs: Micros;
-  readonly blockIds: readonly number[];
+  /** Named to outside routers only: decode engines of ours go by the generation. */
+  readonly blockIds: readonly number[] | undefined;
   /** 0 until the coordinator has named the holding. */
   generation: number;
-  claim: number;
 }
+
+/** From the answer of a prefill leg to the arrival of the decode leg, at most (wall). */
+const ROUTER_TAKES_US = 2_000_000;
 
 /** Far above any engine's lifetime count of holdings, so that a rebuilt engine never repeats the generations of the one before. */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
@@ -50,11 +53,16 @@ export class PrefillSide {
     private readonly mailbox: Mailbox,
   ) {
     this.coordinator = this.newCoordinator();
-    this.wakeUp = new WakeUp(context.clock, () => this.tell({ kind: 'tick', nowUs: this.nowUs() }));
+    const tick = (): void => this.tell({ kind: 'tick', nowUs: this.nowUs() });
+    this.wakeUp = new WakeUp(context.clock, () => context.guard(tick));
   }
 
-  get holdings(): number {
-    return this.held.size;
+  /** Holdings that somebody may still come for: a router that has not sent its decode leg by now will not. */
+  awaitedHoldings(): number {
+    const oldUs = this.nowUs() - ROUTER_TAKES_US * this.context.clock.speedup;
+    return [...this.held.values()].filter(
+      ({ run, heldUs }) => run.job.flow === 'route' || heldUs > oldUs,
+    ).length;
   }
 
   /** Requests whose KV waits for decode under Baton's own routing; those of outside routers live by their lease alone. */
@@ -68,12 +76,11 @@ export class PrefillSide {
   onHeld(run: Run, heldUs: Micros): void {
     const { engine, runs } = this.context;
     const { handle, epoch, job } = run;
-    const blockIds = engine.blockIds(handle);
+    const blockIds = job.flow === 'hold' ? engine.blockIds(handle) : undefined;
     runs.unbind(run);
     this.held.set(keyOf(job.requestId, epoch), {
       ...{ run, handle, heldUs, blockIds },
       generation: 0,
-      claim: 0,
     });
     this.tell({
       kind: 'prompt-held',
@@ -186,9 +193,7 @@ export class PrefillSide {
   private offer({ requestId, epoch, generation }: Action<'hand-over'>): void {
     const held = this.held.get(keyOf(requestId, epoch));
     if (held === undefined) return;
-    const { facts } = this.context.options;
     held.generation = generation;
-    held.claim = claimOn(held.run.job, [held.blockIds], facts.blockSize);
     held.run.state = 'moving-on';
     const moving = held.run.job.flow === 'hold' ? this.answerRouter : this.handOver;
     moving.call(this, held, generation).catch((error: unknown) => {
@@ -295,9 +300,11 @@ export class PrefillSide {
 
   /** Parameters from outside name no epoch: whatever is held under the name counts if the rest of the claim fits. */
   private epochClaimed({ requestId, generation }: Message<'read'>, claim: number): number {
-    for (const { run, ...held } of this.held.values()) {
+    const { blockSize } = this.context.options.facts;
+    for (const { run, blockIds, ...held } of this.held.values()) {
       if (held.generation !== generation || run.job.requestId !== requestId) continue;
-      return held.claim === claim ? run.epoch : -1;
+      const isTrue = blockIds && claimOn(run.job, [blockIds], blockSize) === claim;
+      return isTrue ? run.epoch : -1;
     }
     return -1;
   }
