@@ -53,6 +53,10 @@ export class BenchCluster {
     return [...new Set(engines.filter((e) => e.stage === role).map((e) => e.pid))];
   }
 
+  get redisPids(): number[] {
+    return [this.redis.pid ?? 0];
+  }
+
   /** Proportional set size of all processes, MiB. */
   pssMiB(): number {
     const kib = this.pids.map((pid) => {

@@ -69,20 +69,32 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
   };
 }
 
-/** Non-streamed one-token requests over 128 connections. */
-export async function shortRequests(seconds: number): Promise<{ requests_per_second: number }> {
+/** Non-streamed one-token requests over 128 connections, with the processor time that each part takes for one. */
+export async function shortRequests(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', ['--step-time=constant']);
   const target: Target = { host: HOST, port: cluster.port };
   let answers = 0;
   const body = { prompt: 'ping', max_tokens: 1, ignore_eos: true };
   const stops = Array.from({ length: 128 }, () => hammer(target, body, () => (answers += 1)));
   await pause(3_000);
-  const before = answers;
+  const pids = {
+    client: [process.pid],
+    api: await cluster.pidsOf('api'),
+    prefill: await cluster.pidsOf('prefill'),
+    decode: await cluster.pidsOf('decode'),
+    redis: cluster.redisPids,
+  };
+  const used = (): number[] => Object.values(pids).map((of) => cpuUs(of));
+  const [before, cpuBefore] = [answers, used()];
   await pause(seconds * 1000);
-  const rate = (answers - before) / seconds;
+  const done = answers - before;
+  const cpu = used().map((us, i) => Math.round((us - (cpuBefore[i] ?? 0)) / done));
   for (const stop of stops) stop();
   await cluster.stop();
-  return { requests_per_second: rate };
+  return {
+    requests_per_second: done / seconds,
+    cpu_us_per_request: Object.fromEntries(Object.keys(pids).map((name, i) => [name, cpu[i]])),
+  };
 }
 
 /** Start-up time and memory of `baton up 2P2D`. */

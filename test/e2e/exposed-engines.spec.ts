@@ -1,0 +1,63 @@
+import type { Stage } from '@baton/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post, stream } from '../support/client';
+import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+
+const PROMPT = 'each engine has a door of its own '.repeat(10);
+
+describe('engines on ports of their own, for an outside router', () => {
+  let cluster: TestCluster;
+  let firstPort: number;
+
+  beforeAll(async () => {
+    firstPort = await freePort();
+    cluster = await TestCluster.start({
+      topology: '1P1D',
+      flags: [
+        ...PLAIN_STEPS,
+        '--dialect=vllm',
+        '--expose-engines',
+        `--expose-engines-port=${firstPort}`,
+      ],
+    });
+  });
+
+  afterAll(() => cluster?.stop());
+
+  async function urlOf(stage: Stage): Promise<string> {
+    const engine = (await cluster.engines()).find((each) => each.stage === stage);
+    return `http://127.0.0.1:${firstPort + (engine?.index ?? 0)}/v1/completions`;
+  }
+
+  it('answer a plain request alone, each with the same text', async () => {
+    const body = { prompt: PROMPT, max_tokens: 15, ignore_eos: true };
+    const viaPrefill = await stream(await urlOf('prefill'), body);
+    const viaDecode = await stream(await urlOf('decode'), body);
+    const viaCluster = await stream(`${cluster.baseUrl}/v1/completions`, body);
+    expect(viaPrefill.text).toBe(viaCluster.text);
+    expect(viaDecode.text).toBe(viaCluster.text);
+  });
+
+  it('serve the two legs of the toy proxy', async () => {
+    const prefill = await post(await urlOf('prefill'), {
+      prompt: PROMPT,
+      max_tokens: 1,
+      stream: false,
+      kv_transfer_params: { do_remote_decode: true, do_remote_prefill: false },
+    });
+    const { kv_transfer_params } = (await prefill.json()) as { kv_transfer_params: object };
+    const decode = await stream(await urlOf('decode'), {
+      prompt: PROMPT,
+      max_tokens: 15,
+      ignore_eos: true,
+      kv_transfer_params,
+    });
+    const plain = await stream(`${cluster.baseUrl}/v1/completions`, {
+      prompt: PROMPT,
+      max_tokens: 15,
+      ignore_eos: true,
+    });
+    expect(decode.text).toBe(plain.text);
+    await cluster.untilAtRest();
+  });
+});

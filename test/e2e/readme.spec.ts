@@ -1,0 +1,99 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { freePort } from '../support/cluster';
+import { waitUntil } from '../support/wait';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const run = promisify(execFile);
+
+/** Contents of the fenced blocks of a language. */
+function blocks(language: string): string[] {
+  return [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, text]) => text ?? '',
+  );
+}
+
+function commands(start: string): string[] {
+  return blocks('sh')
+    .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+    .filter((line) => line.startsWith(start))
+    .map((line) => line.replace(/\s+#.*$/, ''));
+}
+
+/** Starts the command of a README line on a free port, hands the port over when it is ready, and ends it as a service manager would. */
+async function whileUp(line: string, use: (port: number) => Promise<void>): Promise<void> {
+  const port = await freePort();
+  const exposed = line.includes('--expose-engines')
+    ? ` --expose-engines-port ${await freePort()}`
+    : '';
+  const isNpm = line.startsWith('npm');
+  const shell = `${line}${isNpm ? ' --' : ''} --port ${port}${exposed}`;
+  const up = spawn('bash', ['-c', `exec ${shell}`], {
+    cwd: ROOT,
+    stdio: 'ignore',
+    env: withoutRedis(),
+  });
+  const isReady = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  try {
+    await waitUntil(isReady, { what: `"${shell}" is ready`, deadlineMs: 40_000 });
+    await use(port);
+  } finally {
+    const gone = once(up, 'exit');
+    up.kill('SIGTERM');
+    await gone;
+  }
+}
+
+function withoutRedis(): NodeJS.ProcessEnv {
+  return { ...process.env, REDIS_URL: '' };
+}
+
+describe('the README', { timeout: 90_000 }, () => {
+  it('starts with npm start, and its curl and its client example stream an answer', async () => {
+    await whileUp('npm start', async (port) => {
+      const [curl] = commands('curl');
+      const { stdout } = await run('bash', ['-c', (curl ?? '').replace('8000', String(port))]);
+      expect(stdout).toMatch(/"delta":\{"content":"[^"]+"\}/);
+      expect(stdout.trimEnd()).toMatch(/data: \[DONE\]$/);
+      expect(await clientExample(port)).not.toBe('');
+    });
+  });
+
+  it.each(commands('bin/baton up').filter((line) => !line.includes('--role')))(
+    'starts a cluster with %s',
+    async (line) => {
+      await whileUp(line, async (port) => {
+        const answer = await fetch(`http://127.0.0.1:${port}/v1/models`);
+        expect(answer.status).toBe(200);
+      });
+    },
+  );
+
+  it('names a command that tells what would be used', async () => {
+    const [doctor] = commands('bin/baton doctor');
+    const { stdout } = await run('bash', ['-c', doctor ?? ''], { cwd: ROOT });
+    expect(stdout).toMatch(/redis/i);
+  });
+});
+
+/** Runs the README's JavaScript as it stands, but for the port, and returns what it printed. */
+async function clientExample(port: number): Promise<string> {
+  const file = join(ROOT, `readme-example-${port}.mjs`);
+  await writeFile(file, (blocks('js')[0] ?? '').replace('8000', String(port)));
+  try {
+    return (await run(process.execPath, [file], { cwd: ROOT })).stdout;
+  } finally {
+    await rm(file);
+  }
+}
