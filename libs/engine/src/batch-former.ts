@@ -1,36 +1,44 @@
 import type { BatchAggregates } from '@baton/hardware';
-import { type BlockPool, PrefixMatch } from '@baton/kvcache';
-import { type DecodeRun, publishFullBlocks } from './decode-run';
-import type { RunningList } from './running-list';
-import { type Sequence, tokensToCompute } from './sequence';
+import type { Accounts } from './accounts';
+import type { DecodeSet } from './decode-set';
+import type { Sequence } from './sequence';
+import type { SequenceBlocks } from './sequence-blocks';
+import type { StepRecord } from './step-record';
 import type { EngineOptions } from './types';
-import type { WaitingQueue } from './waiting-queue';
+import type { SchedulingOrder, WaitingQueue } from './waiting-queue';
 
-export interface BatchParts {
+export interface BatchFormerParts {
   readonly options: EngineOptions;
-  readonly pool: BlockPool;
-  readonly run: DecodeRun;
-  readonly running: RunningList;
-  readonly waiting: WaitingQueue;
+  readonly blocks: SequenceBlocks;
+  readonly decode: DecodeSet;
+  readonly queue: WaitingQueue;
+  readonly isBefore: SchedulingOrder;
+  readonly record: StepRecord;
+  readonly accounts: Accounts;
 }
 
-/** What one forming of a batch did; reused from step to step. */
-export interface FormedBatch {
-  /** Sequences with a chunk of prompt (or of a recomputation) in this step. */
-  readonly chunks: Sequence[];
-  readonly scheduled: Sequence[];
-  readonly preempted: Sequence[];
-}
+const ALL = false;
+const READY_ONLY = true;
 
-type Sums = { -readonly [K in keyof BatchAggregates]: BatchAggregates[K] };
+type Outcome = 'admitted' | 'no-budget' | 'no-room';
 
 /**
- * Forms the batch of a step as vLLM V1 does: first what runs (decoding sequences one token each, then the next chunk of those that prefill),
- * then what waits, while token budget, sequence slots and blocks last. Owns no sequence; the engine applies the step's outcome.
+ * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each that decodes, the next chunk for each
+ * that prefills), then what waits, while token budget, slots and blocks last; whoever runs and finds no block preempts the last in
+ * line. Owns the prefilling sequences and the running order; the engine applies what the step brings.
  */
 export class BatchFormer {
-  readonly batch: FormedBatch = { chunks: [], scheduled: [], preempted: [] };
-  readonly sums: Sums = {
+  /** Running sequences whose prompt is not in KV yet, in order of admission. */
+  readonly prefilling: Sequence[] = [];
+  /** Prompt tokens of the batch that was formed last. */
+  chunkTokens = 0;
+  private readonly slots: number;
+  private readonly scratch: Sequence[] = [];
+  private admissions = 0;
+  /** Something has changed since the last time that admission found nothing more to admit. */
+  private isStale = false;
+  private hasPreempted = false;
+  private readonly sums = {
     prefillTokens: 0,
     prefillSeqs: 0,
     prefillQuadratic: 0,
@@ -39,204 +47,219 @@ export class BatchFormer {
     decodeContext: 0,
     kvUsage: 0,
   };
-  private readonly prefilling: Sequence[] = [];
-  private readonly prefix = new PrefixMatch();
-  private budget = 0;
 
-  constructor(private readonly parts: BatchParts) {}
-
-  form(): void {
-    this.reset();
-    this.growDecodes();
-    this.continuePrefills();
-    if (this.batch.preempted.length === 0) this.admitWaiting();
-    this.sumUp();
+  constructor(private readonly parts: BatchFormerParts) {
+    const { maxNumSeqs, maxNumBatchedTokens } = parts.options;
+    this.slots = Math.min(maxNumSeqs, maxNumBatchedTokens);
   }
 
-  get isEmpty(): boolean {
-    return this.parts.run.size === 0 && this.batch.chunks.length === 0;
+  get running(): number {
+    return this.parts.decode.size + this.prefilling.length;
   }
 
-  /** The sequence no longer prefills: it decodes, is held or gone. */
-  dropPrefilling(sequence: Sequence): void {
-    const at = this.prefilling.indexOf(sequence);
-    if (at >= 0) this.prefilling.splice(at, 1);
+  get isFull(): boolean {
+    return this.running >= this.slots;
   }
 
-  private reset(): void {
-    this.batch.chunks.length = 0;
-    this.batch.scheduled.length = 0;
-    this.batch.preempted.length = 0;
-    this.budget = this.parts.options.maxNumBatchedTokens;
+  /** Whether the next step may admit somebody although nothing happens until then. */
+  get mayAdmitNext(): boolean {
+    return this.isStale && this.parts.queue.size > 0;
   }
 
-  private growDecodes(): void {
-    const { run, pool } = this.parts;
-    while (run.size > 0 && run.blocksFor(1) > pool.freeBlocks) this.preemptNewest(false);
-    run.stage(run.blocksFor(1));
-    this.budget -= run.size;
+  /** Says that blocks, slots or waiting sequences have changed. */
+  touch(): void {
+    this.isStale = true;
   }
 
-  private continuePrefills(): void {
-    for (let i = 0; i < this.prefilling.length; i += 1) {
-      const sequence = this.prefilling[i]!;
-      const chunk = this.chunkOf(sequence);
-      if (chunk === 0) continue;
-      const blocks = this.blocksFor(sequence, chunk);
-      while (blocks > this.parts.pool.freeBlocks && sequence.state === 'prefilling') {
-        this.preemptNewest(true);
-      }
-      if (sequence.state === 'prefilling') this.schedule(sequence, chunk, blocks);
-      else i = this.prefilling.length;
+  /** Returns whether anything runs in the step. */
+  form(): boolean {
+    const { decode, queue } = this.parts;
+    this.chunkTokens = 0;
+    this.hasPreempted = false;
+    this.growDecoding();
+    this.continuePrompts();
+    if (this.hasPreempted) {
+      // Who was preempted would take the same blocks again and lose them again, unless those that hold the rest get to run.
+      if (decode.size + this.chunkTokens === 0) this.admit(READY_ONLY);
+    } else if (this.isStale) {
+      this.admit(ALL);
+      this.isStale = this.chunkTokens > 0 && queue.size > 0;
     }
+    return decode.size + this.chunkTokens > 0;
   }
 
-  private admitWaiting(): void {
-    const { waiting, running, options } = this.parts;
-    if (waiting.size > 0) this.parts.run.publishOutputs();
-    while (this.budget > 0 && running.size < options.maxNumSeqs) {
-      const sequence = waiting.peek();
-      if (sequence === undefined) return;
-      if (!this.admit(sequence)) {
-        if (running.size > 0 || !this.takeBlocksOfWaiting()) return;
-      }
-    }
-  }
-
-  private admit(sequence: Sequence): boolean {
-    const { pool, options, waiting, running } = this.parts;
-    const { prefix } = this;
-    this.matchPrefix(sequence);
-    const cachedBlocks = prefix.length;
-    const start = Math.max(sequence.computed, cachedBlocks * options.blockSize);
-    const chunk = this.limitChunk(tokensToCompute(sequence) - start);
-    if (chunk === 0) return false;
-    const blocks =
-      Math.ceil((start + chunk) / options.blockSize) -
-      Math.max(sequence.blocks.length, cachedBlocks);
-    if (blocks + prefix.idle > pool.freeBlocks) return false;
-    pool.share(prefix, sequence.blocks);
-    sequence.computed = start;
-    sequence.published = Math.max(sequence.published, cachedBlocks);
-    waiting.shift();
-    running.append(sequence);
-    sequence.state = 'prefilling';
-    this.prefilling.push(sequence);
-    this.noteFirstSchedule(sequence, cachedBlocks * options.blockSize);
-    this.schedule(sequence, chunk, Math.max(0, blocks));
-    return true;
-  }
-
-  private noteFirstSchedule(sequence: Sequence, cachedTokens: number): void {
-    if (sequence.wasScheduled) return;
-    sequence.wasScheduled = true;
-    if (sequence.spec.mode !== 'remote-prefill') sequence.cached = cachedTokens;
-    this.batch.scheduled.push(sequence);
-  }
-
-  /** At least one token is always computed: the last prompt token gives the first output token. */
-  private matchPrefix(sequence: Sequence): void {
-    const { pool, options } = this.parts;
-    const holdsBlocks = sequence.blocks.length > 0;
-    const most = Math.floor((tokensToCompute(sequence) - 1) / options.blockSize);
-    pool.match(sequence.spec.blockHashes, holdsBlocks ? 0 : most, this.prefix);
-  }
-
-  private chunkOf(sequence: Sequence): number {
-    return this.limitChunk(tokensToCompute(sequence) - sequence.computed);
-  }
-
-  private limitChunk(tokens: number): number {
-    const { enableChunkedPrefill, longPrefillTokenThreshold, maxNumBatchedTokens } =
-      this.parts.options;
-    if (!enableChunkedPrefill) {
-      const isAlone = this.budget === maxNumBatchedTokens;
-      return tokens <= this.budget || isAlone ? tokens : 0;
-    }
-    const capped =
-      longPrefillTokenThreshold > 0 ? Math.min(tokens, longPrefillTokenThreshold) : tokens;
-    return Math.min(capped, this.budget);
-  }
-
-  private blocksFor(sequence: Sequence, chunk: number): number {
-    const needed = Math.ceil((sequence.computed + chunk) / this.parts.options.blockSize);
-    return Math.max(0, needed - sequence.blocks.length);
-  }
-
-  private schedule(sequence: Sequence, chunk: number, blocks: number): void {
-    this.parts.pool.take(blocks, sequence.blocks);
-    sequence.chunk = chunk;
-    this.batch.chunks.push(sequence);
-    this.budget = Math.max(0, this.budget - chunk);
-  }
-
-  /** @param isStaged the decoding sequences have their blocks of this step already */
-  private preemptNewest(isStaged: boolean): void {
-    const victim = this.parts.running.victim(this.parts.options.schedulingPolicy === 'priority');
-    if (victim === undefined) return;
-    if (this.parts.running.size === 1 && this.takeBlocksOfWaiting()) return;
-    if (victim.state === 'decoding') this.parts.run.leave(victim, isStaged);
-    else this.withdraw(victim);
-    this.parts.running.remove(victim);
-    this.forgetComputed(victim);
-    victim.state = 'waiting';
-    this.parts.waiting.add(victim);
-    this.batch.preempted.push(victim);
-  }
-
-  private withdraw(victim: Sequence): void {
-    this.dropPrefilling(victim);
-    const at = this.batch.chunks.indexOf(victim);
-    if (at < 0) return;
-    this.batch.chunks.splice(at, 1);
-    this.budget += victim.chunk;
-    victim.chunk = 0;
-  }
-
-  /** Blocks go back (what they hold stays findable until evicted); the tokens are computed again later. */
-  private forgetComputed(sequence: Sequence): void {
-    const { pool, options } = this.parts;
-    publishFullBlocks(sequence, pool, options.blockSize);
-    pool.release(sequence.blocks);
-    sequence.computed = 0;
-    sequence.published = 0;
-  }
-
-  /**
-   * The only running sequence, or the next one where nothing runs, lacks blocks that others hold while they wait for a slot: the last of those
-   * gives way, so that nothing wedges. False when no waiting sequence holds any.
-   */
-  private takeBlocksOfWaiting(): boolean {
-    const victim = this.parts.waiting.findLast((other) => other.blocks.length > 0);
-    if (victim === undefined) return false;
-    this.forgetComputed(victim);
-    this.batch.preempted.push(victim);
-    return true;
-  }
-
-  private sumUp(): void {
-    const { sums, parts } = this;
-    sums.prefillTokens = 0;
-    sums.prefillSeqs = 0;
-    sums.prefillQuadratic = 0;
-    sums.prefillContext = 0;
-    sums.decodeSeqs = parts.run.size;
-    sums.decodeContext = parts.run.contextTokens;
-    sums.kvUsage = parts.pool.usage;
-    for (const sequence of this.batch.chunks) this.addChunk(sequence);
-  }
-
-  /** A chunk that computes the one missing token of a known context costs what a decode token costs. */
-  private addChunk({ computed, chunk }: Sequence): void {
+  /** Sums over the batch that was formed last. A sequence with one new token is a decode, as in vLLM's attention kernels. */
+  aggregates(): BatchAggregates {
     const { sums } = this;
-    if (chunk === 1 && computed > 0) {
-      sums.decodeSeqs += 1;
-      sums.decodeContext += computed + 1;
+    const { decode, blocks } = this.parts;
+    sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
+    sums.decodeSeqs = decode.size;
+    sums.decodeContext = decode.contextTokens + decode.size;
+    sums.kvUsage = blocks.pool.usage;
+    for (const seq of this.prefilling) {
+      if (seq.chunk > 1 || seq.computed === 0) this.addChunk(seq);
+      else if (seq.chunk === 1) {
+        sums.decodeSeqs++;
+        sums.decodeContext += seq.computed + 1;
+      }
+    }
+    return sums;
+  }
+
+  /** Takes a running sequence out of the batch; what it has computed stays findable, its blocks go. */
+  drop(seq: Sequence): void {
+    const { decode, blocks } = this.parts;
+    if (seq.state === 'decoding') {
+      decode.leave(seq);
+      blocks.publish(seq, seq.computed);
+    } else {
+      this.prefilling.splice(this.prefilling.indexOf(seq), 1);
+      this.chunkTokens -= seq.chunk;
+      seq.chunk = 0;
+    }
+    blocks.release(seq);
+    this.touch();
+  }
+
+  private addChunk({ chunk, computed }: Sequence): void {
+    if (chunk === 0) return;
+    const { sums } = this;
+    sums.prefillTokens += chunk;
+    sums.prefillSeqs++;
+    sums.prefillQuadratic += chunk * (2 * computed + chunk);
+    sums.prefillContext += computed;
+  }
+
+  /** Tokens of the budget that are left; each decoding sequence has its one set aside. */
+  private budget(): number {
+    return this.parts.options.maxNumBatchedTokens - this.parts.decode.size - this.chunkTokens;
+  }
+
+  private growDecoding(): void {
+    const { decode, blocks } = this.parts;
+    const growing = decode.growing();
+    if (growing.length <= blocks.pool.freeBlocks) {
+      for (const seq of growing) blocks.grow(seq, decode.contextOf(seq));
       return;
     }
-    sums.prefillTokens += chunk;
-    sums.prefillSeqs += 1;
-    sums.prefillQuadratic += (computed + chunk) ** 2 - computed ** 2;
-    sums.prefillContext += computed;
+    for (const seq of this.snapshotOf(growing).sort((a, b) => a.rank - b.rank)) {
+      if (seq.state !== 'decoding') continue;
+      while (seq.state === 'decoding' && blocks.pool.freeBlocks === 0) this.preempt();
+      if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
+    }
+  }
+
+  private continuePrompts(): void {
+    if (this.prefilling.length === 0) return;
+    for (const seq of this.snapshotOf(this.prefilling)) {
+      if (seq.state === 'prefilling') this.continuePrompt(seq);
+    }
+    // Only now: a sequence further back may have preempted one that already had its chunk.
+    for (const seq of this.prefilling) this.parts.blocks.publish(seq, seq.computed + seq.chunk);
+  }
+
+  private continuePrompt(seq: Sequence): void {
+    const tokens = Math.min(this.wanted(seq, seq.computed), this.budget());
+    if (tokens <= 0) return;
+    while (!this.parts.blocks.extend(seq, seq.computed + tokens)) {
+      this.preempt();
+      if (seq.state !== 'prefilling') return;
+    }
+    seq.chunk = tokens;
+    this.chunkTokens += tokens;
+  }
+
+  /** Tokens that the sequence would compute in one step if only its own options limited it. */
+  private wanted(seq: Sequence, computed: number): number {
+    const threshold = this.parts.options.longPrefillTokenThreshold;
+    const rest = seq.targetTokens - computed;
+    return threshold > 0 ? Math.min(rest, threshold) : rest;
+  }
+
+  private admit(readyOnly: boolean): void {
+    const { queue } = this.parts;
+    let isHeadBlocked = readyOnly;
+    while (!this.isFull) {
+      const seq = queue.next(isHeadBlocked);
+      if (seq === undefined) return;
+      const outcome = this.tryAdmit(seq);
+      if (outcome === 'no-budget') return;
+      if (outcome === 'no-room') isHeadBlocked = true;
+    }
+  }
+
+  private tryAdmit(seq: Sequence): Outcome {
+    const { blocks, accounts } = this.parts;
+    if (this.budget() <= 0) return 'no-budget';
+    const isReady = seq.state === 'ready';
+    const start = isReady ? seq.computed : blocks.match(seq);
+    const tokens = this.firstChunk(seq, start);
+    if (tokens === 0) return 'no-budget';
+    if (!isReady && !blocks.start(seq, start + tokens)) return 'no-room';
+    if (!isReady) {
+      accounts.query(seq, start);
+      accounts.cached(seq, start);
+    }
+    this.run(seq, { start, tokens });
+    return 'admitted';
+  }
+
+  /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */
+  private firstChunk(seq: Sequence, start: number): number {
+    const { enableChunkedPrefill } = this.parts.options;
+    const wanted = this.wanted(seq, start);
+    const budget = this.budget();
+    if (enableChunkedPrefill || wanted <= budget) return Math.min(wanted, budget);
+    return this.running === 0 ? wanted : 0;
+  }
+
+  private run(seq: Sequence, { start, tokens }: { start: number; tokens: number }): void {
+    const { queue, record, blocks } = this.parts;
+    queue.remove(seq);
+    if (!seq.wasScheduled) {
+      seq.wasScheduled = true;
+      if (seq.state === 'waiting') seq.cachedTokens = start;
+      record.scheduled.push(seq.handle);
+    }
+    seq.state = 'prefilling';
+    seq.rank = this.admissions++;
+    seq.computed = start;
+    seq.chunk = tokens;
+    this.chunkTokens += tokens;
+    this.prefilling.push(seq);
+    blocks.publish(seq, start + tokens);
+  }
+
+  /** Sends the last in line back to the queue, to be computed again: the newest, or the one that priority orders last. */
+  private preempt(): void {
+    const { queue, record, accounts } = this.parts;
+    const victim = this.lastInLine();
+    this.drop(victim);
+    victim.computed = 0;
+    queue.addWaiting(victim);
+    record.preempted.push(victim.handle);
+    accounts.preemptions++;
+    this.hasPreempted = true;
+  }
+
+  private lastInLine(): Sequence {
+    const { decode, options, isBefore } = this.parts;
+    const byPriority = options.schedulingPolicy === 'priority';
+    let last: Sequence | undefined;
+    const consider = (seq: Sequence): void => {
+      if (last === undefined) last = seq;
+      else if (byPriority ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
+    };
+    decode.members.forEach(consider);
+    this.prefilling.forEach(consider);
+    return last!;
+  }
+
+  /** A copy to walk over while preemption changes the original. */
+  private snapshotOf(sequences: readonly Sequence[]): Sequence[] {
+    const { scratch } = this;
+    scratch.length = 0;
+    for (const seq of sequences) scratch.push(seq);
+    return scratch;
   }
 }

@@ -1,10 +1,13 @@
 import { assert, hashString, type Micros } from '@baton/kernel';
-import { BlockPool, PrefixMatch } from '@baton/kvcache';
+import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
-import { DecodeRun, publishFullBlocks } from './decode-run';
-import { newSequence, type Sequence, tokensToCompute } from './sequence';
-import { RunningList } from './running-list';
-import { Tally } from './tally';
+import { DecodeSet } from './decode-set';
+import { assertOptions, refusalOf } from './engine-limits';
+import type { Sequence } from './sequence';
+import { SequenceBlocks } from './sequence-blocks';
+import { SequenceTable } from './sequence-table';
+import { StepRecord } from './step-record';
+import { StepRunner } from './step-runner';
 import type {
   Admission,
   EngineCounters,
@@ -16,207 +19,159 @@ import type {
   SequenceSpec,
   StepFacts,
 } from './types';
-import { WaitingQueue } from './waiting-queue';
+import { schedulingOrder, WaitingQueue } from './waiting-queue';
 
-interface StepUnderWay {
-  endUs: Micros;
-  /** 1, or more after `extendStep`. */
-  steps: number;
-  startUs: Micros;
-  /** Boundaries of this batch come from the run's closed form. */
-  isPureDecode: boolean;
-}
-
-/** One engine: see EnginePort. Owns the sequences and their states; BatchFormer forms batches, DecodeRun counts what decodes. */
+/**
+ * One simulated engine: see EnginePort. It owns the sequences and moves them between their states; the batch former decides who runs,
+ * the decode set counts, the step runner lays steps in time. Reads no clock, awaits nothing, logs nothing.
+ */
 export class Engine implements EnginePort {
-  private readonly sequences: Sequence[] = [];
-  private readonly freeHandles: SequenceHandle[] = [];
-  private readonly expired: SequenceHandle[] = [];
-  private readonly pool: BlockPool;
-  private readonly run: DecodeRun;
-  private readonly running = new RunningList();
-  private readonly waiting: WaitingQueue;
-  private readonly remote: WaitingQueue;
+  private readonly table = new SequenceTable();
+  private readonly accounts = new Accounts();
+  private readonly blocks: SequenceBlocks;
+  private readonly decode: DecodeSet;
+  private readonly queue: WaitingQueue;
   private readonly former: BatchFormer;
-  private readonly tally = new Tally();
+  private readonly record: StepRecord;
+  private readonly runner: StepRunner;
+  /** Sequences of the step under way that were aborted: their blocks are in use until it ends. */
   private readonly doomed: Sequence[] = [];
-  private readonly facts = {
-    endUs: 0,
-    steps: 0,
-    scheduled: [] as SequenceHandle[],
-    emitted: [] as SequenceHandle[],
-    held: [] as SequenceHandle[],
-    finished: [] as SequenceHandle[],
-    preempted: [] as SequenceHandle[],
-  };
-  private step: StepUnderWay | undefined;
-  private submissions = 0;
-  private reservedCount = 0;
+  private deferred = 0;
   private heldBlocks = 0;
-  private readonly prefix = new PrefixMatch();
 
+  /** @throws InvariantError when an option makes no sense (not an integer, or out of range). */
   constructor(private readonly options: EngineOptions) {
-    assert(options.maxNumBatchedTokens >= options.maxNumSeqs, 'the token budget covers all slots');
-    const byPriority = options.schedulingPolicy === 'priority';
-    this.pool = new BlockPool({
-      numBlocks: options.numBlocks,
-      enablePrefixCaching: options.enablePrefixCaching,
+    assertOptions(options);
+    const isBefore = schedulingOrder(options.schedulingPolicy);
+    this.blocks = new SequenceBlocks(options);
+    this.decode = new DecodeSet(this.blocks);
+    this.queue = new WaitingQueue(isBefore);
+    this.record = new StepRecord(this.decode);
+    const { blocks, decode, queue, record, accounts } = this;
+    this.former = new BatchFormer({ options, blocks, decode, queue, isBefore, record, accounts });
+    this.runner = new StepRunner({
+      options,
+      former: this.former,
+      decode,
+      blocks,
+      accounts,
+      record,
     });
-    this.run = new DecodeRun(this.pool, options.blockSize, (handle) => this.get(handle));
-    this.waiting = new WaitingQueue(byPriority);
-    this.remote = new WaitingQueue(byPriority);
-    const { pool, run, running, waiting } = this;
-    this.former = new BatchFormer({ options, pool, run, running, waiting });
   }
 
   get counters(): EngineCounters {
-    return this.tally;
+    return this.accounts;
   }
 
   submit(spec: SequenceSpec): Admission {
-    const isHold = spec.mode === 'prefill-and-hold';
-    const tokens = spec.promptTokens + (isHold ? 0 : spec.outputTokens);
-    if (tokens > this.options.maxModelLen) return { kind: 'refused', why: 'exceeds-context' };
-    if (Math.ceil(tokens / this.options.blockSize) > this.options.numBlocks) {
-      return { kind: 'refused', why: 'exceeds-kv-capacity' };
-    }
-    const handle = this.freeHandles.pop() ?? this.sequences.length;
-    const ids = { requestHash: hashString(spec.requestId), order: this.submissions };
-    const sequence = newSequence(handle, spec, ids);
-    this.submissions += 1;
-    this.sequences[handle] = sequence;
-    if (spec.mode === 'remote-prefill') this.remote.add(sequence);
-    else this.waiting.add(sequence);
-    return { kind: 'accepted', handle };
+    this.runner.assertMayChange();
+    const why = refusalOf(spec, this.options);
+    if (why !== undefined) return { kind: 'refused', why };
+    const seq = this.table.add(spec);
+    if (this.options.stepTime.tokenJitterUs) seq.requestHash = hashString(spec.requestId);
+    if (spec.mode === 'remote-prefill') this.queue.addUnreserved(seq);
+    else this.queue.addWaiting(seq);
+    this.former.touch();
+    return { kind: 'accepted', handle: seq.handle };
   }
 
   reserveNext(): Reservation | undefined {
-    const sequence = this.remote.peek();
-    if (sequence === undefined || this.running.size >= this.options.maxNumSeqs) return undefined;
-    if (this.reservedCount >= this.options.maxNumSeqs) return undefined;
-    this.run.publishOutputs();
-    const { spec } = sequence;
-    const blocks = Math.ceil(spec.promptTokens / this.options.blockSize);
-    const full = Math.floor(spec.promptTokens / this.options.blockSize);
-    const { prefix } = this;
-    this.pool.match(spec.blockHashes, full, prefix);
-    const shared = prefix.length;
-    const fresh = blocks - shared;
-    if (fresh + prefix.idle > this.pool.freeBlocks) return undefined;
-    this.pool.share(prefix, sequence.blocks);
-    this.pool.take(fresh, sequence.blocks);
-    sequence.published = shared;
-    sequence.cached = shared * this.options.blockSize;
-    sequence.transferred = spec.promptTokens - sequence.cached;
-    this.remote.shift();
-    sequence.state = 'reserved';
-    this.reservedCount += 1;
-    return {
-      handle: sequence.handle,
-      missingTokens: sequence.transferred,
-      cachedTokens: sequence.cached,
-    };
+    this.runner.assertMayChange();
+    const seq = this.queue.nextUnreserved();
+    if (seq === undefined || this.former.isFull) return undefined;
+    const hitTokens = this.blocks.matchPrompt(seq);
+    if (!this.blocks.start(seq, seq.promptTokens)) return undefined;
+    this.queue.remove(seq);
+    seq.state = 'deferred';
+    seq.cachedTokens = hitTokens;
+    this.deferred++;
+    this.accounts.query(seq, hitTokens);
+    const missingTokens = seq.promptTokens - hitTokens;
+    return { handle: seq.handle, missingTokens, cachedTokens: hitTokens };
   }
 
   kvArrived(handle: SequenceHandle): void {
-    const sequence = this.get(handle);
-    assert(sequence.state === 'reserved', 'KV arrives where it was reserved');
-    this.reservedCount -= 1;
-    sequence.computed = sequence.spec.promptTokens;
-    publishFullBlocks(sequence, this.pool, this.options.blockSize);
-    sequence.computed -= 1;
-    sequence.state = 'waiting';
-    this.waiting.add(sequence);
+    this.runner.assertMayChange();
+    const seq = this.table.at(handle);
+    assert(seq.state === 'deferred', `no KV is awaited for ${handle}, which is ${seq.state}`);
+    this.deferred--;
+    this.blocks.publish(seq, seq.promptTokens);
+    this.accounts.cached(seq, seq.cachedTokens);
+    this.accounts.transferred(seq, seq.promptTokens);
+    seq.computed = seq.promptTokens - 1;
+    this.queue.addReady(seq);
+    this.former.touch();
   }
 
   kvFailed(handle: SequenceHandle): void {
-    const sequence = this.get(handle);
-    assert(
-      sequence.state === 'reserved' || sequence.state === 'remote',
-      'KV fails where it was awaited',
-    );
-    if (sequence.state === 'reserved') this.reservedCount -= 1;
-    else this.remote.remove(sequence);
-    this.pool.release(sequence.blocks);
-    sequence.published = 0;
-    sequence.transferred = 0;
-    sequence.cached = 0;
-    sequence.state = 'waiting';
-    this.waiting.add(sequence);
+    this.runner.assertMayChange();
+    const seq = this.table.at(handle);
+    const isAwaited = seq.state === 'deferred' || seq.state === 'unreserved';
+    assert(isAwaited, `no KV is awaited for ${handle}, which is ${seq.state}`);
+    this.takeOut(seq);
+    this.queue.addWaiting(seq);
+    this.former.touch();
   }
 
   abort(handle: SequenceHandle): void {
-    const sequence = this.get(handle);
-    if (sequence.state === 'gone' || sequence.isDoomed) return;
-    this.tally.aborted += 1;
-    const isInStep = sequence.state === 'decoding' || sequence.state === 'prefilling';
-    if (this.step !== undefined && isInStep) {
-      sequence.isDoomed = true;
-      this.doomed.push(sequence);
-      return;
+    this.runner.assertMayChange();
+    const seq = this.table.at(handle);
+    if (seq.state === 'gone' || seq.isDoomed) return;
+    this.accounts.aborted++;
+    const isRunning = seq.state === 'prefilling' || seq.state === 'decoding';
+    if (isRunning && this.runner.isUnderWay) {
+      seq.isDoomed = true;
+      this.doomed.push(seq);
+    } else {
+      this.remove(seq);
     }
-    this.takeOut(sequence, false);
-    this.retire(sequence);
-    this.freeHandles.push(handle);
   }
 
   releaseHeld(handle: SequenceHandle): void {
-    const sequence = this.get(handle);
-    assert(sequence.state === 'held', 'what is released was held');
-    this.takeOut(sequence, false);
-    this.retire(sequence);
-    this.freeHandles.push(handle);
+    this.runner.assertMayChange();
+    const seq = this.table.at(handle);
+    assert(seq.state === 'held', `${handle} is not held but ${seq.state}`);
+    this.accounts.released++;
+    this.remove(seq);
   }
 
   beginStep(startUs: Micros): Micros | undefined {
-    assert(this.step === undefined, 'a step ends before the next begins');
-    for (const handle of this.expired) this.freeHandles.push(handle);
-    this.expired.length = 0;
-    this.former.form();
-    if (this.former.isEmpty) return undefined;
-    const isPureDecode = this.former.batch.chunks.length === 0 && !this.isWarmingUp();
-    const endUs = this.endOfStep(startUs, isPureDecode);
-    this.step = { startUs, endUs, steps: 1, isPureDecode };
-    return endUs;
+    this.table.recycle();
+    return this.runner.begin(startUs);
   }
 
   extendStep(untilUs: Micros): Micros {
-    const { step, run, pool } = this;
-    assert(step !== undefined, 'only a step under way is extended');
-    const end = run.boundaryUs(step.startUs, 1, this.options.stepTime);
-    if (!step.isPureDecode || end === undefined || step.endUs >= untilUs) return step.endUs;
-    if (!this.isSettled()) return step.endUs;
-    const wanted = Math.min(
-      run.stepsUntil(step.startUs, untilUs, this.options.stepTime),
-      run.stepsToFirstFinish(),
-      run.stepsWithinLaw(),
-    );
-    const stagedFree = pool.freeBlocks + run.blocksFor(1);
-    step.steps = Math.max(1, run.stepsWithin(stagedFree, wanted));
-    run.stage(run.blocksFor(step.steps) - run.blocksFor(1));
-    step.endUs = run.boundaryUs(step.startUs, step.steps, this.options.stepTime) ?? step.endUs;
-    return step.endUs;
+    return this.runner.extend(untilUs);
+  }
+
+  cutStep(atUs: Micros): Micros {
+    return this.runner.cut(atUs);
+  }
+
+  boundaryUs(step: number): Micros {
+    return this.runner.boundaryUs(step);
   }
 
   endStep(): StepFacts {
-    const { step } = this;
-    assert(step !== undefined, 'a step that ends has begun');
-    this.step = undefined;
-    this.resetFacts(step);
-    this.removeDoomed();
-    this.advanceDecodes(step.steps);
-    for (const sequence of this.former.batch.chunks) this.finishChunk(sequence);
-    this.tally.steps += step.steps;
-    return this.facts;
+    this.runner.completeAllButLast();
+    for (const seq of this.doomed) this.remove(seq);
+    this.doomed.length = 0;
+    this.runner.completeLast();
+    for (let seq = this.decode.finished(); seq !== undefined; seq = this.decode.finished()) {
+      this.decode.leave(seq);
+      this.finish(seq);
+    }
+    this.endChunks();
+    return this.record;
   }
 
   hasWork(): boolean {
-    return this.running.size > 0 || this.waiting.size > 0;
+    return this.former.running + this.queue.size > 0;
   }
 
   tokensEmitted(handle: SequenceHandle): number {
-    const sequence = this.get(handle);
-    return sequence.state === 'decoding' ? this.run.tokensOf(sequence) : sequence.generated;
+    const seq = this.table.at(handle);
+    return seq.state === 'decoding' ? this.decode.emittedBy(seq) : seq.emitted;
   }
 
   tokenIndex(handle: SequenceHandle): number {
@@ -225,167 +180,116 @@ export class Engine implements EnginePort {
 
   tokenOffsetUs(handle: SequenceHandle): number {
     const { stepTime, seed } = this.options;
-    if (stepTime.tokenJitterUs === undefined) return 0;
-    return stepTime.tokenJitterUs(seed, this.get(handle).requestHash, this.tokenIndex(handle));
+    const { requestHash } = this.table.at(handle);
+    return stepTime.tokenJitterUs?.(seed, requestHash, this.tokenIndex(handle)) ?? 0;
   }
 
   cachedTokens(handle: SequenceHandle): number {
-    return this.get(handle).cached;
+    return this.table.at(handle).cachedTokens;
   }
 
   blockIds(handle: SequenceHandle): number[] {
-    return this.get(handle).blocks.toArray();
+    return this.table.at(handle).blocks.toArray();
   }
 
-  snapshot(): EngineSnapshot {
-    let waitingTokens = 0;
-    this.waiting.forEach((sequence) => {
-      waitingTokens += tokensToCompute(sequence) - sequence.computed;
-    });
+  snapshot(atUs?: Micros): EngineSnapshot {
+    const freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
     return {
-      running: this.running.size,
-      waiting: this.waiting.size,
-      deferred: this.remote.size + this.reservedCount,
-      waitingTokens,
-      freeBlocks: this.pool.freeBlocks,
+      running: this.former.running,
+      waiting: this.queue.size,
+      deferred: this.deferred + this.queue.unreservedSize,
+      waitingTokens: this.queue.tokens,
+      freeBlocks,
       heldBlocks: this.heldBlocks,
-      kvUsage: this.pool.usage,
+      kvUsage: (this.options.numBlocks - freeBlocks) / this.options.numBlocks,
     };
   }
 
-  /** Checks block conservation; throws InvariantError when a block is lost or has one owner too many. */
+  /** Generations of the blocks of `blockIds`: each rises when its block is taken for other content. */
+  blockGenerations(handle: SequenceHandle): number[] {
+    return this.blockIds(handle).map((block) => this.blocks.pool.generationOf(block));
+  }
+
+  /** What the block pool holds and in which order it would give it up; for tests. O(blocks). */
+  cacheState(): { readonly contents: number[]; readonly freeOrder: number[] } {
+    const { pool } = this.blocks;
+    return { contents: pool.contents(), freeOrder: pool.freeOrder() };
+  }
+
+  /**
+   * Recounts everything that is kept up to date incrementally. O(blocks + sequences).
+   *
+   * @throws InvariantError when blocks or sequences were lost, or a count is wrong.
+   */
   audit(): void {
-    const living = this.sequences.filter((sequence) => sequence.state !== 'gone');
-    this.pool.audit([...living.map((sequence) => sequence.blocks), this.run.staged]);
+    this.blocks.pool.audit(this.table.blockLists());
+    this.decode.audit();
+    const live = this.table.live();
+    const count = (...states: string[]): number =>
+      live.filter((seq) => states.includes(seq.state)).length;
+    assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
+    assert(count('prefilling', 'decoding') === this.former.running, 'lost count of who runs');
+    assert(count('deferred') === this.deferred, 'lost count of who is deferred');
+    const held = live.filter((seq) => seq.state === 'held');
+    const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
+    assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
+    const { finished, released, aborted } = this.accounts;
+    const ended = finished + released + aborted - this.doomed.length;
+    assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
 
-  /** Nothing that waits can come in before a running sequence ends. */
-  private isSettled(): boolean {
-    if (this.waiting.size === 0) return true;
-    return !this.run.publishesOutputs && this.former.batch.preempted.length === 0;
-  }
-
-  private get(handle: SequenceHandle): Sequence {
-    const sequence = this.sequences[handle];
-    assert(sequence !== undefined, 'a handle names a sequence');
-    return sequence;
-  }
-
-  private isWarmingUp(): boolean {
-    return this.tally.steps < this.options.warmupSteps && this.options.warmupPenaltyPercent > 0;
-  }
-
-  private endOfStep(startUs: Micros, isPureDecode: boolean): Micros {
-    const { stepTime, warmupPenaltyPercent } = this.options;
-    const boundary = isPureDecode ? this.run.boundaryUs(startUs, 1, stepTime) : undefined;
-    if (boundary !== undefined) return boundary;
-    const factor = this.isWarmingUp() ? 1 + warmupPenaltyPercent / 100 : 1;
-    return startUs + Math.max(1, Math.round(stepTime.stepUs(this.former.sums) * factor));
-  }
-
-  private resetFacts(step: StepUnderWay): void {
-    const { facts } = this;
-    const { batch } = this.former;
-    facts.endUs = step.endUs;
-    facts.steps = step.steps;
-    facts.emitted.length = 0;
-    facts.held.length = 0;
-    facts.finished.length = 0;
-    facts.scheduled.length = 0;
-    facts.preempted.length = 0;
-    for (const sequence of batch.scheduled) {
-      facts.scheduled.push(sequence.handle);
-      this.tally.countLookup(sequence);
+  private endChunks(): void {
+    const { prefilling } = this.former;
+    let kept = 0;
+    for (const seq of prefilling) {
+      seq.computed += seq.chunk;
+      seq.chunk = 0;
+      this.accounts.computed(seq, seq.computed);
+      if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
+      else this.endPrompt(seq);
     }
-    for (const sequence of batch.preempted) facts.preempted.push(sequence.handle);
-    this.tally.preemptions += batch.preempted.length;
+    prefilling.length = kept;
   }
 
-  private removeDoomed(): void {
-    for (const sequence of this.doomed) {
-      this.takeOut(sequence, true);
-      this.retire(sequence);
-      this.expired.push(sequence.handle);
+  private endPrompt(seq: Sequence): void {
+    if (seq.mode === 'prefill-and-hold') {
+      seq.state = 'held';
+      this.heldBlocks += seq.blocks.length;
+      this.record.held.push(seq.handle);
+      return;
     }
-    this.doomed.length = 0;
+    seq.emitted++;
+    this.accounts.generatedTokens++;
+    if (seq.emitted === 1) this.record.firstTokens.push(seq.handle);
+    if (seq.emitted < seq.outputTokens) this.decode.join(seq);
+    else this.finish(seq);
   }
 
-  private advanceDecodes(steps: number): void {
-    const { run, facts } = this;
-    for (const sequence of run.members) facts.emitted.push(sequence.handle);
-    this.tally.generatedTokens += steps * run.size;
-    run.advance(steps);
-    for (let done = run.takeFinished(); done !== undefined; done = run.takeFinished()) {
-      this.finish(done);
+  /** Ends a sequence that has its last token and is out of the decode set. */
+  private finish(seq: Sequence): void {
+    this.blocks.publish(seq, seq.computed);
+    this.blocks.release(seq);
+    this.record.finished.push(seq.handle);
+    this.accounts.finished++;
+    this.table.retire(seq);
+    this.former.touch();
+  }
+
+  private remove(seq: Sequence): void {
+    this.takeOut(seq);
+    this.table.retire(seq);
+    this.former.touch();
+  }
+
+  /** Takes a sequence out of the state it is in; it has no blocks afterwards. */
+  private takeOut(seq: Sequence): void {
+    if (seq.state === 'prefilling' || seq.state === 'decoding') {
+      this.former.drop(seq);
+      return;
     }
-  }
-
-  private finishChunk(sequence: Sequence): void {
-    if (sequence.state !== 'prefilling') return;
-    sequence.computed += sequence.chunk;
-    sequence.chunk = 0;
-    publishFullBlocks(sequence, this.pool, this.options.blockSize);
-    if (sequence.computed < tokensToCompute(sequence)) return;
-    this.former.dropPrefilling(sequence);
-    this.tally.countPrompt(sequence);
-    if (sequence.spec.mode === 'prefill-and-hold') this.hold(sequence);
-    else this.emitFirst(sequence);
-  }
-
-  private hold(sequence: Sequence): void {
-    this.running.remove(sequence);
-    sequence.state = 'held';
-    this.heldBlocks += sequence.blocks.length;
-    this.facts.held.push(sequence.handle);
-  }
-
-  /** The token that follows a prompt, or that follows a recomputation after preemption. */
-  private emitFirst(sequence: Sequence): void {
-    sequence.generated += 1;
-    this.tally.generatedTokens += 1;
-    this.facts.emitted.push(sequence.handle);
-    if (sequence.generated < sequence.spec.outputTokens) this.run.join(sequence);
-    else this.finish(sequence);
-  }
-
-  private finish(sequence: Sequence): void {
-    this.running.remove(sequence);
-    this.retire(sequence);
-    this.tally.finished += 1;
-    this.facts.finished.push(sequence.handle);
-    this.expired.push(sequence.handle);
-  }
-
-  /** Removes a sequence from whatever it is in. */
-  private takeOut(sequence: Sequence, underWay: boolean): void {
-    switch (sequence.state) {
-      case 'decoding':
-        this.run.leave(sequence, underWay);
-        this.running.remove(sequence);
-        break;
-      case 'prefilling':
-        this.former.dropPrefilling(sequence);
-        this.running.remove(sequence);
-        break;
-      case 'waiting':
-        this.waiting.remove(sequence);
-        break;
-      case 'remote':
-        this.remote.remove(sequence);
-        break;
-      case 'reserved':
-        this.reservedCount -= 1;
-        break;
-      case 'held':
-        this.heldBlocks -= sequence.blocks.length;
-        break;
-      case 'gone':
-        break;
-    }
-  }
-
-  private retire(sequence: Sequence): void {
-    this.pool.release(sequence.blocks);
-    sequence.state = 'gone';
+    if (seq.state === 'deferred') this.deferred--;
+    else if (seq.state === 'held') this.heldBlocks -= seq.blocks.length;
+    else this.queue.remove(seq);
+    this.blocks.release(seq);
   }
 }

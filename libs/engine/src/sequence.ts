@@ -1,73 +1,91 @@
 import { BlockList } from '@baton/kvcache';
+import type { Micros } from '@baton/kernel';
 import type { SequenceHandle, SequenceSpec } from './types';
 
 /**
- * Where a sequence is. `remote`: waits for a reservation; `reserved`: its KV is on the way; `waiting`: could be scheduled; `prefilling` and
- * `decoding`: in the batch; `held`: computed, kept for a reader.
+ * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`: its blocks wait for their KV ·
+ * `ready`: the KV is here, it waits for a slot · `prefilling` and `decoding` run · `held`: done, its blocks wait to be fetched · `gone`.
  */
 export type SequenceState =
-  'remote' | 'reserved' | 'waiting' | 'prefilling' | 'decoding' | 'held' | 'gone';
+  'waiting' | 'unreserved' | 'deferred' | 'ready' | 'prefilling' | 'decoding' | 'held' | 'gone';
 
-/** One sequence inside an engine. While it decodes, `computed`, `generated` and `blocks` are those of `settledAt`; see DecodeRun. */
-export interface Sequence {
-  readonly handle: SequenceHandle;
-  readonly spec: SequenceSpec;
-  readonly requestHash: number;
-  /** Order of submission: first come first served. */
-  readonly order: number;
-  state: SequenceState;
-  /** Tokens whose KV is in `blocks`. */
-  computed: number;
-  /** Tokens generated so far; recomputation does not take them back. */
-  generated: number;
-  readonly blocks: BlockList;
-  /** Leading blocks that the prefix index knows or that need not enter it. */
-  published: number;
-  /** Prompt tokens found in the cache, and got by a transfer, when the sequence came in. */
-  cached: number;
-  transferred: number;
-  wasScheduled: boolean;
-  promptWasCounted: boolean;
-  /** Tokens computed in the step under way (not for decoding sequences). */
-  chunk: number;
-  isDoomed: boolean;
-  settledAt: number;
-  runIndex: number;
-  finishStep: number;
-  /** Neighbours in the order of admission to the batch. */
-  before: Sequence | undefined;
-  after: Sequence | undefined;
-}
+const NO_HASHES: ArrayLike<number> = [];
 
-/** Tokens that must be in KV before the next token can be sampled. */
-export function tokensToCompute(sequence: Sequence): number {
-  return sequence.spec.promptTokens + sequence.generated;
-}
+/**
+ * One sequence inside one engine. The record belongs to a slot of the sequence table and is used again, block list included, so a
+ * token costs no allocation. While it decodes, its progress is not stored here but follows from the counters of the decode set.
+ */
+export class Sequence {
+  state: SequenceState = 'gone';
+  mode: SequenceSpec['mode'] = 'generate';
+  promptTokens = 0;
+  outputTokens = 0;
+  hashes: ArrayLike<number> = NO_HASHES;
+  priority = 0;
+  arrivalUs: Micros = 0;
+  requestHash = 0;
+  /** Order of submission. */
+  order = 0;
+  /** Order of admission to the running batch; a resumed sequence gets a new one. */
+  rank = 0;
 
-export function newSequence(
-  handle: SequenceHandle,
-  spec: SequenceSpec,
-  ids: { requestHash: number; order: number },
-): Sequence {
-  return {
-    handle,
-    spec,
-    ...ids,
-    state: spec.mode === 'remote-prefill' ? 'remote' : 'waiting',
-    computed: 0,
-    generated: 0,
-    blocks: new BlockList(),
-    published: 0,
-    cached: 0,
-    transferred: 0,
-    wasScheduled: false,
-    promptWasCounted: false,
-    chunk: 0,
-    isDoomed: false,
-    settledAt: 0,
-    runIndex: -1,
-    finishStep: 0,
-    before: undefined,
-    after: undefined,
-  };
+  readonly blocks = new BlockList();
+  /** Leading blocks that were offered to the prefix index as full. */
+  publishedBlocks = 0;
+
+  /** Tokens whose KV is here. Stale while decoding. */
+  computed = 0;
+  /** Tokens given out. Stale while decoding. */
+  emitted = 0;
+  /** Prompt tokens to compute in the step under way. */
+  chunk = 0;
+  /** While decoding: the decode step, counted by the set, after which it ends. */
+  finishAt = 0;
+  /** While decoding: tokens in KV minus the set's step counter, a constant. */
+  contextOffset = 0;
+
+  cachedTokens = 0;
+  /** Leading prompt tokens that the counters know the source of; a recomputation does not count them again. */
+  accountedTokens = 0;
+  wasScheduled = false;
+  wasQueried = false;
+  /** Aborted while its step was under way. */
+  isDoomed = false;
+
+  /** Place in the one heap that holds it, in the decode set's list and in its phase; kept by those. */
+  heapIndex = -1;
+  memberIndex = -1;
+  phaseIndex = -1;
+
+  constructor(readonly handle: SequenceHandle) {}
+
+  /** Tokens that must be in KV before the next one can be sampled: the prompt and, after a preemption, what was generated. */
+  get targetTokens(): number {
+    return this.promptTokens + this.emitted;
+  }
+
+  begin(spec: SequenceSpec, order: number): void {
+    this.mode = spec.mode;
+    this.promptTokens = spec.promptTokens;
+    this.outputTokens = spec.outputTokens;
+    this.hashes = spec.blockHashes;
+    this.priority = spec.priority;
+    this.arrivalUs = spec.arrivalUs;
+    this.order = order;
+    this.computed = 0;
+    this.emitted = 0;
+    this.chunk = 0;
+    this.publishedBlocks = 0;
+    this.cachedTokens = 0;
+    this.accountedTokens = 0;
+    this.wasScheduled = false;
+    this.wasQueried = false;
+    this.isDoomed = false;
+  }
+
+  /** Lets go of what the caller passed in; the progress stays readable until the record is used again. */
+  end(): void {
+    this.state = 'gone';
+    this.hashes = NO_HASHES;
+  }
 }

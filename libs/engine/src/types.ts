@@ -51,6 +51,7 @@ export type Admission =
 
 /** Facts of one step (or of one leap), in the order they hold. The engine reuses the object: copy what you keep. */
 export interface StepFacts {
+  readonly startUs: Micros;
   readonly endUs: Micros;
   /** Steps that these facts stand for: 1, more after `extendStep`. */
   readonly steps: number;
@@ -58,6 +59,8 @@ export interface StepFacts {
   readonly scheduled: readonly SequenceHandle[];
   /** Sequences that got a token each at the end of this step; `tokenIndex(handle)` is its index. */
   readonly emitted: readonly SequenceHandle[];
+  /** Those of `emitted` that got their first token. */
+  readonly firstTokens: readonly SequenceHandle[];
   /** `prefill-and-hold` sequences whose prompt is done: their blocks are held until `releaseHeld`. */
   readonly held: readonly SequenceHandle[];
   /** Sequences that ended with this step; their blocks are free. The handle is valid until the next `beginStep`. */
@@ -74,6 +77,7 @@ export interface EngineCounters {
   readonly preemptions: number;
   readonly prefixQueriesTokens: number;
   readonly prefixHitsTokens: number;
+  /** Sequences that got their last token. */
   readonly finished: number;
   readonly aborted: number;
 }
@@ -103,11 +107,19 @@ export interface EnginePort {
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**
-   * Lets the step under way stand for as many steps as end before or at the first boundary at or after `untilUs`, as long as nothing but "every
-   * running sequence gets a token" can happen in them. Returns the new end. The state afterwards is that of the single steps. For callers that
-   * submit nothing before `untilUs`; `StepFacts.emitted` then names sequences that got `steps` tokens each.
+   * Lets the step under way stand for as many steps as it takes to reach the first boundary at or after `untilUs`, or as many as nothing but "every
+   * running sequence gets a token" can happen in, whichever are fewer. Returns the new end. The state afterwards is that of the single steps, and so
+   * are all counts of `snapshot`; what the other calls say about sequences is that of the first step until `endStep`. `StepFacts.emitted` then names
+   * sequences that got `steps` tokens each. Time: independent of the number of steps, but for the blocks that they fill.
    */
   extendStep(untilUs: Micros): Micros;
+  /**
+   * Takes an extension back as far as the first boundary at or after `atUs` and returns that boundary: the step under way is then the single
+   * step that was under way at `atUs`. Needed before any call that changes something while an extended step is under way.
+   */
+  cutStep(atUs: Micros): Micros;
+  /** End of the i-th of the steps that the last facts stand for, from 1; valid until the next `beginStep`. */
+  boundaryUs(step: number): Micros;
   endStep(): StepFacts;
   hasWork(): boolean;
   tokensEmitted(handle: SequenceHandle): number;
@@ -119,7 +131,8 @@ export interface EnginePort {
   cachedTokens(handle: SequenceHandle): number;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
-  snapshot(): EngineSnapshot;
+  /** `atUs`: while an extended step is under way, the instant to answer for; its beginning when left out. */
+  snapshot(atUs?: Micros): EngineSnapshot;
   readonly counters: EngineCounters;
 }
 

@@ -1,65 +1,91 @@
+import type { EngineOptions } from './types';
 import type { Sequence } from './sequence';
+import { SequenceHeap } from './sequence-heap';
+
+/** Whether `a` is scheduled before `b`. */
+export type SchedulingOrder = (a: Sequence, b: Sequence) => boolean;
 
 /**
- * Sequences in scheduling order: by priority where the policy says so, then by submission. A preempted one or one whose KV has arrived
- * goes back to its old place. The usual append and shift are O(1).
+ * The order of vLLM's waiting queue. `fcfs` is the order of submission, in which a preempted sequence stands before all that were
+ * never admitted; `priority` is the lower number, then the earlier arrival.
+ */
+export function schedulingOrder(policy: EngineOptions['schedulingPolicy']): SchedulingOrder {
+  if (policy === 'fcfs') return (a, b) => a.order < b.order;
+  return (a, b) => {
+    if (a.priority !== b.priority) return a.priority < b.priority;
+    if (a.arrivalUs !== b.arrivalUs) return a.arrivalUs < b.arrivalUs;
+    return a.order < b.order;
+  };
+}
+
+/**
+ * Everything that wants to run and does not: sequences without blocks (`waiting`), those whose KV came from elsewhere and that hold
+ * their blocks already (`ready`), and remote prefills that wait for a reservation (`unreserved`).
  */
 export class WaitingQueue {
-  private items: (Sequence | undefined)[] = [];
-  private head = 0;
+  private readonly waiting: SequenceHeap;
+  private readonly ready: SequenceHeap;
+  private readonly unreserved: SequenceHeap;
+  /** Tokens that the waiting and ready ones have to compute before they generate. */
+  tokens = 0;
 
-  constructor(private readonly byPriority: boolean) {}
+  constructor(private readonly isBefore: SchedulingOrder) {
+    this.waiting = new SequenceHeap(isBefore);
+    this.ready = new SequenceHeap(isBefore);
+    this.unreserved = new SequenceHeap(isBefore);
+  }
 
+  /** Waiting and ready sequences. */
   get size(): number {
-    return this.items.length - this.head;
+    return this.waiting.size + this.ready.size;
   }
 
-  peek(): Sequence | undefined {
-    return this.items[this.head];
+  get unreservedSize(): number {
+    return this.unreserved.size;
   }
 
-  add(sequence: Sequence): void {
-    let at = this.items.length;
-    while (at > this.head && this.isBefore(sequence, this.items[at - 1]!)) at -= 1;
-    if (at === this.items.length) this.items.push(sequence);
-    else this.items.splice(at, 0, sequence);
+  addWaiting(seq: Sequence): void {
+    seq.state = 'waiting';
+    this.waiting.push(seq);
+    this.tokens += seq.targetTokens - seq.computed;
   }
 
-  shift(): void {
-    this.items[this.head] = undefined;
-    this.head += 1;
-    if (this.head > 1024 && this.head * 2 > this.items.length) {
-      this.items = this.items.slice(this.head);
-      this.head = 0;
+  addReady(seq: Sequence): void {
+    seq.state = 'ready';
+    this.ready.push(seq);
+    this.tokens += seq.targetTokens - seq.computed;
+  }
+
+  addUnreserved(seq: Sequence): void {
+    seq.state = 'unreserved';
+    this.unreserved.push(seq);
+  }
+
+  remove(seq: Sequence): void {
+    if (seq.state === 'unreserved') {
+      this.unreserved.remove(seq);
+      return;
     }
+    (seq.state === 'ready' ? this.ready : this.waiting).remove(seq);
+    this.tokens -= seq.targetTokens - seq.computed;
   }
 
-  remove(sequence: Sequence): void {
-    const at = this.items.indexOf(sequence, this.head);
-    if (at === this.head) this.shift();
-    else if (at > this.head) this.items.splice(at, 1);
+  /**
+   * The next to be admitted. With `readyOnly` a ready one, whatever stands before it: those hold blocks that the others may be waiting
+   * for, and would wait forever behind them.
+   */
+  next(readyOnly: boolean): Sequence | undefined {
+    const ready = this.ready.peek();
+    const waiting = readyOnly ? undefined : this.waiting.peek();
+    if (ready === undefined || waiting === undefined) return ready ?? waiting;
+    return this.isBefore(waiting, ready) ? waiting : ready;
   }
 
-  forEach(visit: (sequence: Sequence) => void): void {
-    for (let at = this.head; at < this.items.length; at += 1) {
-      const sequence = this.items[at];
-      if (sequence !== undefined) visit(sequence);
-    }
-  }
-
-  /** The last in order that `fits`. */
-  findLast(fits: (sequence: Sequence) => boolean): Sequence | undefined {
-    for (let at = this.items.length - 1; at >= this.head; at -= 1) {
-      const sequence = this.items[at];
-      if (sequence !== undefined && fits(sequence)) return sequence;
-    }
-    return undefined;
-  }
-
-  private isBefore(a: Sequence, b: Sequence): boolean {
-    if (this.byPriority && a.spec.priority !== b.spec.priority) {
-      return a.spec.priority < b.spec.priority;
-    }
-    return a.order < b.order;
+  /** The next to get a reservation: none while a waiting one stands before it, which needs blocks as well. */
+  nextUnreserved(): Sequence | undefined {
+    const seq = this.unreserved.peek();
+    const waiting = this.waiting.peek();
+    if (seq === undefined || waiting === undefined) return seq;
+    return this.isBefore(waiting, seq) ? undefined : seq;
   }
 }

@@ -1,0 +1,49 @@
+import type { Sequence } from './sequence';
+import type { EngineCounters } from './types';
+
+/**
+ * The engine's counters since its start. Each prompt token is counted once, by where its KV came from the first time: what is computed
+ * again after a preemption is not counted again, so computed + cached + transferred = prompt tokens.
+ */
+export class Accounts implements EngineCounters {
+  steps = 0;
+  promptTokensComputed = 0;
+  promptTokensCached = 0;
+  promptTokensTransferred = 0;
+  generatedTokens = 0;
+  preemptions = 0;
+  prefixQueriesTokens = 0;
+  prefixHitsTokens = 0;
+  finished = 0;
+  /** Held prompts that were given back. */
+  released = 0;
+  aborted = 0;
+
+  /** The first lookup of a prompt in the prefix cache. */
+  query(seq: Sequence, hitTokens: number): void {
+    if (seq.wasQueried) return;
+    seq.wasQueried = true;
+    this.prefixQueriesTokens += seq.promptTokens;
+    this.prefixHitsTokens += hitTokens;
+  }
+
+  /** The first `tokens` tokens of the sequence are in KV, the last of them by computation. */
+  computed(seq: Sequence, tokens: number): void {
+    this.promptTokensComputed += this.news(seq, tokens);
+  }
+
+  cached(seq: Sequence, tokens: number): void {
+    this.promptTokensCached += this.news(seq, tokens);
+  }
+
+  transferred(seq: Sequence, tokens: number): void {
+    this.promptTokensTransferred += this.news(seq, tokens);
+  }
+
+  private news(seq: Sequence, tokens: number): number {
+    const upTo = Math.min(tokens, seq.promptTokens);
+    const fresh = Math.max(0, upTo - seq.accountedTokens);
+    seq.accountedTokens += fresh;
+    return fresh;
+  }
+}

@@ -1,0 +1,33 @@
+import { assert } from '@baton/kernel';
+import type { EngineOptions, SequenceSpec } from './types';
+
+type Refusal = 'exceeds-context' | 'exceeds-kv-capacity';
+
+const COUNTS = [
+  'maxNumSeqs',
+  'maxNumBatchedTokens',
+  'blockSize',
+  'numBlocks',
+  'maxModelLen',
+] as const;
+
+/** @throws InvariantError: options come from a configuration that was checked before. */
+export function assertOptions(options: EngineOptions): void {
+  for (const name of COUNTS) {
+    const value = options[name];
+    assert(Number.isInteger(value) && value >= 1, `${name} must be a positive integer: ${value}`);
+  }
+  assert(options.longPrefillTokenThreshold >= 0, 'longPrefillTokenThreshold must not be negative');
+  assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
+}
+
+/** Why a sequence could never run, undefined when it can. The last token of an output is sampled and needs no KV. */
+export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal | undefined {
+  const { promptTokens, outputTokens, mode } = spec;
+  assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
+  assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
+  if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
+  const kvTokens = mode === 'prefill-and-hold' ? promptTokens : promptTokens + outputTokens - 1;
+  if (kvTokens > options.numBlocks * options.blockSize) return 'exceeds-kv-capacity';
+  return undefined;
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { TestEngine } from './test-engine';
+
+const HASHES = [11, 12, 13, 14, 15, 16];
+
+describe('preemption', () => {
+  it('sends the newest back, computes it again and repeats no token', () => {
+    const test = new TestEngine({ numBlocks: 5, enablePrefixCaching: false });
+    test.submit('old', { outputTokens: 8 });
+    test.submit('new', { outputTokens: 6 });
+    const tokens = { old: 0, new: 0 };
+    const preempted: string[] = [];
+    for (const told of test.runToRest()) {
+      preempted.push(...told.preempted);
+      for (const name of told.emitted) tokens[name as 'old' | 'new']++;
+    }
+    expect(preempted).toEqual(['new']);
+    expect(tokens).toEqual({ old: 8, new: 6 });
+    expect(test.engine.counters).toMatchObject({
+      preemptions: 1,
+      promptTokensComputed: 16,
+      generatedTokens: 14,
+    });
+  });
+
+  it('finds the blocks it lost again in the prefix cache, generated ones included', () => {
+    const test = new TestEngine({ numBlocks: 6 });
+    test.submit('old', { promptTokens: 8, outputTokens: 12 });
+    test.submit('new', { promptTokens: 8, outputTokens: 6, blockHashes: HASHES });
+    while (test.engine.counters.preemptions === 0) test.step();
+    const { contents } = test.engine.cacheState();
+    expect(contents.filter((hash) => hash !== 0)).toEqual(expect.arrayContaining([11, 12]));
+    const told = test.runToRest();
+    expect(told.flatMap((t) => t.finished).sort()).toEqual(['new', 'old']);
+  });
+
+  it('of a recomputation does not report the prompt or the cache hit anew', () => {
+    const test = new TestEngine({ numBlocks: 5 });
+    test.submit('old', { outputTokens: 8, blockHashes: HASHES });
+    test.submit('new', { outputTokens: 8, blockHashes: [21, 22, 23, 24] });
+    test.runToRest();
+    expect(test.engine.counters).toMatchObject({ promptTokensComputed: 16, promptTokensCached: 0 });
+    expect(test.engine.cachedTokens(test.handle('new'))).toBe(0);
+    expect(test.engine.counters.prefixQueriesTokens).toBe(16);
+  });
+
+  it('admits nobody in the step in which it preempted', () => {
+    const test = new TestEngine({ numBlocks: 5 });
+    test.submit('old', { outputTokens: 8 });
+    test.submit('new', { outputTokens: 8 });
+    test.submit('tiny', { promptTokens: 1, outputTokens: 1 });
+    const told = test.runToRest();
+    const at = told.findIndex((t) => t.preempted.length > 0);
+    expect(told[at]?.scheduled).toEqual([]);
+  });
+});
+
+describe('the prefix cache', () => {
+  it('serves the blocks of an earlier prompt, all but the last token', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    test.submit('b', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    expect(test.engine.cachedTokens(test.handle('b'))).toBe(8);
+    expect(test.engine.counters).toMatchObject({
+      promptTokensComputed: 12 + 4,
+      promptTokensCached: 8,
+      prefixQueriesTokens: 24,
+      prefixHitsTokens: 8,
+    });
+  });
+
+  it('shares blocks between sequences of one step and of one engine at once', () => {
+    const test = new TestEngine({ numBlocks: 100 });
+    test.submit('a', { promptTokens: 9, blockHashes: HASHES });
+    test.submit('b', { promptTokens: 9, blockHashes: HASHES });
+    test.step();
+    expect(test.engine.blockIds(test.handle('b')).slice(0, 2)).toEqual(
+      test.engine.blockIds(test.handle('a')).slice(0, 2),
+    );
+    expect(test.engine.snapshot().freeBlocks).toBe(100 - 4);
+  });
+
+  it('holds generated blocks as well, for the next turn of a conversation', () => {
+    const test = new TestEngine();
+    test.submit('turn 1', { promptTokens: 8, outputTokens: 5, blockHashes: HASHES });
+    test.runToRest();
+    test.submit('turn 2', { promptTokens: 16, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    expect(test.engine.cachedTokens(test.handle('turn 2'))).toBe(12);
+  });
+
+  it('does not hold a block before the step that fills it', () => {
+    const test = new TestEngine({ maxNumBatchedTokens: 6 });
+    test.submit('a', { promptTokens: 12, blockHashes: HASHES });
+    test.step();
+    expect(test.engine.cacheState().contents.filter((hash) => hash !== 0)).toEqual([11]);
+  });
+
+  it('gives up the tail of a sequence before its head', () => {
+    const test = new TestEngine({ numBlocks: 4 });
+    test.submit('a', { promptTokens: 16, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    test.submit('b', { promptTokens: 8, outputTokens: 1 });
+    test.step();
+    test.submit('c', { promptTokens: 16, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    expect(test.engine.cachedTokens(test.handle('c'))).toBe(8);
+  });
+
+  it('finds nothing when it is off', () => {
+    const test = new TestEngine({ enablePrefixCaching: false });
+    for (const name of ['a', 'b']) {
+      test.submit(name, { outputTokens: 1, blockHashes: HASHES });
+      test.step();
+      expect(test.engine.cachedTokens(test.handle(name))).toBe(0);
+    }
+  });
+});
+
+describe('waiting for blocks', () => {
+  it('lets nobody past the head of the queue', () => {
+    const test = new TestEngine({ numBlocks: 5 });
+    test.submit('a', { promptTokens: 12, outputTokens: 2 });
+    test.submit('large', { promptTokens: 16, outputTokens: 1 });
+    test.submit('small', { promptTokens: 1, outputTokens: 1 });
+    const order = test.runToRest().map((told) => told.scheduled.join());
+    expect(order).toEqual(['a', '', 'large,small']);
+  });
+
+  it('lets arrived KV past it, which holds the blocks that the head waits for', () => {
+    const test = new TestEngine({ numBlocks: 6, maxNumBatchedTokens: 8 });
+    test.submit('remote', { promptTokens: 16, outputTokens: 1, mode: 'remote-prefill' });
+    expect(test.reserve()).toBe('remote lacks 16');
+    test.submit('local', { promptTokens: 20, outputTokens: 1, priority: -1 });
+    expect(test.step()).toMatchObject({ scheduled: ['local'] });
+    test.engine.kvArrived(test.handle('remote'));
+    const ends = test.runToRest().flatMap((told) => told.finished);
+    expect(ends).toEqual(['remote', 'local']);
+  });
+});

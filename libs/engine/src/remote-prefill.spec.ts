@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { TestEngine } from './test-engine';
+
+const HASHES = [11, 12, 13, 14];
+const REMOTE = { mode: 'remote-prefill' } as const;
+const HOLD = { mode: 'prefill-and-hold' } as const;
+
+describe('prefill and hold', () => {
+  it('computes the prompt, throws the token away and keeps the blocks without a slot', () => {
+    const test = new TestEngine({ maxNumSeqs: 1 });
+    const handle = test.submit('a', HOLD);
+    expect(test.step()).toMatchObject({ held: ['a'], emitted: [], firstTokens: [], finished: [] });
+    expect(test.engine.blockIds(handle)).toHaveLength(2);
+    expect(test.engine.blockGenerations(handle)).toEqual([1, 1]);
+    expect(test.engine.snapshot()).toMatchObject({ running: 0, heldBlocks: 2, freeBlocks: 98 });
+    expect(test.engine.hasWork()).toBe(false);
+    test.submit('b', HOLD);
+    expect(test.step()).toMatchObject({ held: ['b'] });
+    test.engine.releaseHeld(handle);
+    expect(test.engine.snapshot()).toMatchObject({ heldBlocks: 2, freeBlocks: 98 });
+    expect(test.engine.counters).toMatchObject({ generatedTokens: 0, finished: 0 });
+  });
+
+  it('leaves the released blocks findable', () => {
+    const test = new TestEngine();
+    test.submit('a', { ...HOLD, blockHashes: HASHES });
+    test.step();
+    test.engine.releaseHeld(test.handle('a'));
+    test.submit('b', { promptTokens: 9, blockHashes: HASHES });
+    test.step();
+    expect(test.engine.cachedTokens(test.handle('b'))).toBe(8);
+  });
+});
+
+describe('remote prefill', () => {
+  it('reserves, waits for the KV, computes the last prompt token again and generates', () => {
+    const test = new TestEngine();
+    test.submit('a', { ...REMOTE, outputTokens: 2 });
+    expect(test.step()).toBeUndefined();
+    expect(test.reserve()).toBe('a lacks 8');
+    expect(test.reserve()).toBeUndefined();
+    expect(test.engine.snapshot()).toMatchObject({ deferred: 1, waiting: 0, freeBlocks: 98 });
+    expect(test.step()).toBeUndefined();
+    test.engine.kvArrived(test.handle('a'));
+    expect(test.engine.snapshot()).toMatchObject({ deferred: 0, waiting: 1, waitingTokens: 1 });
+    expect(test.step()).toMatchObject({ scheduled: ['a'], firstTokens: ['a'], endUs: 1000 + 8 });
+    expect(test.step()).toMatchObject({ finished: ['a'] });
+    expect(test.engine.counters).toMatchObject({
+      promptTokensTransferred: 8,
+      promptTokensComputed: 0,
+      generatedTokens: 2,
+    });
+  });
+
+  it('fetches only what the local cache lacks, nothing when it has all', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 8, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    test.submit('b', { ...REMOTE, promptTokens: 12, blockHashes: HASHES });
+    test.submit('c', { ...REMOTE, promptTokens: 8, blockHashes: HASHES });
+    expect([test.reserve(), test.reserve()]).toEqual(['b lacks 4', 'c lacks 0']);
+    expect(test.engine.cachedTokens(test.handle('b'))).toBe(8);
+    for (const name of ['b', 'c']) test.engine.kvArrived(test.handle(name));
+    test.runToRest();
+    expect(test.engine.counters).toMatchObject({
+      promptTokensComputed: 8,
+      promptTokensCached: 16,
+      promptTokensTransferred: 4,
+    });
+  });
+
+  it('offers arrived blocks to others', () => {
+    const test = new TestEngine();
+    test.submit('a', { ...REMOTE, blockHashes: HASHES });
+    test.reserve();
+    test.engine.kvArrived(test.handle('a'));
+    test.submit('b', { ...REMOTE, promptTokens: 10, blockHashes: HASHES });
+    test.step();
+    expect(test.reserve()).toBe('b lacks 2');
+  });
+
+  it('reserves in scheduling order, when blocks and a slot are there', () => {
+    const test = new TestEngine({ schedulingPolicy: 'priority', numBlocks: 4, maxNumSeqs: 1 });
+    test.submit('second', { ...REMOTE, priority: 1, outputTokens: 1 });
+    test.submit('first', { ...REMOTE, priority: 0, promptTokens: 12, outputTokens: 1 });
+    expect([test.reserve(), test.reserve()]).toEqual(['first lacks 12', undefined]);
+    test.engine.kvArrived(test.handle('first'));
+    test.engine.beginStep(0);
+    expect(test.reserve()).toBeUndefined();
+    test.end();
+    expect(test.reserve()).toBe('second lacks 8');
+  });
+
+  it('does not reserve past a local sequence that stands before it', () => {
+    const test = new TestEngine({ numBlocks: 5 });
+    test.submit('running', { promptTokens: 8, outputTokens: 3 });
+    test.step();
+    test.submit('local', { promptTokens: 16, outputTokens: 1 });
+    test.submit('remote', { ...REMOTE, promptTokens: 4 });
+    test.step();
+    expect(test.reserve()).toBeUndefined();
+    test.runToRest();
+    expect(test.reserve()).toBe('remote lacks 4');
+  });
+
+  it('computes the prompt here when the KV does not come', () => {
+    const test = new TestEngine();
+    test.submit('a', { ...REMOTE, outputTokens: 1 });
+    test.submit('b', { ...REMOTE, outputTokens: 1 });
+    test.reserve();
+    test.engine.kvFailed(test.handle('a'));
+    expect(test.engine.snapshot().freeBlocks).toBe(100);
+    test.engine.kvFailed(test.handle('b'));
+    expect(test.step()).toMatchObject({ finished: ['a', 'b'], endUs: 1000 + 10 * 16 });
+    expect(test.engine.counters).toMatchObject({
+      promptTokensComputed: 16,
+      promptTokensTransferred: 0,
+    });
+  });
+
+  it('computes here what was preempted after its arrival', () => {
+    const test = new TestEngine({ numBlocks: 5 });
+    test.submit('a', { outputTokens: 8 });
+    test.step();
+    test.submit('b', { ...REMOTE, outputTokens: 8 });
+    test.reserve();
+    test.engine.kvArrived(test.handle('b'));
+    const told = test.runToRest();
+    expect(told.flatMap((t) => t.preempted)).toEqual(['b']);
+    expect(told.flatMap((t) => t.finished)).toEqual(['a', 'b']);
+    expect(told.flatMap((t) => t.firstTokens)).toEqual(['b']);
+  });
+});
+
+describe('abort', () => {
+  it('frees what waits, is reserved or is held at once, in and out of a step', () => {
+    for (const isInStep of [true, false]) {
+      const test = new TestEngine({ maxNumSeqs: 2 });
+      test.submit('held', HOLD);
+      test.step();
+      test.submit('remote', REMOTE);
+      test.reserve();
+      test.submit('x', { promptTokens: 4, outputTokens: 2 });
+      test.submit('y', { promptTokens: 4, outputTokens: 2 });
+      test.submit('waiting');
+      if (isInStep) test.engine.beginStep(test.nowUs);
+      for (const name of ['held', 'remote', 'waiting']) test.engine.abort(test.handle(name));
+      expect(test.engine.snapshot().freeBlocks).toBe(isInStep ? 98 : 100);
+      expect(test.engine.counters.aborted).toBe(3);
+      if (isInStep) test.end();
+      test.runToRest();
+      expect(test.engine.snapshot()).toMatchObject({ freeBlocks: 100, running: 0, waiting: 0 });
+      expect(test.engine.counters.finished).toBe(2);
+    }
+  });
+
+  it('of a running sequence takes effect with the end of the step, without a token', () => {
+    const test = new TestEngine();
+    test.submit('decoding');
+    test.submit('other');
+    test.step();
+    test.submit('prefilling');
+    test.engine.beginStep(test.nowUs);
+    for (const name of ['decoding', 'prefilling', 'decoding']) {
+      test.engine.abort(test.handle(name));
+    }
+    expect(test.end()).toMatchObject({ emitted: ['other'], finished: [], firstTokens: [] });
+    expect(test.engine.snapshot()).toMatchObject({ running: 1, freeBlocks: 97 });
+    expect(test.engine.counters).toMatchObject({ aborted: 2, generatedTokens: 3 });
+  });
+
+  it('of a running sequence between steps frees its blocks at once', () => {
+    const test = new TestEngine();
+    test.submit('a');
+    test.step();
+    test.engine.abort(test.handle('a'));
+    expect(test.engine.snapshot().freeBlocks).toBe(100);
+    expect(test.step()).toBeUndefined();
+  });
+});

@@ -1,0 +1,73 @@
+import { BlockPool, PrefixMatch } from '@baton/kvcache';
+import type { Sequence } from './sequence';
+import type { EngineOptions } from './types';
+
+/**
+ * Binds sequences to the block pool: how many blocks their tokens need, what of them the prefix cache holds, which blocks are full.
+ * Owns the pool; the batch former and the engine say when.
+ */
+export class SequenceBlocks {
+  readonly pool: BlockPool;
+  readonly blockSize: number;
+  /** What the last `match` found. */
+  readonly hit = new PrefixMatch();
+
+  constructor(options: Pick<EngineOptions, 'numBlocks' | 'blockSize' | 'enablePrefixCaching'>) {
+    this.pool = new BlockPool(options);
+    this.blockSize = options.blockSize;
+  }
+
+  /** Finds the sequence's tokens in the prefix cache, all but the last, which must be computed to sample from; returns tokens. */
+  match(seq: Sequence): number {
+    return this.find(seq, seq.targetTokens - 1);
+  }
+
+  /** As `match`, for a prompt whose KV comes from elsewhere: the whole of it may be here already. */
+  matchPrompt(seq: Sequence): number {
+    return this.find(seq, seq.promptTokens);
+  }
+
+  /** Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`; false and nothing if they lack. */
+  start(seq: Sequence, tokens: number): boolean {
+    const fresh = this.blocksFor(tokens) - this.hit.length;
+    if (fresh > this.pool.freeBlocks - this.hit.idle) return false;
+    this.pool.share(this.hit, seq.blocks);
+    this.pool.take(fresh, seq.blocks);
+    seq.publishedBlocks = this.hit.length;
+    return true;
+  }
+
+  /** Adds what the first `tokens` tokens still need; false and nothing if it lacks. */
+  extend(seq: Sequence, tokens: number): boolean {
+    const fresh = this.blocksFor(tokens) - seq.blocks.length;
+    return fresh <= 0 || this.pool.take(fresh, seq.blocks);
+  }
+
+  /** Opens the next block of a decoding sequence whose blocks are full with `tokens` tokens. A block must be free. */
+  grow(seq: Sequence, tokens: number): void {
+    this.publish(seq, tokens);
+    this.pool.take(1, seq.blocks);
+  }
+
+  /** Lets the full blocks among the first `tokens` tokens be found by others. */
+  publish(seq: Sequence, tokens: number): void {
+    const full = Math.floor(tokens / this.blockSize);
+    if (full <= seq.publishedBlocks) return;
+    this.pool.publish(seq.blocks, seq.hashes, { from: seq.publishedBlocks, to: full });
+    seq.publishedBlocks = full;
+  }
+
+  release(seq: Sequence): void {
+    this.pool.release(seq.blocks);
+    seq.publishedBlocks = 0;
+  }
+
+  blocksFor(tokens: number): number {
+    return Math.ceil(tokens / this.blockSize);
+  }
+
+  private find(seq: Sequence, tokens: number): number {
+    this.pool.match(seq.hashes, Math.floor(tokens / this.blockSize), this.hit);
+    return this.hit.length * this.blockSize;
+  }
+}

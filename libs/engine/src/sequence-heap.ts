@@ -1,0 +1,62 @@
+import type { Sequence } from './sequence';
+
+/**
+ * A binary heap of sequences from which any can be taken out, because each knows its place. A sequence is in one heap at a time.
+ * `isBefore` must order any two sequences strictly, so that the order never depends on how the heap was built.
+ */
+export class SequenceHeap {
+  private readonly items: Sequence[] = [];
+
+  constructor(private readonly isBefore: (a: Sequence, b: Sequence) => boolean) {}
+
+  get size(): number {
+    return this.items.length;
+  }
+
+  peek(): Sequence | undefined {
+    return this.items[0];
+  }
+
+  push(seq: Sequence): void {
+    this.items.push(seq);
+    this.siftUp(seq, this.items.length - 1);
+  }
+
+  remove(seq: Sequence): void {
+    const hole = seq.heapIndex;
+    const last = this.items.pop()!;
+    seq.heapIndex = -1;
+    if (last === seq) return;
+    this.siftUp(last, hole);
+    if (last.heapIndex === hole) this.siftDown(last, hole);
+  }
+
+  private siftUp(seq: Sequence, start: number): void {
+    let hole = start;
+    while (hole > 0) {
+      const parent = this.items[(hole - 1) >> 1]!;
+      if (!this.isBefore(seq, parent)) break;
+      const next = parent.heapIndex;
+      this.place(parent, hole);
+      hole = next;
+    }
+    this.place(seq, hole);
+  }
+
+  private siftDown(seq: Sequence, start: number): void {
+    const { items } = this;
+    let hole = start;
+    for (let child = 2 * hole + 1; child < items.length; child = 2 * hole + 1) {
+      if (child + 1 < items.length && this.isBefore(items[child + 1]!, items[child]!)) child++;
+      if (!this.isBefore(items[child]!, seq)) break;
+      this.place(items[child]!, hole);
+      hole = child;
+    }
+    this.place(seq, hole);
+  }
+
+  private place(seq: Sequence, at: number): void {
+    this.items[at] = seq;
+    seq.heapIndex = at;
+  }
+}

@@ -1,0 +1,55 @@
+import { assert } from '@baton/kernel';
+import type { BlockList } from '@baton/kvcache';
+import { Sequence } from './sequence';
+import type { SequenceHandle, SequenceSpec } from './types';
+
+/**
+ * The slots of an engine's sequences; a handle is the number of a slot. A slot that was given up is used again only after the next
+ * `recycle`, so the facts of a step can still be asked about.
+ */
+export class SequenceTable {
+  private readonly slots: Sequence[] = [];
+  private readonly vacant: Sequence[] = [];
+  private readonly retired: Sequence[] = [];
+  /** Sequences that ever came in. */
+  submitted = 0;
+
+  add(spec: SequenceSpec): Sequence {
+    const seq = this.vacant.pop() ?? this.addSlot();
+    seq.begin(spec, this.submitted++);
+    return seq;
+  }
+
+  at(handle: SequenceHandle): Sequence {
+    const seq = this.slots[handle];
+    assert(seq !== undefined, `no sequence ever had the handle ${handle}`);
+    return seq;
+  }
+
+  retire(seq: Sequence): void {
+    seq.end();
+    this.retired.push(seq);
+  }
+
+  /** Frees the slots that were retired since the last call. */
+  recycle(): void {
+    for (let seq = this.retired.pop(); seq !== undefined; seq = this.retired.pop()) {
+      this.vacant.push(seq);
+    }
+  }
+
+  /** Every sequence that has not gone. */
+  live(): Sequence[] {
+    return this.slots.filter((seq) => seq.state !== 'gone');
+  }
+
+  blockLists(): BlockList[] {
+    return this.slots.map((seq) => seq.blocks);
+  }
+
+  private addSlot(): Sequence {
+    const seq = new Sequence(this.slots.length);
+    this.slots.push(seq);
+    return seq;
+  }
+}

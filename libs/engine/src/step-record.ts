@@ -1,0 +1,46 @@
+import type { Micros } from '@baton/kernel';
+import type { DecodeSet } from './decode-set';
+import type { SequenceHandle, StepFacts } from './types';
+
+/**
+ * The facts of the last step, one object for the life of an engine. The list of emitting sequences is written only when somebody asks,
+ * and only when the batch has changed since it was last written: a caller that leaps pays nothing for it.
+ */
+export class StepRecord implements StepFacts {
+  startUs: Micros = 0;
+  endUs: Micros = 0;
+  steps = 0;
+  /** Whether these facts were handed out: those of a batch that came to nothing belong to the next step. */
+  isRead = false;
+  readonly scheduled: SequenceHandle[] = [];
+  readonly firstTokens: SequenceHandle[] = [];
+  readonly held: SequenceHandle[] = [];
+  readonly finished: SequenceHandle[] = [];
+  readonly preempted: SequenceHandle[] = [];
+  private readonly emitting: SequenceHandle[] = [];
+  private version = -1;
+
+  constructor(private readonly decode: DecodeSet) {}
+
+  /** Whoever decodes after a step got a token in it; so did those that ended with it. */
+  get emitted(): readonly SequenceHandle[] {
+    const { decode, emitting } = this;
+    const count = decode.size + this.finished.length;
+    if (this.version === decode.version && emitting.length === count) return emitting;
+    this.version = decode.version;
+    emitting.length = 0;
+    for (const seq of decode.members) emitting.push(seq.handle);
+    for (const handle of this.finished) emitting.push(handle);
+    return emitting;
+  }
+
+  clear(): void {
+    this.isRead = false;
+    if (this.finished.length > 0) this.version = -1;
+    this.scheduled.length = 0;
+    this.firstTokens.length = 0;
+    this.held.length = 0;
+    this.finished.length = 0;
+    this.preempted.length = 0;
+  }
+}

@@ -1,0 +1,144 @@
+import { assert, type Micros } from '@baton/kernel';
+import type { Accounts } from './accounts';
+import type { BatchFormer } from './batch-former';
+import type { DecodeSet } from './decode-set';
+import { DecodeTimeline } from './decode-timeline';
+import type { SequenceBlocks } from './sequence-blocks';
+import type { StepRecord } from './step-record';
+import type { EngineOptions } from './types';
+
+export interface StepRunnerParts {
+  readonly options: EngineOptions;
+  readonly former: BatchFormer;
+  readonly decode: DecodeSet;
+  readonly blocks: SequenceBlocks;
+  readonly accounts: Accounts;
+  readonly record: StepRecord;
+}
+
+/**
+ * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what that many steps do to the counters.
+ * Owns the step under way; the engine says what happens to sequences at its end.
+ */
+export class StepRunner {
+  private readonly timeline: DecodeTimeline;
+  private startUs: Micros = 0;
+  private endUs: Micros = 0;
+  /** Steps under way from now on, 0 when none is. */
+  private ahead = 0;
+  /** Steps since `startUs` that are done, when an extended step was cut. */
+  private done = 0;
+  /** Whether the boundaries of the step under way follow from the timeline. */
+  private isLaid = false;
+
+  constructor(private readonly parts: StepRunnerParts) {
+    this.timeline = new DecodeTimeline(parts.options.stepTime, parts.decode);
+  }
+
+  get isUnderWay(): boolean {
+    return this.ahead > 0;
+  }
+
+  /** @throws InvariantError when several steps are under way, whose outcome a change would make wrong. */
+  assertMayChange(): void {
+    assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
+  }
+
+  begin(startUs: Micros): Micros | undefined {
+    const { former, record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
+    if (record.isRead) record.clear();
+    if (!former.form()) return undefined;
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
+    this.isLaid = this.isPureDecode() && this.timeline.lay(startUs);
+    this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
+    return this.endUs;
+  }
+
+  extend(untilUs: Micros): Micros {
+    assert(this.ahead === 1, 'only a single step under way is extended');
+    if (!this.isLaid || this.endUs >= untilUs || this.parts.former.mayAdmitNext) return this.endUs;
+    const { decode, blocks } = this.parts;
+    const steps = Math.min(
+      decode.stepsToFinish,
+      1 + decode.stepsFedBy(blocks.pool.freeBlocks),
+      this.timeline.stepsWithinLimit(),
+    );
+    this.setAhead(
+      untilUs === Infinity ? steps : Math.min(steps, this.timeline.stepsUntil(untilUs)),
+    );
+    return this.endUs;
+  }
+
+  cut(atUs: Micros): Micros {
+    assert(this.ahead >= 1, 'no step is under way');
+    if (this.ahead === 1) return this.endUs;
+    const until = Math.min(this.ahead, this.timeline.stepsUntil(atUs));
+    this.complete(until - 1);
+    this.setAhead(1);
+    return this.endUs;
+  }
+
+  /** Does what all but the last of the steps under way do: tokens and blocks. */
+  completeAllButLast(): void {
+    assert(this.ahead >= 1, 'no step is under way');
+    if (this.ahead > 1) this.complete(this.ahead - 1);
+  }
+
+  completeLast(): void {
+    const { decode, accounts, record } = this.parts;
+    decode.advance();
+    accounts.generatedTokens += decode.size;
+    accounts.steps++;
+    this.ahead = 0;
+    this.done++;
+    record.isRead = true;
+    record.startUs = this.startUs;
+    record.endUs = this.endUs;
+    record.steps = this.done;
+  }
+
+  boundaryUs(step: number): Micros {
+    assert(this.ahead === 0 && step >= 1 && step <= this.done, `no step ${step} has ended`);
+    return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
+  }
+
+  /** Blocks that the extended step under way has taken by `atUs`, beyond those of its first step. */
+  blocksTakenBy(atUs: Micros | undefined): number {
+    if (atUs === undefined || this.ahead <= 1) return 0;
+    const begun = Math.min(this.ahead, this.timeline.stepsUntil(atUs));
+    return this.parts.decode.demandAhead(begun - 1);
+  }
+
+  private complete(steps: number): void {
+    const { decode, accounts } = this.parts;
+    if (steps === 0) return;
+    decode.advanceAndGrow(steps);
+    accounts.generatedTokens += steps * decode.size;
+    accounts.steps += steps;
+    this.done += steps;
+  }
+
+  private setAhead(steps: number): void {
+    this.ahead = steps;
+    this.endUs = this.timeline.endUs(steps);
+  }
+
+  private isPureDecode(): boolean {
+    return this.parts.former.chunkTokens === 0 && this.warmupFactor() === 1;
+  }
+
+  private timedEndUs(startUs: Micros): Micros {
+    this.timeline.break();
+    const us = this.parts.options.stepTime.stepUs(this.parts.former.aggregates());
+    return startUs + Math.max(1, Math.round(us * this.warmupFactor()));
+  }
+
+  /** The first steps of an engine may take longer: graphs are captured, caches are cold. */
+  private warmupFactor(): number {
+    const { warmupSteps, warmupPenaltyPercent } = this.parts.options;
+    return this.parts.accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;
+  }
+}

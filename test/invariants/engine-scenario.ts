@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import type { EngineOptions, SequenceSpec } from '@baton/engine';
+import type { BatchAggregates, StepTimeModel } from '@baton/hardware';
+import { mix, type Micros } from '@baton/kernel';
+
+/** One sequence of a scenario and everything that the world outside the engine does with it. */
+export interface Visit {
+  readonly gapUs: Micros;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Visits of one family have the same tokens as far as both go. */
+  readonly family: number;
+  readonly hashedShare: number;
+  readonly priority: number;
+  readonly mode: SequenceSpec['mode'];
+  /** From reservation to arrival, or from hold to release. */
+  readonly transferUs: Micros;
+  readonly isTransferLost: boolean;
+  readonly abortAfterUs: Micros | undefined;
+}
+
+export interface Scenario {
+  readonly options: EngineOptions;
+  readonly visits: readonly Visit[];
+}
+
+function lineUs(b: BatchAggregates): number {
+  const decodeUs = 90.3 + 7.7 * b.decodeSeqs + 0.31 * b.decodeContext;
+  return decodeUs + 1.9 * b.prefillTokens + 3.1 * b.prefillSeqs + 0.001 * b.prefillQuadratic;
+}
+
+const lineLaw = (seqs: number, contextLimit: number) => ({
+  baseUs: 90.3 + 7.7 * seqs,
+  perContextUs: 0.31,
+  contextLimit,
+});
+
+/** Step times of every shape that decides between a leap and single steps. */
+const MODELS: Readonly<Record<string, StepTimeModel>> = {
+  line: {
+    description: 'a line',
+    stepUs: lineUs,
+    decodeLaw: (seqs) => lineLaw(seqs, Infinity),
+  },
+  kinked: {
+    description: 'a line up to 100 tokens of context',
+    stepUs: (b) => lineUs(b) + 2.5 * Math.max(0, b.decodeContext - 100),
+    decodeLaw: (seqs) => lineLaw(seqs, 100),
+  },
+  constant: {
+    description: 'a constant',
+    stepUs: () => 500,
+    decodeLaw: () => ({ baseUs: 500, perContextUs: 0, contextLimit: Infinity }),
+  },
+  instant: {
+    description: 'less than the smallest unit of time',
+    stepUs: () => 0.2,
+    decodeLaw: () => ({ baseUs: 0.2, perContextUs: 0.001, contextLimit: Infinity }),
+  },
+  lawless: { description: 'no line', stepUs: (b) => lineUs(b) + 20 * b.kvUsage },
+};
+
+const visit: fc.Arbitrary<Visit> = fc.record({
+  gapUs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8_000 })),
+  promptTokens: fc.integer({ min: 1, max: 90 }),
+  outputTokens: fc.integer({ min: 1, max: 60 }),
+  family: fc.integer({ min: 0, max: 2 }),
+  hashedShare: fc.constantFrom(0, 0.5, 1),
+  priority: fc.integer({ min: 0, max: 2 }),
+  mode: fc.constantFrom('generate', 'generate', 'prefill-and-hold', 'remote-prefill'),
+  transferUs: fc.integer({ min: 0, max: 9_000 }),
+  isTransferLost: fc.boolean(),
+  abortAfterUs: fc.option(fc.integer({ min: 0, max: 12_000 }), { nil: undefined, freq: 4 }),
+});
+
+const knobs = fc.record({
+  blockSize: fc.constantFrom(1, 4, 16),
+  maxNumSeqs: fc.integer({ min: 1, max: 8 }),
+  maxNumBatchedTokens: fc.integer({ min: 1, max: 120 }),
+  longPrefillTokenThreshold: fc.constantFrom(0, 0, 7),
+  enablePrefixCaching: fc.boolean(),
+  enableChunkedPrefill: fc.constantFrom(true, true, false),
+  schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const),
+  warmupSteps: fc.constantFrom(0, 0, 5),
+  spareBlocks: fc.integer({ min: 0, max: 40 }),
+  model: fc.constantFrom(...Object.keys(MODELS)),
+});
+
+/** Small engines under pressure: the pool holds the largest sequence and little more, so preemption is common. */
+export const scenarios: fc.Arbitrary<Scenario> = fc
+  .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
+  .map(({ knobs: { spareBlocks, model, ...rest }, visits }) => {
+    const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
+    const numBlocks = Math.ceil(largest / rest.blockSize) + spareBlocks;
+    const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
+    return { options: { ...rest, ...fixed, numBlocks, stepTime: MODELS[model]! }, visits };
+  });
+
+export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {
+  const { promptTokens, outputTokens, family, hashedShare, priority, mode } = scenario.visits[id]!;
+  const blocks = Math.floor((promptTokens + outputTokens) / scenario.options.blockSize);
+  const hashed = Math.floor(blocks * hashedShare);
+  return {
+    requestId: `r${id}`,
+    promptTokens,
+    outputTokens,
+    endReason: 'stop',
+    blockHashes: Array.from({ length: hashed }, (_, i) => mix(family + 1, i + 1) || 1),
+    priority,
+    arrivalUs,
+    mode,
+  };
+}

@@ -1,0 +1,214 @@
+import { Engine, type SequenceHandle, type StepFacts } from '@baton/engine';
+import { assert, mix, type Micros } from '@baton/kernel';
+import { specOf, type Scenario } from './engine-scenario';
+
+/** How far a step may be extended: never, as far as it goes, or to arbitrary instants. */
+export type Pace = 'single' | 'leap' | 'short-leap';
+
+interface Happening {
+  readonly atUs: Micros;
+  readonly order: number;
+  readonly act: () => void;
+}
+
+/** Everything that can be seen from outside, in order. */
+export interface Story {
+  readonly log: string[];
+  readonly boundariesUs: Micros[];
+}
+
+const STEPS_MAX = 100_000;
+
+/**
+ * Drives one engine through a scenario to rest. At one instant what comes from outside happens before a step ends. It checks on the way
+ * that tokens come once and in order, that time moves, that somebody always moves, and lets the engine audit itself.
+ */
+export class EngineWorld {
+  readonly story: Story = { log: [], boundariesUs: [] };
+  readonly engine: Engine;
+  private readonly happenings: Happening[] = [];
+  private readonly idOf = new Map<SequenceHandle, number>();
+  private readonly tokens = new Map<number, number>();
+  private readonly ends = new Map<number, string>();
+  private nowUs: Micros = 0;
+  /** Of the step under way. */
+  private startUs: Micros = 0;
+  private endUs: Micros | undefined;
+  private planned = 0;
+
+  constructor(
+    private readonly scenario: Scenario,
+    private readonly pace: Pace,
+  ) {
+    this.engine = new Engine(scenario.options);
+    let atUs = 0;
+    scenario.visits.forEach((visit, id) => {
+      atUs += visit.gapUs;
+      this.plan(atUs, () => this.arrive(id));
+    });
+  }
+
+  run(): Story {
+    for (let i = 0; i < STEPS_MAX; i++) {
+      const next = this.happenings[0];
+      if (next !== undefined && next.atUs <= (this.endUs ?? Infinity)) this.happen(next);
+      else if (this.endUs !== undefined) this.endStep(this.endUs);
+      else return this.rest();
+      this.engine.audit();
+      if (this.endUs === undefined) this.beginStep();
+    }
+    throw new Error('the engine runs and runs');
+  }
+
+  private plan(atUs: Micros, act: () => void): void {
+    const happening = { atUs, order: this.planned++, act };
+    const later = this.happenings.findIndex((other) => other.atUs > atUs);
+    if (later < 0) this.happenings.push(happening);
+    else this.happenings.splice(later, 0, happening);
+  }
+
+  private happen({ atUs, act }: Happening): void {
+    this.happenings.shift();
+    this.nowUs = atUs;
+    const before = JSON.stringify(this.engine.snapshot(atUs));
+    if (this.endUs !== undefined) {
+      this.endUs = this.engine.cutStep(atUs);
+      assert(this.endUs >= atUs, 'a cut step ends at or after the cut');
+    }
+    const after = JSON.stringify(this.engine.snapshot());
+    assert(before === after, `a cut changes what is known: ${before} ${after}`);
+    this.note('before', { cache: this.engine.cacheState(), snapshot: after });
+    act();
+    this.reserve();
+  }
+
+  private beginStep(): void {
+    this.startUs = this.nowUs;
+    this.endUs = this.engine.beginStep(this.nowUs);
+    if (this.endUs === undefined) return;
+    assert(this.endUs > this.nowUs, 'a step takes time');
+    if (this.pace !== 'single') this.endUs = this.engine.extendStep(this.horizonUs());
+  }
+
+  private horizonUs(): Micros {
+    if (this.pace === 'leap') return Infinity;
+    return this.nowUs + (mix(this.nowUs, 7) % 4_000);
+  }
+
+  private endStep(endUs: Micros): void {
+    const facts = this.engine.endStep();
+    assert(facts.endUs === endUs && facts.startUs === this.startUs, 'facts and plan differ');
+    for (let i = 1; i <= facts.steps; i++) this.story.boundariesUs.push(this.engine.boundaryUs(i));
+    this.nowUs = endUs;
+    this.endUs = undefined;
+    this.endSequences(facts);
+    this.reserve();
+  }
+
+  private endSequences(facts: StepFacts): void {
+    const ids = (handles: readonly SequenceHandle[]) => handles.map((h) => this.idOf.get(h));
+    const { scheduled, firstTokens, held, finished, preempted } = facts;
+    const lists = [scheduled, firstTokens, held, finished, preempted].map(ids);
+    if (lists.some((list) => list.length > 0)) this.note('step', lists);
+    for (const handle of facts.emitted) this.countTokens(handle, facts.steps);
+    for (const handle of firstTokens) assert(this.tokensOf(handle) === 1, 'a first token is one');
+    for (const handle of finished) this.finish(handle);
+    for (const handle of held) this.hold(handle);
+  }
+
+  private arrive(id: number): void {
+    const admission = this.engine.submit(specOf(this.scenario, id, this.nowUs));
+    this.note('submit', [id, admission.kind]);
+    if (admission.kind === 'refused') {
+      this.ends.set(id, admission.why);
+      return;
+    }
+    const { handle } = admission;
+    assert(!this.idOf.has(handle), 'a handle in use was given out again');
+    this.idOf.set(handle, id);
+    const { abortAfterUs } = this.scenario.visits[id]!;
+    if (abortAfterUs !== undefined) this.plan(this.nowUs + abortAfterUs, () => this.abort(id));
+  }
+
+  private abort(id: number): void {
+    const handle = this.handleOf(id);
+    if (handle === undefined) return;
+    this.engine.abort(handle);
+    this.engine.abort(handle);
+    this.end(handle, 'aborted');
+  }
+
+  private reserve(): void {
+    for (let r = this.engine.reserveNext(); r !== undefined; r = this.engine.reserveNext()) {
+      const id = this.idOf.get(r.handle)!;
+      const { promptTokens, transferUs, isTransferLost } = this.scenario.visits[id]!;
+      assert(r.missingTokens + r.cachedTokens === promptTokens, 'a prompt is cached or missing');
+      this.note('reserve', [id, r.missingTokens]);
+      this.plan(this.nowUs + transferUs, () => this.endTransfer(id, isTransferLost));
+    }
+  }
+
+  private endTransfer(id: number, isLost: boolean): void {
+    const handle = this.handleOf(id);
+    if (handle === undefined) return;
+    if (isLost) this.engine.kvFailed(handle);
+    else this.engine.kvArrived(handle);
+  }
+
+  private hold(handle: SequenceHandle): void {
+    const id = this.idOf.get(handle)!;
+    const { promptTokens, transferUs } = this.scenario.visits[id]!;
+    const blocks = Math.ceil(promptTokens / this.scenario.options.blockSize);
+    assert(this.engine.blockIds(handle).length === blocks, 'a held prompt has its blocks');
+    this.plan(this.nowUs + transferUs, () => {
+      if (this.handleOf(id) === undefined) return;
+      this.engine.releaseHeld(handle);
+      this.end(handle, 'released');
+    });
+  }
+
+  private countTokens(handle: SequenceHandle, steps: number): void {
+    const tokens = (this.tokens.get(this.idOf.get(handle)!) ?? 0) + steps;
+    this.tokens.set(this.idOf.get(handle)!, tokens);
+    assert(this.engine.tokensEmitted(handle) === tokens, 'a token came twice or not at all');
+    assert(this.engine.tokenIndex(handle) === tokens - 1, 'a token has the wrong index');
+  }
+
+  private finish(handle: SequenceHandle): void {
+    const { outputTokens } = this.scenario.visits[this.idOf.get(handle)!]!;
+    assert(this.tokensOf(handle) === outputTokens, 'a sequence ended too early or too late');
+    this.end(handle, `finished, cached ${this.engine.cachedTokens(handle)}`);
+  }
+
+  private end(handle: SequenceHandle, how: string): void {
+    const id = this.idOf.get(handle)!;
+    this.ends.set(id, how);
+    this.idOf.delete(handle);
+    this.note('end', [id, how]);
+  }
+
+  private rest(): Story {
+    const { engine, scenario } = this;
+    assert(this.ends.size === scenario.visits.length, `wedged: ${[...this.idOf.values()].join()}`);
+    assert(!engine.hasWork(), 'an engine at rest says it has work');
+    const { freeBlocks, running, waiting, deferred, waitingTokens, heldBlocks } = engine.snapshot();
+    assert(freeBlocks === scenario.options.numBlocks, 'blocks are in use at rest');
+    const left = running + waiting + deferred + waitingTokens + heldBlocks;
+    assert(left === 0, 'something is counted at rest');
+    this.note('rest', { counters: engine.counters, cache: engine.cacheState() });
+    return this.story;
+  }
+
+  private note(what: string, detail: unknown): void {
+    this.story.log.push(`${this.nowUs} ${what} ${JSON.stringify(detail)}`);
+  }
+
+  private tokensOf(handle: SequenceHandle): number | undefined {
+    return this.tokens.get(this.idOf.get(handle)!);
+  }
+
+  private handleOf(id: number): SequenceHandle | undefined {
+    for (const [handle, other] of this.idOf) if (other === id) return handle;
+    return undefined;
+  }
+}
