@@ -2,7 +2,7 @@ import type { Epoch } from './epoch';
 
 /**
  * What engines (and the API) say to one engine over its own channel. The first five are the NIXL side channel of the
- * hand-over; `to` is always the engine id of the channel, `from` the engine that wants the answer.
+ * hand-over, as JSON, several of one turn in an array; `to` is always the engine id of the channel, `from` the engine that wants the answer.
  */
 export type EngineMessage =
   /** Decode asks the KV holder for blocks. `generation` names one holding of the blocks; a stale one is answered `expired`. */

@@ -31,8 +31,13 @@ export class FaultPlan {
     private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
   ) {}
 
+  /** Whether reaching this point ends the process. */
+  awaits(point: CrashPoint): boolean {
+    return this.options.crashAfter === point;
+  }
+
   reached(point: CrashPoint): void {
-    if (this.options.crashAfter === point) this.crash();
+    if (this.awaits(point)) this.crash();
   }
 
   failsRead(): boolean {

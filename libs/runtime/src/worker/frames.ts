@@ -7,6 +7,8 @@ export interface Outbox {
   readonly apiId: string;
   readonly writer: FrameWriter;
   hasEntries: boolean;
+  /** Logical end of the step whose entries wait for company. */
+  stepEndUs: number | undefined;
   /** Runs that may still write here. */
   users: number;
 }
@@ -18,11 +20,15 @@ export interface FramesOptions {
   readonly wall: WallClock;
 }
 
+/** Wall µs that entries without a token may wait for others to travel with. */
+const COMPANY_US = 5_000;
+
 /** One frame per engine step and API process; whatever happens between steps goes out at the end of the turn. */
 export class Frames {
   private readonly outboxes = new Map<string, Outbox>();
   private readonly filled: Outbox[] = [];
   private isFlushDue = false;
+  private isDeferred = false;
 
   constructor(private readonly options: FramesOptions) {}
 
@@ -31,7 +37,7 @@ export class Frames {
     let outbox = this.outboxes.get(apiId);
     if (outbox === undefined) {
       const writer = new FrameWriter(this.options.engineId, this.options.stage);
-      outbox = { apiId, writer, hasEntries: false, users: 0 };
+      outbox = { apiId, writer, hasEntries: false, stepEndUs: undefined, users: 0 };
       this.outboxes.set(apiId, outbox);
     }
     outbox.users += 1;
@@ -51,6 +57,21 @@ export class Frames {
     this.filled.push(outbox);
   }
 
+  /**
+   * The step's entries bring no token, so they wait a few ms for what follows from them: a prompt that is scheduled and computed in one
+   * step is handed over by the time.
+   */
+  defer(stepEndUs: number): void {
+    const { wall } = this.options;
+    for (const outbox of this.filled) outbox.stepEndUs ??= stepEndUs;
+    if (this.filled.length === 0 || this.isDeferred) return;
+    this.isDeferred = true;
+    wall.at(wall.nowUs() + COMPANY_US, () => {
+      this.isDeferred = false;
+      this.flush(wall.nowUs());
+    });
+  }
+
   /** For entries that no step flushes. */
   flushSoon(): void {
     if (this.isFlushDue) return;
@@ -61,16 +82,23 @@ export class Frames {
     });
   }
 
-  /** @param stepEndUs logical end of the step on the wall */
-  flush(stepEndUs: number): void {
+  /** With tokens of the step that ended at `stepEndUs`, which is then that of all entries. */
+  flushStep(stepEndUs: number): void {
+    for (const outbox of this.filled) outbox.stepEndUs = stepEndUs;
+    this.flush(stepEndUs);
+  }
+
+  private flush(nowUs: number): void {
     for (const outbox of this.filled) {
       outbox.hasEntries = false;
-      this.publish(outbox, stepEndUs);
+      this.publish(outbox, nowUs);
     }
     this.filled.length = 0;
   }
 
-  private publish(outbox: Outbox, stepEndUs: number): void {
+  private publish(outbox: Outbox, nowUs: number): void {
+    const stepEndUs = outbox.stepEndUs ?? nowUs;
+    outbox.stepEndUs = undefined;
     this.options.bus.publish(channels.api(outbox.apiId), outbox.writer.take(stepEndUs));
   }
 }

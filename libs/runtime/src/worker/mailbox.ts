@@ -12,15 +12,24 @@ export interface MailReaders {
   readonly onAborts: (requestIds: readonly string[]) => void;
 }
 
-/** The channel of one engine and the aborts channel of all. Messages are JSON: there are a handful per request, none per token. */
+/**
+ * The channel of one engine and the aborts channel of all. Messages are JSON, there are a handful per request and none per token; those of
+ * one turn for the same engine travel together.
+ */
 export class Mailbox {
   private unsubscribe: Unsubscribe[] = [];
+  private readonly outgoing = new Map<string, EngineMessage[]>();
 
   constructor(private readonly context: HostContext) {}
 
   send(engineId: string, message: EngineMessage): void {
-    const payload = Buffer.from(JSON.stringify(message));
-    this.context.transport.bus.publish(channels.engine(engineId), payload);
+    const waiting = this.outgoing.get(engineId);
+    if (waiting !== undefined) {
+      waiting.push(message);
+      return;
+    }
+    if (this.outgoing.size === 0) this.context.clock.wall.soon(() => this.flush());
+    this.outgoing.set(engineId, [message]);
   }
 
   async open(readers: MailReaders): Promise<void> {
@@ -28,7 +37,9 @@ export class Mailbox {
     const own = channels.engine(this.context.engineId);
     this.unsubscribe = await Promise.all([
       bus.subscribe(own, (payload) =>
-        this.read<EngineMessage>(payload, (m) => deliver(m, readers)),
+        this.read<EngineMessage | EngineMessage[]>(payload, (mail) => {
+          for (const message of Array.isArray(mail) ? mail : [mail]) deliver(message, readers);
+        }),
       ),
       bus.subscribe(channels.aborts, (payload) =>
         this.read<{ requestIds: string[] }>(payload, (m) => readers.onAborts(m.requestIds)),
@@ -38,6 +49,14 @@ export class Mailbox {
 
   async close(): Promise<void> {
     await Promise.all(this.unsubscribe.map((unsubscribe) => unsubscribe()));
+  }
+
+  private flush(): void {
+    for (const [engineId, messages] of this.outgoing) {
+      const payload = Buffer.from(JSON.stringify(messages));
+      this.context.transport.bus.publish(channels.engine(engineId), payload);
+    }
+    this.outgoing.clear();
   }
 
   private read<T>(payload: Buffer, visit: (message: T) => void): void {

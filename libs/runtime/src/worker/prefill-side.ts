@@ -282,7 +282,9 @@ export class PrefillSide {
       ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
       bytesPerSecond: this.context.options.facts.link.bytesPerSecond,
     });
-    this.context.faults.reached('read-answered');
+    const { faults, clock } = this.context;
+    // Behind the mail of this turn.
+    if (faults.awaits('read-answered')) clock.wall.soon(() => faults.reached('read-answered'));
   }
 
   private refuse({ from, readerRequestId, attempt }: Message<'read'>): void {

@@ -31,7 +31,9 @@ export class StepFrames {
     for (const handle of facts.finished) this.markEnding(handle);
     for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
     for (const handle of facts.finished) this.finished(handle, facts.endUs);
-    this.context.frames.flush(this.context.clock.toWallUs(facts.endUs));
+    const endUs = this.context.clock.toWallUs(facts.endUs);
+    if (facts.emitted.length === 0) this.context.frames.defer(endUs);
+    else this.context.frames.flushStep(endUs);
     for (const handle of facts.held) this.held(handle, facts.endUs);
   }
 
