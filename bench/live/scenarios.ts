@@ -65,7 +65,7 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
     requests: first.length,
     ttft_over_simulated_ms: quantiles(measured),
     mean_itl_over_simulated: ratios.reduce((a, b) => a + b, 0) / ratios.length,
-    job_delivery_seconds: histogramOf(metrics, 'baton:job_delivery_seconds'),
+    job_delivery_seconds_per_hop: histogramOf(metrics, 'baton:job_delivery_seconds'),
   };
 }
 
@@ -194,12 +194,40 @@ class Delays {
   }
 }
 
-function histogramOf(exposition: string, family: string): { mean: number; count: number } {
+/** Median and mean of a histogram, over all its series; the median is interpolated within its bucket. */
+function histogramOf(exposition: string, family: string): Record<string, number> {
+  const lines = exposition.split('\n').filter((line) => line.startsWith(family));
+  const valueOf = (line: string): number => Number(line.slice(line.lastIndexOf(' ') + 1));
   const sumOf = (suffix: string): number =>
-    exposition
-      .split('\n')
+    lines
       .filter((line) => line.startsWith(family + suffix))
-      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+      .reduce((sum, line) => sum + valueOf(line), 0);
+  const below = new Map<number, number>();
+  for (const line of lines) {
+    const le = /_bucket\{.*le="([^"]+)"/.exec(line)?.[1];
+    if (le === undefined) continue;
+    const bound = le === '+Inf' ? Infinity : Number(le);
+    below.set(bound, (below.get(bound) ?? 0) + valueOf(line));
+  }
   const count = sumOf('_count');
-  return { mean: count === 0 ? 0 : sumOf('_sum') / count, count };
+  return {
+    p50: median(
+      [...below].sort(([x], [y]) => x - y),
+      count,
+    ),
+    mean: sumOf('_sum') / count,
+    count,
+  };
+}
+
+function median(buckets: readonly (readonly [number, number])[], count: number): number {
+  let [lowerBound, lowerCount] = [0, 0];
+  for (const [bound, cumulative] of buckets) {
+    if (cumulative >= count / 2) {
+      const share = (count / 2 - lowerCount) / Math.max(1, cumulative - lowerCount);
+      return lowerBound + share * (bound - lowerBound);
+    }
+    [lowerBound, lowerCount] = [bound, cumulative];
+  }
+  return NaN;
 }
