@@ -150,6 +150,21 @@ describe('engine hosts', () => {
     expect(world.tokens(1)).toHaveLength(5);
   });
 
+  it('transfer only the blocks that decode does not have', async () => {
+    await world.host('prefill');
+    const decode = await world.host('decode');
+    for (const id of [1, 2]) {
+      await world.submit(id, { blockHashes: [51, 52] });
+      await world.untilEnded(id);
+    }
+    const bytes = decode.presence().histograms['nixl_bytes_transferred'];
+    expect([bytes?.count, bytes?.sum]).toEqual([2, 40 + (40 - 2 * 16)]);
+    const [scheduled] = world
+      .of(2)
+      .filter(({ kind, stage }) => kind === 'scheduled' && stage === 'decode');
+    expect(scheduled).toMatchObject({ extra: 32, count: 8 });
+  });
+
   it('count what they did for the scrape', async () => {
     const prefill = await world.host('prefill');
     const decode = await world.host('decode');
