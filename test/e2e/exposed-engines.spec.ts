@@ -10,7 +10,7 @@ describe('engines on ports of their own, for an outside router', () => {
   let firstPort: number;
 
   beforeAll(async () => {
-    firstPort = await freePort();
+    firstPort = await freePort(2);
     cluster = await TestCluster.start({
       topology: '1P1D',
       flags: [

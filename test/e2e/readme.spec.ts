@@ -31,7 +31,7 @@ function commands(start: string): string[] {
 async function whileUp(line: string, use: (port: number) => Promise<void>): Promise<void> {
   const port = await freePort();
   const exposed = line.includes('--expose-engines')
-    ? ` --expose-engines-port ${await freePort()}`
+    ? ` --expose-engines-port ${await freePort(4)}`
     : '';
   const isNpm = line.startsWith('npm');
   const shell = `${line}${isNpm ? ' --' : ''} --port ${port}${exposed}`;
@@ -40,16 +40,18 @@ async function whileUp(line: string, use: (port: number) => Promise<void>): Prom
     stdio: 'ignore',
     env: withoutRedis(),
   });
-  const isReady = (): Promise<boolean> =>
-    fetch(`http://127.0.0.1:${port}/health/ready`).then(
+  const gone = once(up, 'exit');
+  const isReady = async (): Promise<boolean> => {
+    expect(up.exitCode, `"${shell}" has ended`).toBe(null);
+    return fetch(`http://127.0.0.1:${port}/health/ready`).then(
       (answer) => answer.ok,
       () => false,
     );
+  };
   try {
     await waitUntil(isReady, { what: `"${shell}" is ready`, deadlineMs: 40_000 });
     await use(port);
   } finally {
-    const gone = once(up, 'exit');
     up.kill('SIGTERM');
     await gone;
   }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -137,14 +138,21 @@ export class TestCluster {
   }
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** The first of `count` free ports in a row, below those that the system gives to outgoing connections. */
+export async function freePort(count = 1): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const first = randomInt(20_000, 32_000);
+    const ports = Array.from({ length: count }, (_none, i) => first + i);
+    const isFree = await Promise.all(ports.map(canListen));
+    if (isFree.every(Boolean)) return first;
+  }
+  throw new Error(`found no ${count} free ports in a row`);
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
