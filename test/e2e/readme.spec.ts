@@ -54,6 +54,12 @@ async function whileUp(line: string, use: (port: number) => Promise<void>): Prom
   } finally {
     up.kill('SIGTERM');
     await gone;
+    const isGone = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${port}/ping`).then(
+        () => false,
+        () => true,
+      );
+    await waitUntil(isGone, { what: `nothing of "${shell}" answers any more` });
   }
 }
 
