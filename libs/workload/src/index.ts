@@ -4,3 +4,5 @@ export { AzureTraceReader, readAzureTrace } from './azure-trace';
 export type { MalformedLine, TraceLine, TraceRequest } from './azure-trace';
 export { buildLengthModel } from './length-model';
 export type { Bounds, LengthModel, LengthSpec } from './length-model';
+export { pick, WorkloadBuilder } from './workload';
+export type { Workload, WorkloadBuilderOptions } from './workload';

@@ -6,13 +6,13 @@ import {
 } from '@baton/contract';
 import type { SequenceSpec } from '@baton/engine';
 import { unreachable, usToSeconds } from '@baton/kernel';
+import { Room } from '@baton/placement';
 import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transport';
 import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
 import { claimOn } from './kv-reference';
-import { Room } from './room';
 import type { Fetching, Run } from './run';
 
 type Permitted = Extract<RunPermit, { kind: 'run' }>;

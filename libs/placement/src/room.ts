@@ -1,6 +1,12 @@
-import type { Stage } from '@baton/contract';
 import type { EngineSnapshot } from '@baton/engine';
-import type { EngineFacts } from './host-options';
+import type { EngineRole } from './stage';
+
+/** What the room of an engine is measured by. */
+export interface RoomFacts {
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  readonly blockSize: number;
+}
 
 /** Work that has been taken but has not entered the engine yet. */
 export interface Incoming {
@@ -24,8 +30,8 @@ export class Room {
   private readonly lookahead: number;
 
   constructor(
-    private readonly role: Stage,
-    private readonly facts: EngineFacts,
+    private readonly role: EngineRole,
+    private readonly facts: RoomFacts,
   ) {
     this.meanPromptTokens = facts.maxNumBatchedTokens / 8;
     this.lookahead = Math.max(1, Math.floor(facts.maxNumSeqs / LOOKAHEAD_SHARE));

@@ -1,0 +1,77 @@
+import type { Micros } from '@baton/kernel';
+
+/** How a request ended. */
+export const OUTCOMES = ['unfinished', 'completed', 'rejected', 'refused', 'failed'] as const;
+
+/**
+ * `rejected`: admission turned it away (429). `refused`: it can never fit the model's context or an engine's KV (400). `failed`: it was
+ * lost on the way (500). `unfinished`: the run ended before it did.
+ */
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Index of an outcome in `OUTCOMES`, as it stands in the `outcome` column. */
+export function outcomeCode(outcome: Outcome): number {
+  return OUTCOMES.indexOf(outcome);
+}
+
+/** An instant that has not come, in every `…Us` column. */
+export const NEVER = -1;
+
+/**
+ * What happened to each request of a run, as columns: row i is the i-th request of the workload. Virtual runs, recorded live runs and
+ * the load generator all fill one, and everything that is reported is computed from it. Instants are µs on the run's own timeline;
+ * what did not happen (no hand-over on an aggregated engine, say) is `NEVER`. About 90 bytes per request.
+ */
+export class RequestLog {
+  readonly outcome: Uint8Array;
+  readonly promptTokens: Int32Array;
+  /** Tokens the request wants (what a run has given out is `emittedTokens`). */
+  readonly outputTokens: Int32Array;
+  readonly emittedTokens: Int32Array;
+  /** Prompt tokens found in the prefix cache of the engine that computed the prompt. */
+  readonly cachedTokens: Int32Array;
+  /** Prompt tokens whose KV came over a link. */
+  readonly transferredTokens: Int32Array;
+  readonly preemptions: Uint16Array;
+  /** Index of the engine that computed the prompt and of the one that generated; -1 = none yet. */
+  readonly prefillEngine: Int16Array;
+  readonly decodeEngine: Int16Array;
+  /** The client sends it (arrival at the API). */
+  readonly arrivalUs: Float64Array;
+  /** Its first step on the engine that computes the prompt begins. */
+  readonly prefillStartUs: Float64Array;
+  /** The prompt is computed and held for decode. */
+  readonly heldUs: Float64Array;
+  /** Blocks are reserved on decode and the transfer begins. */
+  readonly transferStartUs: Float64Array;
+  /** All KV is on the decode engine. */
+  readonly transferEndUs: Float64Array;
+  readonly firstTokenUs: Float64Array;
+  readonly finishUs: Float64Array;
+
+  constructor(readonly count: number) {
+    const instants = (): Float64Array => new Float64Array(count).fill(NEVER);
+    this.outcome = new Uint8Array(count);
+    this.promptTokens = new Int32Array(count);
+    this.outputTokens = new Int32Array(count);
+    this.emittedTokens = new Int32Array(count);
+    this.cachedTokens = new Int32Array(count);
+    this.transferredTokens = new Int32Array(count);
+    this.preemptions = new Uint16Array(count);
+    this.prefillEngine = new Int16Array(count).fill(-1);
+    this.decodeEngine = new Int16Array(count).fill(-1);
+    this.arrivalUs = instants();
+    this.prefillStartUs = instants();
+    this.heldUs = instants();
+    this.transferStartUs = instants();
+    this.transferEndUs = instants();
+    this.firstTokenUs = instants();
+    this.finishUs = instants();
+  }
+}
+
+/** Time to first token, undefined before it has come. */
+export function ttftUs(log: RequestLog, row: number): Micros | undefined {
+  const first = log.firstTokenUs[row]!;
+  return first === NEVER ? undefined : first - log.arrivalUs[row]!;
+}

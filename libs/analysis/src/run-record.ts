@@ -1,0 +1,56 @@
+import type { Micros } from '@baton/kernel';
+import type { IntervalHistogram } from './interval-histogram';
+import type { RequestLog } from './request-log';
+
+export type EngineRoleName = 'prefill' | 'decode' | 'aggregated';
+
+/** Totals of one engine over a run. */
+export interface EngineRecord {
+  readonly engineId: string;
+  readonly role: EngineRoleName;
+  /** GPUs it stands for: tensor-parallel size times whatever else it spans. */
+  readonly gpus: number;
+  readonly numBlocks: number;
+  readonly steps: number;
+  /** Time in which a step was under way. */
+  readonly busyUs: Micros;
+  /** From when it was ready to when it left. */
+  readonly upUs: Micros;
+  readonly promptTokensComputed: number;
+  readonly promptTokensCached: number;
+  readonly promptTokensTransferred: number;
+  readonly prefixQueriesTokens: number;
+  readonly prefixHitsTokens: number;
+  readonly generatedTokens: number;
+  readonly preemptions: number;
+  readonly finished: number;
+  readonly kvTransferBytes: number;
+  readonly kvUsageMean: number;
+  readonly kvUsageMax: number;
+  readonly leaseExpiries: number;
+}
+
+/** Gauges of every engine at equal intervals: `values[metric][engine * samples + sample]`. */
+export interface SeriesRecord {
+  readonly startUs: Micros;
+  readonly intervalUs: Micros;
+  readonly samples: number;
+  readonly running: Float32Array;
+  readonly waiting: Float32Array;
+  readonly kvUsage: Float32Array;
+  readonly heldBlocks: Float32Array;
+}
+
+/** Everything that a run leaves behind. */
+export interface RunRecord {
+  readonly log: RequestLog;
+  readonly engines: readonly EngineRecord[];
+  /** Gaps between the tokens of one request, over all requests. */
+  readonly itl: IntervalHistogram;
+  readonly series: SeriesRecord;
+  /** Instant of the last event. */
+  readonly endUs: Micros;
+  readonly steps: number;
+  /** Events that the driver handled; a leap is one. */
+  readonly events: number;
+}

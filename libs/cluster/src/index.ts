@@ -1,0 +1,1 @@
+export type { ClusterScenario, EnginePool } from './scenario';
