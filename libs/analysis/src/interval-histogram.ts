@@ -2,14 +2,19 @@ import { assert, type Micros } from '@baton/kernel';
 
 /** Buckets per power of two: values within a bucket differ by less than 1/256. */
 const PER_OCTAVE = 256;
+const PER_OCTAVE_BITS = 8;
 const OCTAVES = 42;
+const LAST_BUCKET = PER_OCTAVE * OCTAVES - 1;
+const INT32_LIMIT = 2 ** 31;
+/** Lengths from 2^31 µs on are brought into the range of 32-bit integers by this many octaves. */
+const HIGH_SHIFT = 23;
 
 /**
- * Counts of time intervals by length. Below 256 µs exact, above in 256 buckets per power of two (a quantile is at most 0.4 % off); count, sum and
- * extremes are exact. A constant amount of memory, and adding a whole leap of steps costs the buckets it spans, not its steps.
+ * Counts of time intervals by length. Below 256 µs exact, above in 256 buckets per power of two (a quantile is at most 0.4 % off); count and sum
+ * are exact, and so are the extremes of intervals added one by one. A constant amount of memory, and adding a whole leap of steps costs the buckets it spans, not its steps.
  */
 export class IntervalHistogram {
-  private readonly counts = new Float64Array(PER_OCTAVE * OCTAVES);
+  private readonly counts = new Float64Array(LAST_BUCKET + 1);
   count = 0;
   sumUs = 0;
   maxUs = 0;
@@ -22,6 +27,25 @@ export class IntervalHistogram {
     this.sumUs += us * times;
     if (us > this.maxUs) this.maxUs = us;
     if (us < this.minUs) this.minUs = us;
+  }
+
+  /**
+   * Adds a leap: `steps` intervals, laid end to end over `spanUs`, whose lengths change by equal amounts from `firstUs` on (the last one
+   * follows: 2 · spanUs / steps − firstUs), each counted `times` times. Allocates nothing and costs the buckets between first and last.
+   */
+  // eslint-disable-next-line no-restricted-syntax -- an inner loop that may not allocate an options object
+  addLinear(firstUs: Micros, spanUs: Micros, steps: number, times: number): void {
+    if (steps === 0 || times === 0) return;
+    const lastUs = steps === 1 ? firstUs : Math.max(0, (2 * spanUs) / steps - firstUs);
+    const lowUs = Math.min(firstUs, lastUs);
+    const highUs = Math.max(firstUs, lastUs);
+    this.count += steps * times;
+    this.sumUs += spanUs * times;
+    if (highUs > this.maxUs) this.maxUs = highUs;
+    if (lowUs < this.minUs) this.minUs = lowUs;
+    const bucket = bucketOf(lowUs);
+    if (bucket === bucketOf(highUs)) this.counts[bucket]! += steps * times;
+    else this.spread(lowUs, (highUs - lowUs) / (steps - 1), steps, times);
   }
 
   merge(other: IntervalHistogram): void {
@@ -38,24 +62,66 @@ export class IntervalHistogram {
 
   /** The smallest length that a share `q` in (0, 1] of the intervals does not exceed; NaN when empty. */
   quantileUs(q: number): number {
-    assert(q > 0 && q <= 1, `a quantile lies in (0, 1]: ${q}`);
-    if (this.count === 0) return NaN;
-    const rank = Math.ceil(q * this.count);
+    return this.quantilesUs([q])[0]!;
+  }
+
+  /** `quantileUs` of ascending shares, in one pass. */
+  quantilesUs(shares: readonly number[]): number[] {
+    let bucket = -1;
     let seen = 0;
-    for (let bucket = 0; bucket < this.counts.length; bucket++) {
-      seen += this.counts[bucket]!;
-      if (seen >= rank) return Math.min(this.maxUs, Math.max(this.minUs, middleOf(bucket)));
+    return shares.map((q) => {
+      assert(q > 0 && q <= 1, `a quantile lies in (0, 1]: ${q}`);
+      if (this.count === 0) return NaN;
+      const rank = Math.ceil(q * this.count);
+      while (seen < rank && bucket < LAST_BUCKET) seen += this.counts[++bucket]!;
+      return Math.min(this.maxUs, Math.max(this.minUs, middleOf(bucket)));
+    });
+  }
+
+  /** Intervals not longer than `us`, give or take those in its bucket. */
+  countUpTo(us: Micros): number {
+    if (us >= this.maxUs) return this.count;
+    const last = bucketOf(us);
+    let seen = 0;
+    for (let bucket = 0; bucket <= last; bucket++) seen += this.counts[bucket]!;
+    return seen;
+  }
+
+  /** Lengths `lowUs + j · growthUs` for j < steps, bucket by bucket. */
+  // eslint-disable-next-line no-restricted-syntax -- as above
+  private spread(lowUs: Micros, growthUs: Micros, steps: number, times: number): void {
+    let done = 0;
+    for (let bucket = bucketOf(lowUs); done < steps; bucket++) {
+      const below =
+        bucket >= LAST_BUCKET ? steps : Math.ceil((endOf(bucket) - 0.5 - lowUs) / growthUs);
+      const until = Math.min(steps, Math.max(done, below));
+      this.counts[bucket]! += (until - done) * times;
+      done = until;
     }
-    return this.maxUs;
   }
 }
 
+/** Bucket b of octave o (0 for lengths from 256 to 511) holds 2^o lengths; the length is rounded first. */
 function bucketOf(us: Micros): number {
-  const value = Math.max(0, Math.round(us));
-  if (value < PER_OCTAVE) return value;
-  const octave = Math.floor(Math.log2(value)) - 8;
-  const bucket = (octave + 1) * PER_OCTAVE + Math.floor(value / 2 ** octave) - PER_OCTAVE;
-  return Math.min(bucket, PER_OCTAVE * OCTAVES - 1);
+  if (us + 0.5 >= INT32_LIMIT) return bucketOfLong(us);
+  const value = (us + 0.5) | 0;
+  if (value < PER_OCTAVE) return value < 0 ? 0 : value;
+  const octave = 31 - Math.clz32(value) - PER_OCTAVE_BITS;
+  return octave * PER_OCTAVE + (value >> octave);
+}
+
+function bucketOfLong(us: Micros): number {
+  const shifted = Math.round(us) / 2 ** HIGH_SHIFT;
+  if (shifted >= INT32_LIMIT) return LAST_BUCKET;
+  const octave = 31 - Math.clz32(shifted) - PER_OCTAVE_BITS;
+  return Math.min(LAST_BUCKET, (octave + HIGH_SHIFT) * PER_OCTAVE + (shifted >> octave));
+}
+
+/** The first length behind a bucket. */
+function endOf(bucket: number): Micros {
+  if (bucket < PER_OCTAVE) return bucket + 1;
+  const octave = Math.floor(bucket / PER_OCTAVE) - 1;
+  return (PER_OCTAVE + (bucket % PER_OCTAVE) + 1) * 2 ** octave;
 }
 
 function middleOf(bucket: number): Micros {
