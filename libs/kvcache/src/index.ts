@@ -1,3 +1,5 @@
 export { BlockList } from './block-list';
 export { BlockPool, PrefixMatch } from './block-pool';
 export type { BlockPoolOptions } from './block-pool';
+export { FreeList } from './free-list';
+export { PrefixIndex } from './prefix-index';

@@ -1,4 +1,13 @@
+export { hasQueueRoom, missesSlo, predictTtftUs } from './admission';
+export { buildPolicy, POLICY_KINDS } from './build-policy';
+export type { PolicySpec } from './build-policy';
+export { isPrefilledOnDecode } from './disaggregation';
+export { Placer, SHARED_QUEUE } from './placer';
+export type { ArrivalChoice, DecodeChoice, PlacerSpec, StagePolicySpec } from './placer';
 export type { EngineView, PlacementRequest, PlacementContext, Policy } from './policy';
+export { PrefixDirectory } from './prefix-directory';
+export { PrefixMemory } from './prefix-memory';
+export type { BlockRange } from './prefix-memory';
 export { retryAfterSeconds } from './retry-after';
 export { chooseRoute } from './route';
 export type { ClusterLoad, RouteChoice, StageLoad } from './route';
@@ -7,3 +16,4 @@ export type { Topology } from './topology';
 export { Room } from './room';
 export type { Incoming, RoomFacts } from './room';
 export type { EngineRole } from './stage';
+export { estimateTtftUs, prefillUs } from './ttft-estimate';

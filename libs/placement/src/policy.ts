@@ -1,4 +1,5 @@
 import type { Micros } from '@baton/kernel';
+import type { EngineRole } from './stage';
 
 /**
  * One engine as a policy sees it: the newest snapshot that the engine published, with what this router has sent there since then already
@@ -9,7 +10,7 @@ export interface EngineView {
   readonly engineId: string;
   /** Running, waiting and deferred sequences. */
   readonly requests: number;
-  /** Prompt tokens that wait to be computed, plus those of requests on their way. */
+  /** Prompt tokens that are not computed yet, those of the step under way and of requests on their way included. */
   readonly waitingTokens: number;
   /** Tokens of KV in use, as blocks in use times the block size. */
   readonly kvTokens: number;
@@ -22,7 +23,7 @@ export interface PlacementRequest {
   readonly promptTokens: number;
   /** Whatever makes requests of one conversation meet again: a hash of session or user; 0 = none. */
   readonly sessionKey: number;
-  /** Chained hashes of the prompt's full blocks, `blockCount` of them from `blockFrom` on. */
+  /** Chained hashes of the prompt's full blocks, `blockCount` of them from `blockFrom` on. 0 = private, and so is all behind it. */
   readonly blockHashes: ArrayLike<number>;
   readonly blockFrom: number;
   readonly blockCount: number;
@@ -30,11 +31,13 @@ export interface PlacementRequest {
 
 export interface PlacementContext {
   readonly request: PlacementRequest;
+  /** What the engine is chosen for. Every stage has a policy of its own. */
+  readonly stage: EngineRole;
   /** The engines that are ready, in a stable order; at least one. */
   readonly engines: readonly EngineView[];
-  /** Prompt tokens of the request that this engine is believed to hold in its prefix cache. */
+  /** Prompt tokens of the request that this engine is believed to hold in its prefix cache: see `PrefixDirectory`. */
   cachedTokens(engine: EngineView): number;
-  /** How long this engine would compute so many prompt tokens behind `cached` ones, by its step-time model. */
+  /** How long this engine would compute so many prompt tokens behind `cached` ones, by its step-time model: see `prefillUs`. */
   prefillUs(engine: EngineView, tokens: number, cached: number): Micros;
 }
 

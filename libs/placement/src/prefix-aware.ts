@@ -1,0 +1,84 @@
+import { estimateTtftUs } from './ttft-estimate';
+import type { EngineView, PlacementContext, Policy } from './policy';
+import { tokenLoad } from './least-loaded';
+
+export interface PrefixAwareSpec {
+  readonly kind: 'prefix-aware';
+  /**
+   * Where prompts are computed: the engine with the longest prefix is kept while its estimated TTFT is at most this many times the
+   * smallest. >= 1; 1 (the default) = always the smallest.
+   */
+  readonly balanceThreshold?: number | undefined;
+  /** Where prompts are not computed: tokens of load that one token found in the cache outweighs. >= 0, default 1. */
+  readonly overlapWeight?: number | undefined;
+}
+
+/**
+ * Weighs what an engine already holds of the prompt against what it has to do.
+ *
+ * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1) without moving KV between prefill engines: the smallest
+ * `T_queue + T_prefill(len, own prefix)`. A hot prefix is replicated by itself, once its engine's queue costs more than computing it again.
+ * For decode it is the cost of Dynamo's KV router: `load + weight · (prompt − cached)`, all in tokens.
+ * Of several equal engines the one that comes next after the last choice, so that new prefixes spread over idle engines.
+ */
+export class PrefixAware implements Policy {
+  private readonly balanceThreshold: number;
+  private readonly overlapWeight: number;
+  private last = -1;
+
+  constructor(spec: PrefixAwareSpec) {
+    this.balanceThreshold = spec.balanceThreshold ?? 1;
+    this.overlapWeight = spec.overlapWeight ?? 1;
+  }
+
+  choose(context: PlacementContext): number {
+    this.last = context.stage === 'decode' ? this.cheapest(context) : this.soonest(context);
+    return this.last;
+  }
+
+  private soonest(context: PlacementContext): number {
+    const { engines } = context;
+    let best = -1;
+    let bestUs = Infinity;
+    let longest = -1;
+    let longestUs = Infinity;
+    let longestTokens = -1;
+    for (let turn = 1; turn <= engines.length; turn++) {
+      const i = this.inTurn(turn, engines.length);
+      const us = estimateTtftUs(context, engines[i]!);
+      if (us < bestUs) {
+        best = i;
+        bestUs = us;
+      }
+      const tokens = context.cachedTokens(engines[i]!);
+      if (tokens < longestTokens || (tokens === longestTokens && us >= longestUs)) continue;
+      longest = i;
+      longestUs = us;
+      longestTokens = tokens;
+    }
+    return longestUs <= bestUs * this.balanceThreshold ? longest : best;
+  }
+
+  private cheapest(context: PlacementContext): number {
+    const { engines } = context;
+    let best = -1;
+    let lowest = Infinity;
+    for (let turn = 1; turn <= engines.length; turn++) {
+      const i = this.inTurn(turn, engines.length);
+      const cost = this.decodeCost(context, engines[i]!);
+      if (cost >= lowest) continue;
+      best = i;
+      lowest = cost;
+    }
+    return best;
+  }
+
+  private decodeCost(context: PlacementContext, engine: EngineView): number {
+    const missing = context.request.promptTokens - context.cachedTokens(engine);
+    return tokenLoad(engine, context.stage) + this.overlapWeight * missing;
+  }
+
+  private inTurn(turn: number, count: number): number {
+    return (this.last + turn) % count;
+  }
+}

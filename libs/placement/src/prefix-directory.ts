@@ -1,0 +1,32 @@
+import type { PlacementRequest } from './policy';
+import { PrefixMemory } from './prefix-memory';
+
+/** The prefix memories of all engines that a router sends to, in tokens. */
+export class PrefixDirectory {
+  private readonly memories = new Map<string, PrefixMemory>();
+
+  /** @param blockTokens tokens per hash of the requests */
+  constructor(private readonly blockTokens: number) {}
+
+  /** An engine joined, or came back empty. @param kvTokens what its KV cache holds */
+  join(engineId: string, kvTokens: number): void {
+    this.memories.set(engineId, new PrefixMemory(Math.floor(kvTokens / this.blockTokens)));
+  }
+
+  /** Forgets an engine. */
+  leave(engineId: string): void {
+    this.memories.delete(engineId);
+  }
+
+  /** The engine was sent the request. An engine that never joined is not remembered. */
+  record(engineId: string, request: PlacementRequest): void {
+    this.memories.get(engineId)?.record(request);
+  }
+
+  /** Prompt tokens that the engine is believed to hold: less than the prompt, whose last token is always computed. */
+  cachedTokens(engineId: string, request: PlacementRequest): number {
+    const blocks = this.memories.get(engineId)?.match(request) ?? 0;
+    const usable = Math.floor((request.promptTokens - 1) / this.blockTokens);
+    return Math.min(blocks, usable) * this.blockTokens;
+  }
+}

@@ -1,0 +1,11 @@
+import type { Policy, PlacementContext } from './policy';
+
+/** One engine after the other, whatever they do. */
+export class RoundRobin implements Policy {
+  private last = -1;
+
+  choose({ engines }: PlacementContext): number {
+    this.last = (this.last + 1) % engines.length;
+    return this.last;
+  }
+}
