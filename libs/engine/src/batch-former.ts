@@ -189,14 +189,15 @@ export class BatchFormer {
   }
 
   private tryAdmit(seq: Sequence): Outcome {
-    const { blocks, accounts } = this.parts;
+    const { blocks, accounts, options } = this.parts;
     if (this.budget() <= 0) return 'no-budget';
     const isReady = seq.state === 'ready';
     const start = isReady ? seq.computed : blocks.match(seq);
     const tokens = this.firstChunk(seq, start);
     if (tokens === 0) return 'no-budget';
-    if (!isReady && !blocks.start(seq, start + tokens)) return 'no-room';
     if (!isReady) {
+      if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens)) return 'no-room';
+      if (!blocks.start(seq, start + tokens)) return 'no-room';
       accounts.query(seq, start);
       accounts.cached(seq, start);
     }

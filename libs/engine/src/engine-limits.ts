@@ -18,6 +18,10 @@ export function assertOptions(options: EngineOptions): void {
     assert(Number.isInteger(value) && value >= 1, `${name} must be a positive integer: ${value}`);
   }
   assert(options.longPrefillTokenThreshold >= 0, 'longPrefillTokenThreshold must not be negative');
+  assert(
+    (options.sjfAgingTokensPerSecond ?? 0) >= 0,
+    'sjfAgingTokensPerSecond must not be negative',
+  );
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
 }
 

@@ -42,7 +42,7 @@ export class Engine implements EnginePort {
   /** @throws InvariantError when an option makes no sense (not an integer, or out of range). */
   constructor(private readonly options: EngineOptions) {
     assertOptions(options);
-    const isBefore = schedulingOrder(options.schedulingPolicy);
+    const isBefore = schedulingOrder(options);
     this.blocks = new SequenceBlocks(options);
     this.decode = new DecodeSet(this.blocks);
     this.queue = new WaitingQueue(isBefore);

@@ -55,6 +55,32 @@ describe('preemption', () => {
   });
 });
 
+describe('scheduler_reserve_full_isl', () => {
+  const firstSteps = (schedulerReserveFullIsl: boolean) => {
+    const test = new TestEngine({
+      schedulerReserveFullIsl,
+      numBlocks: 11,
+      maxNumBatchedTokens: 20,
+    });
+    test.submit('old', { promptTokens: 24, outputTokens: 4 });
+    test.submit('new', { promptTokens: 24, outputTokens: 2 });
+    return test.runToRest();
+  };
+
+  it('keeps a prompt waiting until the whole of it fits', () => {
+    const told = firstSteps(true);
+    expect(told.flatMap((each) => each.preempted)).toEqual([]);
+    const ended = told.findIndex((each) => each.finished.includes('old'));
+    expect(told.findIndex((each) => each.scheduled.includes('new'))).toBe(ended + 1);
+  });
+
+  it('when off admits a prompt whose first chunk fits, and preempts it later', () => {
+    const told = firstSteps(false);
+    expect(told[1]?.scheduled).toEqual(['new']);
+    expect(told.flatMap((each) => each.preempted)).toContain('new');
+  });
+});
+
 describe('the prefix cache', () => {
   it('serves the blocks of an earlier prompt, all but the last token', () => {
     const test = new TestEngine();

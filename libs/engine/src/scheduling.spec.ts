@@ -159,3 +159,48 @@ describe('priority', () => {
     expect(order).toEqual(['first', 'second']);
   });
 });
+
+describe('sjf', () => {
+  const policy = { schedulingPolicy: 'sjf', maxNumSeqs: 1 } as const;
+  const admitted = (test: TestEngine) => test.runToRest().flatMap((told) => told.scheduled);
+
+  it('admits the shortest prompt first, equal ones by submission, whatever their outputs', () => {
+    const test = new TestEngine(policy);
+    test.submit('long', { promptTokens: 30, outputTokens: 1 });
+    test.submit('medium', { promptTokens: 12, outputTokens: 9 });
+    test.submit('equal', { promptTokens: 12, outputTokens: 2 });
+    test.submit('short', { promptTokens: 3, outputTokens: 20 });
+    expect(admitted(test)).toEqual(['short', 'medium', 'equal', 'long']);
+  });
+
+  it('leaves a long prompt waiting while shorter ones come, without ageing', () => {
+    const test = new TestEngine(policy);
+    test.submit('long', { promptTokens: 30, outputTokens: 1 });
+    for (let i = 0; i < 20; i++) {
+      test.submit(`short ${i}`, { arrivalUs: test.nowUs });
+      expect(test.step()?.scheduled).toEqual([`short ${i}`]);
+      while (test.engine.snapshot().running > 0) test.step();
+    }
+  });
+
+  it('lets waiting make up for length at the rate of ageing', () => {
+    for (const [laterUs, first] of [
+      [10_900, 'short'],
+      [11_100, 'long'],
+    ] as const) {
+      const test = new TestEngine({ ...policy, sjfAgingTokensPerSecond: 2_000 });
+      test.submit('long', { promptTokens: 30, arrivalUs: 0 });
+      test.submit('short', { promptTokens: 8, arrivalUs: laterUs });
+      expect(admitted(test)[0]).toBe(first);
+    }
+  });
+
+  it('counts what a preempted sequence has to compute again, and preempts the newest', () => {
+    const test = new TestEngine({ schedulingPolicy: 'sjf', numBlocks: 5 });
+    test.submit('old', { promptTokens: 8, outputTokens: 8 });
+    test.submit('new', { promptTokens: 7, outputTokens: 8, arrivalUs: 1 });
+    const told = test.runToRest();
+    expect(told[0]?.scheduled).toEqual(['new', 'old']);
+    expect(told.flatMap((each) => each.preempted)).toEqual(['old']);
+  });
+});

@@ -29,12 +29,17 @@ export class SequenceBlocks {
 
   /** Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`; false and nothing if they lack. */
   start(seq: Sequence, tokens: number): boolean {
+    if (!this.fits(tokens)) return false;
     const fresh = this.blocksFor(tokens) - this.hit.length;
-    if (fresh > this.pool.freeBlocks - this.hit.idle) return false;
     this.pool.share(this.hit, seq.blocks);
     this.pool.take(fresh, seq.blocks);
     seq.publishedBlocks = this.hit.length;
     return true;
+  }
+
+  /** Whether blocks up to `tokens` are free for a sequence without blocks, beside those that `match` found. */
+  fits(tokens: number): boolean {
+    return this.blocksFor(tokens) - this.hit.length <= this.pool.freeBlocks - this.hit.idle;
   }
 
   /** Adds what the first `tokens` tokens still need; false and nothing if it lacks. */

@@ -13,9 +13,13 @@ export interface EngineOptions {
   readonly maxModelLen: number;
   /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
   readonly longPrefillTokenThreshold: number;
+  /** Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk; they are not set aside. Unset: false. */
+  readonly schedulerReserveFullIsl?: boolean;
   readonly enablePrefixCaching: boolean;
   readonly enableChunkedPrefill: boolean;
-  readonly schedulingPolicy: 'fcfs' | 'priority';
+  readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
+  /** `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a long one may starve. */
+  readonly sjfAgingTokensPerSecond?: number;
   readonly stepTime: StepTimeModel;
   /** Seeds the jitter of the step-time model, which depends on (seed, request id, token index) alone. */
   readonly seed: number;

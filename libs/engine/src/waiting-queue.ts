@@ -2,19 +2,36 @@ import type { EngineOptions } from './types';
 import type { Sequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
+export type SchedulingOptions = Pick<EngineOptions, 'schedulingPolicy' | 'sjfAgingTokensPerSecond'>;
+
 /** Whether `a` is scheduled before `b`. */
 export type SchedulingOrder = (a: Sequence, b: Sequence) => boolean;
 
 /**
- * The order of vLLM's waiting queue. `fcfs` is the order of submission, in which a preempted sequence stands before all that were
- * never admitted; `priority` is the lower number, then the earlier arrival.
+ * `fcfs` and `priority` are the orders of vLLM's waiting queue: by submission, in which a preempted sequence stands before all that were
+ * never admitted, and by the lower number, then the earlier arrival. `sjf` is not vLLM's: the fewest tokens to compute first.
  */
-export function schedulingOrder(policy: EngineOptions['schedulingPolicy']): SchedulingOrder {
-  if (policy === 'fcfs') return (a, b) => a.order < b.order;
+export function schedulingOrder(options: SchedulingOptions): SchedulingOrder {
+  const { schedulingPolicy, sjfAgingTokensPerSecond = 0 } = options;
+  if (schedulingPolicy === 'fcfs') return (a, b) => a.order < b.order;
+  if (schedulingPolicy === 'sjf') return shortestFirst(sjfAgingTokensPerSecond / 1e6);
   return (a, b) => {
     if (a.priority !== b.priority) return a.priority < b.priority;
     if (a.arrivalUs !== b.arrivalUs) return a.arrivalUs < b.arrivalUs;
     return a.order < b.order;
+  };
+}
+
+/**
+ * Waiting shortens a sequence by as many tokens per µs as any other, so the difference between two never changes: that of their tokens and
+ * their arrivals. What the prefix cache holds does change, and does not count.
+ */
+function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
+  const length = (seq: Sequence): number =>
+    seq.targetTokens - seq.computed + agingTokensPerUs * seq.arrivalUs;
+  return (a, b) => {
+    const difference = length(a) - length(b);
+    return difference === 0 ? a.order < b.order : difference < 0;
   };
 }
 

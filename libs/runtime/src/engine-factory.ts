@@ -72,6 +72,8 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     enablePrefixCaching: config.enablePrefixCaching,
     enableChunkedPrefill: config.enableChunkedPrefill,
     schedulingPolicy: config.schedulingPolicy,
+    sjfAgingTokensPerSecond: config.sjfAging,
+    schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     stepTime: buildStepTimeModel(stepTimeSpec(config), placement),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,

@@ -25,8 +25,16 @@ export const ENGINE = {
   enableChunkedPrefill: toggle(true, {
     help: 'Split a prompt over several steps when the token budget is short.',
   }),
-  schedulingPolicy: choice(['fcfs', 'priority'], 'fcfs', {
-    help: 'Order of waiting requests: first come first served, or by `priority` of the request (lower first).',
+  schedulingPolicy: choice(['fcfs', 'priority', 'sjf'], 'fcfs', {
+    help: 'Order of waiting requests: first come first served, by `priority` of the request (lower first), or the shortest prompt first (not in vLLM; long prompts may starve, see sjf_aging).',
+  }),
+  /** 0 = none. */
+  sjfAging: number(0, [0, 1e9], {
+    help: 'sjf: how much one second of waiting shortens a prompt in the order, so that long ones do not starve.',
+    unit: 'tokens/s, simulated',
+  }),
+  schedulerReserveFullIsl: toggle(true, {
+    help: 'Admit a prompt only when blocks for the whole of it are free, not just for its first chunk.',
   }),
   /** Simulated seconds. */
   startupDuration: number(0, [0, 86_400], {
