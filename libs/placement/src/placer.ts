@@ -7,7 +7,7 @@ import type { PlacementContext, Policy } from './policy';
 export type DecodeChoice = 'early' | 'late';
 
 /** `pull`: engines take from the stage's shared queue, nobody chooses. */
-export type StagePolicySpec = PolicySpec | { readonly kind: 'pull' };
+export type StagePolicySpec = 'pull' | PolicySpec;
 
 export interface PlacerSpec {
   /** For the stage that computes prompts: prefill, or aggregated. */
@@ -80,7 +80,7 @@ export class Placer {
 }
 
 function policyOf(spec: StagePolicySpec, random: RandomStream): Policy | null {
-  return spec.kind === 'pull' ? null : buildPolicy(spec, random);
+  return spec === 'pull' ? null : buildPolicy(spec, random);
 }
 
 function choose(policy: Policy | null, context: PlacementContext): number {
