@@ -13,6 +13,7 @@ export interface Visit {
   readonly hashedShare: number;
   readonly priority: number;
   readonly mode: SequenceSpec['mode'];
+  readonly cacheHitThreshold: number | undefined;
   /** From reservation to arrival, or from hold to release. */
   readonly transferUs: Micros;
   readonly isTransferLost: boolean;
@@ -68,6 +69,7 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   hashedShare: fc.constantFrom(0, 0.5, 1),
   priority: fc.integer({ min: 0, max: 2 }),
   mode: fc.constantFrom('generate', 'generate', 'prefill-and-hold', 'remote-prefill'),
+  cacheHitThreshold: fc.constantFrom(undefined, undefined, undefined, 0, 0.1, 0.5, 1),
   transferUs: fc.integer({ min: 0, max: 9_000 }),
   isTransferLost: fc.boolean(),
   abortAfterUs: fc.option(fc.integer({ min: 0, max: 12_000 }), { nil: undefined, freq: 4 }),
@@ -79,6 +81,7 @@ const knobs = fc.record({
   maxNumBatchedTokens: fc.integer({ min: 1, max: 120 }),
   longPrefillTokenThreshold: fc.constantFrom(0, 0, 7),
   enablePrefixCaching: fc.boolean(),
+  globalCacheHitThreshold: fc.constantFrom(0, 0, 0, 0.2),
   enableChunkedPrefill: fc.constantFrom(true, true, false),
   schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const, 'sjf' as const),
   sjfAgingTokensPerSecond: fc.constantFrom(0, 3_000),
@@ -99,7 +102,8 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
   });
 
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {
-  const { promptTokens, outputTokens, family, hashedShare, priority, mode } = scenario.visits[id]!;
+  const { promptTokens, outputTokens, family, hashedShare, priority, mode, cacheHitThreshold } =
+    scenario.visits[id]!;
   const blocks = Math.floor((promptTokens + outputTokens) / scenario.options.blockSize);
   const hashed = Math.floor(blocks * hashedShare);
   return {
@@ -111,5 +115,6 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
     priority,
     arrivalUs,
     mode,
+    ...(cacheHitThreshold === undefined ? {} : { cacheHitThreshold }),
   };
 }

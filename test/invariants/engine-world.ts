@@ -107,13 +107,24 @@ export class EngineWorld {
 
   private endSequences(facts: StepFacts): void {
     const ids = (handles: readonly SequenceHandle[]) => handles.map((h) => this.idOf.get(h));
-    const { scheduled, firstTokens, held, finished, preempted } = facts;
-    const lists = [scheduled, firstTokens, held, finished, preempted].map(ids);
+    const { scheduled, firstTokens, held, finished, preempted, rejected } = facts;
+    const lists = [scheduled, firstTokens, held, finished, preempted, rejected].map(ids);
     if (lists.some((list) => list.length > 0)) this.note('step', lists);
     for (const handle of facts.emitted) this.countTokens(handle, facts.steps);
     for (const handle of firstTokens) assert(this.tokensOf(handle) === 1, 'a first token is one');
     for (const handle of finished) this.finish(handle);
     for (const handle of held) this.hold(handle);
+    for (const handle of rejected) this.reject(handle);
+  }
+
+  private reject(handle: SequenceHandle): void {
+    const id = this.idOf.get(handle);
+    if (id === undefined) return;
+    const { cacheHitThreshold, mode } = this.scenario.visits[id]!;
+    const threshold = cacheHitThreshold ?? this.scenario.options.globalCacheHitThreshold ?? 0;
+    assert(threshold > 0 && mode !== 'prefill-and-hold', 'nobody asked for a rejection');
+    assert(this.engine.blockIds(handle).length === 0, 'a rejected sequence has blocks');
+    this.end(handle, 'rejected');
   }
 
   private arrive(id: number): void {

@@ -18,6 +18,7 @@ export class Accounts implements EngineCounters {
   /** Held prompts that were given back. */
   released = 0;
   aborted = 0;
+  rejected = 0;
 
   /** The first lookup of a prompt in the prefix cache. */
   query(seq: Sequence, hitTokens: number): void {

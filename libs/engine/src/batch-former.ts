@@ -3,12 +3,14 @@ import type { Accounts } from './accounts';
 import type { DecodeSet } from './decode-set';
 import type { Sequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
+import type { SequenceTable } from './sequence-table';
 import type { StepRecord } from './step-record';
 import type { EngineOptions } from './types';
 import type { SchedulingOrder, WaitingQueue } from './waiting-queue';
 
 export interface BatchFormerParts {
   readonly options: EngineOptions;
+  readonly table: SequenceTable;
   readonly blocks: SequenceBlocks;
   readonly decode: DecodeSet;
   readonly queue: WaitingQueue;
@@ -20,7 +22,7 @@ export interface BatchFormerParts {
 const ALL = false;
 const READY_ONLY = true;
 
-type Outcome = 'admitted' | 'no-budget' | 'no-room';
+type Outcome = 'admitted' | 'rejected' | 'no-budget' | 'no-room';
 
 /**
  * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each that decodes, the next chunk for each
@@ -193,6 +195,10 @@ export class BatchFormer {
     if (this.budget() <= 0) return 'no-budget';
     const isReady = seq.state === 'ready';
     const start = isReady ? seq.computed : blocks.match(seq);
+    if (!isReady && start < seq.cacheHitThreshold * seq.targetTokens) {
+      this.reject(seq, start);
+      return 'rejected';
+    }
     const tokens = this.firstChunk(seq, start);
     if (tokens === 0) return 'no-budget';
     if (!isReady) {
@@ -203,6 +209,16 @@ export class BatchFormer {
     }
     this.run(seq, { start, tokens });
     return 'admitted';
+  }
+
+  private reject(seq: Sequence, hitTokens: number): void {
+    const { queue, record, accounts, table } = this.parts;
+    queue.remove(seq);
+    accounts.query(seq, hitTokens);
+    accounts.rejected++;
+    if (!seq.wasScheduled) seq.cachedTokens = hitTokens;
+    record.rejected.push(seq.handle);
+    table.retire(seq);
   }
 
   /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */

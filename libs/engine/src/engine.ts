@@ -47,8 +47,10 @@ export class Engine implements EnginePort {
     this.decode = new DecodeSet(this.blocks);
     this.queue = new WaitingQueue(isBefore);
     this.record = new StepRecord(this.decode);
-    const { blocks, decode, queue, record, accounts } = this;
-    this.former = new BatchFormer({ options, blocks, decode, queue, isBefore, record, accounts });
+    const { table, blocks, decode, queue, record, accounts } = this;
+    this.former = new BatchFormer({
+      ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
+    });
     this.runner = new StepRunner({
       options,
       former: this.former,
@@ -68,6 +70,7 @@ export class Engine implements EnginePort {
     const why = refusalOf(spec, this.options);
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
+    seq.cacheHitThreshold = thresholdOf(spec, this.options);
     if (this.options.stepTime.tokenJitterUs) seq.requestHash = hashString(spec.requestId);
     if (spec.mode === 'remote-prefill') this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
@@ -233,8 +236,8 @@ export class Engine implements EnginePort {
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
     assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
-    const { finished, released, aborted } = this.accounts;
-    const ended = finished + released + aborted - this.doomed.length;
+    const { finished, released, aborted, rejected } = this.accounts;
+    const ended = finished + released + aborted + rejected - this.doomed.length;
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
 
@@ -292,4 +295,10 @@ export class Engine implements EnginePort {
     else this.queue.remove(seq);
     this.blocks.release(seq);
   }
+}
+
+/** A prompt that is to be fetched by others is computed whatever the cache holds. */
+function thresholdOf({ mode, cacheHitThreshold }: SequenceSpec, options: EngineOptions): number {
+  if (mode === 'prefill-and-hold') return 0;
+  return cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }

@@ -23,6 +23,7 @@ export class Sequence {
   hashes: ArrayLike<number> = NO_HASHES;
   priority = 0;
   arrivalUs: Micros = 0;
+  cacheHitThreshold = 0;
   requestHash = 0;
   /** Order of submission. */
   order = 0;

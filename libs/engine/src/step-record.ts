@@ -17,6 +17,7 @@ export class StepRecord implements StepFacts {
   readonly held: SequenceHandle[] = [];
   readonly finished: SequenceHandle[] = [];
   readonly preempted: SequenceHandle[] = [];
+  readonly rejected: SequenceHandle[] = [];
   private readonly emitting: SequenceHandle[] = [];
   private version = -1;
 
@@ -42,5 +43,6 @@ export class StepRecord implements StepFacts {
     this.held.length = 0;
     this.finished.length = 0;
     this.preempted.length = 0;
+    this.rejected.length = 0;
   }
 }

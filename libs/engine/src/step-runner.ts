@@ -48,19 +48,22 @@ export class StepRunner {
     const { former, record } = this.parts;
     assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
-    if (!former.form()) return undefined;
+    const runs = former.form();
+    if (!runs && record.rejected.length === 0) return undefined;
     this.startUs = startUs;
     this.ahead = 1;
     this.done = 0;
-    this.isLaid = this.isPureDecode() && this.timeline.lay(startUs);
-    this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
+    this.isLaid = runs && this.isPureDecode() && this.timeline.lay(startUs);
+    if (!runs) this.endUs = startUs + 1;
+    else this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
     return this.endUs;
   }
 
   extend(untilUs: Micros): Micros {
     assert(this.ahead === 1, 'only a single step under way is extended');
-    if (!this.isLaid || this.endUs >= untilUs || this.parts.former.mayAdmitNext) return this.endUs;
-    const { decode, blocks } = this.parts;
+    const { decode, blocks, former, record } = this.parts;
+    const staysOne = !this.isLaid || former.mayAdmitNext || record.rejected.length > 0;
+    if (staysOne || this.endUs >= untilUs) return this.endUs;
     const steps = Math.min(
       decode.stepsToFinish,
       1 + decode.stepsFedBy(blocks.pool.freeBlocks),

@@ -20,6 +20,7 @@ export interface Told {
   readonly held: string[];
   readonly finished: string[];
   readonly preempted: string[];
+  readonly rejected: string[];
 }
 
 /** An engine whose sequences go by name, driven one step after the other: for specs. */
@@ -102,6 +103,7 @@ export class TestEngine {
       held: name(facts.held),
       finished: name(facts.finished),
       preempted: name(facts.preempted),
+      rejected: name(facts.rejected),
     };
   }
 }

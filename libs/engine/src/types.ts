@@ -17,6 +17,8 @@ export interface EngineOptions {
   readonly schedulerReserveFullIsl?: boolean;
   readonly enablePrefixCaching: boolean;
   readonly enableChunkedPrefill: boolean;
+  /** `cacheHitThreshold` of sequences that name none, 0..1. Unset: 0. */
+  readonly globalCacheHitThreshold?: number;
   readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
   /** `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a long one may starve. */
   readonly sjfAgingTokensPerSecond?: number;
@@ -46,6 +48,11 @@ export interface SequenceSpec {
    * `remote-prefill`: blocks are reserved by `reserve`, their KV arrives from elsewhere, then generate.
    */
   readonly mode: 'generate' | 'prefill-and-hold' | 'remote-prefill';
+  /**
+   * Least share of its tokens, 0..1, that the prefix cache must hold whenever the sequence is to be admitted from the waiting ones; with less it
+   * ends there (`StepFacts.rejected`). Ignored for `prefill-and-hold`. Unset: the engine's; 0: off.
+   */
+  readonly cacheHitThreshold?: number;
 }
 
 export type Admission =
@@ -70,6 +77,11 @@ export interface StepFacts {
   /** Sequences that ended with this step; their blocks are free. The handle is valid until the next `beginStep`. */
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
+  /**
+   * Sequences that ended when the batch was formed because too few of their tokens were cached (`cacheHitThreshold`). They hold no blocks and got
+   * no token in this step. The handle is valid until the next `beginStep`.
+   */
+  readonly rejected: readonly SequenceHandle[];
 }
 
 export interface EngineCounters {
@@ -84,6 +96,8 @@ export interface EngineCounters {
   /** Sequences that got their last token. */
   readonly finished: number;
   readonly aborted: number;
+  /** Sequences that ended below their cache-hit threshold. */
+  readonly rejected: number;
 }
 
 /**
@@ -106,7 +120,8 @@ export interface EnginePort {
   abort(handle: SequenceHandle): void;
   releaseHeld(handle: SequenceHandle): void;
   /**
-   * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when nothing can run now.
+   * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when nothing can run now. When all that happens is that
+   * sequences are rejected, the step is empty and takes 1 µs.
    * Steps of an unchanged decode batch are laid end to end from one anchor, so their ends do not depend on how they are cut (leap or single).
    */
   beginStep(startUs: Micros): Micros | undefined;

@@ -43,6 +43,7 @@ const NO_COUNTS: EngineCounters = {
   prefixHitsTokens: 0,
   finished: 0,
   aborted: 0,
+  rejected: 0,
 };
 
 /**

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { TestEngine } from './test-engine';
+
+const HASHES = [11, 12, 13, 14, 15, 16];
+
+/** An engine that holds the four blocks of an earlier prompt of 16 tokens. */
+function warm(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEngine {
+  const test = new TestEngine(options);
+  test.submit('first', { promptTokens: 16, outputTokens: 1, blockHashes: HASHES });
+  test.runToRest();
+  return test;
+}
+
+describe('a cache-hit threshold', () => {
+  it('ends a sequence of which too little is cached, without computing anything', () => {
+    const test = warm();
+    const startUs = test.nowUs;
+    const asked = { promptTokens: 20, blockHashes: HASHES };
+    test.submit('too little', { ...asked, cacheHitThreshold: 0.81 });
+    expect(test.step()).toMatchObject({
+      endUs: startUs + 1,
+      scheduled: [],
+      emitted: [],
+      finished: [],
+      rejected: ['too little'],
+    });
+    expect(test.engine.cachedTokens(test.handle('too little'))).toBe(16);
+    expect(test.engine.counters).toMatchObject({ rejected: 1, promptTokensComputed: 16 });
+    expect(test.step()).toBeUndefined();
+    expect(test.engine.hasWork()).toBe(false);
+
+    test.submit('enough', { ...asked, cacheHitThreshold: 0.8 });
+    expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['enough']);
+  });
+
+  it('of the engine counts for sequences that name none, and 0 asks for nothing', () => {
+    const test = new TestEngine({ globalCacheHitThreshold: 0.5 });
+    test.submit('as the engine', {});
+    test.submit('all the same', { cacheHitThreshold: 0 });
+    expect(test.step()).toMatchObject({ rejected: ['as the engine'], scheduled: ['all the same'] });
+  });
+
+  it('costs the others of the batch no time', () => {
+    const lone = new TestEngine();
+    const beside = new TestEngine();
+    for (const test of [lone, beside]) test.submit('a', { outputTokens: 3 });
+    beside.step();
+    lone.step();
+    beside.submit('b', { cacheHitThreshold: 0.1 });
+    const told = beside.step(Infinity);
+    expect(told).toMatchObject({ rejected: ['b'], emitted: ['a'], steps: 1 });
+    expect(told?.endUs).toBe(lone.step()?.endUs);
+  });
+
+  it('does not hold for a prompt that others will fetch, nor for KV that arrives', () => {
+    const test = new TestEngine({ globalCacheHitThreshold: 1 });
+    test.submit('target', { mode: 'remote-prefill' });
+    test.reserve();
+    test.engine.kvArrived(test.handle('target'));
+    test.submit('source', { mode: 'prefill-and-hold' });
+    expect(test.step()).toMatchObject({ held: ['source'], firstTokens: ['target'], rejected: [] });
+  });
+
+  it('holds where KV did not arrive and would be computed here', () => {
+    const test = new TestEngine();
+    test.submit('target', { mode: 'remote-prefill', cacheHitThreshold: 0.1 });
+    test.engine.kvFailed(test.handle('target'));
+    expect(test.step()).toMatchObject({ rejected: ['target'] });
+  });
+
+  it('ends a preempted sequence instead of computing it again, with the tokens it gave out', () => {
+    const test = new TestEngine({ numBlocks: 6, enablePrefixCaching: false });
+    test.submit('old', { outputTokens: 8 });
+    test.step();
+    test.submit('new', { outputTokens: 8, mode: 'remote-prefill', cacheHitThreshold: 0.01 });
+    test.reserve();
+    test.engine.kvArrived(test.handle('new'));
+    const told = test.runToRest();
+    expect(told.flatMap((each) => each.preempted)).toEqual(['new']);
+    expect(told.flatMap((each) => each.rejected)).toEqual(['new']);
+    expect(test.engine.tokensEmitted(test.handle('new'))).toBe(4);
+  });
+});
