@@ -1,3 +1,4 @@
+export type { AnyId } from './id';
 export { DEFAULT_KV_LEASE_US, leaseTimes } from './lease';
 export type { LeaseTimes } from './lease';
 export { lifecycleOf } from './lifecycle';
@@ -21,7 +22,5 @@ export type {
   TargetCounters,
   TargetFact,
 } from './target-protocol';
-export { transferRate } from './transfer-rate';
-export type { LinkShare } from './transfer-rate';
 export { TransferSet } from './transfer-set';
 export type { CompletedTransfer, TransferStart } from './transfer-set';

@@ -1,11 +1,14 @@
 import { assert } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
+import type { AnyId } from './id';
+import { isBefore, LinkEnd, US_PER_SECOND } from './link-end';
+import type { Transfer } from './link-end';
 import { transferRate } from './transfer-rate';
 
-export interface TransferStart {
-  readonly id: string;
-  readonly sourceId: string;
-  readonly targetId: string;
+export interface TransferStart<Id extends AnyId = string> {
+  readonly id: Id;
+  readonly sourceId: Id;
+  readonly targetId: Id;
   readonly bytes: number;
   /** Time before the first byte flows. The transfer counts at both ends from its start on, as the source counts a read from its answer on. */
   readonly baseLatencyUs: Micros;
@@ -17,32 +20,11 @@ export interface TransferStart {
   readonly nowUs: Micros;
 }
 
-export interface CompletedTransfer {
-  readonly id: string;
+export interface CompletedTransfer<Id extends AnyId = string> {
+  readonly id: Id;
   readonly completedUs: Micros;
 }
 
-interface Transfer {
-  readonly id: string;
-  readonly source: LinkEnd;
-  readonly target: LinkEnd;
-  readonly flowsFromUs: Micros;
-  /** Bytes left at `sinceUs`; they flow at `bytesPerUs` since then. */
-  bytesLeft: number;
-  sinceUs: Micros;
-  bytesPerUs: number;
-  completesUs: Micros;
-}
-
-/** One engine's link in one direction. It stays when idle: there are no more than engines. */
-interface LinkEnd {
-  bytesPerSecond: number;
-  readonly transfers: Set<Transfer>;
-  /** What the other side says about how many share its link, itself included; 0 = this set knows all of them. */
-  announced: number;
-}
-
-const US_PER_SECOND = 1_000_000;
 /** Floating point may put an exact division a hair above the whole microsecond. */
 const ROUNDING_SLACK_US = 1e-6;
 
@@ -51,12 +33,13 @@ const ROUNDING_SLACK_US = 1e-6;
  * one target's transfers (a live engine) the source's count is told by `setSourceShare`. Progress is settled only when a rate changes, and
  * completions are whole microseconds, so how often one asks changes nothing.
  */
-export class TransferSet {
-  private readonly transfers = new Map<string, Transfer>();
-  private readonly sources = new Map<string, LinkEnd>();
-  private readonly targets = new Map<string, LinkEnd>();
-  private done: CompletedTransfer[] = [];
-  private earliest: Transfer | undefined;
+export class TransferSet<Id extends AnyId = string> {
+  private readonly transfers = new Map<Id, Transfer<Id>>();
+  private readonly sources = new Map<Id, LinkEnd<Id>>();
+  private readonly targets = new Map<Id, LinkEnd<Id>>();
+  private done: CompletedTransfer<Id>[] = [];
+  private started = 0;
+  private earliest: Transfer<Id> | undefined;
   private isEarliestKnown = true;
   private nowUs: Micros = 0;
 
@@ -65,15 +48,21 @@ export class TransferSet {
   }
 
   /** Starts a transfer. An id may be used again only after its transfer has completed or was cancelled. */
-  start(start: TransferStart): void {
+  start(start: TransferStart<Id>): void {
     assert(start.bytes >= 0 && start.baseLatencyUs >= 0, 'a transfer has a size and a latency');
     assert(start.sourceBytesPerSecond > 0 && start.targetBytesPerSecond > 0, 'links have capacity');
     this.advance(start.nowUs);
-    assert(!this.transfers.has(start.id), `transfer ${start.id} is under way`);
-    const transfer: Transfer = {
+    assert(!this.transfers.has(start.id), 'an id names one transfer under way');
+    const source = endOf(this.sources, start.sourceId);
+    const target = endOf(this.targets, start.targetId);
+    source.bytesPerSecond = start.sourceBytesPerSecond;
+    target.bytesPerSecond = start.targetBytesPerSecond;
+    if (start.sourceActiveReads !== undefined) source.announced = start.sourceActiveReads;
+    const transfer: Transfer<Id> = {
       id: start.id,
-      source: endOf(this.sources, start.sourceId, start.sourceBytesPerSecond),
-      target: endOf(this.targets, start.targetId, start.targetBytesPerSecond),
+      number: this.started++,
+      source,
+      target,
       flowsFromUs: this.nowUs + start.baseLatencyUs,
       bytesLeft: start.bytes,
       sinceUs: this.nowUs,
@@ -81,16 +70,13 @@ export class TransferSet {
       completesUs: Infinity,
     };
     this.transfers.set(transfer.id, transfer);
-    if (start.sourceActiveReads !== undefined) {
-      transfer.source.announced = start.sourceActiveReads;
-    }
-    transfer.source.transfers.add(transfer);
-    transfer.target.transfers.add(transfer);
-    this.retime(transfer.source, transfer.target);
+    source.add(transfer);
+    target.add(transfer);
+    this.divide(source, target);
   }
 
   /** Ends a transfer without completing it; false when it is not under way (any more). */
-  cancel(id: string, nowUs: Micros): boolean {
+  cancel(id: Id, nowUs: Micros): boolean {
     this.advance(nowUs);
     const transfer = this.transfers.get(id);
     if (transfer !== undefined) this.remove(transfer);
@@ -101,12 +87,13 @@ export class TransferSet {
    * The source says how many reads share its link. A count below the transfers that this set has from there is stale and has no effect.
    * The count falls by itself when one of them completes; the source's next word settles it.
    */
-  setSourceShare(sourceId: string, activeReads: number, nowUs: Micros): void {
+  setSourceShare(sourceId: Id, activeReads: number, nowUs: Micros): void {
     this.advance(nowUs);
     const source = this.sources.get(sourceId);
-    if (source === undefined || source.transfers.size === 0) return;
+    if (source === undefined || source.transfers.length === 0) return;
     if (source.announced === activeReads) return;
     source.announced = activeReads;
+    source.divide();
     this.retime(source);
   }
 
@@ -126,7 +113,7 @@ export class TransferSet {
   }
 
   /** What has completed up to `nowUs` and was not returned before, in the order of completion, then of start. */
-  completed(nowUs: Micros): readonly CompletedTransfer[] {
+  completed(nowUs: Micros): readonly CompletedTransfer<Id>[] {
     this.advance(nowUs);
     const done = this.done;
     this.done = [];
@@ -134,36 +121,35 @@ export class TransferSet {
   }
 
   /** The present rate in bytes per second, 0 when not under way; the base latency does not show in it. */
-  rateOf(id: string): number {
+  rateOf(id: Id): number {
     return (this.transfers.get(id)?.bytesPerUs ?? 0) * US_PER_SECOND;
   }
 
-  private remove(transfer: Transfer): void {
+  private remove(transfer: Transfer<Id>): void {
     const { source, target } = transfer;
     this.transfers.delete(transfer.id);
-    source.transfers.delete(transfer);
-    target.transfers.delete(transfer);
-    if (source.announced > 0) source.announced -= 1;
-    if (source.transfers.size === 0) source.announced = 0;
+    source.remove(transfer);
+    target.remove(transfer);
     this.isEarliestKnown = false;
-    this.retime(source, target);
+    this.divide(source, target);
   }
 
-  /** A count or capacity changed at these ends: what has flowed is settled at the old rate, the rest is timed at the new one. */
-  private retime(...ends: LinkEnd[]): void {
-    for (const end of ends) for (const transfer of end.transfers) this.retimeOne(transfer);
+  /** A count or capacity changed at both ends. */
+  private divide(source: LinkEnd<Id>, target: LinkEnd<Id>): void {
+    source.divide();
+    target.divide();
+    this.retime(target);
+    this.retime(source);
   }
 
-  private retimeOne(transfer: Transfer): void {
+  private retime(end: LinkEnd<Id>): void {
+    for (const transfer of end.transfers) this.retimeOne(transfer);
+  }
+
+  /** What has flowed is settled at the old rate, the rest is timed at the new one. */
+  private retimeOne(transfer: Transfer<Id>): void {
     const { source, target } = transfer;
-    const bytesPerUs =
-      transferRate(
-        {
-          bytesPerSecond: source.bytesPerSecond,
-          active: Math.max(source.transfers.size, source.announced),
-        },
-        { bytesPerSecond: target.bytesPerSecond, active: target.transfers.size },
-      ) / US_PER_SECOND;
+    const bytesPerUs = transferRate(source.shareBytesPerUs, target.shareBytesPerUs);
     if (bytesPerUs === transfer.bytesPerUs) return;
     const flowedUs = this.nowUs - Math.max(transfer.sinceUs, transfer.flowsFromUs);
     if (flowedUs > 0) {
@@ -172,17 +158,19 @@ export class TransferSet {
     transfer.sinceUs = this.nowUs;
     transfer.bytesPerUs = bytesPerUs;
     const spanUs = Math.ceil(transfer.bytesLeft / bytesPerUs - ROUNDING_SLACK_US);
+    const beforeUs = transfer.completesUs;
     transfer.completesUs = Math.max(this.nowUs, transfer.flowsFromUs) + Math.max(0, spanUs);
+    target.moved(transfer, beforeUs);
     this.isEarliestKnown = false;
   }
 
-  private next(): Transfer | undefined {
+  private next(): Transfer<Id> | undefined {
     if (this.isEarliestKnown) return this.earliest;
-    let earliest: Transfer | undefined;
-    for (const transfer of this.transfers.values()) {
-      if (earliest === undefined || transfer.completesUs < earliest.completesUs) {
-        earliest = transfer;
-      }
+    let earliest: Transfer<Id> | undefined;
+    for (const target of this.targets.values()) {
+      const first = target.earliest();
+      if (first === undefined) continue;
+      if (earliest === undefined || isBefore(first, earliest)) earliest = first;
     }
     this.earliest = earliest;
     this.isEarliestKnown = true;
@@ -190,13 +178,11 @@ export class TransferSet {
   }
 }
 
-function endOf(ends: Map<string, LinkEnd>, id: string, bytesPerSecond: number): LinkEnd {
-  const known = ends.get(id);
-  if (known !== undefined) {
-    known.bytesPerSecond = bytesPerSecond;
-    return known;
+function endOf<Id>(ends: Map<Id, LinkEnd<Id>>, id: Id): LinkEnd<Id> {
+  let end = ends.get(id);
+  if (end === undefined) {
+    end = new LinkEnd();
+    ends.set(id, end);
   }
-  const end: LinkEnd = { bytesPerSecond, transfers: new Set(), announced: 0 };
-  ends.set(id, end);
   return end;
 }
