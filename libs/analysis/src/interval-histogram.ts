@@ -73,6 +73,7 @@ export class IntervalHistogram {
       assert(q > 0 && q <= 1, `a quantile lies in (0, 1]: ${q}`);
       if (this.count === 0) return NaN;
       const rank = Math.ceil(q * this.count);
+      if (rank >= this.count) return this.maxUs;
       while (seen < rank && bucket < LAST_BUCKET) seen += this.counts[++bucket]!;
       return Math.min(this.maxUs, Math.max(this.minUs, middleOf(bucket)));
     });
@@ -93,7 +94,7 @@ export class IntervalHistogram {
     let done = 0;
     for (let bucket = bucketOf(lowUs); done < steps; bucket++) {
       const below =
-        bucket >= LAST_BUCKET ? steps : Math.ceil((endOf(bucket) - 0.5 - lowUs) / growthUs);
+        bucket >= LAST_BUCKET ? steps : Math.ceil((ENDS[bucket]! - 0.5 - lowUs) / growthUs);
       const until = Math.min(steps, Math.max(done, below));
       this.counts[bucket]! += (until - done) * times;
       done = until;
@@ -117,16 +118,13 @@ function bucketOfLong(us: Micros): number {
   return Math.min(LAST_BUCKET, (octave + HIGH_SHIFT) * PER_OCTAVE + (shifted >> octave));
 }
 
-/** The first length behind a bucket. */
-function endOf(bucket: number): Micros {
-  if (bucket < PER_OCTAVE) return bucket + 1;
-  const octave = Math.floor(bucket / PER_OCTAVE) - 1;
-  return (PER_OCTAVE + (bucket % PER_OCTAVE) + 1) * 2 ** octave;
-}
+/** The first length behind each bucket. */
+const ENDS = Float64Array.from({ length: LAST_BUCKET + 1 }, (_none, bucket) => {
+  const octave = Math.max(0, Math.floor(bucket / PER_OCTAVE) - 1);
+  return (bucket - octave * PER_OCTAVE + 1) * 2 ** octave;
+});
 
 function middleOf(bucket: number): Micros {
-  if (bucket < PER_OCTAVE) return bucket;
-  const octave = Math.floor(bucket / PER_OCTAVE) - 1;
-  const from = (PER_OCTAVE + (bucket % PER_OCTAVE)) * 2 ** octave;
-  return from + (2 ** octave - 1) / 2;
+  const first = bucket === 0 ? 0 : ENDS[bucket - 1]!;
+  return (first + ENDS[bucket]! - 1) / 2;
 }

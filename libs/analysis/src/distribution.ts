@@ -1,0 +1,62 @@
+import { assert, type Micros } from '@baton/kernel';
+import type { IntervalHistogram } from './interval-histogram';
+import { roundTo } from './round-to';
+
+/** Mean, percentiles and maximum of a latency in milliseconds, to the microsecond; all null when nothing was measured. */
+export interface Distribution {
+  readonly mean: number | null;
+  readonly p50: number | null;
+  readonly p90: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+}
+
+const SHARES = [0.5, 0.9, 0.95, 0.99, 1] as const;
+const US_PER_MS = 1_000;
+
+/** Of ascending values in µs. Percentiles are interpolated as numpy does by default, and so vLLM's benchmark. */
+export function distributionOf(ascendingUs: Float64Array): Distribution {
+  const count = ascendingUs.length;
+  if (count === 0) return inMilliseconds(NaN, []);
+  let sumUs = 0;
+  for (let i = 0; i < count; i++) sumUs += ascendingUs[i]!;
+  return inMilliseconds(
+    sumUs / count,
+    SHARES.map((share) => quantile(ascendingUs, share)),
+  );
+}
+
+/** Of counted gaps: mean and maximum exact, percentiles at most 0.4 % off above 256 µs. */
+export function distributionOfGaps(gaps: IntervalHistogram): Distribution {
+  return gaps.count === 0
+    ? inMilliseconds(NaN, [])
+    : inMilliseconds(gaps.meanUs, gaps.quantilesUs(SHARES));
+}
+
+/** The value below which a share of 0..1 of ascending values lies, interpolated between its neighbours; NaN without values. */
+export function quantile(ascending: Float64Array, share: number): number {
+  assert(share >= 0 && share <= 1, `a share lies in 0..1: ${share}`);
+  if (ascending.length === 0) return NaN;
+  const position = share * (ascending.length - 1);
+  const below = Math.floor(position);
+  const low = ascending[below]!;
+  const high = ascending[Math.min(below + 1, ascending.length - 1)]!;
+  return low + (high - low) * (position - below);
+}
+
+function inMilliseconds(meanUs: Micros, quantilesUs: readonly Micros[]): Distribution {
+  const [p50, p90, p95, p99, max] = quantilesUs.map(milliseconds);
+  return {
+    mean: milliseconds(meanUs),
+    p50: p50 ?? null,
+    p90: p90 ?? null,
+    p95: p95 ?? null,
+    p99: p99 ?? null,
+    max: max ?? null,
+  };
+}
+
+function milliseconds(us: Micros): number | null {
+  return roundTo(us / US_PER_MS, 3);
+}

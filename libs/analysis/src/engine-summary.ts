@@ -1,0 +1,60 @@
+import { usToSeconds, type Micros } from '@baton/kernel';
+import { roundTo } from './round-to';
+import type { EngineRecord, EngineRoleName } from './run-record';
+
+/** Totals of one engine, as they stand in a result. */
+export interface EngineSummary {
+  readonly engine: string;
+  readonly role: EngineRoleName;
+  readonly gpus: number;
+  readonly steps: number;
+  /** Share of its time in which a step was under way, 0..1. */
+  readonly utilisation: number | null;
+  readonly busy_seconds: number | null;
+  readonly up_seconds: number | null;
+  readonly finished: number;
+  readonly prompt_tokens_computed: number;
+  readonly prompt_tokens_cached: number;
+  readonly prompt_tokens_transferred: number;
+  readonly generated_tokens: number;
+  readonly prefix_hit_rate: number | null;
+  readonly kv_blocks: number;
+  readonly kv_usage_mean: number | null;
+  readonly kv_usage_max: number | null;
+  readonly kv_transfer_bytes: number;
+  readonly preemptions: number;
+  readonly lease_expiries: number;
+}
+
+export function engineSummary(engine: EngineRecord): EngineSummary {
+  return {
+    engine: engine.engineId,
+    role: engine.role,
+    gpus: engine.gpus,
+    steps: engine.steps,
+    utilisation: share(engine.busyUs, engine.upUs),
+    busy_seconds: seconds(engine.busyUs),
+    up_seconds: seconds(engine.upUs),
+    finished: engine.finished,
+    prompt_tokens_computed: engine.promptTokensComputed,
+    prompt_tokens_cached: engine.promptTokensCached,
+    prompt_tokens_transferred: engine.promptTokensTransferred,
+    generated_tokens: engine.generatedTokens,
+    prefix_hit_rate: share(engine.prefixHitsTokens, engine.prefixQueriesTokens),
+    kv_blocks: engine.numBlocks,
+    kv_usage_mean: roundTo(engine.kvUsageMean, 6),
+    kv_usage_max: roundTo(engine.kvUsageMax, 6),
+    kv_transfer_bytes: engine.kvTransferBytes,
+    preemptions: engine.preemptions,
+    lease_expiries: engine.leaseExpiries,
+  };
+}
+
+/** `part / whole` to six decimals, null without a whole. */
+export function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : roundTo(part / whole, 6);
+}
+
+function seconds(us: Micros): number | null {
+  return roundTo(usToSeconds(us), 6);
+}

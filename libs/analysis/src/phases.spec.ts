@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { meanPhases, PHASES, readPhases } from './phases';
+import { NEVER } from './request-log';
+import { logOf, type TestRow } from './test-log';
+
+const HANDED_OVER: TestRow = {
+  arrivalUs: 100,
+  prefillStartUs: 150,
+  heldUs: 400,
+  transferStartUs: 410,
+  transferEndUs: 440,
+  firstTokenUs: 500,
+  finishUs: 900,
+};
+const AGGREGATED: TestRow = {
+  arrivalUs: 100,
+  prefillStartUs: 110,
+  firstTokenUs: 500,
+  finishUs: 700,
+};
+
+function spansOf(row: TestRow): number[] {
+  const spans = new Float64Array(PHASES.length);
+  readPhases(logOf([row]), 0, spans);
+  return [...spans];
+}
+
+describe('the phases of a request', () => {
+  it('lie end to end from arrival to finish when it was handed over', () => {
+    expect(spansOf(HANDED_OVER)).toEqual([50, 250, 10, 30, 60, 400]);
+    expect(spansOf(HANDED_OVER).reduce((sum, span) => sum + span)).toBe(900 - 100);
+  });
+
+  it('are three on an aggregated engine', () => {
+    expect(spansOf(AGGREGATED)).toEqual([10, 390, NEVER, NEVER, NEVER, 200]);
+  });
+
+  it('end with the last one that ended', () => {
+    const held = { arrivalUs: 100, prefillStartUs: 150, heldUs: 400 };
+    expect(spansOf(held)).toEqual([50, 250, NEVER, NEVER, NEVER, NEVER]);
+    expect(spansOf({ arrivalUs: 100 })).toEqual(PHASES.map(() => NEVER));
+  });
+
+  it('are averaged over the completed requests that had them', () => {
+    const failed: TestRow = { ...HANDED_OVER, prefillStartUs: 399, outcome: 'failed' };
+    expect(meanPhases(logOf([HANDED_OVER, AGGREGATED, failed]))).toEqual({
+      queue: 30,
+      prefill: 320,
+      hold: 10,
+      transfer: 30,
+      decode_wait: 60,
+      decode: 300,
+    });
+    expect(meanPhases(logOf([AGGREGATED])).transfer).toBeNaN();
+  });
+});
