@@ -71,7 +71,7 @@ export class Engine implements EnginePort {
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
     seq.cacheHitThreshold = thresholdOf(spec, this.options);
-    if (this.options.stepTime.tokenJitterUs) seq.requestHash = hashString(spec.requestId);
+    if (this.options.stepTime.tokenJitterUs) seq.requestHash = requestHashOf(spec);
     if (spec.mode === 'remote-prefill') this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
     this.former.touch();
@@ -301,4 +301,9 @@ export class Engine implements EnginePort {
 function thresholdOf({ mode, cacheHitThreshold }: SequenceSpec, options: EngineOptions): number {
   if (mode === 'prefill-and-hold') return 0;
   return cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
+}
+
+function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
+  assert(requestId !== undefined || requestHash !== undefined, 'jitter needs to know the request');
+  return requestHash ?? hashString(requestId!);
 }

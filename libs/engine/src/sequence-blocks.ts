@@ -33,7 +33,6 @@ export class SequenceBlocks {
     const fresh = this.blocksFor(tokens) - this.hit.length;
     this.pool.share(this.hit, seq.blocks);
     this.pool.take(fresh, seq.blocks);
-    seq.publishedBlocks = this.hit.length;
     return true;
   }
 
@@ -56,15 +55,11 @@ export class SequenceBlocks {
 
   /** Lets the full blocks among the first `tokens` tokens be found by others. */
   publish(seq: Sequence, tokens: number): void {
-    const full = Math.floor(tokens / this.blockSize);
-    if (full <= seq.publishedBlocks) return;
-    this.pool.publish(seq.blocks, seq.hashes, { from: seq.publishedBlocks, to: full });
-    seq.publishedBlocks = full;
+    this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
   release(seq: Sequence): void {
     this.pool.release(seq.blocks);
-    seq.publishedBlocks = 0;
   }
 
   blocksFor(tokens: number): number {
@@ -72,7 +67,7 @@ export class SequenceBlocks {
   }
 
   private find(seq: Sequence, tokens: number): number {
-    this.pool.match(seq.hashes, Math.floor(tokens / this.blockSize), this.hit);
+    this.pool.match(seq.blocks, Math.floor(tokens / this.blockSize), this.hit);
     return this.hit.length * this.blockSize;
   }
 }

@@ -9,8 +9,6 @@ import type { SequenceHandle, SequenceSpec } from './types';
 export type SequenceState =
   'waiting' | 'unreserved' | 'deferred' | 'ready' | 'prefilling' | 'decoding' | 'held' | 'gone';
 
-const NO_HASHES: ArrayLike<number> = [];
-
 /**
  * One sequence inside one engine. The record belongs to a slot of the sequence table and is used again, block list included, so a
  * token costs no allocation. While it decodes, its progress is not stored here but follows from the counters of the decode set.
@@ -20,7 +18,6 @@ export class Sequence {
   mode: SequenceSpec['mode'] = 'generate';
   promptTokens = 0;
   outputTokens = 0;
-  hashes: ArrayLike<number> = NO_HASHES;
   priority = 0;
   arrivalUs: Micros = 0;
   cacheHitThreshold = 0;
@@ -31,8 +28,6 @@ export class Sequence {
   rank = 0;
 
   readonly blocks = new BlockList();
-  /** Leading blocks that were offered to the prefix index as full. */
-  publishedBlocks = 0;
 
   /** Tokens whose KV is here. Stale while decoding. */
   computed = 0;
@@ -69,14 +64,13 @@ export class Sequence {
     this.mode = spec.mode;
     this.promptTokens = spec.promptTokens;
     this.outputTokens = spec.outputTokens;
-    this.hashes = spec.blockHashes;
+    this.blocks.describe(spec.blockHashes, spec.blockFrom, spec.blockCount);
     this.priority = spec.priority;
     this.arrivalUs = spec.arrivalUs;
     this.order = order;
     this.computed = 0;
     this.emitted = 0;
     this.chunk = 0;
-    this.publishedBlocks = 0;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;
@@ -87,6 +81,6 @@ export class Sequence {
   /** Lets go of what the caller passed in; the progress stays readable until the record is used again. */
   end(): void {
     this.state = 'gone';
-    this.hashes = NO_HASHES;
+    this.blocks.forget();
   }
 }

@@ -33,14 +33,21 @@ export interface EngineOptions {
 /** Handle of a sequence inside one engine: a small integer that is used again after the sequence has gone. */
 export type SequenceHandle = number;
 
+/** The engine copies what it needs and keeps only `blockHashes`: a caller may fill one object again and again. */
 export interface SequenceSpec {
-  readonly requestId: string;
+  /** Seeds the jitter of step-time models that have one, and is not looked at otherwise. */
+  readonly requestId?: string;
+  /** Takes the place of the hash of `requestId`, for callers without names: an integer in [0, 2^53). */
+  readonly requestHash?: number;
   readonly promptTokens: number;
   /** True length of the output, which the batch former needs to end the sequence and no policy may read. >= 1. */
   readonly outputTokens: number;
   readonly endReason: 'stop' | 'length';
   /** Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is private) and empty. */
   readonly blockHashes: ArrayLike<number>;
+  /** The part of `blockHashes` that is meant, so that one array can serve all requests: 0 and all that follows, unless given. */
+  readonly blockFrom?: number;
+  readonly blockCount?: number;
   readonly priority: number;
   readonly arrivalUs: Micros;
   /**

@@ -44,13 +44,14 @@ class Owners {
 
   private start(hashes: number[], blocks: number): void {
     const { pool, found } = this;
-    pool.match(hashes, blocks, found);
+    const list = new BlockList();
+    list.describe(hashes);
+    pool.match(list, blocks, found);
     const fresh = blocks - found.length;
     if (fresh > pool.freeBlocks - found.idle) return;
-    const list = new BlockList();
     pool.share(found, list);
     expect(pool.take(fresh, list)).toBe(true);
-    pool.publish(list, hashes, { from: found.length, to: blocks });
+    pool.publish(list, blocks);
     this.lists.push(list);
   }
 }

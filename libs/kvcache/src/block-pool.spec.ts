@@ -13,13 +13,16 @@ describe('BlockPool', () => {
 
   function owner(count: number, hashes: readonly number[] = []): BlockList {
     const list = new BlockList();
+    list.describe(hashes);
     expect(pool.take(count, list)).toBe(true);
-    pool.publish(list, hashes, { from: 0, to: count });
+    pool.publish(list, count);
     return list;
   }
 
   function hits(hashes: readonly number[], maxBlocks = hashes.length): number {
-    pool.match(hashes, maxBlocks, found);
+    const wanted = new BlockList();
+    wanted.describe(hashes);
+    pool.match(wanted, maxBlocks, found);
     return found.length;
   }
 

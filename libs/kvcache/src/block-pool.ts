@@ -60,15 +60,15 @@ export class BlockPool {
     return this.usedBlocks / this.numBlocks;
   }
 
-  /** Finds how many leading blocks of `hashes`, at most `maxBlocks`, are here. Touches nothing; O(blocks found). */
-  match(hashes: ArrayLike<number>, maxBlocks: number, into: PrefixMatch): void {
+  /** Finds how many leading blocks of what the list is to hold, at most `maxBlocks`, are here. Touches nothing; O(blocks found). */
+  match({ hashes, hashFrom, hashCount }: BlockList, maxBlocks: number, into: PrefixMatch): void {
     into.length = 0;
     into.idle = 0;
     if (!this.enablePrefixCaching) return;
-    const limit = Math.min(maxBlocks, hashes.length);
+    const limit = Math.min(maxBlocks, hashCount);
     if (into.ids.length < limit) into.ids = new Int32Array(2 * limit);
     while (into.length < limit) {
-      const block = this.index.find(hashes[into.length]!);
+      const block = this.index.find(hashes[hashFrom + into.length]!);
       if (block < 0) return;
       if (this.refs[block] === 0) into.idle++;
       into.ids[into.length++] = block;
@@ -82,6 +82,7 @@ export class BlockPool {
       if (this.refs[block]!++ === 0) this.free.remove(block);
       list.push(block);
     }
+    list.published = list.length;
   }
 
   /**
@@ -102,15 +103,18 @@ export class BlockPool {
   }
 
   /**
-   * Lets the owner's blocks [from, to) be found under their hashes, now that they are full. Blocks without a hash (none, or 0) stay private;
+   * Lets the owner's first `upTo` blocks be found under their hashes, now that they are full. Blocks without a hash (none, or 0) stay private;
    * content that another block already stands for is not entered twice.
    */
-  publish(list: BlockList, hashes: ArrayLike<number>, range: { from: number; to: number }): void {
+  publish(list: BlockList, upTo: number): void {
+    const { published, hashes, hashFrom, hashCount } = list;
+    if (upTo <= published) return;
+    list.published = upTo;
     if (!this.enablePrefixCaching) return;
-    const end = Math.min(range.to, hashes.length);
-    for (let i = range.from; i < end; i++) {
+    const end = Math.min(upTo, hashCount);
+    for (let i = published; i < end; i++) {
       const block = list.ids[i]!;
-      const hash = hashes[i]!;
+      const hash = hashes[hashFrom + i]!;
       if (hash !== 0 && this.index.hashOf(block) === 0) this.index.add(hash, block);
     }
   }
@@ -122,6 +126,7 @@ export class BlockPool {
       if (--this.refs[block]! === 0) this.free.append(block);
     }
     list.length = 0;
+    list.published = 0;
   }
 
   /** Rises each time the block is taken for other content: whoever remembers (block, generation) recognises a stale reference. */

@@ -1,0 +1,71 @@
+import type { Engine, EngineOptions } from '@baton/engine';
+import { buildStepTimeModel, findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
+import { BLOCK_TOKENS, poissonLoad } from './load';
+import { Pairs } from './pairs';
+
+/**
+ * What the engines of a virtual run cost, in CPU time per request:
+ *
+ *   node dist/bench/engine-steps/main.js [requests] [requests per second]
+ */
+const requests = Number(process.argv[2] ?? 1_000_000);
+const requestsPerSecond = Number(process.argv[3] ?? 38);
+
+const placement = { model: findModel('llama-3.1-70b'), gpu: findGpu('a100'), tp: 8 };
+const capacity = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
+
+const options: EngineOptions = {
+  maxNumSeqs: 256,
+  maxNumBatchedTokens: 8_192,
+  blockSize: BLOCK_TOKENS,
+  numBlocks: kvCapacityBlocks(capacity),
+  maxModelLen: placement.model.maxContext,
+  longPrefillTokenThreshold: 0,
+  enablePrefixCaching: true,
+  enableChunkedPrefill: true,
+  schedulingPolicy: 'fcfs',
+  sjfAgingTokensPerSecond: 0,
+  schedulerReserveFullIsl: true,
+  stepTime: buildStepTimeModel({ kind: 'calibrated' }, placement),
+  seed: 1,
+  warmupPenaltyPercent: 0,
+  warmupSteps: 0,
+};
+
+const pairs = new Pairs(poissonLoad(requests, requestsPerSecond), {
+  prefill: 4,
+  decode: 8,
+  options,
+});
+const before = process.cpuUsage();
+const beganMs = performance.now();
+pairs.run();
+const wallMs = performance.now() - beganMs;
+const cpu = process.cpuUsage(before);
+
+function sum(seats: readonly { engine: Engine }[], key: keyof Engine['counters']): number {
+  return seats.reduce((total, { engine }) => total + engine.counters[key], 0);
+}
+
+function hitRate(seats: readonly { engine: Engine }[]): number {
+  return sum(seats, 'prefixHitsTokens') / sum(seats, 'prefixQueriesTokens');
+}
+
+const { prefill, decode } = pairs;
+const decodeSteps = sum(decode, 'steps');
+const result = {
+  requests,
+  finished: sum(decode, 'finished'),
+  user_cpu_us_per_request: cpu.user / requests,
+  wall_us_per_request: (wallMs * 1_000) / requests,
+  step_ends_per_request: pairs.stepEnds / requests,
+  prefill_steps_per_request: sum(prefill, 'steps') / requests,
+  decode_steps_per_request: decodeSteps / requests,
+  decode_batch: sum(decode, 'generatedTokens') / decodeSteps,
+  prefill_hit_rate: hitRate(prefill),
+  decode_hit_rate: hitRate(decode),
+  preemptions: sum(prefill, 'preemptions') + sum(decode, 'preemptions'),
+  simulated_seconds: pairs.nowUs / 1e6,
+  rss_mib: process.memoryUsage().rss / 2 ** 20,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);
