@@ -1,1 +1,8 @@
-export type { ClusterScenario, EnginePool } from './scenario';
+export { simulate } from './driver';
+export type {
+  ClusterScenario,
+  EnginePool,
+  MembershipChange,
+  RunObserver,
+  StepSpan,
+} from './scenario';

@@ -1,11 +1,12 @@
 import type { EngineOptions } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
-import type { EngineRole } from '@baton/placement';
+import type { EngineRole, PlacerSpec } from '@baton/placement';
 import type { Workload } from '@baton/workload';
 
 /** Equal engines of one role. */
 export interface EnginePool {
   readonly role: EngineRole;
+  /** Engines at the start; a pool of 0 is only joined later. */
   readonly count: number;
   readonly options: EngineOptions;
   /** GPUs of one engine. */
@@ -13,15 +14,30 @@ export interface EnginePool {
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
-  /** How long an engine of this pool loads before it takes work. */
+  /** How long an engine that joins later loads before it takes work; those of the start are ready at 0. */
   readonly startupUs: Micros;
 }
+
+/**
+ * Something that happens to the cluster while it runs. `join`: an engine of the pool starts. `leave`: the engine of the pool with the least to
+ * do takes nothing more and goes when it is empty. `become`: as `leave`, and then its GPUs start an engine of the pool `to`.
+ */
+export type MembershipChange =
+  | { readonly atUs: Micros; readonly kind: 'join' | 'leave'; readonly pool: number }
+  | { readonly atUs: Micros; readonly kind: 'become'; readonly pool: number; readonly to: number };
 
 /** A cluster and what is asked of it: everything that a virtual run depends on. */
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
+  readonly changes: readonly MembershipChange[];
+  /** Its content blocks have the size of the engines' KV blocks. */
   readonly workload: Workload;
+  readonly placement: PlacerSpec;
+  /** A request whose TTFT is predicted to be longer is rejected; Infinity = none is. */
+  readonly admissionSloTtftUs: Micros;
   readonly kvLeaseUs: Micros;
+  /** Runs of one stage that a request may take when its KV was lost. */
+  readonly maxRuns: number;
   /** Requests that may wait for one stage; beyond it a request is rejected. Infinity = none is. */
   readonly maxWaitingRequests: number;
   /** Requests that clients have under way at most; the next one is sent when one ends. Infinity = open loop. */
@@ -29,4 +45,25 @@ export interface ClusterScenario {
   readonly seed: number;
   /** Whether decode batches that cannot change take many steps at once; the outcome is the same. */
   readonly leap: boolean;
+}
+
+/** What a caller may watch while a run goes on. */
+export interface RunObserver {
+  /** A request has ended, one way or another. Returning false ends the run there. */
+  readonly onEnd?: (row: number) => boolean | undefined;
+  /** Every so many events: requests that have ended, and all of them. */
+  readonly onProgress?: (ended: number, count: number) => void;
+  /** A step of an engine, or a leap of several. */
+  readonly onSteps?: (span: StepSpan) => void;
+}
+
+/** One object for the whole run: copy what you keep. */
+export interface StepSpan {
+  readonly engine: number;
+  readonly startUs: Micros;
+  readonly endUs: Micros;
+  readonly steps: number;
+  /** Tokens that came out, and prompt tokens that went in. */
+  readonly generatedTokens: number;
+  readonly promptTokens: number;
 }

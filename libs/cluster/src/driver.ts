@@ -1,0 +1,167 @@
+import type { RunRecord } from '@baton/analysis';
+import type { StepFacts } from '@baton/engine';
+import { assert, type Micros } from '@baton/kernel';
+import { Calendar } from './calendar';
+import { Handovers } from './handovers';
+import { Journal } from './journal';
+import { Lifecycle } from './lifecycle';
+import { Membership, mostEngines } from './membership';
+import type { ClusterScenario, RunObserver, StepSpan } from './scenario';
+import { Telemetry } from './telemetry';
+import type { VirtualEngine } from './virtual-engine';
+
+const PROGRESS_EVERY = 1 << 14;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Runs the scenario from its first arrival until every request has ended, or nothing can happen any more. */
+export function simulate(scenario: ClusterScenario, observer: RunObserver = {}): RunRecord {
+  return new ClusterRun(scenario, observer).run();
+}
+
+/**
+ * The virtual-time driver: takes what is due next from the calendar and lets it happen. Everything that decides something (engines, coordinators,
+ * policies) is the same code that the live workers drive; this only carries facts between them, at the instants at which they hold.
+ */
+class ClusterRun {
+  private readonly engines: VirtualEngine[] = [];
+  private readonly calendar: Calendar;
+  private readonly handovers: Handovers;
+  private readonly membership: Membership;
+  private readonly journal: Journal;
+  private readonly lifecycle: Lifecycle;
+  private readonly telemetry: Telemetry;
+  private readonly mostEngines: number;
+  private readonly span: Mutable<StepSpan>;
+  private events = 0;
+  private nowUs: Micros = 0;
+  private isStopped = false;
+
+  constructor(
+    private readonly scenario: ClusterScenario,
+    private readonly observer: RunObserver,
+  ) {
+    assertScenario(scenario);
+    const { engines } = this;
+    const most = mostEngines(scenario);
+    this.mostEngines = most;
+    const slots = { transfers: 3 * most, arrivals: 3 * most + 1, membership: 3 * most + 2 };
+    const calendar = new Calendar(3 * most + 3);
+    this.calendar = calendar;
+    this.journal = new Journal(scenario.workload);
+    this.telemetry = new Telemetry(most);
+    this.handovers = new Handovers(scenario.workload.count, {
+      ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs },
+      slots: {
+        source: (engine) => most + engine,
+        target: (engine) => 2 * most + engine,
+        transfers: slots.transfers,
+      },
+      onTransferStarted: (row, nowUs) => this.lifecycle.onTransferStarted(row, nowUs),
+      onOffered: (row, nowUs) => this.lifecycle.onOffered(row, nowUs),
+      onKvReady: (row, tokens, nowUs) => this.lifecycle.onKvReady(row, tokens, nowUs),
+      onKvFailed: (row, why, nowUs) => this.lifecycle.onKvFailed(row, why, nowUs),
+      onReleased: (engine, row, end) => this.lifecycle.onReleased(engine, row, end),
+    });
+    this.lifecycle = new Lifecycle(scenario, {
+      ...{ engines, calendar, journal: this.journal, handovers: this.handovers },
+      arrivalSlot: slots.arrivals,
+      onEnd: (row) => {
+        if (observer.onEnd?.(row) === false) this.isStopped = true;
+      },
+    });
+    this.membership = new Membership(scenario, {
+      ...{ engines, calendar, slot: slots.membership },
+      onJoined: (engine) => this.handovers.add(engine),
+      onReady: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].add(engine, nowUs),
+      onLeaving: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].remove(engine, nowUs),
+    });
+    this.span = { engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 };
+  }
+
+  run(): RunRecord {
+    const { calendar, journal, telemetry } = this;
+    const { count } = this.scenario.workload;
+    this.membership.begin();
+    this.lifecycle.expectArrival(0);
+    while (journal.ended < count && !this.isStopped) {
+      const nowUs = calendar.nextUs;
+      if (nowUs === Infinity) break;
+      while (telemetry.nextUs <= nowUs) telemetry.sample(this.engines, telemetry.nextUs);
+      this.nowUs = nowUs;
+      this.handle(calendar.next, nowUs);
+      if ((++this.events & (PROGRESS_EVERY - 1)) === 0) {
+        this.observer.onProgress?.(journal.ended, count);
+      }
+    }
+    this.observer.onProgress?.(journal.ended, count);
+    return this.record();
+  }
+
+  private handle(slot: number, nowUs: Micros): void {
+    const { mostEngines: most, handovers } = this;
+    if (slot < most) this.step(this.engines[slot]!, nowUs);
+    else if (slot < 2 * most) handovers.sourceTick(slot - most, nowUs);
+    else if (slot < 3 * most) handovers.targetTick(slot - 2 * most, nowUs);
+    else if (slot === 3 * most) handovers.transfersDue(nowUs);
+    else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
+    else this.membership.happen(nowUs);
+  }
+
+  private step(engine: VirtualEngine, nowUs: Micros): void {
+    if (engine.isStepping) this.endStep(engine);
+    else engine.begin(nowUs);
+    if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
+  }
+
+  private endStep(engine: VirtualEngine): void {
+    const promptTokens = engine.engine.counters.promptTokensComputed;
+    const facts = engine.end();
+    const generated = this.journal.note(engine, facts);
+    if (this.observer.onSteps !== undefined) {
+      this.tellSteps(engine, facts, {
+        generated,
+        prompt: engine.engine.counters.promptTokensComputed - promptTokens,
+      });
+    }
+    this.lifecycle.onStep(engine, facts);
+  }
+
+  private tellSteps(
+    engine: VirtualEngine,
+    facts: StepFacts,
+    tokens: { generated: number; prompt: number },
+  ): void {
+    const { span } = this;
+    span.engine = engine.index;
+    span.startUs = facts.startUs;
+    span.endUs = facts.endUs;
+    span.steps = facts.steps;
+    span.generatedTokens = tokens.generated;
+    span.promptTokens = tokens.prompt;
+    this.observer.onSteps!(span);
+  }
+
+  private record(): RunRecord {
+    const { engines, telemetry, journal, nowUs } = this;
+    return {
+      log: journal.log,
+      engines: engines.map((engine) => engine.record(nowUs, telemetry.usageOf(engine.index))),
+      itl: journal.itl,
+      series: telemetry.record(),
+      endUs: nowUs,
+      steps: engines.reduce((sum, { engine }) => sum + engine.counters.steps, 0),
+      events: this.events,
+    };
+  }
+}
+
+function assertScenario({ pools, workload, kvLeaseUs, maxConcurrency }: ClusterScenario): void {
+  assert(pools.length > 0, 'a cluster has engines');
+  assert(kvLeaseUs >= 6, 'the KV lease is too short');
+  assert(maxConcurrency >= 1, 'clients have at least one request under way');
+  for (const { options } of pools) {
+    const isFit = workload.contentCount === 0 || options.blockSize === workload.contentBlockTokens;
+    assert(isFit, 'contents must come in the size of the KV blocks');
+  }
+}

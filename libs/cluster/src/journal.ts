@@ -1,0 +1,107 @@
+import { IntervalHistogram, outcomeCode, type Outcome, RequestLog } from '@baton/analysis';
+import type { SequenceHandle, StepFacts } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
+import type { Workload } from '@baton/workload';
+import type { VirtualEngine } from './virtual-engine';
+
+const CODES = {
+  completed: outcomeCode('completed'),
+  rejected: outcomeCode('rejected'),
+  refused: outcomeCode('refused'),
+  failed: outcomeCode('failed'),
+} as const;
+
+interface Interrupted {
+  readonly handle: SequenceHandle;
+  readonly row: number;
+  /** Tokens it had given out, and when the last of them came. */
+  readonly tokens: number;
+  readonly lastUs: Micros;
+}
+
+/**
+ * Writes down what steps bring. A request that decodes gets a token at every boundary of its engine's steps, so the gaps between tokens are the
+ * lengths of the steps, each counted for all that run; only who was preempted has gaps of its own.
+ */
+export class Journal {
+  readonly log: RequestLog;
+  readonly itl = new IntervalHistogram();
+  ended = 0;
+  /** By engine: who was preempted and has not got a token since. */
+  private readonly interrupted: Interrupted[][] = [];
+
+  constructor(workload: Workload) {
+    this.log = new RequestLog(workload.count);
+    this.log.promptTokens.set(workload.promptTokens);
+    this.log.outputTokens.set(workload.outputTokens);
+  }
+
+  end(row: number, outcome: Exclude<Outcome, 'unfinished'>, atUs: Micros): void {
+    this.log.outcome[row] = CODES[outcome];
+    if (outcome === 'completed') this.log.finishUs[row] = atUs;
+    this.ended++;
+  }
+
+  /** The beginnings, first tokens and token gaps of a step, whose tokens it returns; ends are the driver's. */
+  note(engine: VirtualEngine, facts: StepFacts): number {
+    const { log } = this;
+    for (const handle of facts.scheduled) this.noteStart(engine, handle, facts.startUs);
+    for (const handle of facts.firstTokens) {
+      const row = engine.rowOf(handle);
+      // After a return to prefill the request has its first token already.
+      if (log.firstTokenUs[row]! >= 0) continue;
+      log.firstTokenUs[row] = facts.endUs + engine.engine.tokenOffsetUs(handle);
+    }
+    if (facts.preempted.length > 0) this.notePreempted(engine, facts);
+    return this.noteGaps(engine, facts);
+  }
+
+  private noteStart(engine: VirtualEngine, handle: SequenceHandle, startUs: Micros): void {
+    const { log } = this;
+    const row = engine.rowOf(handle);
+    if (log.prefillEngine[row] === engine.index && log.prefillStartUs[row]! < 0) {
+      log.prefillStartUs[row] = startUs;
+      log.cachedTokens[row] = engine.engine.cachedTokens(handle);
+    }
+  }
+
+  private noteGaps(engine: VirtualEngine, facts: StepFacts): number {
+    const { generatedTokens } = engine.engine.counters;
+    const emitted = generatedTokens - engine.generatedBefore;
+    if (emitted === 0) return 0;
+    engine.generatedBefore = generatedTokens;
+    const { steps, startUs, endUs } = facts;
+    if (steps === 1) {
+      const resumed = this.noteResumed(engine, endUs);
+      this.itl.add(endUs - startUs, emitted - facts.firstTokens.length - resumed);
+      return emitted;
+    }
+    const firstUs = engine.engine.boundaryUs(1) - startUs;
+    this.itl.addLinear(firstUs, endUs - startUs, steps, emitted / steps);
+    return emitted;
+  }
+
+  private notePreempted(engine: VirtualEngine, facts: StepFacts): void {
+    const list = (this.interrupted[engine.index] ??= []);
+    for (const handle of facts.preempted) {
+      const row = engine.rowOf(handle);
+      this.log.preemptions[row]!++;
+      const tokens = engine.engine.tokensEmitted(handle);
+      if (tokens > 0) list.push({ handle, row, tokens, lastUs: facts.startUs });
+    }
+  }
+
+  /** Gaps of those that got a token again; returns how many they are. */
+  private noteResumed(engine: VirtualEngine, endUs: Micros): number {
+    const list = this.interrupted[engine.index];
+    if (list === undefined || list.length === 0) return 0;
+    const waiting = list.filter((one) => {
+      const isOver = engine.rowOf(one.handle) !== one.row;
+      return !isOver && engine.engine.tokensEmitted(one.handle) === one.tokens;
+    });
+    const resumed = list.length - waiting.length;
+    for (const one of list) if (!waiting.includes(one)) this.itl.add(endUs - one.lastUs);
+    this.interrupted[engine.index] = waiting;
+    return resumed;
+  }
+}

@@ -1,0 +1,237 @@
+import type { SequenceHandle, SequenceSpec, StepFacts } from '@baton/engine';
+import type { FetchFailure, ReleaseReason } from '@baton/handoff';
+import type { Micros } from '@baton/kernel';
+import type { EngineRole } from '@baton/placement';
+import { Arrivals } from './arrivals';
+import { type Calendar, TIE } from './calendar';
+import type { Handovers } from './handovers';
+import type { Journal } from './journal';
+import { Router } from './router';
+import type { ClusterScenario } from './scenario';
+import type { Stage } from './stage';
+import type { VirtualEngine } from './virtual-engine';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const NONE = -1;
+
+export interface LifecycleParts {
+  readonly engines: readonly VirtualEngine[];
+  readonly calendar: Calendar;
+  readonly journal: Journal;
+  readonly handovers: Handovers;
+  readonly arrivalSlot: number;
+  readonly onEnd: (row: number) => void;
+}
+
+/** What happens to the requests: each method is one transition, from arrival over prompt, hand-over and decode to the end. */
+export class Lifecycle {
+  private readonly router: Router;
+  private readonly arrivals: Arrivals;
+  /** By row: its sequence on the engine that computes the prompt, and on the one that generates behind a hand-over. */
+  private readonly promptHandle: Int32Array;
+  private readonly outputHandle: Int32Array;
+  /** Rows whose blocks on decode are not reserved yet. */
+  private readonly awaitsRoom: Uint8Array;
+  private readonly spec: Mutable<SequenceSpec>;
+
+  constructor(
+    private readonly scenario: ClusterScenario,
+    private readonly parts: LifecycleParts,
+  ) {
+    const { count } = scenario.workload;
+    this.promptHandle = new Int32Array(count).fill(NONE);
+    this.outputHandle = new Int32Array(count).fill(NONE);
+    this.awaitsRoom = new Uint8Array(count);
+    this.arrivals = new Arrivals(scenario.workload, scenario.maxConcurrency);
+    this.spec = newSpec(scenario.workload.contentIds);
+    this.router = new Router(scenario, {
+      engines: parts.engines,
+      enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
+    });
+  }
+
+  get stages(): Readonly<Record<EngineRole, Stage>> {
+    return this.router.stages;
+  }
+
+  expectArrival(nowUs: Micros): void {
+    const { calendar, arrivalSlot } = this.parts;
+    const dueUs = this.arrivals.nextUs(nowUs);
+    if (dueUs === Infinity) calendar.clear(arrivalSlot);
+    else calendar.set(arrivalSlot, dueUs, TIE.arrival);
+  }
+
+  arrive(nowUs: Micros): void {
+    const row = this.arrivals.take();
+    this.parts.journal.log.arrivalUs[row] = nowUs;
+    const refusal = this.router.place(row, nowUs);
+    if (refusal !== undefined) this.end(row, refusal, nowUs);
+    this.expectArrival(nowUs);
+  }
+
+  onStep(engine: VirtualEngine, facts: StepFacts): void {
+    const nowUs = facts.endUs;
+    for (const handle of facts.held) this.hold(engine, handle, nowUs);
+    for (const handle of facts.finished) this.finish(engine, handle, nowUs);
+    if (engine.waitingForRoom > 0) this.reserve(engine, nowUs);
+    this.stages[engine.pool.role].refill(engine, nowUs);
+  }
+
+  onOffered(row: number, nowUs: Micros): void {
+    this.router.placeDecode(row, nowUs);
+  }
+
+  onTransferStarted(row: number, nowUs: Micros): void {
+    this.parts.journal.log.transferStartUs[row] = nowUs;
+  }
+
+  onKvReady(row: number, tokens: number, nowUs: Micros): void {
+    const { log } = this.parts.journal;
+    const engine = this.parts.engines[log.decodeEngine[row]!]!;
+    log.transferEndUs[row] = nowUs;
+    log.transferredTokens[row] = tokens;
+    if (tokens === 0) log.transferStartUs[row] = nowUs;
+    engine.interrupt(nowUs);
+    engine.engine.kvArrived(this.outputHandle[row]!);
+    engine.wake(nowUs);
+  }
+
+  /** The KV is lost: decode lets go, and the prompt is computed again, as long as it may be. */
+  onKvFailed(row: number, _why: FetchFailure, nowUs: Micros): void {
+    const { journal, engines, handovers } = this.parts;
+    const engine = engines[journal.log.decodeEngine[row]!]!;
+    if (this.outputHandle[row] === NONE) return;
+    engine.interrupt(nowUs);
+    engine.engine.abort(this.outputHandle[row]!);
+    this.outputHandle[row] = NONE;
+    engine.load--;
+    if (this.awaitsRoom[row] === 1) engine.waitingForRoom--;
+    this.awaitsRoom[row] = 0;
+    engine.wake(nowUs);
+    if (handovers.runsOf(row) >= this.scenario.maxRuns) {
+      this.end(row, 'failed', nowUs);
+      return;
+    }
+    handovers.startOver(row);
+    this.router.placePrompt(row, nowUs);
+  }
+
+  onReleased(
+    engine: VirtualEngine,
+    row: number,
+    { reason, nowUs }: { reason: ReleaseReason; nowUs: Micros },
+  ): void {
+    if (reason === 'expired') engine.leaseExpiries++;
+    engine.interrupt(nowUs);
+    engine.engine.releaseHeld(this.promptHandle[row]!);
+    engine.wake(nowUs);
+  }
+
+  /** The row goes into an engine that has room for it. */
+  private enter(row: number, engine: VirtualEngine, nowUs: Micros): void {
+    engine.interrupt(nowUs);
+    const mode = this.router.modeOf(row, engine);
+    if (mode === 'remote-prefill') this.fetch(row, engine, nowUs);
+    else this.compute(row, engine, { mode, nowUs });
+  }
+
+  private compute(
+    row: number,
+    engine: VirtualEngine,
+    { mode, nowUs }: { mode: SequenceSpec['mode']; nowUs: Micros },
+  ): void {
+    const { log } = this.parts.journal;
+    const handle = engine.submit(row, this.specOf(row, mode));
+    if (handle === undefined) {
+      this.end(row, 'refused', nowUs);
+      return;
+    }
+    engine.load++;
+    this.promptHandle[row] = handle;
+    log.prefillEngine[row] = engine.index;
+    if (mode === 'generate') log.decodeEngine[row] = engine.index;
+    engine.wake(nowUs);
+  }
+
+  private fetch(row: number, engine: VirtualEngine, nowUs: Micros): void {
+    const { journal, handovers } = this.parts;
+    const handle = engine.submit(row, this.specOf(row, 'remote-prefill'));
+    journal.log.decodeEngine[row] = engine.index;
+    if (handle === undefined) {
+      handovers.rejected(row, engine, nowUs);
+      this.end(row, 'refused', nowUs);
+      return;
+    }
+    engine.load++;
+    this.outputHandle[row] = handle;
+    this.awaitsRoom[row] = 1;
+    engine.waitingForRoom++;
+    handovers.accepted(row, engine, nowUs);
+    this.reserve(engine, nowUs);
+    engine.wake(nowUs);
+  }
+
+  private reserve(engine: VirtualEngine, nowUs: Micros): void {
+    while (engine.waitingForRoom > 0) {
+      const reservation = engine.engine.reserveNext();
+      if (reservation === undefined) return;
+      const row = engine.rowOf(reservation.handle);
+      this.awaitsRoom[row] = 0;
+      engine.waitingForRoom--;
+      this.parts.handovers.reserved(row, reservation.missingTokens, nowUs);
+    }
+  }
+
+  private hold(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
+    const { journal, handovers } = this.parts;
+    const row = engine.rowOf(handle);
+    engine.load--;
+    journal.log.heldUs[row] = nowUs;
+    handovers.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
+  }
+
+  private finish(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
+    const { log } = this.parts.journal;
+    const row = engine.rowOf(handle);
+    engine.load--;
+    log.emittedTokens[row] = log.outputTokens[row]!;
+    this.end(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
+  }
+
+  private end(row: number, outcome: Parameters<Journal['end']>[1], nowUs: Micros): void {
+    this.parts.journal.end(row, outcome, nowUs);
+    this.arrivals.ended(row, nowUs);
+    this.expectArrival(nowUs);
+    this.parts.onEnd(row);
+  }
+
+  private specOf(row: number, mode: SequenceSpec['mode']): SequenceSpec {
+    const { spec } = this;
+    const { workload } = this.scenario;
+    spec.promptTokens = workload.promptTokens[row]!;
+    spec.outputTokens = mode === 'prefill-and-hold' ? 1 : workload.outputTokens[row]!;
+    spec.priority = workload.priority.length === 0 ? 0 : workload.priority[row]!;
+    spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;
+    spec.blockHashes = workload.contentIds.subarray(
+      workload.contentStart[row]!,
+      workload.contentStart[row + 1]!,
+    );
+    spec.mode = mode;
+    return spec;
+  }
+}
+
+/** The one specification that every submission fills anew. */
+function newSpec(blockHashes: ArrayLike<number>): Mutable<SequenceSpec> {
+  return {
+    requestId: '',
+    promptTokens: 1,
+    outputTokens: 1,
+    endReason: 'length',
+    blockHashes,
+    priority: 0,
+    arrivalUs: 0,
+    mode: 'generate',
+  };
+}

@@ -1,0 +1,115 @@
+import { EventQueue, type Micros } from '@baton/kernel';
+import { type Calendar, TIE } from './calendar';
+import type { ClusterScenario, MembershipChange } from './scenario';
+import { VirtualEngine } from './virtual-engine';
+
+export interface MembershipParts {
+  /** Grows as engines join; who has left stays in it. */
+  readonly engines: VirtualEngine[];
+  readonly calendar: Calendar;
+  readonly slot: number;
+  readonly onJoined: (engine: VirtualEngine) => void;
+  readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
+  readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
+}
+
+const NOWHERE = -1;
+
+/** Engines that a run can have over its whole length. */
+export function mostEngines({ pools, changes }: ClusterScenario): number {
+  const first = pools.reduce((sum, { count }) => sum + count, 0);
+  return first + changes.filter(({ kind }) => kind !== 'leave').length;
+}
+
+/** Who is in the cluster: engines of the start, those that join and load, and those that leave when they are empty. */
+export class Membership {
+  /** Payload: index of a change, or the number of changes plus the index of an engine that is ready then. */
+  private readonly due = new EventQueue();
+  /** By engine: the pool that its GPUs go to. */
+  private readonly next: number[] = [];
+
+  constructor(
+    private readonly scenario: ClusterScenario,
+    private readonly parts: MembershipParts,
+  ) {}
+
+  begin(): void {
+    const { pools, changes } = this.scenario;
+    for (const [pool, { count }] of pools.entries()) {
+      for (let i = 0; i < count; i++) this.makeReady(this.join(pool), 0);
+    }
+    for (const [index, { atUs }] of changes.entries()) this.due.push(atUs, 0, index);
+    this.setAlarm();
+  }
+
+  happen(nowUs: Micros): void {
+    const { changes } = this.scenario;
+    const what = this.due.pop();
+    if (what < changes.length) this.change(changes[what]!, nowUs);
+    else this.makeReady(this.parts.engines[what - changes.length]!, nowUs);
+    this.setAlarm();
+  }
+
+  /** A draining engine may be empty now; then it goes. */
+  checkEmpty(engine: VirtualEngine, nowUs: Micros): void {
+    if (engine.state !== 'draining' || !engine.isEmpty) return;
+    engine.state = 'gone';
+    engine.goneUs = nowUs;
+    const pool = this.next[engine.index]!;
+    if (pool !== NOWHERE) this.start(pool, nowUs);
+  }
+
+  private change(change: MembershipChange, nowUs: Micros): void {
+    if (change.kind === 'join') {
+      this.start(change.pool, nowUs);
+      return;
+    }
+    const engine = this.leastBusy(change.pool);
+    if (engine === undefined) return;
+    engine.state = 'draining';
+    this.next[engine.index] = change.kind === 'become' ? change.to : NOWHERE;
+    this.parts.onLeaving(engine, nowUs);
+    this.checkEmpty(engine, nowUs);
+  }
+
+  private start(pool: number, nowUs: Micros): void {
+    const engine = this.join(pool);
+    this.due.push(nowUs + engine.pool.startupUs, 0, this.scenario.changes.length + engine.index);
+    this.setAlarm();
+  }
+
+  private join(poolIndex: number): VirtualEngine {
+    const { engines, calendar, onJoined } = this.parts;
+    const { pools, leap, workload } = this.scenario;
+    const pool = pools[poolIndex]!;
+    const engine = new VirtualEngine(engines.length, {
+      ...{ pool, poolIndex, calendar, leap },
+      contentCount: workload.contentCount,
+    });
+    engines.push(engine);
+    onJoined(engine);
+    return engine;
+  }
+
+  private makeReady(engine: VirtualEngine, nowUs: Micros): void {
+    engine.state = 'ready';
+    engine.readyUs = nowUs;
+    this.parts.onReady(engine, nowUs);
+  }
+
+  private leastBusy(poolIndex: number): VirtualEngine | undefined {
+    let best: VirtualEngine | undefined;
+    for (const engine of this.parts.engines) {
+      if (engine.poolIndex !== poolIndex || !engine.isReady) continue;
+      if (best === undefined || engine.load < best.load) best = engine;
+    }
+    return best;
+  }
+
+  private setAlarm(): void {
+    const { calendar, slot } = this.parts;
+    const dueUs = this.due.peekTimeUs();
+    if (dueUs === Infinity) calendar.clear(slot);
+    else calendar.set(slot, dueUs, TIE.scaling);
+  }
+}

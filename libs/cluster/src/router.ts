@@ -1,0 +1,187 @@
+import type { SequenceSpec } from '@baton/engine';
+import { type Micros, RandomStream } from '@baton/kernel';
+import {
+  type ArrivalChoice,
+  chooseRoute,
+  type EngineRole,
+  hasQueueRoom,
+  missesSlo,
+  Placer,
+  predictTtftUs,
+  PrefixDirectory,
+  SHARED_QUEUE,
+} from '@baton/placement';
+import type { ClusterScenario } from './scenario';
+import { Stage } from './stage';
+import type { VirtualEngine } from './virtual-engine';
+
+export interface RouterParts {
+  readonly engines: readonly VirtualEngine[];
+  readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
+}
+
+/** Nobody was chosen on arrival: the engine is found at the hand-over. */
+const LATER = -1;
+
+/** Which way each row takes: over two engines or one, and which; refuses what no engine on its way can ever serve. */
+export class Router {
+  readonly stages: Readonly<Record<EngineRole, Stage>>;
+  private readonly placer: Placer;
+  /** Whether anybody chooses: under `pull` everywhere no engine has to be described. */
+  private readonly choosesOnArrival: boolean;
+  private readonly choosesAtHandOver: boolean;
+  private readonly choosesAggregated: boolean;
+  private readonly isSloKept: boolean;
+  /** Rows that one engine serves from end to end. */
+  private readonly isWhole: Uint8Array;
+  /** By row: index of the decode engine that was chosen on arrival. */
+  private readonly decodeEngine: Int16Array;
+
+  constructor(
+    private readonly scenario: ClusterScenario,
+    private readonly parts: RouterParts,
+  ) {
+    const { workload, placement, seed, admissionSloTtftUs } = scenario;
+    this.isWhole = new Uint8Array(workload.count);
+    this.decodeEngine = new Int16Array(workload.count).fill(LATER);
+    this.placer = new Placer(placement, RandomStream.root(seed).stream('placement'));
+    const isPullPrefill = placement.prefill === 'pull';
+    const isPullDecode = placement.decode === 'pull';
+    this.isSloKept = admissionSloTtftUs !== Infinity;
+    this.choosesAggregated = !isPullPrefill;
+    this.choosesAtHandOver = !isPullDecode;
+    this.choosesOnArrival =
+      !isPullPrefill ||
+      placement.disaggregationThreshold > 0 ||
+      (!isPullDecode && placement.decodeChoice === 'early');
+    this.stages = {
+      prefill: this.newStage('prefill'),
+      decode: this.newStage('decode'),
+      aggregated: this.newStage('aggregated'),
+    };
+  }
+
+  /** Sends a row on its way, or says why it has none. */
+  place(row: number, nowUs: Micros): 'rejected' | 'refused' | 'failed' | undefined {
+    const way = this.wayOf();
+    if (way === 'none') return 'failed';
+    const isWhole = way === 'aggregated';
+    if (!this.fits(row, isWhole)) return 'refused';
+    const first = isWhole ? this.stages.aggregated : this.stages.prefill;
+    if (!this.admits(row, first, nowUs)) return 'rejected';
+    if (isWhole) this.placeWhole(row, nowUs);
+    else this.placeSplit(row, nowUs);
+    return undefined;
+  }
+
+  /** The prompt has to be computed (again). */
+  placePrompt(row: number, nowUs: Micros): void {
+    if (this.isWhole[row] === 1) this.placeWhole(row, nowUs);
+    else this.placeSplit(row, nowUs);
+  }
+
+  /** The prompt is held: decode may come for it. */
+  placeDecode(row: number, nowUs: Micros): void {
+    const { decode } = this.stages;
+    const chosen = this.decodeEngine[row]!;
+    if (chosen !== LATER && this.parts.engines[chosen]!.isReady) {
+      decode.direct(row, this.parts.engines[chosen]!, nowUs);
+    } else if (this.choosesAtHandOver && decode.engines.length > 0) {
+      const choice = this.placer.atHandOver(decode.contextFor(row, nowUs));
+      this.send(row, { stage: decode, choice }, nowUs);
+    } else decode.share(row, nowUs);
+  }
+
+  modeOf(row: number, { pool }: VirtualEngine): SequenceSpec['mode'] {
+    if (this.isWhole[row] === 1) return 'generate';
+    return pool.role === 'prefill' ? 'prefill-and-hold' : 'remote-prefill';
+  }
+
+  private wayOf(): 'disaggregated' | 'aggregated' | 'none' {
+    const { prefill, decode, aggregated } = this.stages;
+    if (aggregated.engines.length === 0 && prefill.engines.length * decode.engines.length > 0) {
+      return 'disaggregated';
+    }
+    return chooseRoute({
+      prefill: { readyEngines: prefill.engines.length, waiting: prefill.waiting },
+      decode: { readyEngines: decode.engines.length, waiting: decode.waiting },
+      aggregated: { readyEngines: aggregated.engines.length, waiting: aggregated.waiting },
+    }).kind;
+  }
+
+  private admits(row: number, stage: Stage, nowUs: Micros): boolean {
+    if (!hasQueueRoom(stage.waiting, this.scenario.maxWaitingRequests)) return false;
+    if (!this.isSloKept) return true;
+    const predictedUs = predictTtftUs(stage.contextFor(row, nowUs), stage.sharedTokens);
+    return !missesSlo(predictedUs, this.scenario.admissionSloTtftUs);
+  }
+
+  private placeWhole(row: number, nowUs: Micros): void {
+    const { aggregated } = this.stages;
+    this.isWhole[row] = 1;
+    if (!this.choosesAggregated || aggregated.engines.length === 0) aggregated.share(row, nowUs);
+    else {
+      const choice = this.placer.onAggregated(aggregated.contextFor(row, nowUs));
+      this.send(row, { stage: aggregated, choice }, nowUs);
+    }
+  }
+
+  private placeSplit(row: number, nowUs: Micros): void {
+    const { prefill, decode } = this.stages;
+    const isOpen = prefill.engines.length > 0 && decode.engines.length > 0;
+    if (!this.choosesOnArrival || !isOpen) {
+      prefill.share(row, nowUs);
+      return;
+    }
+    const choice = this.placer.atArrival(
+      prefill.contextFor(row, nowUs),
+      decode.contextFor(row, nowUs),
+    );
+    this.follow(row, choice, nowUs);
+  }
+
+  private follow(row: number, { kind, prefill, decode }: ArrivalChoice, nowUs: Micros): void {
+    if (kind === 'local') {
+      this.isWhole[row] = 1;
+      this.send(row, { stage: this.stages.decode, choice: decode }, nowUs);
+      return;
+    }
+    const chosen = decode === SHARED_QUEUE ? LATER : this.stages.decode.engines[decode]!.index;
+    this.decodeEngine[row] = chosen;
+    this.send(row, { stage: this.stages.prefill, choice: prefill }, nowUs);
+  }
+
+  private send(row: number, to: { stage: Stage; choice: number }, nowUs: Micros): void {
+    const { stage, choice } = to;
+    if (choice === SHARED_QUEUE) stage.share(row, nowUs);
+    else stage.direct(row, stage.engines[choice]!, nowUs);
+  }
+
+  /** Whether every engine of the stages on the way could hold it, as the API checks before it queues anything. */
+  private fits(row: number, isWhole: boolean): boolean {
+    const { promptTokens, outputTokens } = this.scenario.workload;
+    const prompt = promptTokens[row]!;
+    const output = outputTokens[row]!;
+    for (const { role, options } of this.scenario.pools) {
+      if ((role === 'aggregated') !== isWhole) continue;
+      const kvTokens = role === 'prefill' ? prompt : prompt + output - 1;
+      if (prompt + output > options.maxModelLen) return false;
+      if (kvTokens > options.numBlocks * options.blockSize) return false;
+    }
+    return true;
+  }
+
+  private newStage(role: EngineRole): Stage {
+    const { placement, workload, pools } = this.scenario;
+    const isPull = (role === 'decode' ? placement.decode : placement.prefill) === 'pull';
+    const prefixes = isPull ? undefined : new PrefixDirectory(pools[0]!.options.blockSize);
+    return new Stage({
+      ...{ role, workload, prefixes },
+      enter: (row, engine, nowUs) => this.parts.enter(row, engine, nowUs),
+      onStranded: (row, nowUs) => {
+        if (role === 'decode' && this.isWhole[row] === 0) this.placeDecode(row, nowUs);
+        else this.placePrompt(row, nowUs);
+      },
+    });
+  }
+}

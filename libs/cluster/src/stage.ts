@@ -1,0 +1,156 @@
+import {
+  prefillUs,
+  type EngineRole,
+  type EngineView,
+  type PlacementContext,
+  type PrefixDirectory,
+} from '@baton/placement';
+import type { Micros } from '@baton/kernel';
+import type { Workload } from '@baton/workload';
+import { RowQueue } from './row-queue';
+import type { VirtualEngine } from './virtual-engine';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface StageParts {
+  readonly role: EngineRole;
+  readonly workload: Workload;
+  /** What each engine is believed to hold; kept up to date for policies only. */
+  readonly prefixes: PrefixDirectory | undefined;
+  /** Brings a row into an engine that has room for it. */
+  readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
+  /** The engine that the row was sent to leaves before it took the row. */
+  readonly onStranded: (row: number, nowUs: Micros) => void;
+}
+
+/**
+ * The engines of one role and the requests that wait for them: in the shared queue, from which the engine that has waited longest among those
+ * with room takes the oldest, or in the own queue of the engine that a policy chose. Either way an engine takes no more than it has room for.
+ */
+export class Stage {
+  /** Those that are ready, in the order in which they joined. */
+  readonly engines: VirtualEngine[] = [];
+  private readonly shared = new RowQueue();
+  private directed = 0;
+  private taken = 0;
+  private readonly views: Mutable<EngineView>[] = [];
+  private readonly context: Mutable<PlacementContext>;
+
+  constructor(private readonly parts: StageParts) {
+    const { workload, role } = parts;
+    const request = {
+      ...{ promptTokens: 0, sessionKey: 0, blockFrom: 0, blockCount: 0 },
+      blockHashes: workload.contentIds,
+    };
+    this.context = {
+      ...{ request, engines: this.views, stage: role },
+      cachedTokens: ({ engineId }) => parts.prefixes?.cachedTokens(engineId, request) ?? 0,
+      prefillUs: (view, tokens, cached) => {
+        const { options } = this.engines[this.views.indexOf(view)]!.pool;
+        return prefillUs(options.stepTime, { tokens, cached }, options.maxNumBatchedTokens);
+      },
+    };
+  }
+
+  /** Requests that no engine has taken yet. */
+  get waiting(): number {
+    return this.shared.length + this.directed;
+  }
+
+  /** Prompt tokens of those in the shared queue. */
+  sharedTokens = 0;
+
+  add(engine: VirtualEngine, nowUs: Micros): void {
+    const { engineId } = engine;
+    const { options } = engine.pool;
+    this.engines.push(engine);
+    this.views.push({ engineId, requests: 0, waitingTokens: 0, kvTokens: 0, kvUsage: 0 });
+    this.parts.prefixes?.join(engineId, options.numBlocks * options.blockSize);
+    this.refill(engine, nowUs);
+  }
+
+  /** The engine takes nothing more; what was sent to it goes elsewhere. */
+  remove(engine: VirtualEngine, nowUs: Micros): void {
+    const at = this.engines.indexOf(engine);
+    if (at < 0) return;
+    this.engines.splice(at, 1);
+    this.views.splice(at, 1);
+    this.parts.prefixes?.leave(engine.engineId);
+    const { directed } = engine;
+    this.directed -= directed.length;
+    engine.directedTokens = 0;
+    const stranded = Array.from({ length: directed.length }, () => directed.shift());
+    for (const row of stranded) this.parts.onStranded(row, nowUs);
+  }
+
+  /** Whoever has room takes it. */
+  share(row: number, nowUs: Micros): void {
+    this.shared.push(row);
+    this.sharedTokens += this.parts.workload.promptTokens[row]!;
+    if (this.shared.length > 1) return;
+    const engine = this.longestWaiting(nowUs);
+    if (engine !== undefined) this.take(engine, nowUs);
+  }
+
+  /** Sends the row to one engine. */
+  direct(row: number, engine: VirtualEngine, nowUs: Micros): void {
+    engine.directed.push(row);
+    engine.directedTokens += this.parts.workload.promptTokens[row]!;
+    this.directed++;
+    if (this.parts.prefixes !== undefined) {
+      this.describeRequest(row);
+      this.parts.prefixes.record(engine.engineId, this.context.request);
+    }
+    this.refill(engine, nowUs);
+  }
+
+  /** The stage as a policy sees it when it places the row; one object, filled anew by each call. */
+  contextFor(row: number, nowUs: Micros): PlacementContext {
+    this.describeRequest(row);
+    for (let i = 0; i < this.engines.length; i++) this.engines[i]!.describe(this.views[i]!, nowUs);
+    return this.context;
+  }
+
+  /** The engine may have room again. */
+  refill(engine: VirtualEngine, nowUs: Micros): void {
+    if (!engine.isReady) return;
+    const { directed } = engine;
+    while (directed.length > 0 && engine.hasRoom(nowUs)) {
+      const row = directed.shift();
+      this.directed--;
+      engine.directedTokens -= this.parts.workload.promptTokens[row]!;
+      this.bring(row, engine, nowUs);
+    }
+    while (this.shared.length > 0 && engine.hasRoom(nowUs)) this.take(engine, nowUs);
+  }
+
+  private describeRequest(row: number): void {
+    const { workload } = this.parts;
+    const request = this.context.request as Mutable<PlacementContext['request']>;
+    request.promptTokens = workload.promptTokens[row]!;
+    request.sessionKey = workload.session.length === 0 ? 0 : workload.session[row]!;
+    request.blockFrom = workload.contentStart[row]!;
+    request.blockCount = workload.contentStart[row + 1]! - request.blockFrom;
+  }
+
+  private take(engine: VirtualEngine, nowUs: Micros): void {
+    engine.lastTaken = ++this.taken;
+    const row = this.shared.shift();
+    this.sharedTokens -= this.parts.workload.promptTokens[row]!;
+    this.bring(row, engine, nowUs);
+  }
+
+  private bring(row: number, engine: VirtualEngine, nowUs: Micros): void {
+    engine.room.observe(this.parts.workload.promptTokens[row]!);
+    this.parts.enter(row, engine, nowUs);
+  }
+
+  private longestWaiting(nowUs: Micros): VirtualEngine | undefined {
+    let best: VirtualEngine | undefined;
+    for (const engine of this.engines) {
+      if (best !== undefined && engine.lastTaken > best.lastTaken) continue;
+      if (engine.hasRoom(nowUs)) best = engine;
+    }
+    return best;
+  }
+}

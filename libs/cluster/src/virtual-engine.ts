@@ -1,0 +1,181 @@
+import type { EngineRecord } from '@baton/analysis';
+import { Engine, type SequenceHandle, type SequenceSpec, type StepFacts } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
+import { type EngineView, Room } from '@baton/placement';
+import { type Calendar, TIE } from './calendar';
+import { RowQueue } from './row-queue';
+import type { EnginePool } from './scenario';
+
+/** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
+export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
+
+const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
+
+/**
+ * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands for as many as that lasts. Whoever changes
+ * something tells it first (`interrupt`), which takes the rest of a leap back. It knows which row of the workload each sequence is.
+ */
+export class VirtualEngine {
+  readonly engineId: string;
+  readonly engine: Engine;
+  readonly room: Room;
+  /** Rows that a policy sent here and that have no room yet. */
+  readonly directed = new RowQueue();
+  /** Rows in here or on their way here. */
+  load = 0;
+  /** Prompt tokens of `directed`. */
+  directedTokens = 0;
+  /** When this engine last took from a shared queue, as a running number. */
+  lastTaken = 0;
+  state: EngineState = 'starting';
+  readyUs: Micros = 0;
+  goneUs: Micros = -1;
+  busyUs: Micros = 0;
+  /** Bytes received over its link. */
+  kvTransferBytes = 0;
+  leaseExpiries = 0;
+  /** Reads that wait for blocks here. */
+  waitingForRoom = 0;
+  /** What the counter of generated tokens said after the last step. */
+  generatedBefore = 0;
+  private rows = new Int32Array(64);
+  private stepping = false;
+  private mayExtend = false;
+
+  constructor(
+    readonly index: number,
+    private readonly parts: {
+      readonly pool: EnginePool;
+      readonly poolIndex: number;
+      readonly calendar: Calendar;
+      readonly leap: boolean;
+      /** Content ids of the workload are 1 up to this. */
+      readonly contentCount: number;
+    },
+  ) {
+    this.engineId = `${parts.pool.role}-${index}`;
+    this.engine = new Engine(parts.pool.options);
+    this.room = new Room(parts.pool.role, parts.pool.options);
+  }
+
+  get pool(): EnginePool {
+    return this.parts.pool;
+  }
+
+  get poolIndex(): number {
+    return this.parts.poolIndex;
+  }
+
+  get isStepping(): boolean {
+    return this.stepping;
+  }
+
+  /** Nothing runs, waits, or is held for others. */
+  get isEmpty(): boolean {
+    return this.load === 0 && !this.stepping && this.engine.snapshot().heldBlocks === 0;
+  }
+
+  get isReady(): boolean {
+    return this.state === 'ready';
+  }
+
+  hasRoom(nowUs: Micros): boolean {
+    return this.room.left(this.engine.snapshot(nowUs), NOTHING_INCOMING, this.waitingForRoom) > 0;
+  }
+
+  /** Must come before anything that changes the engine. */
+  interrupt(nowUs: Micros): void {
+    if (!this.stepping || !this.mayExtend) return;
+    this.mayExtend = false;
+    const endUs = this.engine.cutStep(nowUs);
+    this.parts.calendar.set(this.index, endUs, TIE.stepEnd);
+  }
+
+  /** Returns undefined when the sequence can never run here. */
+  submit(row: number, spec: SequenceSpec): SequenceHandle | undefined {
+    const admission = this.engine.submit(spec);
+    if (admission.kind === 'refused') return undefined;
+    const { handle } = admission;
+    if (handle >= this.rows.length) this.growRows();
+    this.rows[handle] = row;
+    return handle;
+  }
+
+  rowOf(handle: SequenceHandle): number {
+    return this.rows[handle]!;
+  }
+
+  /** Something may be able to run: a step begins at this instant unless one is under way. */
+  wake(nowUs: Micros): void {
+    if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
+  }
+
+  begin(nowUs: Micros): void {
+    const { calendar, leap } = this.parts;
+    let endUs = this.engine.beginStep(nowUs);
+    if (endUs === undefined) {
+      calendar.clear(this.index);
+      return;
+    }
+    this.stepping = true;
+    if (leap) {
+      const singleUs = endUs;
+      endUs = this.engine.extendStep(Infinity);
+      this.mayExtend = endUs > singleUs;
+    }
+    calendar.set(this.index, endUs, TIE.stepEnd);
+  }
+
+  /** The step that is due has ended; the next one is not begun yet. */
+  end(): StepFacts {
+    const facts = this.engine.endStep();
+    this.stepping = false;
+    this.mayExtend = false;
+    this.busyUs += facts.endUs - facts.startUs;
+    this.parts.calendar.set(this.index, facts.endUs, TIE.stepBegin);
+    return facts;
+  }
+
+  record(endUs: Micros, usage: { mean: number; max: number }): EngineRecord {
+    const { engine, pool } = this;
+    const { counters } = engine;
+    const untilUs = this.goneUs < 0 ? endUs : this.goneUs;
+    return {
+      engineId: this.engineId,
+      role: pool.role,
+      gpus: pool.gpus,
+      numBlocks: pool.options.numBlocks,
+      steps: counters.steps,
+      busyUs: this.busyUs,
+      upUs: Math.max(0, untilUs - this.readyUs),
+      promptTokensComputed: counters.promptTokensComputed,
+      promptTokensCached: counters.promptTokensCached,
+      promptTokensTransferred: counters.promptTokensTransferred,
+      prefixQueriesTokens: counters.prefixQueriesTokens,
+      prefixHitsTokens: counters.prefixHitsTokens,
+      generatedTokens: counters.generatedTokens,
+      preemptions: counters.preemptions,
+      finished: counters.finished,
+      kvTransferBytes: this.kvTransferBytes,
+      kvUsageMean: usage.mean,
+      kvUsageMax: usage.max,
+      leaseExpiries: this.leaseExpiries,
+    };
+  }
+
+  /** What a policy may see of this engine now. */
+  describe(view: { -readonly [K in keyof EngineView]: EngineView[K] }, nowUs: Micros): void {
+    const { waitingTokens, kvUsage } = this.engine.snapshot(nowUs);
+    const { numBlocks, blockSize } = this.pool.options;
+    view.requests = this.load + this.directed.length;
+    view.waitingTokens = waitingTokens + this.directedTokens;
+    view.kvUsage = kvUsage;
+    view.kvTokens = kvUsage * numBlocks * blockSize;
+  }
+
+  private growRows(): void {
+    const grown = new Int32Array(this.rows.length * 2);
+    grown.set(this.rows);
+    this.rows = grown;
+  }
+}
