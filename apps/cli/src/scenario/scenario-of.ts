@@ -1,0 +1,60 @@
+import type { ClusterScenario, EnginePool, MembershipChange } from '@baton/cluster';
+import { secondsToUs } from '@baton/kernel';
+import { parseTopology, type EngineRole } from '@baton/placement';
+import { type BatonConfig, engineSetup } from '@baton/runtime';
+import type { Workload } from '@baton/workload';
+
+/** What a virtual run needs beyond the configuration of a cluster. */
+export interface ScenarioExtras {
+  /** Requests that clients have under way at most; default: no bound. */
+  readonly maxConcurrency?: number;
+  /** Default: true. */
+  readonly leap?: boolean;
+  readonly changes?: readonly MembershipChange[];
+}
+
+/**
+ * The cluster that `baton up` would start from this configuration, as a scenario for the virtual clock.
+ *
+ * @throws UsageError for what `baton up` would refuse as well; TopologyError for a topology that cannot run
+ */
+export function scenarioOf(
+  config: BatonConfig,
+  workload: Workload,
+  extras: ScenarioExtras = {},
+): ClusterScenario {
+  const { prefill, decode, aggregated } = parseTopology(config.topology);
+  const roles = [
+    ['prefill', prefill],
+    ['decode', decode],
+    ['aggregated', aggregated],
+  ] as const;
+  return {
+    pools: roles
+      .filter(([, count]) => count > 0)
+      .map(([role, count]) => poolOf(config, role, count)),
+    changes: extras.changes ?? [],
+    workload,
+    placement: {
+      ...{ prefill: 'pull', decode: 'pull', decodeChoice: 'late' },
+      disaggregationThreshold: 0,
+    },
+    admissionSloTtftUs: Infinity,
+    kvLeaseUs: secondsToUs(config.kvLeaseDuration),
+    maxRuns: config.maxRuns,
+    maxWaitingRequests: config.maxWaitingRequests,
+    maxConcurrency: extras.maxConcurrency ?? Infinity,
+    seed: config.seed,
+    leap: extras.leap ?? true,
+  };
+}
+
+/** Equal engines of one role, as the configuration has them. */
+export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
+  const { options, tensorParallelSize, kvBytesPerToken, link } = engineSetup(config, role);
+  return {
+    ...{ role, count, options, kvBytesPerToken, link },
+    gpus: tensorParallelSize,
+    startupUs: secondsToUs(config.startupDuration),
+  };
+}
