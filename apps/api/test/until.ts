@@ -1,7 +1,10 @@
 /** Waits until the fact holds, looking at it every few milliseconds; fails loudly when it never does. */
-export async function until(holds: () => boolean, deadlineMs = 10_000): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  deadlineMs = 10_000,
+): Promise<void> {
   const endMs = performance.now() + deadlineMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > endMs) throw new TypeError(`never true: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -5,8 +5,11 @@ export type Stage = 'prefill' | 'decode' | 'aggregated';
 
 export const STAGES: readonly Stage[] = ['prefill', 'decode', 'aggregated'];
 
-/** How a generated sequence ends. `stop` is an end token or a stop string, `length` the token limit. */
-export type EndReason = 'stop' | 'length' | 'abort' | 'error';
+/**
+ * How a generated sequence ends. `stop` is an end token or a stop string, `length` the token limit, `cache_threshold` the refusal to compute a
+ * prompt of which the prefix cache holds too little.
+ */
+export type EndReason = 'stop' | 'length' | 'abort' | 'error' | 'cache_threshold';
 
 /**
  * One sequence (one prompt, one choice) on its way through the cluster. It carries lengths and block
@@ -36,6 +39,8 @@ export interface EngineJob {
   readonly maxTokens: number;
   /** vLLM's priority: lower runs first. */
   readonly priority: number;
+  /** Share of the prompt, 0..1, that the prefix cache must hold where it would be computed to generate from. Absent: the engine's own. */
+  readonly cacheHitThreshold?: number;
   /**
    * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for the prefill
    * leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an outside router brought

@@ -14,7 +14,14 @@ import type { EndReason, Stage } from './job';
 export type FrameEntryKind = 'scheduled' | 'tokens' | 'handed-over' | 'end' | 'restarted';
 
 const KINDS: readonly FrameEntryKind[] = ['scheduled', 'tokens', 'handed-over', 'end', 'restarted'];
-const REASONS: readonly (EndReason | 'none')[] = ['none', 'stop', 'length', 'abort', 'error'];
+const REASONS: readonly (EndReason | 'none')[] = [
+  'none',
+  'stop',
+  'length',
+  'abort',
+  'error',
+  'cache_threshold',
+];
 const FRAME_STAGES: readonly Stage[] = ['prefill', 'decode', 'aggregated'];
 const VERSION = 1;
 const ENTRY_BYTES = 32;

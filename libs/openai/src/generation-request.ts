@@ -31,6 +31,8 @@ export interface GenerationRequest {
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
   readonly priority: number;
+  /** Share of the prompt that must be cached, else the answer is empty and ends with `cache_threshold`. Undefined: the engine's. */
+  readonly cacheHitThreshold: number | undefined;
   /** The body's `request_id`; the header `X-Request-Id` wins over it. */
   readonly requestId: string | undefined;
   /** Separates prefix caches: goes into the salt of the block hashes. */

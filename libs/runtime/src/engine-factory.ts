@@ -70,6 +70,7 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     maxModelLen: config.maxModelLen ?? placement.model.maxContext,
     longPrefillTokenThreshold: config.longPrefillTokenThreshold,
     enablePrefixCaching: config.enablePrefixCaching,
+    globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
     schedulingPolicy: config.schedulingPolicy,
     sjfAgingTokensPerSecond: config.sjfAging,

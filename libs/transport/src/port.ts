@@ -1,4 +1,11 @@
-import type { EngineJob, EnginePresence, Epoch, KvTransferParams, Stage } from '@baton/contract';
+import type {
+  EndReason,
+  EngineJob,
+  EnginePresence,
+  Epoch,
+  KvTransferParams,
+  Stage,
+} from '@baton/contract';
 
 /**
  * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq +
@@ -169,7 +176,7 @@ export interface HandOverRecord {
 }
 
 export interface RequestResult {
-  readonly reason: 'stop' | 'length' | 'abort' | 'error';
+  readonly reason: EndReason;
   /** Tokens generated in all. */
   readonly tokens: number;
   /** Catalogue code, for `error`. */

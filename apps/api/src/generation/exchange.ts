@@ -128,7 +128,7 @@ export class Exchange implements SequenceOwner {
 }
 
 function isDone(endReason: Sequence['endReason']): boolean {
-  return endReason === 'stop' || endReason === 'length';
+  return endReason !== undefined && endReason !== 'abort' && endReason !== 'error';
 }
 
 function paramsOf(tail: string | undefined): Readonly<Record<string, unknown>> | undefined {

@@ -50,6 +50,9 @@ export class JobFactory {
       endReason: plan.endReason,
       maxTokens: prompt?.maxTokens ?? plan.count,
       priority: request.priority,
+      ...(request.cacheHitThreshold === undefined
+        ? {}
+        : { cacheHitThreshold: request.cacheHitThreshold }),
       flow: route.flow,
       ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),

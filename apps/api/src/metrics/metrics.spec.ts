@@ -52,7 +52,7 @@ describe('/metrics after some requests', () => {
         `vllm:request_success_total{engine="${index}",model_name="llama-3.1-8b",finished_reason="${reason}"}`,
       );
     expect(success(0, 'length')).toBe(REQUESTS);
-    for (const reason of ['stop', 'abort', 'error', 'repetition']) {
+    for (const reason of ['stop', 'abort', 'error', 'repetition', 'cache_threshold']) {
       expect(success(0, reason)).toBe(0);
       expect(success(1, reason)).toBe(0);
     }

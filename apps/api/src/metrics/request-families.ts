@@ -95,6 +95,14 @@ export const REQUEST_FAMILIES = {
 
 export type RequestFamilyKey = keyof typeof REQUEST_FAMILIES;
 
-export const FINISHED_REASONS = ['stop', 'length', 'abort', 'error', 'repetition'] as const;
+/** vLLM's, and the one of llm-d-inference-sim for requests below their cache-hit threshold. */
+export const FINISHED_REASONS = [
+  'stop',
+  'length',
+  'abort',
+  'error',
+  'repetition',
+  'cache_threshold',
+] as const;
 
 export type FinishedReason = (typeof FINISHED_REASONS)[number];

@@ -23,6 +23,7 @@ class EngineObservations {
     abort: 0,
     error: 0,
     repetition: 0,
+    cache_threshold: 0,
   };
 }
 

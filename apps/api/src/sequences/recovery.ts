@@ -1,3 +1,4 @@
+import type { EndReason } from '@baton/contract';
 import type { BatonConfig, Logger } from '@baton/runtime';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
@@ -202,7 +203,7 @@ export class Recovery {
 }
 
 interface LedgerEnd {
-  readonly reason: 'stop' | 'length' | 'abort' | 'error';
+  readonly reason: EndReason;
   readonly tokens: number;
   readonly errorCode: string | undefined;
 }

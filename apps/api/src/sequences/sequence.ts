@@ -143,7 +143,7 @@ export class Sequence {
     const total = entry.first;
     if (this.advance(total - entry.count, entry.count, nowMs) === 'gap') return 'gap';
     this.tail = entry.tail;
-    return this.over(entry.reason === 'length' ? 'length' : 'stop');
+    return this.over(entry.reason === 'none' ? 'stop' : entry.reason);
   }
 
   private over(reason: EndReason): Verdict {

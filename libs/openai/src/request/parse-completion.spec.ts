@@ -79,6 +79,7 @@ describe('defaults and limits', () => {
       returnTokenIds: false,
       kvTransferParams: undefined,
       priority: 0,
+      cacheHitThreshold: undefined,
       prompts: [{ maxTokens: 16, echoText: undefined, hidesOutput: false }],
     });
   });
@@ -149,6 +150,8 @@ describe('defaults and limits', () => {
     [{ stop_token_ids: [-1] }, 'stop_token_ids'],
     [{ cache_salt: '' }, 'cache_salt'],
     [{ stream_options: {} }, 'stream_options'],
+    [{ cache_hit_threshold: 1.01 }, 'cache_hit_threshold'],
+    [{ cache_hit_threshold: -0.1 }, 'cache_hit_threshold'],
     [{ suffix: 'b' }, 'suffix'],
   ])('%j is refused', (fields, param) => {
     expect(refusal({ prompt: 'a', ...fields })).toMatchObject({ code: 'invalid_value', param });
@@ -168,6 +171,7 @@ describe('types', () => {
     echo: ['yes'],
     user: [5],
     kv_transfer_params: ['x', []],
+    cache_hit_threshold: ['0.5', true],
     model: [5, []],
   };
 

@@ -34,6 +34,7 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     returnTokenIds: dto.return_token_ids ?? false,
     kvTransferParams: dto.kv_transfer_params ?? undefined,
     priority: dto.priority ?? 0,
+    cacheHitThreshold: dto.cache_hit_threshold ?? undefined,
     requestId: dto.request_id ?? undefined,
     cacheSalt: dto.cache_salt ?? undefined,
     user: dto.user ?? undefined,

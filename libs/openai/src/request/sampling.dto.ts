@@ -177,6 +177,14 @@ export class SamplingDto {
   @Is(INTEGER)
   priority?: number | null;
 
+  @Is(NUMBER)
+  @Within((value: number) =>
+    value >= 0 && value <= 1
+      ? undefined
+      : { message: `cache_hit_threshold must be in [0, 1], got ${pythonFloat(value)}.` },
+  )
+  cache_hit_threshold?: number | null;
+
   @Is(TEXT)
   request_id?: string | null;
 

@@ -140,6 +140,21 @@ describe('engine hosts', () => {
     expect(world.ended(1)).toMatchObject({ reason: 'error', tail: '"kv_capacity_exceeded"' });
   });
 
+  it('end what is cached too little of, without a token, and what they hold as usual', async () => {
+    const host = await world.host('aggregated', { engine: { globalCacheHitThreshold: 0.5 } });
+    await world.submit(1, { flow: 'local', cacheHitThreshold: 0 });
+    await world.untilEnded(1);
+    await world.submit(2, { flow: 'local' });
+    await world.submit(3, { flow: 'local', blockHashes: [1_001, 1_002] });
+    await world.untilEnded(2, 3);
+    expect(world.kinds(2)).toEqual(['aggregated end']);
+    expect(world.ended(2)).toMatchObject({ reason: 'cache_threshold', first: 0, count: 0 });
+    expect(world.tokens(3)).toEqual([0, 1, 2, 3, 4]);
+    expect(host.presence().gauges).toMatchObject({ running: 0, waitingCapacity: 0, kvUsage: 0 });
+    const [view] = await world.api.ledger.inspect(['request-2-0']);
+    expect(view?.result).toMatchObject({ reason: 'cache_threshold', tokens: 0 });
+  });
+
   it('take work only after their start-up', async () => {
     const host = await world.host('aggregated', { host: { startupUs: 2_000_000 } });
     await world.submit(1, { flow: 'local' });

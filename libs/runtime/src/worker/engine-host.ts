@@ -186,8 +186,9 @@ export class EngineHost implements HostContext {
   private onFacts(facts: StepFacts): void {
     this.stepFrames.publish(facts, this.stepUs);
     this.decode.reserve(facts.endUs);
-    const { length } = facts.scheduled;
-    if (length + facts.finished.length + facts.held.length > 0) this.intake.wake();
+    const { scheduled, finished, held, rejected } = facts;
+    const left = finished.length + held.length + rejected.length;
+    if (scheduled.length + left > 0) this.intake.wake();
   }
 
   private onAborts(requestIds: readonly string[]): void {

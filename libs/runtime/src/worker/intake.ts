@@ -234,6 +234,7 @@ export class Intake {
       priority: job.priority,
       arrivalUs: this.context.clock.toSimUs(job.arrivalUs),
       mode,
+      ...(job.cacheHitThreshold === undefined ? {} : { cacheHitThreshold: job.cacheHitThreshold }),
     });
     if (admission.kind === 'accepted') {
       runs.bind(run, admission.handle);

@@ -1,4 +1,4 @@
-import { emptyFrameEntry, type EngineMessage } from '@baton/contract';
+import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/contract';
 import type { FinishedRuns } from './finished-runs';
 import type { HostContext } from './host-context';
 
@@ -52,7 +52,7 @@ interface Missed {
   readonly total: number;
   readonly fromIndex: number;
   readonly end?: {
-    readonly reason: 'stop' | 'length' | 'abort' | 'error';
+    readonly reason: EndReason;
     readonly tail: string | undefined;
   };
 }

@@ -31,8 +31,9 @@ export class StepFrames {
     for (const handle of facts.finished) this.markEnding(handle);
     for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
     for (const handle of facts.finished) this.finished(handle, facts.endUs);
+    for (const handle of facts.rejected) this.rejected(handle);
     const endUs = this.context.clock.toWallUs(facts.endUs);
-    if (facts.emitted.length === 0) this.context.frames.defer(endUs);
+    if (facts.emitted.length + facts.rejected.length === 0) this.context.frames.defer(endUs);
     else this.context.frames.flushStep(endUs);
     for (const handle of facts.held) this.held(handle, facts.endUs);
   }
@@ -96,6 +97,22 @@ export class StepFrames {
     this.context.frames.add(run.outbox, entry);
     this.note(run, endUs);
     this.sides.endings.complete(run, { reason: endReason, tokens });
+  }
+
+  /** Too little of the prompt was cached for the client's or the engine's threshold. */
+  private rejected(handle: SequenceHandle): void {
+    const run = this.context.runs.at(handle);
+    if (run === undefined) return;
+    const { entry } = this;
+    this.address(run);
+    entry.kind = 'end';
+    entry.reason = 'cache_threshold';
+    entry.offsetUs = 0;
+    entry.first = run.emitted;
+    entry.count = 0;
+    entry.extra = 0;
+    this.context.frames.add(run.outbox, entry);
+    this.sides.endings.complete(run, { reason: 'cache_threshold', tokens: run.emitted });
   }
 
   private held(handle: SequenceHandle, endUs: Micros): void {

@@ -22,6 +22,9 @@ export const ENGINE = {
   enablePrefixCaching: toggle(true, {
     help: 'Share KV blocks of equal prompt prefixes and keep them for later requests.',
   }),
+  globalCacheHitThreshold: number(0, [0, 1], {
+    help: 'Least share of a prompt that the prefix cache must hold; a request with less ends at once with finish_reason cache_threshold. Its own cache_hit_threshold wins; prefill legs are exempt; 0 = off.',
+  }),
   enableChunkedPrefill: toggle(true, {
     help: 'Split a prompt over several steps when the token budget is short.',
   }),

@@ -1,0 +1,99 @@
+import { createLogger, defaultConfig, WorkerHosts } from '@baton/runtime';
+import { attachInProcess, type Transport } from '@baton/transport';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiFixture, readStream } from '../../test/api-fixture';
+import { until } from '../../test/until';
+
+interface Completion {
+  readonly choices: readonly { readonly text: string; readonly finish_reason: string }[];
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+const PROMPT = 'a baton is handed from one runner to the next '.repeat(8);
+
+/** A front with one real engine behind it, on the wall clock, a hundred times faster than life. */
+class Setting {
+  private constructor(
+    readonly fixture: ApiFixture,
+    private readonly hosts: WorkerHosts,
+    private readonly transport: Transport,
+  ) {}
+
+  static async open(dialect: 'openai' | 'vllm'): Promise<Setting> {
+    const config = defaultConfig({
+      ...{
+        topology: '1A',
+        port: 0,
+        dialect,
+        speedup: 100,
+        logLevel: 'silent',
+        stepTime: 'constant',
+      },
+    });
+    const fixture = await ApiFixture.start({ config, engines: [] });
+    const transport = attachInProcess(fixture.hub);
+    const log = createLogger({ name: 'engines', level: 'silent' });
+    const hosts = await WorkerHosts.start({
+      ...{ config, transport, log },
+      role: 'aggregated',
+      engines: 1,
+    });
+    await until(async () => (await fetch(`${fixture.api.url}/health/ready`)).ok);
+    return new Setting(fixture, hosts, transport);
+  }
+
+  async complete(fields: Readonly<Record<string, unknown>>): Promise<Completion> {
+    const answer = await this.fixture.post('/v1/completions', { prompt: PROMPT, ...fields });
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as Completion;
+  }
+
+  async metric(series: string): Promise<number> {
+    const text = await (await fetch(`${this.fixture.api.url}/metrics`)).text();
+    const line = text.split('\n').find((each) => each.startsWith(series));
+    return Number(line?.slice(line.lastIndexOf(' ')));
+  }
+
+  async close(): Promise<void> {
+    await this.hosts.stop(0);
+    await this.transport.close();
+    await this.fixture.stop();
+  }
+}
+
+describe.each(['openai', 'vllm'] as const)('cache_hit_threshold in the %s dialect', (dialect) => {
+  let setting: Setting;
+
+  beforeAll(async () => {
+    setting = await Setting.open(dialect);
+  });
+
+  afterAll(() => setting.close());
+
+  it('answers with nothing what the engine would have to compute, until it holds it', async () => {
+    const asked = { max_tokens: 4, ignore_eos: true, cache_hit_threshold: 0.8 };
+    const refused = await setting.complete(asked);
+    expect(refused.choices[0]).toMatchObject({ text: '', finish_reason: 'cache_threshold' });
+    expect(refused.usage.completion_tokens).toBe(0);
+    const computed = await setting.complete({ ...asked, cache_hit_threshold: 0 });
+    expect(computed.choices[0]?.finish_reason).toBe('length');
+    expect(await setting.complete(asked)).toMatchObject({
+      choices: [{ text: computed.choices[0]?.text, finish_reason: 'length' }],
+    });
+    const success = 'vllm:request_success_total{engine="0",model_name="llama-3.1-8b"';
+    expect(await setting.metric(`${success},finished_reason="cache_threshold"}`)).toBe(1);
+    expect(await setting.metric(`${success},finished_reason="length"}`)).toBe(2);
+  });
+
+  it('ends a stream in the same way', async () => {
+    const { text, finishReason, events, chunks } = await readStream(
+      await setting.fixture.post('/v1/chat/completions', {
+        messages: [{ role: 'user', content: PROMPT }],
+        stream: true,
+        cache_hit_threshold: 0.5,
+      }),
+    );
+    expect([text, finishReason, events.at(-1)]).toEqual(['', 'cache_threshold', '[DONE]']);
+    expect(chunks[0]?.choices?.[0]?.delta?.role).toBe('assistant');
+  });
+});
