@@ -7,8 +7,12 @@ export type HardwareErrorCode =
   | 'does-not-fit'
   /** No shipped calibration for this model, GPU and degree. */
   | 'not-calibrated'
-  /** A table or polynomial that cannot be used. */
-  | 'bad-profile';
+  /** A table, polynomial or profile that cannot be used. */
+  | 'bad-profile'
+  /** Measured points that no model can be fitted to. */
+  | 'bad-points'
+  /** A batch outside of what a model was measured for, while extrapolation is refused. */
+  | 'outside-range';
 
 /**
  * What a user asked of the hardware cannot be had. The message is one sentence fit for that user.

@@ -1,6 +1,7 @@
 import { unreachable } from '@baton/kernel';
 import type { EnginePlacement } from '../engine-placement';
-import { type CalibratedSpec, CalibratedStepTime, isCalibrated } from './calibrated';
+import { isCalibrated } from '../profiles/shipped-profiles';
+import { type CalibratedSpec, CalibratedStepTime } from './calibrated';
 import { type ConstantSpec, ConstantStepTime } from './constant';
 import { type PerTokenSpec, PerTokenStepTime } from './per-token';
 import { type PolynomialSpec, PolynomialStepTime } from './polynomial';

@@ -1,66 +1,71 @@
-import { type EnginePlacement } from '../engine-placement';
+import type { EnginePlacement } from '../engine-placement';
 import { goesBy } from '../find-by-name';
 import { HardwareError } from '../hardware-error';
-import type { CalibratedProfile } from '../profiles/calibrated-profile';
-import { CALIBRATED_PROFILES, LINEAR_TOKENS } from '../profiles/calibrated-profiles';
+import { shippedPlacements, shippedProfile } from '../profiles/shipped-profiles';
+import type { StepTimeProfile } from '../profiles/step-time-profile';
 import { DecodeLawMemo } from './decode-law-memo';
-import { engineOverheadMs } from './engine-overhead';
-import { PiecewiseLinear } from './piecewise-linear';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from './step-time-model';
+import { TokenLine } from './token-line';
+import { contextLimitOf, type OutsideRange, outsideOf, type ValidRange } from './valid-range';
 
 export interface CalibratedSpec {
   readonly kind: 'calibrated';
-  /** Added to each step; unset: the documented residual of real engines. */
+  /** Unset: the shipped one of the placement. */
+  readonly profile?: StepTimeProfile | undefined;
+  /** Added to each step; unset: the profile's own. */
   readonly overheadMs?: number | undefined;
-  /** Factor on decode attention in steps that also prefill; unset: 1, an assumption. */
+  /** Factor on decode attention in steps that also prefill; unset: the profile's own, else 1. */
   readonly mixedDecodeFactor?: number | undefined;
 }
 
-/** Whether a calibration is shipped for exactly this model, GPU and degree. */
-export function isCalibrated(placement: EnginePlacement): boolean {
-  return profileOf(placement) !== undefined;
-}
-
 /**
- * Step time composed from measured operators: `lin(T) + g0 + g1 · B + g2 · Σctx + h0 + h1 · Q +
+ * Step time composed from measured parts: `lin(T) + g0 + g1 · B + g2 · Σctx + h0 + h1 · Q +
  * overhead`, T = all tokens of the step, B = decoding sequences, Q = Σ ((p + n)² − p²). The
  * attention terms count only when their part is in the batch.
  */
 export class CalibratedStepTime implements StepTimeModel {
   readonly description: string;
-  private readonly linearUs: PiecewiseLinear;
+  private readonly linearUs: TokenLine;
+  private readonly decodeFixedUs: number;
+  private readonly decodeSeqUs: number;
+  private readonly decodeContextUs: number;
+  private readonly prefillFixedUs: number;
+  private readonly prefillQuadraticUs: number;
   private readonly overheadUs: number;
   private readonly mixedDecodeFactor: number;
-  private readonly decodeUs: readonly number[];
-  private readonly prefillUs: readonly number[];
+  private readonly valid: ValidRange;
   private readonly laws: DecodeLawMemo;
 
   /** @throws HardwareError `not-calibrated` */
   constructor(spec: CalibratedSpec, placement: EnginePlacement) {
-    const profile = profileOf(placement) ?? missing(placement);
-    const overheadMs = spec.overheadMs ?? engineOverheadMs(placement.tp);
+    const profile = spec.profile ?? shippedProfile(placement) ?? missing(placement);
+    checkMeasuredOn(profile, placement);
+    const overheadMs = spec.overheadMs ?? profile.overheadMs;
     const inUs = (ms: readonly number[]) => ms.map((value) => value * 1000);
-    this.linearUs = new PiecewiseLinear(LINEAR_TOKENS, inUs(profile.linearMs));
-    this.decodeUs = inUs(profile.decodeAttentionMs);
-    this.prefillUs = inUs(profile.prefillAttentionMs);
+    this.linearUs = new TokenLine(profile.linear.tokens, inUs(profile.linear.ms));
+    const [fixed, perSeq, perContext] = inUs(profile.decodeAttentionMs);
+    this.decodeFixedUs = fixed!;
+    this.decodeSeqUs = perSeq!;
+    this.decodeContextUs = perContext!;
+    this.prefillFixedUs = profile.prefillAttentionMs[0] * 1000;
+    this.prefillQuadraticUs = profile.prefillAttentionMs[1] * 1000;
     this.overheadUs = overheadMs * 1000;
-    this.mixedDecodeFactor = spec.mixedDecodeFactor ?? 1;
-    this.laws = new DecodeLawMemo((decodeSeqs) => this.decodeBaseUs(decodeSeqs), this.decodeUs[2]!);
-    this.description =
-      `calibrated ${profile.model} on ${profile.gpu} TP${profile.tp}, overhead ${overheadMs} ms ` +
-      `(mean fit error: decode ${profile.decodeErrorPercent.mean} %, prefill ${profile.prefillErrorPercent.mean} %)`;
+    this.mixedDecodeFactor = spec.mixedDecodeFactor ?? profile.mixedDecodeFactor ?? 1;
+    this.valid = profile.valid;
+    this.laws = new DecodeLawMemo((seqs) => this.decodeBaseUs(seqs), this.decodeContextUs);
+    this.description = describe(profile, overheadMs);
   }
 
   stepUs(batch: BatchAggregates): number {
     const { prefillTokens, decodeSeqs, decodeContext } = batch;
     if (prefillTokens === 0) {
-      return this.decodeBaseUs(decodeSeqs) + this.decodeUs[2]! * decodeContext;
+      return this.decodeBaseUs(decodeSeqs) + this.decodeContextUs * decodeContext;
     }
     const linear = this.linearUs.at(prefillTokens + decodeSeqs) + this.overheadUs;
-    const prefill = this.prefillUs[0]! + this.prefillUs[1]! * batch.prefillQuadratic;
+    const prefill = this.prefillFixedUs + this.prefillQuadraticUs * batch.prefillQuadratic;
     if (decodeSeqs === 0) return linear + prefill;
     const decode =
-      this.decodeUs[0]! + this.decodeUs[1]! * decodeSeqs + this.decodeUs[2]! * decodeContext;
+      this.decodeFixedUs + this.decodeSeqUs * decodeSeqs + this.decodeContextUs * decodeContext;
     return linear + prefill + this.mixedDecodeFactor * decode;
   }
 
@@ -68,28 +73,54 @@ export class CalibratedStepTime implements StepTimeModel {
     return this.laws.of(decodeSeqs);
   }
 
-  /** Up to the last measured number of tokens per step; beyond, the last slope goes on. */
-  isWithinRange(batch: BatchAggregates): boolean {
-    return batch.prefillTokens + batch.decodeSeqs <= this.linearUs.lastX;
+  /** Beyond the range the last slopes go on. */
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    return outsideOf(this.valid, batch);
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    return contextLimitOf(this.valid, decodeSeqs);
   }
 
   private decodeBaseUs(decodeSeqs: number): number {
-    const attention = this.decodeUs[0]! + this.decodeUs[1]! * decodeSeqs;
+    const attention = this.decodeFixedUs + this.decodeSeqUs * decodeSeqs;
     return this.linearUs.at(decodeSeqs) + this.overheadUs + attention;
   }
 }
 
-function profileOf({ model, gpu, tp }: EnginePlacement): CalibratedProfile | undefined {
-  return CALIBRATED_PROFILES.find(
-    (profile) => profile.tp === tp && goesBy(gpu, profile.gpu) && goesBy(model, profile.model),
-  );
-}
-
 function missing({ model, gpu, tp }: EnginePlacement): never {
-  const shipped = CALIBRATED_PROFILES.map((p) => `${p.model} on ${p.gpu} TP${p.tp}`);
   throw new HardwareError(
     'not-calibrated',
     `No calibration is shipped for ${model.name} on ${gpu.name} TP${tp}; use the roofline model. ` +
-      `Shipped: ${shipped.join(', ')}.`,
+      `Shipped: ${shippedPlacements().join(', ')}.`,
   );
+}
+
+/** A profile that says what it was measured on serves nothing else. */
+function checkMeasuredOn(profile: StepTimeProfile, { model, gpu, tp }: EnginePlacement): void {
+  const isOwn =
+    (profile.model === undefined || goesBy(model, profile.model)) &&
+    (profile.gpu === undefined || goesBy(gpu, profile.gpu)) &&
+    (profile.tp === undefined || profile.tp === tp);
+  if (isOwn) return;
+  throw new HardwareError(
+    'not-calibrated',
+    `The step-time profile was fitted for ${placementOf(profile)}, not for ${model.name} on ` +
+      `${gpu.name} TP${tp}.`,
+  );
+}
+
+function describe(profile: StepTimeProfile, overheadMs: number): string {
+  const { decodeErrorPercent: decode, prefillErrorPercent: prefill } = profile;
+  const errors = [
+    ...(decode ? [`decode ${decode.mean} %`] : []),
+    ...(prefill ? [`prefill ${prefill.mean} %`] : []),
+  ];
+  const fitted = errors.length === 0 ? '' : ` (mean fit error: ${errors.join(', ')})`;
+  return `calibrated ${placementOf(profile)}, overhead ${overheadMs} ms${fitted}`;
+}
+
+function placementOf({ model, gpu, tp }: StepTimeProfile): string {
+  const degree = tp === undefined ? '' : ` TP${tp}`;
+  return `${model ?? 'any model'} on ${gpu ?? 'any GPU'}${degree}`;
 }

@@ -4,8 +4,13 @@ import {
   MIN_STEP_US,
   type StepTimeModel,
 } from './step-time-model';
-
-type Range = readonly [low: number, high: number];
+import {
+  contextLimitOf,
+  type OutsideRange,
+  outsideOf,
+  type Range,
+  type ValidRange,
+} from './valid-range';
 
 /** Milliseconds over the prompt tokens T of a step: `a · T² + b · T + c`. */
 export interface PrefillPolynomial {
@@ -58,10 +63,12 @@ export class PolynomialStepTime implements StepTimeModel {
   readonly description: string;
   private readonly prefill: PrefillPolynomial;
   private readonly decode: BatchContextPolynomial | KvUsagePolynomial;
+  private readonly valid: ValidRange;
 
   constructor(spec: PolynomialSpec) {
     this.prefill = spec.prefill ?? DYNAMO_MOCKER_PREFILL;
     this.decode = spec.decode ?? DYNAMO_MOCKER_DECODE;
+    this.valid = validRangeOf(this.prefill, this.decode);
     const decodeOver = this.decode.kind === 'kv-usage' ? 'KV usage' : 'batch size and context';
     this.description = `polynomial, prefill over tokens, decode over ${decodeOver}`;
   }
@@ -86,14 +93,12 @@ export class PolynomialStepTime implements StepTimeModel {
     return { baseUs, perContextUs, contextLimit: Infinity };
   }
 
-  isWithinRange(batch: BatchAggregates): boolean {
-    const { prefillTokens, decodeSeqs, decodeContext } = batch;
-    if (prefillTokens > 0 && !contains(this.prefill.tokenRange, prefillTokens)) return false;
-    if (decodeSeqs === 0 || this.decode.kind === 'kv-usage') return true;
-    return (
-      contains(this.decode.batchRange, decodeSeqs) &&
-      contains(this.decode.contextRange, decodeContext / decodeSeqs)
-    );
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    return outsideOf(this.valid, batch);
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    return contextLimitOf(this.valid, decodeSeqs);
   }
 
   private prefillUs(tokens: number): number {
@@ -124,6 +129,12 @@ function perContextUsOf({ coefficients: k }: BatchContextPolynomial, decodeSeqs:
   return (k[2] / decodeSeqs + k[3]) * 1000;
 }
 
-function contains(range: Range | undefined, value: number): boolean {
-  return range === undefined || (value >= range[0] && value <= range[1]);
+function validRangeOf(
+  prefill: PrefillPolynomial,
+  decode: BatchContextPolynomial | KvUsagePolynomial,
+): ValidRange {
+  const prefillTokens = prefill.tokenRange;
+  if (decode.kind === 'kv-usage') return { prefillTokens };
+  const { batchRange, contextRange } = decode;
+  return { prefillTokens, decodeSeqs: batchRange, meanContextMax: contextRange?.[1] };
 }

@@ -1,5 +1,6 @@
 import { assert } from '@baton/kernel';
 import { PiecewiseLinear } from './piecewise-linear';
+import type { Range } from './valid-range';
 
 export interface GridPoint {
   readonly row: number;
@@ -47,13 +48,15 @@ export class RaggedGrid {
     this.end = Math.min(a.endOf(inA), b.endOf(inB));
   }
 
-  /** Whether the point lies between measured ones. */
-  contains(row: number, x: number): boolean {
-    const last = this.rows.length - 1;
-    if (row < this.rows[0]! || row > this.rows[last]!) return false;
-    const upper = this.upperRow(row);
-    const line = this.lines[upper]!;
-    return x >= line.firstX && x <= line.lastX;
+  /** Lowest and highest measured row. */
+  get rowRange(): Range {
+    return [this.rows[0]!, this.rows[this.rows.length - 1]!];
+  }
+
+  /** Lowest and highest x measured near a row: those of the next measured one. */
+  xRangeNear(row: number): Range {
+    const line = this.lines[this.upperRow(row)]!;
+    return [line.firstX, line.lastX];
   }
 
   private upperRow(row: number): number {

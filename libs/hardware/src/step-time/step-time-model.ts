@@ -1,3 +1,5 @@
+import type { OutsideRange } from './valid-range';
+
 /**
  * What a step-time model may know about the batch of one step: sums over its sequences, so that an
  * engine can keep them up to date without a loop. Attention is linear in these sums, which is why
@@ -55,10 +57,17 @@ export interface StepTimeModel {
    */
   tokenJitterUs?(seed: number, requestHash: number, tokenIndex: number): number;
   /**
-   * False when the batch lies outside what the model was measured or fitted for, and its answer is
-   * an extrapolation.
+   * What of the batch lies outside of what the model was measured or fitted for, so that its answer
+   * is an extrapolation; undefined within. Allocates nothing within.
    */
-  isWithinRange?(batch: BatchAggregates): boolean;
+  outsideRange?(batch: BatchAggregates): OutsideRange | undefined;
+  /**
+   * Largest Σ context within the range for decode-only steps of so many sequences, -1 when their
+   * number alone lies outside. Unset: no limit.
+   */
+  contextLimit?(decodeSeqs: number): number;
+  /** Steps so far that lay outside of the range, where somebody counts them. */
+  readonly stepsOutsideRange?: number;
 }
 
 /**

@@ -79,8 +79,8 @@ describe('calibrated', () => {
   });
 
   it('goes on at the last slope beyond the last measured size, and says so', () => {
-    expect(model.isWithinRange!(prompt(16_384))).toBe(true);
-    expect(model.isWithinRange!(prompt(16_385))).toBe(false);
+    expect(model.outsideRange!(prompt(16_384))).toBeUndefined();
+    expect(model.outsideRange!(prompt(16_385))).toBeDefined();
     const linear = (tokens: number) => model.stepUs({ ...prompt(tokens), prefillQuadratic: 0 });
     const slope = (linear(16_384) - linear(12_288)) / 4096;
     expect(linear(20_000) - linear(16_384)).toBeCloseTo(slope * 3616, 3);
@@ -189,10 +189,10 @@ describe('polynomial', () => {
     const expected = 5 + 0.4 + 0.2 + 1e-5 * 800 + 0.002 * 16 + 1e-7 * 40_000;
     expect(model.stepUs(decode(4, 200)) / 1000).toBeCloseTo(expected, 9);
     expect(model.decodeLaw!(4)).toBeUndefined();
-    expect(model.isWithinRange!(prompt(100))).toBe(true);
-    expect(model.isWithinRange!(prompt(101))).toBe(false);
-    expect(model.isWithinRange!(decode(9, 10))).toBe(false);
-    expect(model.isWithinRange!(decode(8, 501))).toBe(false);
+    expect(model.outsideRange!(prompt(100))).toBeUndefined();
+    expect(model.outsideRange!(prompt(101))).toBeDefined();
+    expect(model.outsideRange!(decode(9, 10))).toBeDefined();
+    expect(model.outsideRange!(decode(8, 501))).toBeDefined();
   });
 
   it.each([

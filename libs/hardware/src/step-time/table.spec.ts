@@ -79,12 +79,12 @@ describe('table', () => {
   });
 
   it('says which batches lie outside of it', () => {
-    expect(model.isWithinRange!(decode(2, 250))).toBe(true);
-    expect(model.isWithinRange!(decode(4, 250))).toBe(false);
-    expect(model.isWithinRange!(decode(2, 301))).toBe(false);
-    expect(model.isWithinRange!(prompts(2, 100))).toBe(false);
-    expect(model.isWithinRange!(prompts(1, 100, 1000))).toBe(true);
-    expect(model.isWithinRange!(prompts(1, 100, 1001))).toBe(false);
+    expect(model.outsideRange!(decode(2, 250))).toBeUndefined();
+    expect(model.outsideRange!(decode(4, 250))).toBeDefined();
+    expect(model.outsideRange!(decode(2, 301))).toBeDefined();
+    expect(model.outsideRange!(prompts(2, 100))).toBeDefined();
+    expect(model.outsideRange!(prompts(1, 100, 1000))).toBeUndefined();
+    expect(model.outsideRange!(prompts(1, 100, 1001))).toBeDefined();
   });
 
   it.each([

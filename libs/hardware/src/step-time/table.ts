@@ -8,6 +8,7 @@ import {
   type StepTimeModel,
 } from './step-time-model';
 import { readTable, type TableRow } from './table-csv';
+import { isOutside, type OutsideRange, type Range } from './valid-range';
 
 export interface TableSpec {
   readonly kind: 'table';
@@ -61,16 +62,46 @@ export class TableStepTime implements StepTimeModel {
     return { baseUs, perContextUs, contextLimit: Math.floor(this.decode.end * decodeSeqs) };
   }
 
-  isWithinRange(batch: BatchAggregates): boolean {
-    const { prefillTokens, prefillSeqs, prefillContext, decodeSeqs, decodeContext } = batch;
-    if (decodeSeqs > 0 && !this.decode.contains(decodeSeqs, decodeContext / decodeSeqs)) {
-      return false;
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    return (
+      (batch.decodeSeqs > 0 ? this.outsideOfDecode(batch) : undefined) ??
+      (batch.prefillTokens > 0 ? this.outsideOfPrefill(batch) : undefined)
+    );
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    if (isOutside(this.decode.rowRange, decodeSeqs)) return -1;
+    return Math.floor(this.decode.xRangeNear(decodeSeqs)[1] * decodeSeqs);
+  }
+
+  private outsideOfDecode({ decodeSeqs, decodeContext }: BatchAggregates) {
+    if (isOutside(this.decode.rowRange, decodeSeqs)) {
+      return { what: 'decoding sequences', value: decodeSeqs, range: this.decode.rowRange };
     }
-    if (prefillTokens === 0) return true;
+    if (decodeContext <= this.contextLimit(decodeSeqs)) return undefined;
+    const [, longest] = this.decode.xRangeNear(decodeSeqs);
+    return {
+      what: 'context tokens per decoding sequence',
+      value: decodeContext / decodeSeqs,
+      range: [0, longest] as const,
+    };
+  }
+
+  private outsideOfPrefill(batch: BatchAggregates): OutsideRange | undefined {
+    const { prefillTokens, prefillSeqs, prefillContext } = batch;
+    const { rowRange } = this.prefill;
+    if (isOutside(rowRange, prefillSeqs)) {
+      return { what: 'prompts per step', value: prefillSeqs, range: rowRange };
+    }
     const tokens = prefillTokens / prefillSeqs;
-    if (!this.prefill.contains(prefillSeqs, tokens)) return false;
-    if (prefillContext === 0) return true;
-    return this.prefix?.contains(tokens, prefillContext / prefillSeqs) ?? false;
+    const tokenRange = this.prefill.xRangeNear(prefillSeqs);
+    if (isOutside(tokenRange, tokens)) {
+      return { what: 'tokens per prompt', value: tokens, range: tokenRange };
+    }
+    const prefix = prefillContext / prefillSeqs;
+    const prefixRange: Range = this.prefix?.xRangeNear(tokens) ?? [0, 0];
+    if (prefix === 0 || !isOutside(prefixRange, prefix)) return undefined;
+    return { what: 'cached tokens per prompt', value: prefix, range: prefixRange };
   }
 
   private prefillUs(batch: BatchAggregates): number {

@@ -1,0 +1,72 @@
+import { HardwareError } from '../hardware-error';
+import type { BatchAggregates, DecodeLaw, StepTimeModel } from './step-time-model';
+import { describeOutside, type OutsideRange } from './valid-range';
+
+export interface RangeGuardOptions {
+  /** Throw instead of extrapolating. */
+  readonly refuse: boolean;
+  /** Told once, in one sentence, when the first step lies outside. */
+  readonly report: (sentence: string) => void;
+}
+
+/**
+ * A model that never extrapolates in silence: it counts the steps outside of its range, says so
+ * once, or refuses them. Laws end where the range does, so that no leap passes over the border
+ * uncounted. Answers are those of the model itself, to the last bit.
+ */
+export class RangeGuard implements StepTimeModel {
+  readonly description: string;
+  readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
+  private outsideSteps = 0;
+  private readonly bounded: (DecodeLaw | undefined)[] = [];
+
+  constructor(
+    private readonly model: StepTimeModel,
+    private readonly options: RangeGuardOptions,
+  ) {
+    this.description = model.description;
+    const jitter = model.tokenJitterUs?.bind(model);
+    if (jitter) this.tokenJitterUs = jitter;
+  }
+
+  /** Steps so far that lay outside of the range. */
+  get stepsOutsideRange(): number {
+    return this.outsideSteps;
+  }
+
+  /** @throws HardwareError `outside-range` when extrapolation is refused */
+  stepUs(batch: BatchAggregates): number {
+    const outside = this.model.outsideRange?.(batch);
+    if (outside !== undefined) this.onOutside(outside);
+    return this.model.stepUs(batch);
+  }
+
+  decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw | undefined {
+    const law = this.model.decodeLaw?.(decodeSeqs, decodeContext);
+    if (law === undefined) return undefined;
+    const limit = this.contextLimit(decodeSeqs);
+    if (limit >= law.contextLimit) return law;
+    if (limit < decodeContext) return undefined;
+    if (law.contextLimit !== Infinity) return { ...law, contextLimit: limit };
+    return (this.bounded[decodeSeqs] ??= { ...law, contextLimit: limit });
+  }
+
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    return this.model.outsideRange?.(batch);
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    return this.model.contextLimit?.(decodeSeqs) ?? Infinity;
+  }
+
+  private onOutside(outside: OutsideRange): void {
+    this.outsideSteps++;
+    if (this.options.refuse) {
+      throw new HardwareError(
+        'outside-range',
+        `Refused to extrapolate: ${describeOutside(outside)}.`,
+      );
+    }
+    if (this.outsideSteps === 1) this.options.report(describeOutside(outside));
+  }
+}
