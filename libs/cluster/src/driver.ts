@@ -23,7 +23,7 @@ export function simulate(scenario: ClusterScenario, observer: RunObserver = {}):
  * The virtual-time driver: takes what is due next from the calendar and lets it happen. Everything that decides something (engines, coordinators,
  * policies) is the same code that the live workers drive; this only carries facts between them, at the instants at which they hold.
  */
-class ClusterRun {
+export class ClusterRun {
   private readonly engines: VirtualEngine[] = [];
   private readonly calendar: Calendar;
   private readonly handovers: Handovers;
@@ -96,6 +96,20 @@ class ClusterRun {
     }
     this.observer.onProgress?.(journal.ended, count);
     return this.record();
+  }
+
+  /**
+   * Recounts what every engine holds, and that nothing is left when every request has ended.
+   *
+   * @throws InvariantError when a block, a sequence or a request was lost.
+   */
+  audit(): void {
+    for (const { engine, engineId } of this.engines) {
+      engine.audit();
+      const { kvUsage } = engine.snapshot();
+      const isOver = this.journal.ended === this.scenario.workload.count;
+      assert(!isOver || kvUsage === 0, `${engineId} has blocks in use after the last request`);
+    }
   }
 
   private handle(slot: number, nowUs: Micros): void {

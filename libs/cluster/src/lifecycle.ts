@@ -74,6 +74,7 @@ export class Lifecycle {
     const nowUs = facts.endUs;
     for (const handle of facts.held) this.hold(engine, handle, nowUs);
     for (const handle of facts.finished) this.finish(engine, handle, nowUs);
+    for (const handle of facts.rejected) this.reject(engine, handle, nowUs);
     if (engine.waitingForRoom > 0) this.reserve(engine, nowUs);
     this.stages[engine.pool.role].refill(engine, nowUs);
   }
@@ -199,6 +200,12 @@ export class Lifecycle {
     this.end(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
   }
 
+  /** Too little of the prompt was cached: the engine sends it away. */
+  private reject(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
+    engine.load--;
+    this.end(engine.rowOf(handle), 'rejected', nowUs);
+  }
+
   private end(row: number, outcome: Parameters<Journal['end']>[1], nowUs: Micros): void {
     this.parts.journal.end(row, outcome, nowUs);
     this.arrivals.ended(row, nowUs);
@@ -213,10 +220,9 @@ export class Lifecycle {
     spec.outputTokens = mode === 'prefill-and-hold' ? 1 : workload.outputTokens[row]!;
     spec.priority = workload.priority.length === 0 ? 0 : workload.priority[row]!;
     spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;
-    spec.blockHashes = workload.contentIds.subarray(
-      workload.contentStart[row]!,
-      workload.contentStart[row + 1]!,
-    );
+    spec.blockFrom = workload.contentStart[row]!;
+    spec.blockCount = workload.contentStart[row + 1]! - spec.blockFrom;
+    spec.requestHash = row + 1;
     spec.mode = mode;
     return spec;
   }
@@ -225,11 +231,13 @@ export class Lifecycle {
 /** The one specification that every submission fills anew. */
 function newSpec(blockHashes: ArrayLike<number>): Mutable<SequenceSpec> {
   return {
-    requestId: '',
+    requestHash: 0,
     promptTokens: 1,
     outputTokens: 1,
     endReason: 'length',
     blockHashes,
+    blockFrom: 0,
+    blockCount: 0,
     priority: 0,
     arrivalUs: 0,
     mode: 'generate',

@@ -1,0 +1,208 @@
+import { OUTCOMES, type RunRecord } from '@baton/analysis';
+import { describe, expect, it } from 'vitest';
+import { simulate } from './driver';
+import { poolFor, scenarioWith, workloadOf } from './test-scenario';
+
+function outcomes({ log }: RunRecord): string[] {
+  return Array.from(log.outcome, (code) => OUTCOMES[code]!);
+}
+
+describe('a request in a cluster of its own', () => {
+  it('takes the time of its prompt, its transfer and its steps', () => {
+    const { log, itl, endUs } = simulate(scenarioWith('1P1D', workloadOf([{ atUs: 500 }])));
+    // 1000 + 8 · 10 of prompt.
+    expect(log.prefillStartUs[0]).toBe(500);
+    expect(log.heldUs[0]).toBe(1580);
+    // 100 of latency + 8 tokens.
+    expect(log.transferStartUs[0]).toBe(1580);
+    expect(log.transferEndUs[0]).toBe(1688);
+    expect(log.transferredTokens[0]).toBe(8);
+    // The last prompt token is computed again behind 7; then 9, 10 and 11 are attended to.
+    expect(log.firstTokenUs[0]).toBe(1688 + 1008);
+    expect(log.finishUs[0]).toBe(1688 + 1008 + 1009 + 1010 + 1011);
+    expect(endUs).toBe(log.finishUs[0]);
+    expect([itl.count, itl.minUs, itl.maxUs]).toEqual([3, 1009, 1011]);
+  });
+
+  it('on an aggregated engine has no hand-over', () => {
+    const { log, engines } = simulate(scenarioWith('1A', workloadOf([{}])));
+    expect(log.heldUs[0]).toBe(-1);
+    expect(log.transferredTokens[0]).toBe(0);
+    expect(log.firstTokenUs[0]).toBe(1080);
+    expect(log.finishUs[0]).toBe(1080 + 1009 + 1010 + 1011);
+    expect(engines[0]!.busyUs).toBe(log.finishUs[0]);
+  });
+});
+
+describe('a workload', () => {
+  it('of nothing gives an empty record', () => {
+    const run = simulate(scenarioWith('1P1D', workloadOf([])));
+    expect([run.log.count, run.steps, run.endUs, run.itl.count]).toEqual([0, 0, 0, 0]);
+  });
+
+  it('is served in full by every kind of cluster', () => {
+    const requests = Array.from({ length: 40 }, (_, i) => ({ atUs: i * 300, output: 1 + (i % 9) }));
+    for (const topology of ['1P1D', '2P3D', '3A', '1P1D1A']) {
+      const run = simulate(scenarioWith(topology, workloadOf(requests)));
+      expect(new Set(outcomes(run)), topology).toEqual(new Set(['completed']));
+    }
+  });
+
+  it('has what can never fit refused, and the rest served', () => {
+    const long = workloadOf([{ prompt: 999, output: 4 }, {}, { prompt: 300, output: 101 }]);
+    const run = simulate(scenarioWith('1P1D', long));
+    expect(outcomes(run)).toEqual(['refused', 'completed', 'completed']);
+    const small = scenarioWith('1P1D', long, { options: { numBlocks: 99 } });
+    expect(outcomes(simulate(small))).toEqual(['refused', 'completed', 'refused']);
+  });
+
+  it('without an engine for a stage fails', () => {
+    const scenario = scenarioWith('1P1D', workloadOf([{}]));
+    const pools = scenario.pools.map((pool) => ({
+      ...pool,
+      count: pool.role === 'decode' ? 0 : 1,
+    }));
+    expect(outcomes(simulate({ ...scenario, pools }))).toEqual(['failed']);
+  });
+
+  it('waits for its clients: never more under way than they allow themselves', () => {
+    const workload = workloadOf(Array.from({ length: 12 }, () => ({})));
+    const { log } = simulate(scenarioWith('1P1D', workload, { maxConcurrency: 3 }));
+    for (let row = 3; row < 12; row++) {
+      const before = log.finishUs.subarray(0, row).filter((us) => us <= log.arrivalUs[row]!);
+      expect(before.length).toBeGreaterThanOrEqual(row - 2);
+    }
+  });
+
+  it('has the turns of a conversation one after the other, a pause between', () => {
+    const turns = workloadOf([{ atUs: 100 }, { after: 0, atUs: 5_000 }, { after: 1, atUs: 0 }]);
+    const { log } = simulate(scenarioWith('1P1D', turns));
+    expect(log.arrivalUs[1]).toBe(log.finishUs[0]! + 5_000);
+    expect(log.arrivalUs[2]).toBe(log.finishUs[1]!);
+  });
+
+  it('is rejected beyond the bound on who waits', () => {
+    const requests = Array.from({ length: 30 }, () => ({ prompt: 64 }));
+    const scenario = scenarioWith('1P1D', workloadOf(requests), { maxWaitingRequests: 5 });
+    const seen = outcomes(simulate(scenario));
+    expect(seen.filter((one) => one === 'rejected').length).toBeGreaterThan(10);
+    expect(seen.filter((one) => one === 'completed').length).toBeGreaterThan(5);
+  });
+
+  it('is rejected where its TTFT is predicted to be too long', () => {
+    const requests = Array.from({ length: 30 }, () => ({ prompt: 64 }));
+    const scenario = scenarioWith('1P1D', workloadOf(requests), { admissionSloTtftUs: 10_000 });
+    expect(outcomes(simulate(scenario))).toContain('rejected');
+  });
+});
+
+describe('prefixes', () => {
+  it('that an engine holds are neither computed nor fetched again', () => {
+    const content = [1, 2, 3];
+    const asked = workloadOf([
+      { prompt: 14, content },
+      { atUs: 100_000, prompt: 14, content },
+    ]);
+    const { log } = simulate(scenarioWith('1P1D', asked));
+    expect([...log.cachedTokens]).toEqual([0, 12]);
+    expect([...log.transferredTokens]).toEqual([14, 2]);
+  });
+
+  it('bring requests to the engine that holds them', () => {
+    const requests = Array.from({ length: 24 }, (_, i) => ({
+      ...{ atUs: i * 20_000, prompt: 50, output: 2 },
+      content: Array.from({ length: 12 }, (_, b) => 1 + (i % 3) * 12 + b),
+    }));
+    const scenario = scenarioWith('3P1D', workloadOf(requests), {
+      placement: {
+        ...{ prefill: { kind: 'prefix-aware' }, decode: 'pull' },
+        ...{ decodeChoice: 'late', disaggregationThreshold: 0 },
+      },
+    });
+    const { log } = simulate(scenario);
+    for (let row = 3; row < 24; row++) {
+      expect(log.prefillEngine[row]).toBe(log.prefillEngine[row - 3]);
+      expect(log.cachedTokens[row]).toBe(48);
+    }
+  });
+
+  it('short behind what decode holds are computed there', () => {
+    const content = [1, 2, 3, 4, 5];
+    const asked = workloadOf([
+      { prompt: 23, content },
+      { atUs: 100_000, prompt: 23, content },
+    ]);
+    const scenario = scenarioWith('1P1D', asked, {
+      placement: {
+        ...{ prefill: 'pull', decode: { kind: 'least-requests' } },
+        ...{ decodeChoice: 'late', disaggregationThreshold: 4 },
+      },
+    });
+    const { log } = simulate(scenario);
+    expect([...log.prefillEngine]).toEqual([0, 1]);
+    expect([...log.decodeEngine]).toEqual([1, 1]);
+    expect([...log.heldUs].map((us) => us >= 0)).toEqual([true, false]);
+  });
+});
+
+describe('a lease', () => {
+  it('that ends before decode comes sends the request back to prefill, then fails it', () => {
+    // One slot on decode, taken for long: those behind it find their blocks gone.
+    const requests = [
+      { output: 300 },
+      ...Array.from({ length: 6 }, () => ({ atUs: 10, output: 2 })),
+    ];
+    const scenario = scenarioWith('1P1D', workloadOf(requests), { kvLeaseUs: 60_000 });
+    const pools = [poolFor('prefill', 1), poolFor('decode', 1, { maxNumSeqs: 1 })];
+    const { log, engines } = simulate({ ...scenario, pools });
+    expect(engines[0]!.leaseExpiries).toBeGreaterThan(0);
+    expect([...log.outcome].every((code) => code !== 0)).toBe(true);
+    expect(log.finishUs[0]).toBeGreaterThan(300_000);
+  });
+});
+
+describe('a cluster that changes', () => {
+  const steady = workloadOf(Array.from({ length: 60 }, (_, i) => ({ atUs: i * 2_000, output: 6 })));
+
+  it('gives work to an engine that joins once it has loaded', () => {
+    const scenario = scenarioWith('1P1D', steady);
+    const pools = scenario.pools.map((pool) => ({ ...pool, startupUs: 20_000 }));
+    const { log, engines } = simulate({
+      ...scenario,
+      pools,
+      changes: [{ atUs: 30_000, kind: 'join', pool: 1 }],
+    });
+    const joined = [...log.decodeEngine].flatMap((engine, row) => (engine === 2 ? [row] : []));
+    expect(joined.length).toBeGreaterThan(5);
+    expect(Math.min(...joined.map((row) => log.transferStartUs[row]!))).toBeGreaterThanOrEqual(
+      50_000,
+    );
+    expect(engines[2]!.upUs).toBe(simulateEnd(log.finishUs) - 50_000);
+  });
+
+  it('lets an engine that leaves finish what it has', () => {
+    const { log, engines } = simulate({
+      ...scenarioWith('1P2D', steady),
+      changes: [{ atUs: 50_000, kind: 'leave', pool: 1 }],
+    });
+    const left = engines.findIndex((engine) => engine.upUs < simulateEnd(log.finishUs));
+    expect(left).toBeGreaterThan(0);
+    expect(engines[left]!.upUs).toBeGreaterThanOrEqual(50_000);
+    expect(engines[left]!.upUs).toBeLessThan(90_000);
+    expect([...log.outcome].every((code) => OUTCOMES[code] === 'completed')).toBe(true);
+  });
+
+  it('turns an engine into one of another role', () => {
+    const { engines, log } = simulate({
+      ...scenarioWith('2P1D', steady),
+      changes: [{ atUs: 20_000, kind: 'become', pool: 0, to: 1 }],
+    });
+    expect(engines.map(({ role }) => role)).toEqual(['prefill', 'prefill', 'decode', 'decode']);
+    expect([...log.decodeEngine]).toContain(3);
+    expect([...log.outcome].every((code) => OUTCOMES[code] === 'completed')).toBe(true);
+  });
+});
+
+function simulateEnd(finishUs: Float64Array): number {
+  return Math.max(...finishUs);
+}
