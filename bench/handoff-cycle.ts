@@ -1,9 +1,9 @@
 import {
   leaseTimes,
-  type SourceAction,
+  type SourceAction as AnySourceAction,
   SourceCoordinator,
-  type SourceName,
-  type TargetAction,
+  type SourceName as AnySourceName,
+  type TargetAction as AnyTargetAction,
   TargetCoordinator,
   TransferSet,
 } from '@baton/handoff';
@@ -26,6 +26,10 @@ const SOURCE_BYTES_PER_SECOND = 25e9;
 const TARGET_BYTES_PER_SECOND = 4.2e9;
 const BASE_LATENCY_US = 100;
 
+/** Requests go by their rows, engines by their indices. */
+type SourceAction = AnySourceAction<number>;
+type TargetAction = AnyTargetAction<number>;
+type SourceName = AnySourceName<number>;
 type Of<A extends { kind: string }, K extends A['kind']> = Extract<A, { kind: K }>;
 
 /** Requests as columns, drawn before the clock runs. */
@@ -34,7 +38,6 @@ class Schedule {
   readonly tokens = new Int32Array(REQUESTS);
   readonly source = new Uint8Array(REQUESTS);
   readonly target = new Uint8Array(REQUESTS);
-  readonly ids: string[] = [];
 
   constructor() {
     const random = RandomStream.root(1).stream('handoff-cycle');
@@ -45,7 +48,6 @@ class Schedule {
       this.tokens[row] = Math.ceil(random.lognormal(MEAN_TOKENS, 0.8));
       this.source[row] = random.integer(SOURCES);
       this.target[row] = random.integer(TARGETS);
-      this.ids.push(`r${row}`);
     }
   }
 }
@@ -55,17 +57,17 @@ class Cycle {
   private readonly lease = leaseTimes();
   private readonly sources = Array.from(
     { length: SOURCES },
-    () => new SourceCoordinator({ lease: this.lease }),
+    () => new SourceCoordinator<number>({ lease: this.lease, tellsShares: false }),
   );
   private readonly targets = Array.from({ length: TARGETS }, () => {
     const bytesPerToken = BYTES_PER_TOKEN;
-    return new TargetCoordinator({
+    return new TargetCoordinator<number>({
       lease: this.lease,
       answerWithinUs: 1_000_000,
       bytesPerToken,
     });
   });
-  private readonly transfers = new TransferSet();
+  private readonly transfers = new TransferSet<number>();
   private readonly wakeUs = new Float64Array(SOURCES + TARGETS).fill(Infinity);
   private nowUs: Micros = 0;
   /** Of the instants at which KV arrived: the same before and after a change that may not alter them. */
@@ -113,11 +115,11 @@ class Cycle {
   }
 
   private hold(row: number): void {
-    const { ids, source, tokens } = this.schedule;
+    const { source, tokens } = this.schedule;
     const at = source[row]!;
     const actions = this.sources[at]!.handle({
       kind: 'prompt-held',
-      requestId: ids[row]!,
+      requestId: row,
       epoch: 1,
       tokens: tokens[row]!,
       nowUs: this.nowUs,
@@ -128,7 +130,7 @@ class Cycle {
   private complete(): void {
     for (const { id, completedUs } of this.transfers.completed(this.nowUs)) {
       this.checksum = (this.checksum + completedUs) % 2 ** 40;
-      const at = this.schedule.target[rowOf(id)]!;
+      const at = this.schedule.target[id]!;
       const actions = this.targets[at]!.handle({
         kind: 'transfer-done',
         requestId: id,
@@ -149,11 +151,11 @@ class Cycle {
   }
 
   private accept(from: number, { requestId, epoch, generation }: Of<SourceAction, 'hand-over'>) {
-    const row = rowOf(requestId);
+    const row = requestId;
     const at = this.schedule.target[row]!;
     const target = this.targets[at]!;
     const { nowUs } = this;
-    const source: SourceName = { engineId: sourceId(from), requestId, epoch, generation };
+    const source: SourceName = { engineId: from, requestId, epoch, generation };
     this.tellTarget(at, target.handle({ kind: 'accepted', requestId, epoch, source, nowUs }));
     const missingTokens = this.schedule.tokens[row]!;
     const reserved = { kind: 'reserved', requestId, epoch, missingTokens, nowUs } as const;
@@ -161,10 +163,10 @@ class Cycle {
   }
 
   private answer(from: number, action: Of<SourceAction, 'answer-read'>): void {
-    const at = this.schedule.target[rowOf(action.readerRequestId)]!;
+    const at = this.schedule.target[action.readerRequestId]!;
     const actions = this.targets[at]!.handle({
       kind: 'read-answered',
-      from: sourceId(from),
+      from: from,
       requestId: action.readerRequestId,
       attempt: action.attempt,
       outcome: action.outcome,
@@ -187,13 +189,13 @@ class Cycle {
   }
 
   private read(at: number, action: Of<TargetAction, 'send-read'>): void {
-    const to = indexOf(action.to);
+    const to = action.to;
     const actions = this.sources[to]!.handle({
       kind: 'read-requested',
       requestId: action.requestId,
       epoch: action.epoch,
       generation: action.generation,
-      reader: targetId(at),
+      reader: at,
       readerRequestId: action.readerRequestId,
       attempt: action.attempt,
       nowUs: this.nowUs,
@@ -205,7 +207,7 @@ class Cycle {
     this.transfers.start({
       id: action.requestId,
       sourceId: action.sourceId,
-      targetId: targetId(at),
+      targetId: at,
       bytes: action.bytes,
       baseLatencyUs: BASE_LATENCY_US,
       sourceBytesPerSecond: action.bytesPerSecond,
@@ -215,12 +217,12 @@ class Cycle {
   }
 
   private endRead(at: number, action: Of<TargetAction, 'send-read-end'>): void {
-    const to = indexOf(action.to);
+    const to = action.to;
     const actions = this.sources[to]!.handle({
       kind: 'read-ended',
       requestId: action.requestId,
       generation: action.generation,
-      reader: targetId(at),
+      reader: at,
       readerRequestId: action.readerRequestId,
       outcome: action.outcome,
       nowUs: this.nowUs,
@@ -230,19 +232,12 @@ class Cycle {
 
   private beat(at: number, { to, requestIds }: Of<TargetAction, 'send-heartbeats'>): void {
     this.heartbeats += 1;
-    const index = indexOf(to);
+    const index = to;
     const { nowUs } = this;
-    const fact = { kind: 'heartbeat', reader: targetId(at), requestIds, nowUs } as const;
+    const fact = { kind: 'heartbeat', reader: at, requestIds, nowUs } as const;
     this.tellSource(index, this.sources[index]!.handle(fact));
   }
 }
-
-const SOURCE_IDS = Array.from({ length: SOURCES }, (_, i) => `p${i}`);
-const TARGET_IDS = Array.from({ length: TARGETS }, (_, i) => `d${i}`);
-const sourceId = (index: number): string => SOURCE_IDS[index]!;
-const targetId = (index: number): string => TARGET_IDS[index]!;
-const indexOf = (engineId: string): number => Number(engineId.slice(1));
-const rowOf = (requestId: string): number => Number(requestId.slice(1));
 
 function measure(schedule: Schedule): Record<string, number> {
   const cycle = new Cycle(schedule);

@@ -1,97 +1,116 @@
 import type { Micros } from '@baton/kernel';
-import { DeadlineList, newDeadline } from './deadline-list';
+import { Chain } from './chain';
+import { clear, DeadlineList, newDeadline } from './deadline-list';
 import type { Deadline } from './deadline-list';
 import type { Fetch } from './fetch';
+import type { AnyId } from './id';
 
-/** The fetches from one source. */
-interface Round {
-  readonly sourceId: string;
-  readonly members: Set<Fetch>;
+/** The fetches from one source, in the order in which they began. */
+interface Round<Id extends AnyId> {
+  readonly sourceId: Id;
+  readonly members: Chain<Fetch<Id>>;
 }
 
 /**
  * When a target tells each source whose KV it is still coming for. All fetches from one source share one message every L/6. A fetch that
  * was just accepted is announced at once, unless by the end of that instant its read is on its way, which says the same.
  */
-export class Heartbeats {
-  private readonly rounds = new Map<string, Deadline<Round>>();
-  private readonly dues = new DeadlineList<Round>();
-  private readonly unannounced = new Set<Fetch>();
+export class Heartbeats<Id extends AnyId> {
+  private readonly rounds = new Map<Id, Deadline<Round<Id>>>();
+  private readonly dues = new DeadlineList<Round<Id>>();
+  /** Those that joined since all were announced; some of them may have been announced, or have left. */
+  private readonly joined: Fetch<Id>[] = [];
+  private joinedCount = 0;
+  private unannouncedCount = 0;
   private unannouncedSinceUs: Micros = 0;
 
   constructor(private readonly everyUs: Micros) {}
 
-  join(fetch: Fetch, nowUs: Micros): void {
-    this.roundOf(fetch.source.engineId, nowUs).members.add(fetch);
-    if (this.unannounced.size === 0) this.unannouncedSinceUs = nowUs;
-    this.unannounced.add(fetch);
+  join(fetch: Fetch<Id>, nowUs: Micros): void {
+    this.roundOf(fetch.source.engineId, nowUs).members.append(fetch);
+    if (this.unannouncedCount === 0) {
+      this.unannouncedSinceUs = nowUs;
+      this.joinedCount = 0;
+    }
+    fetch.isUnannounced = true;
+    this.unannouncedCount += 1;
+    this.joined[this.joinedCount++] = fetch;
   }
 
   /** The source hears of this fetch by other means. */
-  announced(fetch: Fetch): void {
-    this.unannounced.delete(fetch);
+  announced(fetch: Fetch<Id>): void {
+    if (!fetch.isUnannounced) return;
+    fetch.isUnannounced = false;
+    this.unannouncedCount -= 1;
   }
 
-  leave(fetch: Fetch): void {
-    this.unannounced.delete(fetch);
+  leave(fetch: Fetch<Id>): void {
+    this.announced(fetch);
+    const members = fetch.chain;
+    if (members === undefined) return;
+    members.remove(fetch);
+    if (members.first !== undefined) return;
     const due = this.rounds.get(fetch.source.engineId);
-    if (due === undefined || !due.owner.members.delete(fetch)) return;
-    if (due.owner.members.size === 0) this.dues.remove(due);
+    if (due !== undefined) clear(due);
   }
 
   /** Nothing is fetched from this source any more, and perhaps never again. */
-  forget(sourceId: string): void {
-    const due = this.rounds.get(sourceId);
-    if (due?.owner.members.size === 0) this.rounds.delete(sourceId);
+  forget(sourceId: Id): void {
+    if (this.firstFrom(sourceId) === undefined) this.rounds.delete(sourceId);
   }
 
-  /** All fetches from this source, at this moment. */
-  from(sourceId: string): Fetch[] {
-    return [...(this.rounds.get(sourceId)?.owner.members ?? [])];
+  /** The first fetch from this source; the others follow it as its `next`. */
+  firstFrom(sourceId: Id): Fetch<Id> | undefined {
+    return this.rounds.get(sourceId)?.owner.members.first;
   }
 
   nextUs(): Micros | undefined {
-    if (this.unannounced.size > 0) return this.unannouncedSinceUs;
+    if (this.unannouncedCount > 0) return this.unannouncedSinceUs;
     return this.dues.earliest()?.dueUs;
   }
 
   /** Calls `send` once per source that is due now, with the request ids as the source knows them. */
-  beat(nowUs: Micros, send: (sourceId: string, requestIds: string[]) => void): void {
+  beat(nowUs: Micros, send: (sourceId: Id, requestIds: Id[]) => void): void {
     for (
       let due = this.dues.earliest();
       due !== undefined && due.dueUs <= nowUs;
       due = this.dues.earliest()
     ) {
-      const { sourceId, members } = due.owner;
-      for (const fetch of members) this.unannounced.delete(fetch);
-      send(sourceId, idsOf(members));
+      const requestIds: Id[] = [];
+      for (let fetch = due.owner.members.first; fetch !== undefined; fetch = fetch.next) {
+        this.announced(fetch);
+        requestIds.push(fetch.source.requestId);
+      }
+      send(due.owner.sourceId, requestIds);
       this.dues.set(due, nowUs + this.everyUs);
     }
-    for (const [sourceId, fetches] of bySource(this.unannounced)) send(sourceId, idsOf(fetches));
-    this.unannounced.clear();
+    if (this.unannouncedCount === 0) return;
+    for (const [sourceId, requestIds] of this.unannounced()) send(sourceId, requestIds);
+  }
+
+  /** Announces all that are not, and names them by source. */
+  private unannounced(): Map<Id, Id[]> {
+    const groups = new Map<Id, Id[]>();
+    for (let i = 0; i < this.joinedCount; i++) {
+      const fetch = this.joined[i]!;
+      if (!fetch.isUnannounced) continue;
+      this.announced(fetch);
+      const { engineId, requestId } = fetch.source;
+      const group = groups.get(engineId);
+      if (group === undefined) groups.set(engineId, [requestId]);
+      else group.push(requestId);
+    }
+    return groups;
   }
 
   /** The round of a source, due a full pause after its first member came. Rounds without members stay, one per source. */
-  private roundOf(sourceId: string, nowUs: Micros): Round {
-    const due = this.rounds.get(sourceId) ?? newDeadline<Round>({ sourceId, members: new Set() });
-    if (due.owner.members.size === 0) {
+  private roundOf(sourceId: Id, nowUs: Micros): Round<Id> {
+    let due = this.rounds.get(sourceId);
+    if (due === undefined) {
+      due = newDeadline({ sourceId, members: new Chain<Fetch<Id>>() });
       this.rounds.set(sourceId, due);
-      this.dues.set(due, nowUs + this.everyUs);
     }
+    if (due.owner.members.first === undefined) this.dues.set(due, nowUs + this.everyUs);
     return due.owner;
   }
-}
-
-function idsOf(fetches: Iterable<Fetch>): string[] {
-  return Array.from(fetches, (fetch) => fetch.source.requestId);
-}
-
-function bySource(fetches: Iterable<Fetch>): Map<string, Fetch[]> {
-  const groups = new Map<string, Fetch[]>();
-  for (const fetch of fetches) {
-    const group = groups.get(fetch.source.engineId);
-    if (group === undefined) groups.set(fetch.source.engineId, [fetch]);
-    else group.push(fetch);
-  }
-  return groups;
 }

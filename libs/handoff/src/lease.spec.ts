@@ -51,7 +51,7 @@ describe('LeaseBook', () => {
           if (kind === 'open') leases.push(book.open(leases.length, nowUs));
           else if (lease !== undefined && kind === 'renew') book.renew(lease, nowUs);
           else if (lease !== undefined) book.close(lease);
-          const ends = leases.filter((l) => l.list !== undefined).map((l) => l.dueUs);
+          const ends = leases.filter((l) => l.chain !== undefined).map((l) => l.dueUs);
           expect(book.earliest()?.dueUs).toBe(ends.length === 0 ? undefined : Math.min(...ends));
         }
       }),

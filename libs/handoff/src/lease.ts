@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
-import { DeadlineList, newDeadline } from './deadline-list';
+import { clear, DeadlineList, newDeadline } from './deadline-list';
 import type { Deadline } from './deadline-list';
 
 /**
@@ -48,11 +48,11 @@ export class LeaseBook<T> {
   /** A sign of life: the lease ends at max(old end, now + L·2/3). */
   renew(lease: Deadline<T>, nowUs: Micros): void {
     const endUs = nowUs + this.times.renewalUs;
-    if (lease.list !== undefined && endUs > lease.dueUs) this.renewed.set(lease, endUs);
+    if (lease.chain !== undefined && endUs > lease.dueUs) this.renewed.set(lease, endUs);
   }
 
   close(lease: Deadline<T>): void {
-    lease.list?.remove(lease);
+    clear(lease);
   }
 
   /** The lease that ends first; of two that end together the one that was never renewed. */

@@ -1,27 +1,28 @@
+import type { AnyId } from './id';
 import type { SourceAction, SourceFact } from './source-protocol';
 import type { TargetAction, TargetFact } from './target-protocol';
 
 /** One call of a coordinator, as a driver may write it down. */
-export type HandoffEntry =
+export type HandoffEntry<Id extends AnyId = string> =
   | {
       readonly side: 'source';
-      readonly engineId: string;
-      readonly fact: SourceFact;
-      readonly actions: readonly SourceAction[];
+      readonly engineId: Id;
+      readonly fact: SourceFact<Id>;
+      readonly actions: readonly SourceAction<Id>[];
     }
   | {
       readonly side: 'target';
-      readonly engineId: string;
-      readonly fact: TargetFact;
-      readonly actions: readonly TargetAction[];
+      readonly engineId: Id;
+      readonly fact: TargetFact<Id>;
+      readonly actions: readonly TargetAction<Id>[];
     };
 
 /**
  * What happened to one request, without instants, epochs, generations, engines or the number of tries: what two drivers must agree on.
  * `source` has one list per holding and `target` one per fetch, each in the order of its run.
  */
-export interface HandoffLifecycle {
-  readonly requestId: string;
+export interface HandoffLifecycle<Id extends AnyId = string> {
+  readonly requestId: Id;
   readonly source: readonly (readonly string[])[];
   readonly target: readonly (readonly string[])[];
 }
@@ -30,8 +31,10 @@ export interface HandoffLifecycle {
  * The lifecycles of all requests that the entries tell of, by request id. Only what changed something leaves a trace, so repeated facts,
  * heartbeats and repeated questions do not show. Requests that go by another id at the source appear once per id.
  */
-export function lifecycleOf(entries: readonly HandoffEntry[]): HandoffLifecycle[] {
-  const lives = new Lives();
+export function lifecycleOf<Id extends AnyId>(
+  entries: readonly HandoffEntry<Id>[],
+): HandoffLifecycle<Id>[] {
+  const lives = new Lives<Id>();
   for (const entry of entries) {
     if (entry.side === 'source') readSource(lives, entry.actions);
     else readTarget(lives, entry.fact, entry.actions);
@@ -39,7 +42,10 @@ export function lifecycleOf(entries: readonly HandoffEntry[]): HandoffLifecycle[
   return lives.sorted();
 }
 
-function readSource(lives: Lives, actions: readonly SourceAction[]): void {
+function readSource<Id extends AnyId>(
+  lives: Lives<Id>,
+  actions: readonly SourceAction<Id>[],
+): void {
   for (const action of actions) {
     if (action.kind === 'hand-over') {
       lives.note('source', action, `held ${action.heldTokens} tokens`);
@@ -49,7 +55,11 @@ function readSource(lives: Lives, actions: readonly SourceAction[]): void {
   }
 }
 
-function readTarget(lives: Lives, fact: TargetFact, actions: readonly TargetAction[]): void {
+function readTarget<Id extends AnyId>(
+  lives: Lives<Id>,
+  fact: TargetFact<Id>,
+  actions: readonly TargetAction<Id>[],
+): void {
   if (fact.kind === 'accepted') lives.note('target', fact, 'accepted');
   for (const action of actions) {
     switch (action.kind) {
@@ -76,11 +86,11 @@ function readTarget(lives: Lives, fact: TargetFact, actions: readonly TargetActi
 type Side = HandoffEntry['side'];
 type Runs = Map<number, string[]>;
 
-class Lives {
-  private readonly requests = new Map<string, Record<Side, Runs>>();
+class Lives<Id extends AnyId> {
+  private readonly requests = new Map<Id, Record<Side, Runs>>();
 
   /** A step that was noted for this run before is not noted again. */
-  note(side: Side, run: { requestId: string; epoch: number }, step: string): void {
+  note(side: Side, run: { requestId: Id; epoch: number }, step: string): void {
     const known = this.requests.get(run.requestId);
     const request = known ?? { source: new Map<number, string[]>(), target: new Map() };
     if (known === undefined) this.requests.set(run.requestId, request);
@@ -89,7 +99,7 @@ class Lives {
     else if (!steps.includes(step)) steps.push(step);
   }
 
-  sorted(): HandoffLifecycle[] {
+  sorted(): HandoffLifecycle<Id>[] {
     return [...this.requests]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([requestId, request]) => ({

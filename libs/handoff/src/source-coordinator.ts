@@ -1,10 +1,12 @@
 import { unreachable } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
 import type { Deadline } from './deadline-list';
-import { findRead, newHolding, viewOf } from './holding';
+import { addRead, findRead, newHolding, viewOf } from './holding';
 import type { Holding, Read } from './holding';
+import type { AnyId } from './id';
 import { LeaseBook } from './lease';
 import type { LeaseTimes } from './lease';
+import { Outbox } from './outbox';
 import { ReaderCounts } from './reader-counts';
 import type {
   HoldingView,
@@ -13,17 +15,17 @@ import type {
   SourceCounters,
   SourceFact,
 } from './source-protocol';
-import { EVERY_EPOCH, Tombstones } from './tombstones';
+import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 
 export interface SourceOptions {
   readonly lease: LeaseTimes;
   /** Generations count up from here (1). Another range per incarnation of an engine makes names of the former one void. */
   readonly firstGeneration?: number;
+  /** Whether `share-changed` is said (true). False where one `TransferSet` has the transfers of all engines and counts for itself. */
+  readonly tellsShares?: boolean;
 }
 
-const NOTHING: readonly SourceAction[] = [];
-
-type Fact<K extends SourceFact['kind']> = Extract<SourceFact, { kind: K }>;
+type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<Id>, { kind: K }>;
 
 /**
  * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and who reads them. The engine's driver
@@ -32,13 +34,16 @@ type Fact<K extends SourceFact['kind']> = Extract<SourceFact, { kind: K }>;
  *
  * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in time, and `tick` then ends what is due.
  */
-export class SourceCoordinator {
-  private readonly holdings = new Map<string, Holding>();
-  private readonly leases: LeaseBook<Holding>;
+export class SourceCoordinator<Id extends AnyId = string> {
+  private readonly holdings = new Map<Id, Holding<Id>>();
+  private readonly leases: LeaseBook<Holding<Id>>;
   /** A read is a lease of its own: L from its start, renewed by its reader's heartbeats. */
-  private readonly limits: LeaseBook<Read>;
-  private readonly readers = new ReaderCounts();
-  private readonly over: Tombstones;
+  private readonly limits: LeaseBook<Read<Id>>;
+  /** Undefined when nobody has to be told. */
+  private readonly readers: ReaderCounts<Id> | undefined;
+  private activeReads = 0;
+  private readonly over: Tombstones<Id>;
+  private readonly outbox = new Outbox<SourceAction<Id>>();
   private readonly tally = {
     held: 0,
     released: { 'read-done': 0, expired: 0, aborted: 0, superseded: 0, rejected: 0 },
@@ -49,12 +54,12 @@ export class SourceCoordinator {
   };
   private nextGeneration: number;
   private nowUs: Micros = 0;
-  private actions: SourceAction[] = [];
 
   constructor(options: SourceOptions) {
     this.leases = new LeaseBook(options.lease);
     this.limits = new LeaseBook(options.lease);
     this.over = new Tombstones(options.lease.leaseUs);
+    if (options.tellsShares ?? true) this.readers = new ReaderCounts();
     this.nextGeneration = options.firstGeneration ?? 1;
   }
 
@@ -63,16 +68,13 @@ export class SourceCoordinator {
   }
 
   /** What has to be done now because of `fact`, and because of leases that ended before it. */
-  handle(fact: SourceFact): readonly SourceAction[] {
+  handle(fact: SourceFact<Id>): readonly SourceAction<Id>[] {
     this.nowUs = Math.max(this.nowUs, fact.nowUs);
-    const readsBefore = this.readers.total;
+    const readsBefore = this.activeReads;
     this.expireBefore(this.nowUs);
     this.apply(fact);
-    if (this.readers.total !== readsBefore) this.tellShare();
-    if (this.actions.length === 0) return NOTHING;
-    const actions = this.actions;
-    this.actions = [];
-    return actions;
+    if (this.activeReads !== readsBefore) this.tellShare();
+    return this.outbox.take();
   }
 
   /** When `tick` has to be told at the latest; undefined when nothing is held. */
@@ -81,11 +83,11 @@ export class SourceCoordinator {
   }
 
   /** All holdings, in the order in which their requests first came. */
-  view(): HoldingView[] {
-    return [...this.holdings.values()].map(viewOf);
+  view(): HoldingView<Id>[] {
+    return [...this.holdings.values()].map((holding) => viewOf(holding));
   }
 
-  private apply(fact: SourceFact): void {
+  private apply(fact: SourceFact<Id>): void {
     switch (fact.kind) {
       case 'prompt-held':
         return this.hold(fact);
@@ -108,14 +110,15 @@ export class SourceCoordinator {
     }
   }
 
-  private hold(fact: Fact<'prompt-held'>): void {
+  private hold(fact: Fact<Id, 'prompt-held'>): void {
     const { requestId, epoch, tokens } = fact;
     const current = this.holdings.get(requestId);
-    if (current?.epoch === epoch || this.over.isBuried(requestId, epoch)) return;
+    const tombstone = this.over.find(requestId);
+    if (current?.epoch === epoch || isBuried(tombstone, epoch)) return;
     const holding = newHolding({ requestId, epoch, generation: this.nextGeneration }, tokens);
     this.nextGeneration += 1;
     this.tally.held += 1;
-    const overEpoch = this.over.overEpoch(requestId);
+    const overEpoch = overEpochOf(tombstone);
     if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
       this.release(holding, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded');
       return;
@@ -123,7 +126,7 @@ export class SourceCoordinator {
     if (current !== undefined) this.cut(current, 'superseded');
     holding.lease = this.leases.open(holding, this.nowUs);
     this.holdings.set(requestId, holding);
-    this.actions.push({
+    this.outbox.push({
       kind: 'hand-over',
       requestId,
       epoch,
@@ -133,7 +136,7 @@ export class SourceCoordinator {
     });
   }
 
-  private answer(fact: Fact<'read-requested'>): void {
+  private answer(fact: Fact<Id, 'read-requested'>): void {
     const holding = this.holdings.get(fact.requestId);
     if (holding?.generation !== fact.generation || holding.epoch !== fact.epoch) {
       this.refuseRead(fact);
@@ -149,44 +152,49 @@ export class SourceCoordinator {
     }
   }
 
-  private startRead(fact: Fact<'read-requested'>, holding: Holding, known?: Read): void {
+  private startRead(
+    fact: Fact<Id, 'read-requested'>,
+    holding: Holding<Id>,
+    known?: Read<Id>,
+  ): void {
     const { reader, readerRequestId, attempt } = fact;
-    const read: Read = known ?? { holding, reader, readerRequestId, attempt, limit: undefined };
-    if (known === undefined) holding.reads.push(read);
+    const read: Read<Id> = known ?? { holding, reader, readerRequestId, attempt, limit: undefined };
+    if (known === undefined) addRead(read);
     read.attempt = attempt;
     read.limit = this.limits.open(read, this.nowUs);
     holding.activeReads += 1;
-    this.readers.add(reader);
+    this.activeReads += 1;
+    this.readers?.add(reader);
     this.tally.reads += 1;
     this.giveBlocks(fact, holding);
   }
 
-  private giveBlocks(fact: Fact<'read-requested'>, holding: Holding): void {
-    this.actions.push({
+  private giveBlocks(fact: Fact<Id, 'read-requested'>, holding: Holding<Id>): void {
+    this.outbox.push({
       kind: 'answer-read',
       to: fact.reader,
       readerRequestId: fact.readerRequestId,
       attempt: fact.attempt,
       outcome: 'blocks',
       heldTokens: holding.tokens,
-      activeReads: this.readers.total,
+      activeReads: this.activeReads,
     });
   }
 
-  private refuseRead(read: Pick<Read, 'reader' | 'readerRequestId' | 'attempt'>): void {
+  private refuseRead(read: Pick<Read<Id>, 'reader' | 'readerRequestId' | 'attempt'>): void {
     this.tally.staleReads += 1;
-    this.actions.push({
+    this.outbox.push({
       kind: 'answer-read',
       to: read.reader,
       readerRequestId: read.readerRequestId,
       attempt: read.attempt,
       outcome: 'expired',
       heldTokens: 0,
-      activeReads: this.readers.total,
+      activeReads: this.activeReads,
     });
   }
 
-  private endRead(fact: Fact<'read-ended'>): void {
+  private endRead(fact: Fact<Id, 'read-ended'>): void {
     const holding = this.holdings.get(fact.requestId);
     if (holding?.generation !== fact.generation) return;
     const read = findRead(holding, fact.reader, fact.readerRequestId);
@@ -195,7 +203,7 @@ export class SourceCoordinator {
     this.releaseIfUnread(holding);
   }
 
-  private renew(fact: Fact<'heartbeat'>): void {
+  private renew(fact: Fact<Id, 'heartbeat'>): void {
     for (const requestId of fact.requestIds) {
       const holding = this.holdings.get(requestId);
       if (holding === undefined) continue;
@@ -209,7 +217,7 @@ export class SourceCoordinator {
     }
   }
 
-  private reject(fact: Fact<'release-requested'>): void {
+  private reject(fact: Fact<Id, 'release-requested'>): void {
     const holding = this.holdings.get(fact.requestId);
     if (holding === undefined) return;
     if (fact.generation !== undefined && fact.generation !== holding.generation) return;
@@ -218,14 +226,14 @@ export class SourceCoordinator {
     this.releaseIfUnread(holding);
   }
 
-  private revoke(requestId: string, epoch: number, reason: 'aborted' | 'superseded'): void {
+  private revoke(requestId: Id, epoch: number, reason: 'aborted' | 'superseded'): void {
     this.over.raise(requestId, epoch, this.nowUs);
     const holding = this.holdings.get(requestId);
     if (holding !== undefined && holding.epoch <= epoch) this.cut(holding, reason);
   }
 
   /** Lets the blocks go although somebody may be reading them; whoever does is told that they are no good. */
-  private cut(holding: Holding, reason: ReleaseReason): void {
+  private cut(holding: Holding<Id>, reason: ReleaseReason): void {
     for (const read of holding.reads) {
       if (read.limit === undefined) continue;
       this.stopRead(read);
@@ -234,32 +242,33 @@ export class SourceCoordinator {
     this.release(holding, reason);
   }
 
-  private close(holding: Holding, reason: ReleaseReason): void {
+  private close(holding: Holding<Id>, reason: ReleaseReason): void {
     holding.closing = reason;
     if (holding.lease !== undefined) this.leases.close(holding.lease);
   }
 
-  private stopRead(read: Read): void {
+  private stopRead(read: Read<Id>): void {
     if (read.limit === undefined) return;
     this.limits.close(read.limit);
     read.limit = undefined;
     read.holding.activeReads -= 1;
-    this.readers.remove(read.reader);
+    this.activeReads -= 1;
+    this.readers?.remove(read.reader);
   }
 
-  private releaseIfUnread(holding: Holding): void {
+  private releaseIfUnread(holding: Holding<Id>): void {
     if (holding.closing !== undefined && holding.activeReads === 0) {
       this.release(holding, holding.closing);
     }
   }
 
-  private release(holding: Holding, reason: ReleaseReason): void {
+  private release(holding: Holding<Id>, reason: ReleaseReason): void {
     const { requestId, epoch, generation } = holding;
     this.close(holding, reason);
-    if (this.holdings.get(requestId) === holding) this.holdings.delete(requestId);
+    if (holding.lease !== undefined) this.holdings.delete(requestId);
     this.over.bury(requestId, epoch, this.nowUs);
     this.tally.released[reason] += 1;
-    this.actions.push({
+    this.outbox.push({
       kind: 'release-blocks',
       requestId,
       epoch,
@@ -280,13 +289,13 @@ export class SourceCoordinator {
   }
 
   /** The reader has been silent for too long; should it live, it learns that it may not use what it got. */
-  private loseRead(read: Read): void {
+  private loseRead(read: Read<Id>): void {
     this.tally.lostReads += 1;
     this.stopRead(read);
     this.refuseRead(read);
   }
 
-  private nextEnd(): Deadline<Holding> | Deadline<Read> | undefined {
+  private nextEnd(): Deadline<Holding<Id>> | Deadline<Read<Id>> | undefined {
     const lease = this.leases.earliest();
     const limit = this.limits.earliest();
     if (lease === undefined || limit === undefined) return lease ?? limit;
@@ -294,16 +303,21 @@ export class SourceCoordinator {
   }
 
   private tellShare(): void {
-    const activeReads = this.readers.total;
+    if (this.readers === undefined) return;
+    const { activeReads, outbox } = this;
     const readers = this.readers
       .names()
-      .filter((reader) => !this.actions.some((action) => isTold(action, reader, activeReads)));
-    if (readers.length > 0) this.actions.push({ kind: 'share-changed', readers, activeReads });
+      .filter((reader) => !outbox.some((action) => isTold(action, reader, activeReads)));
+    if (readers.length > 0) outbox.push({ kind: 'share-changed', readers, activeReads });
   }
 }
 
 /** A reader that was just answered has the new count from its answer. */
-function isTold(action: SourceAction, reader: string, activeReads: number): boolean {
+function isTold<Id extends AnyId>(
+  action: SourceAction<Id>,
+  reader: Id,
+  activeReads: number,
+): boolean {
   return (
     action.kind === 'answer-read' && action.to === reader && action.activeReads === activeReads
   );

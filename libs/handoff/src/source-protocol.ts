@@ -1,4 +1,5 @@
 import type { Micros } from '@baton/kernel';
+import type { AnyId } from './id';
 
 /** Why held blocks were let go: the terminal states of a holding. */
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';
@@ -7,11 +8,11 @@ export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' |
  * What the engine that holds KV learns. `nowUs` is its own simulated clock; an instant before an earlier one counts as that one.
  * `epoch` is that of the prefill run, and `generation` the number that the holding got from `hand-over`.
  */
-export type SourceFact =
+export type SourceFact<Id extends AnyId = string> =
   /** The prompt of this run is computed and its blocks are held. */
   | {
       readonly kind: 'prompt-held';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly tokens: number;
       readonly nowUs: Micros;
@@ -19,56 +20,56 @@ export type SourceFact =
   /** A reader asks for the blocks. `attempt` numbers are answered as they come. */
   | {
       readonly kind: 'read-requested';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly generation: number;
       /** Engine that reads, and the request id under which it does. */
-      readonly reader: string;
-      readonly readerRequestId: string;
+      readonly reader: Id;
+      readonly readerRequestId: Id;
       readonly attempt: number;
       readonly nowUs: Micros;
     }
   /** The reader has what it needs (`done`), with or without a read before; or it gave the read up (`abandoned`). */
   | {
       readonly kind: 'read-ended';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly generation: number;
-      readonly reader: string;
-      readonly readerRequestId: string;
+      readonly reader: Id;
+      readonly readerRequestId: Id;
       readonly outcome: 'done' | 'abandoned';
       readonly nowUs: Micros;
     }
   | {
       readonly kind: 'heartbeat';
-      readonly reader: string;
-      readonly requestIds: readonly string[];
+      readonly reader: Id;
+      readonly requestIds: readonly Id[];
       readonly nowUs: Micros;
     }
   /** The reader refused the request, or aborted it. Without a generation: whatever is held under that id. */
   | {
       readonly kind: 'release-requested';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly generation?: number;
-      readonly reader: string;
+      readonly reader: Id;
       readonly nowUs: Micros;
     }
   /** Nobody wants the request any more, in any epoch. */
-  | { readonly kind: 'aborted'; readonly requestId: string; readonly nowUs: Micros }
+  | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /** This run and older ones are void: the ledger refused the hand-over, or another worker took over. */
   | {
       readonly kind: 'superseded';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly nowUs: Micros;
     }
   | { readonly kind: 'tick'; readonly nowUs: Micros };
 
 /** What the driver of a source has to do, in this order. */
-export type SourceAction =
+export type SourceAction<Id extends AnyId = string> =
   /** The holding exists: write its name where decode finds it. `leaseEndsUs` unless somebody renews. */
   | {
       readonly kind: 'hand-over';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly generation: number;
       readonly heldTokens: number;
@@ -76,8 +77,8 @@ export type SourceAction =
     }
   | {
       readonly kind: 'answer-read';
-      readonly to: string;
-      readonly readerRequestId: string;
+      readonly to: Id;
+      readonly readerRequestId: Id;
       readonly attempt: number;
       readonly outcome: 'blocks' | 'expired';
       readonly heldTokens: number;
@@ -87,13 +88,13 @@ export type SourceAction =
   /** Tell these readers' engines how many reads share this engine's link now. */
   | {
       readonly kind: 'share-changed';
-      readonly readers: readonly string[];
+      readonly readers: readonly Id[];
       readonly activeReads: number;
     }
   /** Free the blocks of this run. `readers` engines had been given them before. */
   | {
       readonly kind: 'release-blocks';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly generation: number;
       readonly reason: ReleaseReason;
@@ -113,16 +114,16 @@ export interface SourceCounters {
 }
 
 /** One holding as it stands, for tests and for whoever asks an engine about itself. */
-export interface HoldingView {
-  readonly requestId: string;
+export interface HoldingView<Id extends AnyId = string> {
+  readonly requestId: Id;
   readonly epoch: number;
   readonly generation: number;
   readonly tokens: number;
   /** Undefined once no new read is admitted. */
   readonly leaseEndsUs: Micros | undefined;
   readonly reads: readonly {
-    readonly reader: string;
-    readonly readerRequestId: string;
+    readonly reader: Id;
+    readonly readerRequestId: Id;
     readonly endsUs: Micros;
   }[];
 }

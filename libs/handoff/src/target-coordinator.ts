@@ -1,10 +1,12 @@
 import { unreachable } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
-import { DeadlineList, newDeadline } from './deadline-list';
+import { clear, DeadlineList, newDeadline } from './deadline-list';
 import { newFetch, viewOfFetch } from './fetch';
-import type { Fetch } from './fetch';
+import type { Fetch, RunOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
+import type { AnyId } from './id';
 import type { LeaseTimes } from './lease';
+import { Outbox } from './outbox';
 import type {
   FetchFailure,
   FetchView,
@@ -13,7 +15,7 @@ import type {
   TargetCounters,
   TargetFact,
 } from './target-protocol';
-import { EVERY_EPOCH, Tombstones } from './tombstones';
+import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 
 export interface TargetOptions {
   readonly lease: LeaseTimes;
@@ -27,9 +29,8 @@ export interface TargetOptions {
   readonly bytesPerToken: number;
 }
 
-type Fact<K extends TargetFact['kind']> = Extract<TargetFact, { kind: K }>;
+type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<Id>, { kind: K }>;
 
-const NOTHING: readonly TargetAction[] = [];
 const DEFAULT_READ_TRIES = 2;
 
 /**
@@ -43,11 +44,11 @@ const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejecte
  * carries out its actions; the coordinator sends nothing, times no byte (that is `TransferSet`) and reserves no block itself. Answers that
  * are repeated, late or meant for a former run do no harm: questions have numbers that are never used twice.
  */
-export class TargetCoordinator {
-  private readonly fetches = new Map<string, Fetch>();
-  private readonly unanswered = new DeadlineList<Fetch>();
-  private readonly heartbeats: Heartbeats;
-  private readonly over: Tombstones;
+export class TargetCoordinator<Id extends AnyId = string> {
+  private readonly fetches = new Map<Id, Fetch<Id>>();
+  private readonly unanswered = new DeadlineList<Fetch<Id>>();
+  private readonly heartbeats: Heartbeats<Id>;
+  private readonly over: Tombstones<Id>;
   private readonly readTries: number;
   private readonly tally = {
     accepted: 0,
@@ -61,7 +62,7 @@ export class TargetCoordinator {
   };
   private lastAttempt = 0;
   private nowUs: Micros = 0;
-  private actions: TargetAction[] = [];
+  private readonly outbox = new Outbox<TargetAction<Id>>();
 
   constructor(private readonly options: TargetOptions) {
     this.heartbeats = new Heartbeats(options.lease.heartbeatEveryUs);
@@ -74,13 +75,10 @@ export class TargetCoordinator {
   }
 
   /** What has to be done now because of `fact`. */
-  handle(fact: TargetFact): readonly TargetAction[] {
+  handle(fact: TargetFact<Id>): readonly TargetAction<Id>[] {
     this.nowUs = Math.max(this.nowUs, fact.nowUs);
     this.apply(fact);
-    if (this.actions.length === 0) return NOTHING;
-    const actions = this.actions;
-    this.actions = [];
-    return actions;
+    return this.outbox.take();
   }
 
   /** When `tick` has to be told at the latest; undefined when nothing is being fetched. */
@@ -92,11 +90,11 @@ export class TargetCoordinator {
   }
 
   /** All fetches, in the order in which their requests were accepted. */
-  view(): FetchView[] {
-    return [...this.fetches.values()].map(viewOfFetch);
+  view(): FetchView<Id>[] {
+    return [...this.fetches.values()].map((fetch) => viewOfFetch(fetch));
   }
 
-  private apply(fact: TargetFact): void {
+  private apply(fact: TargetFact<Id>): void {
     switch (fact.kind) {
       case 'accepted':
         return this.accept(fact);
@@ -123,27 +121,28 @@ export class TargetCoordinator {
     }
   }
 
-  private accept(fact: Fact<'accepted'>): void {
+  private accept(fact: Fact<Id, 'accepted'>): void {
     const fetch = this.begin(fact);
     if (fetch === undefined) return;
     this.fetches.set(fetch.requestId, fetch);
     this.heartbeats.join(fetch, this.nowUs);
   }
 
-  private reject(fact: Fact<'rejected'>): void {
+  private reject(fact: Fact<Id, 'rejected'>): void {
     const current = this.fetches.get(fact.requestId);
     const fetch = current?.epoch === fact.epoch ? current : this.begin(fact);
     if (fetch !== undefined) this.fail(fetch, 'rejected');
   }
 
   /** A new fetch, or undefined when this run has been here before or is void (which then has been said). */
-  private begin(run: Pick<Fetch, 'requestId' | 'epoch' | 'source'>): Fetch | undefined {
+  private begin(run: RunOfFetch<Id>): Fetch<Id> | undefined {
     const { requestId, epoch } = run;
     const current = this.fetches.get(requestId);
-    if (current?.epoch === epoch || this.over.isBuried(requestId, epoch)) return undefined;
+    const tombstone = this.over.find(requestId);
+    if (current?.epoch === epoch || isBuried(tombstone, epoch)) return undefined;
     const fetch = newFetch(run);
     this.tally.accepted += 1;
-    const overEpoch = this.over.overEpoch(requestId);
+    const overEpoch = overEpochOf(tombstone);
     if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
       this.fail(fetch, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded');
       return undefined;
@@ -152,7 +151,7 @@ export class TargetCoordinator {
     return fetch;
   }
 
-  private reserve(fact: Fact<'reserved'>): void {
+  private reserve(fact: Fact<Id, 'reserved'>): void {
     const fetch = this.fetches.get(fact.requestId);
     if (fetch?.epoch !== fact.epoch || fetch.state !== 'accepted') return;
     this.heartbeats.announced(fetch);
@@ -166,7 +165,7 @@ export class TargetCoordinator {
     this.ask(fetch);
   }
 
-  private ask(fetch: Fetch): void {
+  private ask(fetch: Fetch<Id>): void {
     const { source } = fetch;
     this.lastAttempt += 1;
     fetch.attempt = this.lastAttempt;
@@ -175,7 +174,7 @@ export class TargetCoordinator {
     fetch.tries += 1;
     fetch.question ??= newDeadline(fetch);
     this.unanswered.set(fetch.question, this.nowUs + this.options.answerWithinUs);
-    this.actions.push({
+    this.outbox.push({
       kind: 'send-read',
       to: source.engineId,
       requestId: source.requestId,
@@ -187,7 +186,7 @@ export class TargetCoordinator {
   }
 
   /** An answer to any try of the read counts; `expired` also counts during the transfer, when the source had to let the blocks go. */
-  private takeAnswer(fact: Fact<'read-answered'>): void {
+  private takeAnswer(fact: Fact<Id, 'read-answered'>): void {
     const fetch = this.fetches.get(fact.requestId);
     if (fetch === undefined || fetch.state === 'accepted') return;
     if (fetch.source.engineId !== fact.from) return;
@@ -196,13 +195,13 @@ export class TargetCoordinator {
     else if (fetch.state === 'reading') this.startTransfer(fetch, fact);
   }
 
-  private startTransfer(fetch: Fetch, answer: Fact<'read-answered'>): void {
+  private startTransfer(fetch: Fetch<Id>, answer: Fact<Id, 'read-answered'>): void {
     this.forgetQuestion(fetch);
     fetch.state = 'transferring';
     fetch.tokens = Math.min(fetch.missingTokens, answer.heldTokens);
     fetch.bytes = fetch.tokens * this.options.bytesPerToken;
     fetch.startedUs = this.nowUs;
-    this.actions.push({
+    this.outbox.push({
       kind: 'start-transfer',
       requestId: fetch.requestId,
       epoch: fetch.epoch,
@@ -213,16 +212,15 @@ export class TargetCoordinator {
     });
   }
 
-  private changeShare(fact: Fact<'share-changed'>): void {
-    const concerns = this.heartbeats
-      .from(fact.from)
-      .some((fetch) => fetch.state === 'transferring');
-    if (!concerns) return;
+  private changeShare(fact: Fact<Id, 'share-changed'>): void {
+    let fetch = this.heartbeats.firstFrom(fact.from);
+    while (fetch !== undefined && fetch.state !== 'transferring') fetch = fetch.next;
+    if (fetch === undefined) return;
     const { from, activeReads } = fact;
-    this.actions.push({ kind: 'set-share', sourceId: from, activeReads });
+    this.outbox.push({ kind: 'set-share', sourceId: from, activeReads });
   }
 
-  private finishTransfer(fact: Fact<'transfer-done'>): void {
+  private finishTransfer(fact: Fact<Id, 'transfer-done'>): void {
     const fetch = this.fetches.get(fact.requestId);
     if (fetch?.epoch !== fact.epoch || fetch.state !== 'transferring') return;
     this.tally.transferredBytes += fetch.bytes;
@@ -230,11 +228,11 @@ export class TargetCoordinator {
     this.complete(fetch, this.nowUs - fetch.startedUs);
   }
 
-  private complete(fetch: Fetch, transferUs: Micros): void {
+  private complete(fetch: Fetch<Id>, transferUs: Micros): void {
     this.bury(fetch);
     this.tally.received += 1;
     this.endRead(fetch, 'done');
-    this.actions.push({
+    this.outbox.push({
       kind: 'kv-ready',
       requestId: fetch.requestId,
       epoch: fetch.epoch,
@@ -244,12 +242,18 @@ export class TargetCoordinator {
     });
   }
 
-  private loseSource(engineId: string): void {
-    for (const fetch of this.heartbeats.from(engineId)) this.fail(fetch, 'lost');
+  private loseSource(engineId: Id): void {
+    for (
+      let fetch = this.heartbeats.firstFrom(engineId);
+      fetch !== undefined;
+      fetch = this.heartbeats.firstFrom(engineId)
+    ) {
+      this.fail(fetch, 'lost');
+    }
     this.heartbeats.forget(engineId);
   }
 
-  private revoke(requestId: string, epoch: number, why: 'aborted' | 'superseded'): void {
+  private revoke(requestId: Id, epoch: number, why: 'aborted' | 'superseded'): void {
     this.over.raise(requestId, epoch, this.nowUs);
     const fetch = this.fetches.get(requestId);
     if (fetch !== undefined && fetch.epoch <= epoch) this.fail(fetch, why);
@@ -267,32 +271,32 @@ export class TargetCoordinator {
     }
     this.heartbeats.beat(this.nowUs, (to, requestIds) => {
       this.tally.heartbeats += 1;
-      this.actions.push({ kind: 'send-heartbeats', to, requestIds });
+      this.outbox.push({ kind: 'send-heartbeats', to, requestIds });
     });
   }
 
-  private fail(fetch: Fetch, why: FetchFailure): void {
+  private fail(fetch: Fetch<Id>, why: FetchFailure): void {
     const { requestId, epoch } = fetch;
     this.bury(fetch);
     this.tally.failed[why] += 1;
     if (fetch.state === 'transferring') {
-      this.actions.push({ kind: 'cancel-transfer', requestId, epoch });
+      this.outbox.push({ kind: 'cancel-transfer', requestId, epoch });
     }
     if (fetch.state !== 'accepted' && why !== 'lost' && why !== 'expired') {
       this.endRead(fetch, 'abandoned');
     }
     if (WILL_NOT_BE_READ.has(why)) this.sendRelease(fetch.source);
-    this.actions.push({ kind: 'kv-failed', requestId, epoch, why });
+    this.outbox.push({ kind: 'kv-failed', requestId, epoch, why });
   }
 
-  private sendRelease(source: SourceName): void {
+  private sendRelease(source: SourceName<Id>): void {
     const { engineId, requestId, generation } = source;
-    this.actions.push({ kind: 'send-release', to: engineId, requestId, generation });
+    this.outbox.push({ kind: 'send-release', to: engineId, requestId, generation });
   }
 
-  private endRead(fetch: Fetch, outcome: 'done' | 'abandoned'): void {
+  private endRead(fetch: Fetch<Id>, outcome: 'done' | 'abandoned'): void {
     const { engineId, requestId, generation } = fetch.source;
-    this.actions.push({
+    this.outbox.push({
       kind: 'send-read-end',
       to: engineId,
       requestId,
@@ -303,14 +307,14 @@ export class TargetCoordinator {
   }
 
   /** The fetch is over: nothing wakes for it any more, and its run cannot come again. */
-  private bury(fetch: Fetch): void {
+  private bury(fetch: Fetch<Id>): void {
     this.forgetQuestion(fetch);
     this.heartbeats.leave(fetch);
     if (this.fetches.get(fetch.requestId) === fetch) this.fetches.delete(fetch.requestId);
     this.over.bury(fetch.requestId, fetch.epoch, this.nowUs);
   }
 
-  private forgetQuestion(fetch: Fetch): void {
-    if (fetch.question !== undefined) this.unanswered.remove(fetch.question);
+  private forgetQuestion(fetch: Fetch<Id>): void {
+    if (fetch.question !== undefined) clear(fetch.question);
   }
 }

@@ -1,10 +1,11 @@
 import type { Micros } from '@baton/kernel';
+import type { AnyId } from './id';
 
 /** Where the KV of a prompt lies: what the hand-over record, or `kv_transfer_params` from outside, names. */
-export interface SourceName {
-  readonly engineId: string;
+export interface SourceName<Id extends AnyId = string> {
+  readonly engineId: Id;
   /** The request id at the source; another than the reader's own when the parameters came from outside. */
-  readonly requestId: string;
+  readonly requestId: Id;
   readonly epoch: number;
   readonly generation: number;
 }
@@ -19,36 +20,36 @@ export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejecte
  * What the engine that fetches KV learns. `epoch` is that of its own run; `nowUs` is its simulated clock, and an instant before an
  * earlier one counts as that one.
  */
-export type TargetFact =
+export type TargetFact<Id extends AnyId = string> =
   /** The job is taken: from here on the source is told that somebody is coming. */
   | {
       readonly kind: 'accepted';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
-      readonly source: SourceName;
+      readonly source: SourceName<Id>;
       readonly nowUs: Micros;
     }
   /** This engine refuses the request before it took it up: the source may free its blocks. */
   | {
       readonly kind: 'rejected';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
-      readonly source: SourceName;
+      readonly source: SourceName<Id>;
       readonly nowUs: Micros;
     }
   /** Blocks for the prompt are reserved; `missingTokens` of it are not in the local prefix cache. */
   | {
       readonly kind: 'reserved';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly missingTokens: number;
       readonly nowUs: Micros;
     }
   | {
       readonly kind: 'read-answered';
-      readonly from: string;
+      readonly from: Id;
       /** The `requestId` of `accepted`: the reader's own. */
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly attempt: number;
       readonly outcome: 'blocks' | 'expired';
       readonly heldTokens: number;
@@ -58,78 +59,78 @@ export type TargetFact =
     }
   | {
       readonly kind: 'share-changed';
-      readonly from: string;
+      readonly from: Id;
       readonly activeReads: number;
       readonly nowUs: Micros;
     }
   /** The transfer that `start-transfer` began is through. */
   | {
       readonly kind: 'transfer-done';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly nowUs: Micros;
     }
   /** This engine has left the cluster, or came back as another incarnation. */
-  | { readonly kind: 'source-lost'; readonly engineId: string; readonly nowUs: Micros }
+  | { readonly kind: 'source-lost'; readonly engineId: Id; readonly nowUs: Micros }
   /** Nobody wants the request any more, in any epoch: both sides let go. */
-  | { readonly kind: 'aborted'; readonly requestId: string; readonly nowUs: Micros }
+  | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /** This run and older ones are void, but the request lives: this side alone lets go. */
   | {
       readonly kind: 'superseded';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly nowUs: Micros;
     }
   | { readonly kind: 'tick'; readonly nowUs: Micros };
 
 /** What the driver of a target has to do, in this order. */
-export type TargetAction =
+export type TargetAction<Id extends AnyId = string> =
   | {
       readonly kind: 'send-read';
-      readonly to: string;
-      readonly requestId: string;
+      readonly to: Id;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly generation: number;
       /** Never used twice by one coordinator. */
       readonly attempt: number;
-      readonly readerRequestId: string;
+      readonly readerRequestId: Id;
     }
   | {
       readonly kind: 'start-transfer';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
-      readonly sourceId: string;
+      readonly sourceId: Id;
       readonly bytes: number;
       /** Of the source's link, and how many reads share it now. */
       readonly bytesPerSecond: number;
       readonly activeReads: number;
     }
   /** The rate of the transfers from this source changes. */
-  | { readonly kind: 'set-share'; readonly sourceId: string; readonly activeReads: number }
-  | { readonly kind: 'cancel-transfer'; readonly requestId: string; readonly epoch: number }
+  | { readonly kind: 'set-share'; readonly sourceId: Id; readonly activeReads: number }
+  | { readonly kind: 'cancel-transfer'; readonly requestId: Id; readonly epoch: number }
   | {
       readonly kind: 'send-read-end';
-      readonly to: string;
-      readonly requestId: string;
+      readonly to: Id;
+      readonly requestId: Id;
       readonly generation: number;
-      readonly readerRequestId: string;
+      readonly readerRequestId: Id;
       readonly outcome: 'done' | 'abandoned';
     }
   | {
       readonly kind: 'send-heartbeats';
-      readonly to: string;
-      readonly requestIds: readonly string[];
+      readonly to: Id;
+      readonly requestIds: readonly Id[];
     }
   | {
       readonly kind: 'send-release';
-      readonly to: string;
-      readonly requestId: string;
+      readonly to: Id;
+      readonly requestId: Id;
       readonly generation: number;
     }
   /** The prompt's KV is complete here: let the sequence run. `transferredTokens` came over the link. */
   | {
       readonly kind: 'kv-ready';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly transferredTokens: number;
       readonly transferredBytes: number;
@@ -139,7 +140,7 @@ export type TargetAction =
   /** The prompt's KV will not come: apply the failure policy, or free what was reserved. */
   | {
       readonly kind: 'kv-failed';
-      readonly requestId: string;
+      readonly requestId: Id;
       readonly epoch: number;
       readonly why: FetchFailure;
     };
@@ -158,11 +159,11 @@ export interface TargetCounters {
 }
 
 /** One fetch as it stands, for tests and for whoever asks an engine about itself. */
-export interface FetchView {
-  readonly requestId: string;
+export interface FetchView<Id extends AnyId = string> {
+  readonly requestId: Id;
   readonly epoch: number;
   readonly state: 'accepted' | 'reading' | 'transferring';
-  readonly sourceId: string;
+  readonly sourceId: Id;
   readonly attempt: number;
   readonly missingTokens: number;
 }

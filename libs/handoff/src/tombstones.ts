@@ -1,11 +1,12 @@
 import type { Micros } from '@baton/kernel';
+import type { AnyId } from './id';
 
 /** Nothing of this request is wanted any more, whatever its epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;
 
 const MAX_PER_TURN = 65_536;
 
-interface Tombstone {
+interface Stone {
   /** Runs up to this epoch are void. */
   readonly overEpoch: number;
   /** Runs that have been here and ended: the one case in which a repeated beginning must stay without effect. */
@@ -13,65 +14,68 @@ interface Tombstone {
 }
 
 /** Nearly always one run began here, ended here and was the newest: then its epoch says it all, and costs no object. */
-type Entry = number | Tombstone;
+export type Tombstone = number | Stone;
 
 /**
  * Remembers for a while which runs of a request are over, so that a repeated or late fact finds a closed door. Two maps take turns: an
  * entry lives one to two spans, or shorter when more than 65,536 come within one.
  */
-export class Tombstones {
-  private young = new Map<string, Entry>();
-  private old = new Map<string, Entry>();
+export class Tombstones<Id extends AnyId> {
+  private young = new Map<Id, Tombstone>();
+  private old = new Map<Id, Tombstone>();
   private turnUs: Micros = 0;
 
   constructor(private readonly spanUs: Micros) {}
 
-  /** The highest epoch that is void, or -1. */
-  overEpoch(requestId: string): number {
-    const entry = this.find(requestId) ?? -1;
-    return typeof entry === 'number' ? entry : entry.overEpoch;
-  }
-
-  /** Whether this very run began here and ended. */
-  isBuried(requestId: string, epoch: number): boolean {
-    const entry = this.find(requestId) ?? -1;
-    return typeof entry === 'number' ? entry === epoch : entry.buriedEpochs.includes(epoch);
+  find(requestId: Id): Tombstone | undefined {
+    return this.young.get(requestId) ?? this.old.get(requestId);
   }
 
   /** Runs up to `epoch` are void. */
-  raise(requestId: string, epoch: number, nowUs: Micros): void {
-    const { overEpoch, buriedEpochs } = this.tombstone(requestId);
+  raise(requestId: Id, epoch: number, nowUs: Micros): void {
+    const { overEpoch, buriedEpochs } = stoneOf(this.find(requestId));
     this.put(requestId, { overEpoch: Math.max(overEpoch, epoch), buriedEpochs }, nowUs);
   }
 
   /** This run ended here. */
-  bury(requestId: string, epoch: number, nowUs: Micros): void {
-    if (this.find(requestId) === undefined) {
+  bury(requestId: Id, epoch: number, nowUs: Micros): void {
+    const tombstone = this.find(requestId);
+    if (tombstone === undefined) {
       this.put(requestId, epoch, nowUs);
       return;
     }
-    const stone = this.tombstone(requestId);
+    const stone = stoneOf(tombstone);
     const overEpoch = Math.max(stone.overEpoch, epoch);
     const buriedEpochs = [...stone.buriedEpochs, epoch];
     this.put(requestId, { overEpoch, buriedEpochs }, nowUs);
   }
 
-  private find(requestId: string): Entry | undefined {
-    return this.young.get(requestId) ?? this.old.get(requestId);
-  }
-
-  private tombstone(requestId: string): Tombstone {
-    const entry = this.find(requestId);
-    if (entry === undefined) return { overEpoch: -1, buriedEpochs: [] };
-    return typeof entry === 'number' ? { overEpoch: entry, buriedEpochs: [entry] } : entry;
-  }
-
-  private put(requestId: string, entry: Entry, nowUs: Micros): void {
+  private put(requestId: Id, tombstone: Tombstone, nowUs: Micros): void {
     if (nowUs >= this.turnUs + this.spanUs || this.young.size >= MAX_PER_TURN) {
       this.old = this.young;
       this.young = new Map();
       this.turnUs = nowUs;
     }
-    this.young.set(requestId, entry);
+    this.young.set(requestId, tombstone);
   }
+}
+
+/** The highest epoch that is void, or -1. */
+export function overEpochOf(tombstone: Tombstone | undefined): number {
+  if (tombstone === undefined) return -1;
+  return typeof tombstone === 'number' ? tombstone : tombstone.overEpoch;
+}
+
+/** Whether this very run began here and ended. */
+export function isBuried(tombstone: Tombstone | undefined, epoch: number): boolean {
+  if (tombstone === undefined) return false;
+  return typeof tombstone === 'number'
+    ? tombstone === epoch
+    : tombstone.buriedEpochs.includes(epoch);
+}
+
+function stoneOf(tombstone: Tombstone | undefined): Stone {
+  if (tombstone === undefined) return { overEpoch: -1, buriedEpochs: [] };
+  if (typeof tombstone !== 'number') return tombstone;
+  return { overEpoch: tombstone, buriedEpochs: [tombstone] };
 }
