@@ -100,6 +100,14 @@ export const ERRORS = {
     'rate_limit_exceeded',
     'The server is overloaded: its queue of waiting requests is full. Please retry later.',
   ),
+  /** `admission_slo_ttft`: the first token would come too late. */
+  slo_unattainable: entry(
+    429,
+    'Too Many Requests',
+    'requests',
+    'rate_limit_exceeded',
+    'The server is overloaded: the first token would come later than its objective. Please retry later.',
+  ),
   engine_error: internal('engine_error', 'Internal server error'),
   /** The runs that a request may take are used up. */
   attempts_exhausted: internal(

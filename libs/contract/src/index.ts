@@ -1,3 +1,4 @@
+export * from './engine-load';
 export * from './engine-message';
 export * from './epoch';
 export * from './errors';

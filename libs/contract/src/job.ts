@@ -51,8 +51,28 @@ export interface EngineJob {
   readonly kvTransferParams?: KvTransferParams;
   /** A job for this engine alone (exposed engine ports). */
   readonly engineId?: string;
+  /** Hash of the client's session or user, by which requests that belong together are placed. Absent: none is known. */
+  readonly sessionKey?: number;
+  /** Where a placement policy put the job. Absent: in the shared queue of the stage in which its flow begins. */
+  readonly placed?: Placed;
+  /** The decode engine that was chosen at arrival. */
+  readonly decodeEngineId?: string;
   /** W3C trace context of the API's span, when tracing is on. */
   readonly traceparent?: string;
+}
+
+/** The queue of a job that was placed, of which it may be taken and placed again. */
+export interface Placed {
+  readonly stage: Stage;
+  /** In an engine's own queue; absent: in the stage's shared one. */
+  readonly own?: OwnQueue;
+}
+
+export interface OwnQueue {
+  readonly engineId: string;
+  /** Who put it there, and the how manieth of its jobs for this engine it is, from 1. */
+  readonly routerId: string;
+  readonly ordinal: number;
 }
 
 /** BullMQ job id: never its counter, so that a repeated add is a no-op. */

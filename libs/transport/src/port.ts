@@ -4,6 +4,7 @@ import type {
   EnginePresence,
   Epoch,
   KvTransferParams,
+  Placed,
   Stage,
 } from '@baton/contract';
 
@@ -44,6 +45,12 @@ export interface JobQueues {
    * them. Two callers never get the same job.
    */
   abandon(queue: QueueName): Promise<EngineJob[]>;
+  /**
+   * Takes the jobs out of an engine's own queue that a policy placed there (`job.placed`) and that
+   * nobody holds: those that wait, and those whose holder has let its lock run out. Two callers
+   * never get the same job. What the engine holds stays with it.
+   */
+  reclaim(queue: QueueName): Promise<EngineJob[]>;
 }
 
 export interface ConsumeOptions {
@@ -91,6 +98,8 @@ export const channels = {
   engine: (engineId: string): string => `engine:${engineId}`,
   /** All workers listen: JSON `{ requestIds: string[] }`. */
   aborts: 'aborts',
+  /** Routers listen: JSON `EngineLoad`. */
+  loads: 'loads',
 } as const;
 
 /**
@@ -173,6 +182,11 @@ export interface HandOverRecord {
   /** Logical instant of the hold, µs since the Unix epoch. */
   readonly heldUs: number;
   readonly epoch: Epoch;
+  /**
+   * Where the decode job goes, so that whoever adds it again finds it there. Absent: in the shared
+   * queue.
+   */
+  readonly decode?: Placed;
 }
 
 export interface RequestResult {

@@ -37,6 +37,26 @@ export function describeLocks(makeWorld: WorldFactory): void {
       expect(await heir.first().done()).toBe(true);
     });
 
+    it('that ran out let the placed jobs of a dead engine be reclaimed', async () => {
+      const dying = await world.connect();
+      const dead = new Taking(dying, 'engine:dead', { room: 2 });
+      await api.jobs.add('engine:dead', jobs(3, { placed: { stage: 'decode' } }));
+      await dead.untilTaken(2);
+      const early = await api.jobs.reclaim('engine:dead');
+      expect(early.map(({ requestId }) => requestId)).toEqual(['r2']);
+      await dying.close();
+      const late: string[] = [];
+      await waitUntil(
+        async () => {
+          for (const { requestId } of await api.jobs.reclaim('engine:dead')) late.push(requestId);
+          return late.length >= 2;
+        },
+        { what: 'the held jobs are reclaimed' },
+      );
+      expect(late.sort()).toEqual(['r0', 'r1']);
+      expect(await api.jobs.waiting('engine:dead')).toBe(0);
+    });
+
     it('of a process that was frozen are reported lost, each once', async () => {
       const frozen = new Taking(await world.connect(), 'prefill', { room: 2 });
       await api.jobs.add('prefill', jobs(2));

@@ -174,6 +174,35 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(await api.jobs.waiting('engine:lost')).toBe(0);
     });
 
+    it('reclaims what was placed with an engine and waits there, and leaves the rest to it', async () => {
+      const queue = 'engine:slow';
+      const placed = { placed: { stage: 'prefill' as const } };
+      const engine = new Taking(worker, queue, { room: 1 });
+      await api.jobs.add(queue, jobs(3, placed));
+      await api.jobs.add(queue, [job('for-it-alone'), job('later', { ...placed, priority: 3 })]);
+      await engine.untilTaken(1);
+      const [one, two] = await Promise.all([api.jobs.reclaim(queue), worker.jobs.reclaim(queue)]);
+      const reclaimed = [...one, ...two].map(({ requestId }) => requestId);
+      expect(reclaimed.sort()).toEqual(['later', 'r1', 'r2']);
+      expect(await engine.first().done()).toBe(true);
+      engine.room = 5;
+      engine.consumer.wake();
+      await engine.untilTaken(2);
+      expect(engine.ids).toEqual(['r0', 'for-it-alone']);
+      expect(await api.jobs.reclaim(queue)).toEqual([]);
+      expect(await api.jobs.waiting(queue)).toBe(0);
+    });
+
+    it('delivers a job again that was reclaimed and put back', async () => {
+      const placed = job('again', { placed: { stage: 'decode' } });
+      await api.jobs.add('engine:e', [placed]);
+      await api.jobs.add('engine:e', await api.jobs.reclaim('engine:e'));
+      const engine = new Taking(worker, 'engine:e');
+      await engine.untilTaken(1);
+      expect(engine.first().job).toEqual(placed);
+      expect(await engine.first().done()).toBe(true);
+    });
+
     it('closes a consumer that waits for a job within a second', async () => {
       const taking = new Taking(worker, 'prefill');
       await api.jobs.add('prefill', [job('one')]);

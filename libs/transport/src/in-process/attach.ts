@@ -77,6 +77,10 @@ class MemoryQueues implements JobQueues {
     return this.hub.call('abandon a queue', () => this.hub.queue(queue).clear());
   }
 
+  reclaim(queue: QueueName): Promise<EngineJob[]> {
+    return this.hub.call('reclaim jobs', () => this.hub.queue(queue).reclaim());
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.close()));
   }

@@ -96,6 +96,18 @@ export class MemoryQueue {
     return all;
   }
 
+  /** Takes out what was placed here and is held by nobody. */
+  reclaim(): EngineJob[] {
+    const nowMs = performance.now();
+    const free = [...this.jobs.values()].filter(
+      ({ job, token, lockEndMs }) =>
+        job.placed !== undefined && (token === undefined || nowMs >= lockEndMs),
+    );
+    for (const queued of free) this.jobs.delete(queued.id);
+    this.waitingJobs = this.waitingJobs.filter((queued) => this.jobs.get(queued.id) === queued);
+    return free.map((queued) => queued.job);
+  }
+
   private offerNext(): boolean {
     const next = this.waitingJobs[0];
     if (next === undefined) return false;

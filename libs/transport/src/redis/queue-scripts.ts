@@ -20,3 +20,34 @@ for _, key in ipairs(KEYS) do redis.call('DEL', key) end
 return jobs
 `,
 };
+
+/**
+ * Takes the placed jobs that nobody holds out of a BullMQ queue. KEYS: wait, active, prioritized,
+ * stalled. ARGV: prefix of its job keys. Answers their data.
+ */
+export const RECLAIM: Script = {
+  name: 'reclaim',
+  body: `
+local jobs = {}
+local function take(id, command, list, ...)
+  local data = redis.call('HGET', ARGV[1] .. id, 'data')
+  if not data or not cjson.decode(data).placed then return end
+  redis.call(command, list, ...)
+  redis.call('SREM', KEYS[4], id)
+  redis.call('DEL', ARGV[1] .. id)
+  jobs[#jobs + 1] = data
+end
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  take(id, 'LREM', KEYS[1], 1, id)
+end
+for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+  if redis.call('EXISTS', ARGV[1] .. id .. ':lock') == 0 then
+    take(id, 'LREM', KEYS[2], 1, id)
+  end
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+  take(id, 'ZREM', KEYS[3], id)
+end
+return jobs
+`,
+};

@@ -5,7 +5,8 @@ import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from './keys';
 import type { Link } from './link';
-import { ABANDON } from './queue-scripts';
+import { ABANDON, RECLAIM } from './queue-scripts';
+import type { Reply } from './script';
 
 type BullQueue = Queue<EngineJob, null, string>;
 
@@ -81,7 +82,17 @@ export class RedisQueues implements JobQueues {
     const jobs = await this.link.call('abandon a queue', () =>
       this.link.scripts.run(ABANDON, keys, [bull.toKey('')]),
     );
-    return (jobs as readonly string[]).map((json) => JSON.parse(json) as EngineJob);
+    return parsed(jobs);
+  }
+
+  async reclaim(queue: QueueName): Promise<EngineJob[]> {
+    const bull = this.queue(queue);
+    const { wait, active, prioritized, stalled } = bull.keys;
+    const keys = [wait, active, prioritized, stalled].map((key) => key ?? '');
+    const jobs = await this.link.call('reclaim jobs', () =>
+      this.link.scripts.run(RECLAIM, keys, [bull.toKey('')]),
+    );
+    return parsed(jobs);
   }
 
   async close(): Promise<void> {
@@ -107,6 +118,10 @@ export class RedisQueues implements JobQueues {
     this.queues.set(name, queue);
     return queue;
   }
+}
+
+function parsed(jobs: Reply): EngineJob[] {
+  return (jobs as readonly string[]).map((json) => JSON.parse(json) as EngineJob);
 }
 
 function bullName(queue: QueueName): string {
