@@ -1,0 +1,20 @@
+import type { EnginePresence } from './presence';
+
+/**
+ * What a router has to know of an engine, as JSON on the `loads` channel: on every change, at most ten times a second, and as a sign of life
+ * a few times a second without any.
+ */
+export interface EngineLoad {
+  readonly engineId: string;
+  readonly stage: EnginePresence['stage'];
+  readonly index: number;
+  readonly state: EnginePresence['state'];
+  /** Sequences in the engine or on their way into it: running, waiting, deferred. Not those in its queue. */
+  readonly requests: number;
+  /** Prompt tokens of them that are not computed yet. */
+  readonly waitingTokens: number;
+  readonly usedBlocks: number;
+  readonly numBlocks: number;
+  /** By router: the highest ordinal of its jobs that the engine has taken out of its own queue. */
+  readonly taken: Readonly<Record<string, number>>;
+}
