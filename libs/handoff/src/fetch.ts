@@ -1,7 +1,7 @@
 import type { Micros } from '@baton/kernel';
 import type { Link } from './chain';
 import type { Deadline } from './deadline-list';
-import type { AnyId } from './id';
+import type { AnyId } from './id-map';
 import type { FetchView, SourceName } from './target-protocol';
 
 /** One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its source's fetches. */

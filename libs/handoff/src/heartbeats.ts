@@ -3,7 +3,7 @@ import { Chain } from './chain';
 import { clear, DeadlineList, newDeadline } from './deadline-list';
 import type { Deadline } from './deadline-list';
 import type { Fetch } from './fetch';
-import type { AnyId } from './id';
+import type { AnyId } from './id-map';
 
 /** The fetches from one source, in the order in which they began. */
 interface Round<Id extends AnyId> {

@@ -1,5 +1,5 @@
 import type { Deadline } from './deadline-list';
-import type { AnyId } from './id';
+import type { AnyId } from './id-map';
 import type { HoldingView, ReleaseReason } from './source-protocol';
 
 /** The blocks of one computed prompt that wait for a reader. */

@@ -3,7 +3,8 @@ import type { Micros } from '@baton/kernel';
 import type { Deadline } from './deadline-list';
 import { addRead, findRead, newHolding, viewOf } from './holding';
 import type { Holding, Read } from './holding';
-import type { AnyId } from './id';
+import { IdMap } from './id-map';
+import type { AnyId } from './id-map';
 import { LeaseBook } from './lease';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
@@ -35,7 +36,7 @@ type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<I
  * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in time, and `tick` then ends what is due.
  */
 export class SourceCoordinator<Id extends AnyId = string> {
-  private readonly holdings = new Map<Id, Holding<Id>>();
+  private readonly holdings = new IdMap<Id, Holding<Id>>();
   private readonly leases: LeaseBook<Holding<Id>>;
   /** A read is a lease of its own: L from its start, renewed by its reader's heartbeats. */
   private readonly limits: LeaseBook<Read<Id>>;
@@ -82,9 +83,9 @@ export class SourceCoordinator<Id extends AnyId = string> {
     return this.nextEnd()?.dueUs;
   }
 
-  /** All holdings, in the order in which their requests first came. */
+  /** All holdings, under names in the order in which their requests first came. */
   view(): HoldingView<Id>[] {
-    return [...this.holdings.values()].map((holding) => viewOf(holding));
+    return this.holdings.values().map((holding) => viewOf(holding));
   }
 
   private apply(fact: SourceFact<Id>): void {

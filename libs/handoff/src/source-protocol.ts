@@ -1,5 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import type { AnyId } from './id';
+import type { AnyId } from './id-map';
 
 /** Why held blocks were let go: the terminal states of a holding. */
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';

@@ -4,7 +4,8 @@ import { clear, DeadlineList, newDeadline } from './deadline-list';
 import { newFetch, viewOfFetch } from './fetch';
 import type { Fetch, RunOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
-import type { AnyId } from './id';
+import { IdMap } from './id-map';
+import type { AnyId } from './id-map';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import type {
@@ -45,7 +46,7 @@ const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejecte
  * are repeated, late or meant for a former run do no harm: questions have numbers that are never used twice.
  */
 export class TargetCoordinator<Id extends AnyId = string> {
-  private readonly fetches = new Map<Id, Fetch<Id>>();
+  private readonly fetches = new IdMap<Id, Fetch<Id>>();
   private readonly unanswered = new DeadlineList<Fetch<Id>>();
   private readonly heartbeats: Heartbeats<Id>;
   private readonly over: Tombstones<Id>;
@@ -89,9 +90,9 @@ export class TargetCoordinator<Id extends AnyId = string> {
     return Math.min(answer, beat);
   }
 
-  /** All fetches, in the order in which their requests were accepted. */
+  /** All fetches, under names in the order in which their requests were accepted. */
   view(): FetchView<Id>[] {
-    return [...this.fetches.values()].map((fetch) => viewOfFetch(fetch));
+    return this.fetches.values().map((fetch) => viewOfFetch(fetch));
   }
 
   private apply(fact: TargetFact<Id>): void {

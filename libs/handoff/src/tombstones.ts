@@ -1,5 +1,6 @@
 import type { Micros } from '@baton/kernel';
-import type { AnyId } from './id';
+import { IdMap } from './id-map';
+import type { AnyId } from './id-map';
 
 /** Nothing of this request is wanted any more, whatever its epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;
@@ -21,8 +22,8 @@ export type Tombstone = number | Stone;
  * entry lives one to two spans, or shorter when more than 65,536 come within one.
  */
 export class Tombstones<Id extends AnyId> {
-  private young = new Map<Id, Tombstone>();
-  private old = new Map<Id, Tombstone>();
+  private young = new IdMap<Id, Tombstone>();
+  private old = new IdMap<Id, Tombstone>();
   private turnUs: Micros = 0;
 
   constructor(private readonly spanUs: Micros) {}
@@ -52,8 +53,8 @@ export class Tombstones<Id extends AnyId> {
 
   private put(requestId: Id, tombstone: Tombstone, nowUs: Micros): void {
     if (nowUs >= this.turnUs + this.spanUs || this.young.size >= MAX_PER_TURN) {
-      this.old = this.young;
-      this.young = new Map();
+      [this.young, this.old] = [this.old, this.young];
+      this.young.clear();
       this.turnUs = nowUs;
     }
     this.young.set(requestId, tombstone);

@@ -1,6 +1,7 @@
 import { assert } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
-import type { AnyId } from './id';
+import { IdMap } from './id-map';
+import type { AnyId } from './id-map';
 import { isBefore, LinkEnd, US_PER_SECOND } from './link-end';
 import type { Transfer } from './link-end';
 import { transferRate } from './transfer-rate';
@@ -34,7 +35,7 @@ const ROUNDING_SLACK_US = 1e-6;
  * completions are whole microseconds, so how often one asks changes nothing.
  */
 export class TransferSet<Id extends AnyId = string> {
-  private readonly transfers = new Map<Id, Transfer<Id>>();
+  private readonly transfers = new IdMap<Id, Transfer<Id>>();
   private readonly sources = new Map<Id, LinkEnd<Id>>();
   private readonly targets = new Map<Id, LinkEnd<Id>>();
   private done: CompletedTransfer<Id>[] = [];
