@@ -1,24 +1,48 @@
 import type { Gpu } from './gpu/gpu';
 import { HardwareError } from './hardware-error';
+import type { Link } from './link/link';
 import type { ModelGeometry } from './model/model-geometry';
 
-/** What one engine consists of: a model spread over `tp` GPUs of one kind. */
+/**
+ * What one engine consists of: a model spread over `tp` GPUs of one kind. Engines that are
+ * data-parallel ranks of each other have attention of their own and share the experts.
+ */
 export interface EnginePlacement {
   readonly model: ModelGeometry;
   readonly gpu: Gpu;
   /** Tensor-parallel degree. */
   readonly tp: number;
+  /** Data-parallel ranks, this engine included; unset: 1. Experts are spread over tp · dp GPUs. */
+  readonly dp?: number | undefined;
+  /**
+   * vLLM's `--enable-expert-parallel`: a GPU holds whole experts, and tokens are sent to them.
+   * Otherwise each expert is cut over all tp · dp GPUs, and tokens of all ranks are gathered.
+   */
+  readonly expertParallel?: boolean | undefined;
+  /** Over which ranks on different nodes exchange tokens; unset: InfiniBand NDR. */
+  readonly fabric?: Link | undefined;
 }
 
-/** One node; wider engines need pipeline or expert parallelism, which is not modelled. */
-const MAX_TENSOR_PARALLEL = 8;
+/** GPUs that reach each other over the interconnect rather than the fabric. */
+export const GPUS_PER_NODE = 8;
+
+/** GPUs that the experts are spread over. */
+export function expertGroupOf({ tp, dp = 1 }: EnginePlacement): number {
+  return tp * dp;
+}
 
 /**
- * Checks that the heads can be spread: query heads divide evenly, KV heads divide evenly or are
- * copied whole.
+ * Checks that the model can be spread: query heads divide evenly, KV heads divide evenly or are
+ * copied whole, and each GPU of an expert-parallel group gets an expert.
  *
- * @throws HardwareError `bad-tensor-parallel`
+ * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`
  */
+export function checkParallel(placement: EnginePlacement): void {
+  checkTensorParallel(placement.model, placement.tp);
+  if (placement.expertParallel) checkExpertParallel(placement);
+}
+
+/** @throws HardwareError `bad-tensor-parallel` */
 export function checkTensorParallel(model: ModelGeometry, tp: number): void {
   const kvHeads = model.attention.kind === 'grouped' ? model.attention.kvHeads : 1;
   const allowed = allowedDegrees(model.heads, kvHeads);
@@ -30,7 +54,20 @@ export function checkTensorParallel(model: ModelGeometry, tp: number): void {
   );
 }
 
+/** Wider engines than a node need pipeline stages, which are not modelled. */
 function allowedDegrees(heads: number, kvHeads: number): number[] {
-  const all = Array.from({ length: MAX_TENSOR_PARALLEL }, (_, i) => i + 1);
+  const all = Array.from({ length: GPUS_PER_NODE }, (_, i) => i + 1);
   return all.filter((tp) => heads % tp === 0 && (kvHeads % tp === 0 || tp % kvHeads === 0));
+}
+
+function checkExpertParallel(placement: EnginePlacement): void {
+  const { model } = placement;
+  const group = expertGroupOf(placement);
+  const experts = model.experts?.experts ?? 0;
+  if (experts >= group) return;
+  const has = experts === 0 ? 'has no experts' : `has ${experts} experts`;
+  throw new HardwareError(
+    'bad-expert-parallel',
+    `${model.name} ${has}, which cannot be spread over ${group} GPUs (tensor times data parallel).`,
+  );
 }

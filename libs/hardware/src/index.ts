@@ -1,5 +1,5 @@
 export type { EnginePlacement } from './engine-placement';
-export { checkTensorParallel } from './engine-placement';
+export { checkParallel, expertGroupOf } from './engine-placement';
 export { HardwareError } from './hardware-error';
 export type { HardwareErrorCode } from './hardware-error';
 export type { Gpu, GpuEfficiency, GpuInterconnect } from './gpu/gpu';
@@ -10,7 +10,7 @@ export { findLink, linkFromTiming, LINKS } from './link/link';
 export type { Link, LinkTiming } from './link/link';
 export { findModel, MODELS } from './model/model-catalogue';
 export type { ModelGeometry } from './model/model-geometry';
-export { activeParameterCount, parameterCount, weightBytesOf } from './model/model-geometry';
+export { activeParameterCount, parameterCount } from './model/model-geometry';
 export { isCalibrated } from './profiles/shipped-profiles';
 export type { FitError, StepTimeProfile } from './profiles/step-time-profile';
 export { buildStepTimeModel } from './step-time/build-step-time-model';

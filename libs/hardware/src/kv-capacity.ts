@@ -1,6 +1,11 @@
-import { checkTensorParallel, type EnginePlacement } from './engine-placement';
+import { checkParallel, type EnginePlacement } from './engine-placement';
 import { HardwareError } from './hardware-error';
-import { KV_ELEMENT_BYTES, type ModelGeometry, weightBytesOf } from './model/model-geometry';
+import {
+  KV_ELEMENT_BYTES,
+  type ModelGeometry,
+  parameterCount,
+  routedParameters,
+} from './model/model-geometry';
 
 /**
  * Activations, graphs and buffers of vLLM per GPU; the constant with which the capacities of
@@ -36,23 +41,30 @@ export interface KvCapacityQuery extends EnginePlacement {
 }
 
 /**
- * KV blocks of an engine: `floor((memory · utilisation − weights / tp − 2 GB) / (KV bytes per token
- * and GPU · block size))`.
+ * KV blocks of an engine: `floor((memory · utilisation − weights on one GPU − 2 GB) / (KV bytes per
+ * token and GPU · block size))`.
  *
- * @throws HardwareError `bad-tensor-parallel`, or `does-not-fit` when there is no room for a single
+ * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`, or `does-not-fit` when there is no room for a single
  * block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
   const { model, gpu, tp, gpuMemoryUtilization, blockSize } = query;
-  checkTensorParallel(model, tp);
+  checkParallel(query);
   const usable = gpu.memoryBytes * gpuMemoryUtilization - RESERVED_BYTES_PER_GPU;
-  const weights = weightBytesOf(model) / tp;
+  const weights = weightBytesPerGpu(query);
   const blocks = Math.floor((usable - weights) / (kvBytesPerToken(model, tp) * blockSize));
   if (blocks >= 1) return blocks;
   const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   throw new HardwareError(
     'does-not-fit',
-    `${model.name} needs ${gib(weights)} GiB of weights on each of ${tp} ${gpu.name}, where ` +
+    `${model.name} needs ${gib(weights)} GiB of weights on each of ${tp * (query.dp ?? 1)} ${gpu.name}, where ` +
       `${gib(Math.max(0, usable))} GiB are usable; use more GPUs per engine or a larger GPU.`,
   );
+}
+
+/** A tp-th of everything, but experts that data-parallel ranks share are spread over all of them. */
+function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
+  const experts = routedParameters(model);
+  const parameters = (parameterCount(model) - experts) / tp + experts / (tp * dp);
+  return parameters * model.weightBytes;
 }

@@ -42,15 +42,25 @@ export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
 }
 
 function resolve(config: BatonConfig): EngineSetup {
-  const model = findModel(config.model);
-  const placement = { model, gpu: findGpu(config.gpu), tp: config.tensorParallelSize };
-  const bytesPerToken = kvBytesPerToken(model, placement.tp);
+  const placement = placementOf(config);
+  const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
   return {
     options: engineOptions(config, placement),
     servedModelName: config.servedModelName ?? config.model,
     tensorParallelSize: placement.tp,
     kvBytesPerToken: bytesPerToken,
     link: linkOf(config, bytesPerToken),
+  };
+}
+
+function placementOf(config: BatonConfig): EnginePlacement {
+  return {
+    model: findModel(config.model),
+    gpu: findGpu(config.gpu),
+    tp: config.tensorParallelSize,
+    dp: config.dataParallelSize,
+    expertParallel: config.enableExpertParallel,
+    fabric: findLink(config.link),
   };
 }
 

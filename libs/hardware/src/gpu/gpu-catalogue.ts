@@ -7,6 +7,7 @@ interface Row {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly teraflops: number;
+  readonly fp8Factor?: 1;
   readonly memoryGib: number;
   readonly memoryGbPerSecond: number;
   readonly interconnect: GpuInterconnect;
@@ -20,6 +21,7 @@ function gpu(row: Row): Gpu {
     name: row.name,
     aliases: row.aliases,
     flopsPerSecond: row.teraflops * 1e12,
+    fp8Factor: row.fp8Factor ?? 2,
     memoryBytes: row.memoryGib * GIB,
     memoryBytesPerSecond: row.memoryGbPerSecond * 1e9,
     interconnect: row.interconnect,
@@ -72,6 +74,7 @@ export const GPUS: readonly Gpu[] = [
     name: 'a100-80g',
     aliases: ['a100', 'a100-80gb', 'a100-sxm', 'a100-sxm-80gb', 'a100-sxm4-80gb'],
     teraflops: 312,
+    fp8Factor: 1,
     memoryGib: 80,
     memoryGbPerSecond: 2039,
     interconnect: A100_NVLINK,
@@ -83,6 +86,7 @@ export const GPUS: readonly Gpu[] = [
     name: 'a100-40g',
     aliases: ['a100-40gb', 'a100-sxm-40gb', 'a100-sxm4-40gb'],
     teraflops: 312,
+    fp8Factor: 1,
     memoryGib: 40,
     memoryGbPerSecond: 1555,
     interconnect: A100_NVLINK,
@@ -111,6 +115,17 @@ export const GPUS: readonly Gpu[] = [
     efficiency: efficiency([0.671, 0.74, 0.664], 0.941, 48.4),
     figures: 'NVIDIA H200 SXM data sheet; AIConfigurator h200_sxm',
     efficiencyFrom: FITTED,
+  }),
+  gpu({
+    name: 'h800',
+    aliases: ['h800-sxm', 'h800-80g', 'h800-80gb', 'h800-sxm-80gb'],
+    teraflops: 989.5,
+    memoryGib: 80,
+    memoryGbPerSecond: 3350,
+    interconnect: nvlink(200, 4.7, 0.71),
+    efficiency: efficiency([0.676, 0.57, 0.676], 0.926, 41.9),
+    figures: 'those of h100 with 400 GB/s of NVLink, as DeepSeek publishes for its H800',
+    efficiencyFrom: 'those of h100',
   }),
   gpu({
     name: 'h20',
@@ -149,6 +164,7 @@ export const GPUS: readonly Gpu[] = [
     name: 'a10',
     aliases: ['a10-24g', 'a10-24gb'],
     teraflops: 125,
+    fp8Factor: 1,
     memoryGib: 24,
     memoryGbPerSecond: 600,
     interconnect: pcie(32),

@@ -31,6 +31,8 @@ export interface GpuEfficiency {
 export interface Gpu extends Named {
   /** Dense BF16 with FP32 accumulation, without sparsity. */
   readonly flopsPerSecond: number;
+  /** How many times faster the data sheet has FP8; 1: no FP8 units. */
+  readonly fp8Factor: 1 | 2;
   readonly memoryBytes: number;
   readonly memoryBytesPerSecond: number;
   readonly interconnect: GpuInterconnect;

@@ -100,11 +100,15 @@ export function sharedLayerParameters(model: ModelGeometry): number {
   return layers * attentionParameters(model) + dense + shared;
 }
 
+/** Parameters of all routed experts together. */
+export function routedParameters(model: ModelGeometry): number {
+  return expertLayers(model) * (model.experts?.experts ?? 0) * expertParameters(model);
+}
+
 /** All parameters, without biases and norms (below 0.1 %). */
 export function parameterCount(model: ModelGeometry): number {
-  const routed = expertLayers(model) * (model.experts?.experts ?? 0) * expertParameters(model);
   const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
-  return sharedLayerParameters(model) + routed + vocabulary;
+  return sharedLayerParameters(model) + routedParameters(model) + vocabulary;
 }
 
 /**
@@ -115,9 +119,4 @@ export function activeParameterCount(model: ModelGeometry): number {
     expertLayers(model) * (model.experts?.activeExperts ?? 0) * expertParameters(model);
   const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
   return sharedLayerParameters(model) + routed + vocabulary;
-}
-
-/** Bytes of the whole checkpoint. */
-export function weightBytesOf(model: ModelGeometry): number {
-  return parameterCount(model) * model.weightBytes;
 }

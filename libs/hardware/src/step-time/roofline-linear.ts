@@ -13,14 +13,17 @@ export interface LinearCost {
 
 /** A multiplication and an addition per weight and token. */
 const FLOPS_PER_PARAMETER = 2;
+const FP8_BYTES = 1;
 
 /**
  * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate),
  * weights read / bandwidth)`, plus an overhead per layer. The output head works on one token per
  * sequence. Of the experts, those are read that any token of the step is routed to: with uniform
- * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same).
+ * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same). Of
+ * data-parallel ranks each GPU reads and computes its share for the tokens of all, taken to be as
+ * many as this engine's: balanced ranks, balanced experts.
  */
-export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
+export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): LinearCost {
   const { efficiency } = gpu;
   const { experts = 0, activeExperts = 0 } = model.experts ?? {};
   const expertsEverywhere = expertLayers(model) * expertParameters(model);
@@ -28,7 +31,8 @@ export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
   const head = vocabularyParameters(model);
   const flopsPerToken = FLOPS_PER_PARAMETER * (shared + activeExperts * expertsEverywhere);
 
-  const usPerFlop = 1e6 / (gpu.flopsPerSecond * tp);
+  const quantised = model.weightBytes === FP8_BYTES ? gpu.fp8Factor : 1;
+  const usPerFlop = 1e6 / (gpu.flopsPerSecond * quantised * tp);
   const prefillUs = (flopsPerToken * usPerFlop) / efficiency.prefillCompute;
   const decodeUs = (flopsPerToken * usPerFlop) / efficiency.decodeCompute;
   const headUs = (FLOPS_PER_PARAMETER * head * usPerFlop) / efficiency.decodeCompute;
@@ -37,8 +41,8 @@ export function linearCostOf({ model, gpu, tp }: EnginePlacement): LinearCost {
   const usPerParameter = model.weightBytes * usPerByte;
   const sharedReadUs = (shared + head) * usPerParameter;
   const overheadUs = model.layers * efficiency.layerOverheadUs;
-  const expertReadUs = experts * expertsEverywhere * usPerParameter;
-  const missedByToken = experts > 0 ? (experts - activeExperts) / experts : 1;
+  const expertReadUs = (experts * expertsEverywhere * usPerParameter) / dp;
+  const missedByToken = experts > 0 ? ((experts - activeExperts) / experts) ** dp : 1;
 
   return {
     us(prefillTokens, prefillSeqs, decodeSeqs) {

@@ -1,7 +1,8 @@
-import { checkTensorParallel, type EnginePlacement } from '../engine-placement';
+import { checkParallel, type EnginePlacement, expertGroupOf } from '../engine-placement';
 import { DecodeLawMemo } from './decode-law-memo';
 import { engineOverheadMs } from './engine-overhead';
 import { type AttentionCost, attentionCostOf } from './roofline-attention';
+import { type CollectiveCost, collectiveCostOf } from './roofline-collectives';
 import { type LinearCost, linearCostOf } from './roofline-linear';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from './step-time-model';
 
@@ -13,14 +14,10 @@ export interface RooflineSpec {
   readonly mixedDecodeFactor?: number | undefined;
 }
 
-const ACTIVATION_BYTES = 2;
-/** One after attention, one after the feed-forward. */
-const ALL_REDUCES_PER_LAYER = 2;
-
 /**
  * Step time from first principles, for any model and GPU of the catalogues. Matrix products,
  * attention of decode and attention of prefill run one after the other; each takes the larger of
- * its computing and its reading time. Then come the all-reduces and the engine's overhead. Both
+ * its computing and its reading time. Then come the collectives and the engine's overhead. Both
  * sides of decode attention grow with Σ context alone, so that the larger one never changes and a
  * decode step is a line for ever.
  */
@@ -28,30 +25,23 @@ export class RooflineStepTime implements StepTimeModel {
   readonly description: string;
   private readonly linear: LinearCost;
   private readonly attention: AttentionCost;
-  private readonly allReduceFixedUs: number;
-  private readonly allReduceUsPerToken: number;
+  private readonly collectives: CollectiveCost;
   private readonly overheadUs: number;
   private readonly mixedDecodeFactor: number;
   private readonly laws: DecodeLawMemo;
 
-  /** @throws HardwareError `bad-tensor-parallel` */
+  /** @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel` */
   constructor(spec: RooflineSpec, placement: EnginePlacement) {
-    const { model, gpu, tp } = placement;
-    checkTensorParallel(model, tp);
-    const overheadMs = spec.overheadMs ?? engineOverheadMs(tp);
+    checkParallel(placement);
+    const overheadMs = spec.overheadMs ?? engineOverheadMs(placement.tp);
     this.linear = linearCostOf(placement);
     this.attention = attentionCostOf(placement);
-    const reduces = tp > 1 ? ALL_REDUCES_PER_LAYER * model.layers : 0;
-    const ringBytes = ((2 * (tp - 1)) / tp) * model.hidden * ACTIVATION_BYTES;
-    const { bytesPerSecond, allReduceEfficiency } = gpu.interconnect;
-    const bytesPerUs = (bytesPerSecond * allReduceEfficiency) / 1e6;
-    this.allReduceFixedUs = reduces * gpu.interconnect.allReduceUs;
-    this.allReduceUsPerToken = (reduces * ringBytes) / bytesPerUs;
+    this.collectives = collectiveCostOf(placement);
     this.overheadUs = overheadMs * 1000;
     this.mixedDecodeFactor = spec.mixedDecodeFactor ?? 1;
     const perContextUs = this.attention.decodeUsPerContext;
     this.laws = new DecodeLawMemo((decodeSeqs) => this.decodeBaseUs(decodeSeqs), perContextUs);
-    this.description = `roofline ${model.name} on ${gpu.name} TP${tp}, overhead ${overheadMs} ms`;
+    this.description = `roofline ${describePlacement(placement)}, overhead ${overheadMs} ms`;
   }
 
   stepUs(batch: BatchAggregates): number {
@@ -79,6 +69,14 @@ export class RooflineStepTime implements StepTimeModel {
   }
 
   private fixedUs(tokens: number): number {
-    return this.allReduceFixedUs + this.allReduceUsPerToken * tokens + this.overheadUs;
+    const { fixedUs, usPerToken } = this.collectives;
+    return fixedUs + usPerToken * tokens + this.overheadUs;
   }
+}
+
+function describePlacement(placement: EnginePlacement): string {
+  const { model, gpu, tp, dp = 1 } = placement;
+  const ranks = dp > 1 ? ` DP${dp}` : '';
+  const experts = placement.expertParallel ? ` EP${expertGroupOf(placement)}` : '';
+  return `${model.name} on ${gpu.name} TP${tp}${ranks}${experts}`;
 }

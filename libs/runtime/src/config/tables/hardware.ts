@@ -1,4 +1,4 @@
-import { integer, number, optionalInteger, optionalText, text } from '../option';
+import { integer, number, optionalInteger, optionalText, text, toggle } from '../option';
 
 /** What is simulated: the model, the GPUs and the wires between them. */
 export const HARDWARE = {
@@ -17,9 +17,17 @@ export const HARDWARE = {
     help: 'GPUs per engine.',
     unit: 'GPUs',
   }),
+  /** Ranks that share the experts of a mixture. */
+  dataParallelSize: integer(1, [1, 1024], {
+    help: 'Data-parallel ranks of an engine: engines with attention and KV cache of their own that share the experts of a mixture-of-experts model, which are spread over tensor_parallel_size times data_parallel_size GPUs.',
+    unit: 'ranks',
+  }),
+  enableExpertParallel: toggle(false, {
+    help: 'Keep whole experts on each GPU and send tokens to them, instead of cutting each expert over all GPUs that share it.',
+  }),
   /** Link between prefill and decode. */
   link: text('infiniband-ndr', {
-    help: 'Link over which KV blocks go from prefill to decode: nvlink, infiniband-ndr, infiniband-hdr, roce-400g, roce-200g, 100gbe, 25gbe, pcie.',
+    help: 'Link over which KV blocks go from prefill to decode, and tokens between ranks on different nodes: nvlink, infiniband-ndr, infiniband-hdr, roce-400g, roce-200g, 100gbe, 25gbe, pcie.',
   }),
   /** Longest prompt plus output. */
   maxModelLen: optionalInteger([16, 16_777_216], {
