@@ -3,6 +3,7 @@ import { RandomStream } from '@baton/kernel';
 export const BLOCK_TOKENS = 16;
 const PREFIXES = 1_000;
 const PREFIX_BLOCKS = 512;
+export const CONTENT_COUNT = PREFIXES * PREFIX_BLOCKS;
 
 /** The workload of the replay budget as columns: half of a prompt's blocks come from one of 1,000 prefixes, the rest is private. */
 export interface Load {
@@ -27,7 +28,7 @@ export function poissonLoad(count: number, requestsPerSecond: number): Load {
     arrivalUs: new Float64Array(count),
     promptTokens: new Int32Array(count),
     outputTokens: new Int32Array(count),
-    contentIds: Int32Array.from({ length: PREFIXES * PREFIX_BLOCKS }, (_, i) => i + 1),
+    contentIds: Int32Array.from({ length: CONTENT_COUNT }, (_, i) => i + 1),
     contentFrom: new Int32Array(count),
     contentCount: new Int32Array(count),
   };

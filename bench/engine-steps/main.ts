@@ -1,6 +1,6 @@
 import type { Engine, EngineOptions } from '@baton/engine';
 import { buildStepTimeModel, findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
-import { BLOCK_TOKENS, poissonLoad } from './load';
+import { BLOCK_TOKENS, CONTENT_COUNT, poissonLoad } from './load';
 import { Pairs } from './pairs';
 
 /**
@@ -19,6 +19,7 @@ const options: EngineOptions = {
   maxNumBatchedTokens: 8_192,
   blockSize: BLOCK_TOKENS,
   numBlocks: kvCapacityBlocks(capacity),
+  contentCount: CONTENT_COUNT,
   maxModelLen: placement.model.maxContext,
   longPrefillTokenThreshold: 0,
   enablePrefixCaching: true,

@@ -192,7 +192,7 @@ export class Engine implements EnginePort {
   }
 
   blockIds(handle: SequenceHandle): number[] {
-    return this.table.at(handle).blocks.toArray();
+    return this.blocks.pool.idsOf(this.table.at(handle).blocks);
   }
 
   snapshot(atUs?: Micros): EngineSnapshot {
@@ -213,7 +213,7 @@ export class Engine implements EnginePort {
     return this.blockIds(handle).map((block) => this.blocks.pool.generationOf(block));
   }
 
-  /** What the block pool holds and in which order it would give it up; for tests. O(blocks). */
+  /** What can be found in the block pool, and what its free blocks hold in the order in which they would be given up; for tests. O(blocks). */
   cacheState(): { readonly contents: number[]; readonly freeOrder: number[] } {
     const { pool } = this.blocks;
     return { contents: pool.contents(), freeOrder: pool.freeOrder() };

@@ -12,7 +12,7 @@ export class SequenceBlocks {
   /** What the last `match` found. */
   readonly hit = new PrefixMatch();
 
-  constructor(options: Pick<EngineOptions, 'numBlocks' | 'blockSize' | 'enablePrefixCaching'>) {
+  constructor(options: EngineOptions) {
     this.pool = new BlockPool(options);
     this.blockSize = options.blockSize;
   }
@@ -32,7 +32,8 @@ export class SequenceBlocks {
     if (!this.fits(tokens)) return false;
     const fresh = this.blocksFor(tokens) - this.hit.length;
     this.pool.share(this.hit, seq.blocks);
-    this.pool.take(fresh, seq.blocks);
+    this.pool.take(fresh);
+    seq.blocks.add(fresh);
     return true;
   }
 
@@ -44,13 +45,17 @@ export class SequenceBlocks {
   /** Adds what the first `tokens` tokens still need; false and nothing if it lacks. */
   extend(seq: Sequence, tokens: number): boolean {
     const fresh = this.blocksFor(tokens) - seq.blocks.length;
-    return fresh <= 0 || this.pool.take(fresh, seq.blocks);
+    if (fresh <= 0) return true;
+    if (!this.pool.take(fresh)) return false;
+    seq.blocks.add(fresh);
+    return true;
   }
 
   /** Opens the next block of a decoding sequence whose blocks are full with `tokens` tokens. A block must be free. */
   grow(seq: Sequence, tokens: number): void {
     this.publish(seq, tokens);
-    this.pool.take(1, seq.blocks);
+    this.pool.take(1);
+    seq.blocks.add(1);
   }
 
   /** Lets the full blocks among the first `tokens` tokens be found by others. */

@@ -10,6 +10,8 @@ export interface EngineOptions {
   /** 16. */
   readonly blockSize: number;
   readonly numBlocks: number;
+  /** Says that block hashes are the integers 1..contentCount, which are found faster; unset: they may be any. */
+  readonly contentCount?: number;
   readonly maxModelLen: number;
   /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
   readonly longPrefillTokenThreshold: number;

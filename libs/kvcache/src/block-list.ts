@@ -1,20 +1,32 @@
 const FIRST_CAPACITY = 16;
 const NO_HASHES: ArrayLike<number> = [];
 
+/** Stands in `ids` for a block without an id. */
+const NO_ID = -1;
+
 /**
- * The blocks of one owner, in the order of its tokens, and what they are to hold. A pool fills and empties it; the owner says what the
- * content is and otherwise only reads. It keeps its room when emptied, so an owner's record that is used again allocates nothing.
+ * The blocks of one owner, in the order of its tokens, and what they are to hold. Leading blocks have their ids written down, since others may
+ * find and share them; the private ones behind are a mere number. A pool fills and empties the list; the owner describes the content, adds
+ * what it has taken and otherwise only reads. It keeps its room when emptied, so an owner's record that is used again allocates nothing.
  */
 export class BlockList {
-  /** Only the first `length` entries count. */
+  /** Ids of the leading `numbered` blocks, -1 where one has none. */
   ids = new Int32Array(0);
-  length = 0;
+  numbered = 0;
+  /** Private blocks behind those. */
+  rest = 0;
   /** Leading blocks that were offered to the prefix index as full. */
   published = 0;
+  /** Whether ids were given to private blocks. */
+  hasPrivateIds = false;
   /** Chained hashes of the leading blocks: `hashCount` of these, from `hashFrom` on. 0 and what lies behind is private. */
   hashes: ArrayLike<number> = NO_HASHES;
   hashFrom = 0;
   hashCount = 0;
+
+  get length(): number {
+    return this.numbered + this.rest;
+  }
 
   /** Says what the blocks of this owner hold; without `count` everything behind `from`. */
   describe(hashes: ArrayLike<number>, from = 0, count = hashes.length - from): void {
@@ -28,17 +40,36 @@ export class BlockList {
     this.describe(NO_HASHES);
   }
 
-  push(block: number): void {
-    if (this.length === this.ids.length) this.grow();
-    this.ids[this.length++] = block;
+  /** Adds private blocks at the end. */
+  add(count: number): void {
+    this.rest += count;
   }
 
-  toArray(): number[] {
-    return Array.from(this.ids.subarray(0, this.length));
+  /** Adds a block of the pool to a list that has no private ones yet. */
+  push(id: number): void {
+    if (this.numbered === this.ids.length) this.grow(this.numbered + 1);
+    this.ids[this.numbered++] = id;
   }
 
-  private grow(): void {
-    const ids = new Int32Array(Math.max(FIRST_CAPACITY, this.ids.length * 2));
+  /** Gives the private block at this place an id. */
+  number(at: number, id: number): void {
+    if (at >= this.ids.length) this.grow(at + 1);
+    while (this.numbered <= at) {
+      this.ids[this.numbered++] = NO_ID;
+      this.rest--;
+    }
+    this.ids[at] = id;
+  }
+
+  clear(): void {
+    this.numbered = 0;
+    this.rest = 0;
+    this.published = 0;
+    this.hasPrivateIds = false;
+  }
+
+  private grow(atLeast: number): void {
+    const ids = new Int32Array(Math.max(FIRST_CAPACITY, atLeast, this.ids.length * 2));
     ids.set(this.ids);
     this.ids = ids;
   }

@@ -1,81 +1,157 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BlockList, BlockPool, PrefixMatch } from './index';
+import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './index';
+import { type NaiveBlock, NaivePool } from './naive-pool';
 
 const FAMILIES = 3;
 const LENGTH = 6;
+const CONTENTS = FAMILIES * LENGTH;
 
-/** Chained hashes as a prompt has them: families share nothing, members of one share all. */
-const hashesOf = (family: number): number[] =>
-  Array.from({ length: LENGTH }, (_, i) => (family + 1) * 1000 + i);
+/** Chained hashes as a prompt has them: families share nothing, members of one share all. Some prompts have a private block inside. */
+const hashesOf = (family: number, gapAt: number): number[] =>
+  Array.from({ length: LENGTH }, (_, i) => (i === gapAt ? 0 : family * LENGTH + i + 1));
 
 type Operation =
-  | { readonly kind: 'start'; readonly family: number; readonly blocks: number }
-  | { readonly kind: 'grow'; readonly owner: number }
-  | { readonly kind: 'release'; readonly owner: number };
+  | {
+      readonly kind: 'start';
+      readonly family: number;
+      readonly gapAt: number;
+      readonly blocks: number;
+    }
+  | { readonly kind: 'grow' | 'fill' | 'release' | 'ids'; readonly owner: number };
 
+const owner = fc.nat(9);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({
     kind: fc.constant('start' as const),
     family: fc.nat(FAMILIES - 1),
+    gapAt: fc.oneof(fc.constant(LENGTH), fc.nat(LENGTH)),
     blocks: fc.integer({ min: 1, max: LENGTH }),
   }),
-  fc.record({ kind: fc.constant('grow' as const), owner: fc.nat(9) }),
-  fc.record({ kind: fc.constant('release' as const), owner: fc.nat(9) }),
+  ...(['grow', 'fill', 'release', 'ids'] as const).map((kind) =>
+    fc.record({ kind: fc.constant(kind), owner }),
+  ),
 );
 
-/** Does to a pool what an engine does, and keeps the owners. */
+const scenario = fc.record({
+  numBlocks: fc.integer({ min: 1, max: 20 }),
+  contentCount: fc.constantFrom(0, CONTENTS),
+  enablePrefixCaching: fc.constantFrom(true, true, false),
+  operations: fc.array(operation, { maxLength: 60 }),
+});
+
+interface Owner {
+  readonly list: BlockList;
+  naive: NaiveBlock[];
+  readonly hashes: readonly number[];
+}
+
+/** Does to a pool what an engine does, and the same to the naive one. */
 class Owners {
-  readonly lists: BlockList[] = [];
+  readonly all: Owner[] = [];
+  readonly pool: BlockPool;
+  readonly naive: NaivePool;
   private readonly found = new PrefixMatch();
 
-  constructor(private readonly pool: BlockPool) {}
+  constructor(options: BlockPoolOptions) {
+    this.pool = new BlockPool(options);
+    this.naive = new NaivePool(options);
+  }
+
+  get lists(): BlockList[] {
+    return this.all.map(({ list }) => list);
+  }
 
   apply(op: Operation): void {
     if (op.kind === 'start') {
-      this.start(hashesOf(op.family), op.blocks);
+      this.start(hashesOf(op.family, op.gapAt), op.blocks);
       return;
     }
-    const list = this.lists[op.owner % Math.max(1, this.lists.length)];
-    if (list === undefined) return;
-    if (op.kind === 'grow') this.pool.take(1, list);
-    else this.pool.release(list);
+    const chosen = this.all[op.owner % Math.max(1, this.all.length)];
+    if (chosen !== undefined) this.change(chosen, op.kind);
+  }
+
+  private change(chosen: Owner, kind: 'grow' | 'fill' | 'release' | 'ids'): void {
+    const { pool, naive } = this;
+    const { list, hashes } = chosen;
+    if (kind === 'grow') {
+      const isTaken = pool.take(1);
+      expect(naive.take(1, chosen.naive)).toBe(isTaken);
+      if (isTaken) list.add(1);
+    } else if (kind === 'fill') {
+      pool.publish(list, list.length);
+      naive.publish(chosen.naive, hashes);
+    } else if (kind === 'release') {
+      pool.release(list);
+      naive.release(chosen.naive);
+      chosen.naive = [];
+    } else {
+      expect(new Set(pool.idsOf(list)).size).toBe(chosen.naive.length);
+    }
   }
 
   private start(hashes: number[], blocks: number): void {
-    const { pool, found } = this;
+    const { pool, naive, found } = this;
     const list = new BlockList();
     list.describe(hashes);
     pool.match(list, blocks, found);
+    const hit = naive.match(hashes, blocks);
+    expect([found.length, found.idle]).toEqual([hit.length, hit.filter((b) => !b.owners).length]);
     const fresh = blocks - found.length;
     if (fresh > pool.freeBlocks - found.idle) return;
     pool.share(found, list);
-    expect(pool.take(fresh, list)).toBe(true);
-    pool.publish(list, blocks);
-    this.lists.push(list);
+    naive.share(hit);
+    expect(pool.take(fresh) && naive.take(fresh, hit)).toBe(true);
+    list.add(fresh);
+    this.all.push({ list, naive: hit, hashes });
   }
 }
 
-describe('BlockPool over random owners (INV-2)', () => {
-  it('conserves blocks and references after every operation, and is empty at rest', () => {
-    const scenario = fc.tuple(
-      fc.integer({ min: 1, max: 20 }),
-      fc.array(operation, { maxLength: 60 }),
-    );
+describe('BlockPool over random owners', () => {
+  it('conserves blocks and owners after every operation, and is empty at rest (INV-2)', () => {
     fc.assert(
-      fc.property(scenario, ([numBlocks, operations]) => {
-        const pool = new BlockPool({ numBlocks, enablePrefixCaching: true });
-        const owners = new Owners(pool);
+      fc.property(scenario, ({ operations, ...options }) => {
+        const owners = new Owners(options);
+        const { pool } = owners;
         for (const op of operations) {
           owners.apply(op);
           pool.audit(owners.lists);
-          expect(pool.freeBlocks + pool.usedBlocks).toBe(numBlocks);
+          expect(pool.freeBlocks + pool.usedBlocks).toBe(options.numBlocks);
         }
         owners.lists.forEach((list) => pool.release(list));
+        pool.audit([]);
         expect(pool.usedBlocks).toBe(0);
-        expect([...pool.freeOrder()].sort((a, b) => a - b)).toEqual([...Array(numBlocks).keys()]);
+        expect(pool.freeOrder()).toHaveLength(options.numBlocks);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('holds and gives up what a list of single blocks would', () => {
+    fc.assert(
+      fc.property(scenario, ({ operations, ...options }) => {
+        const owners = new Owners(options);
+        for (const op of operations) {
+          owners.apply(op);
+          expect(owners.pool.freeOrder()).toEqual(owners.naive.freeOrder());
+          expect(owners.pool.contents()).toEqual(owners.naive.contents());
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never gives one id to two blocks', () => {
+    fc.assert(
+      fc.property(scenario, ({ operations, ...options }) => {
+        const owners = new Owners(options);
+        operations.forEach((op) => owners.apply(op));
+        const { pool } = owners;
+        const ids = owners.lists.flatMap((list) => pool.idsOf(list));
+        expect(new Set(ids).size).toBe(pool.usedBlocks);
+        pool.audit(owners.lists);
+      }),
+      { numRuns: 200 },
     );
   });
 });

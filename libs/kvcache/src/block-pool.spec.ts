@@ -14,7 +14,8 @@ describe('BlockPool', () => {
   function owner(count: number, hashes: readonly number[] = []): BlockList {
     const list = new BlockList();
     list.describe(hashes);
-    expect(pool.take(count, list)).toBe(true);
+    expect(pool.take(count)).toBe(true);
+    list.add(count);
     pool.publish(list, count);
     return list;
   }
@@ -28,7 +29,7 @@ describe('BlockPool', () => {
 
   it('takes all or nothing', () => {
     const list = owner(3);
-    expect(pool.take(2, list)).toBe(false);
+    expect(pool.take(2)).toBe(false);
     expect(list.length).toBe(3);
     expect(pool.freeBlocks).toBe(1);
     expect(pool.usage).toBe(0.75);
@@ -46,9 +47,9 @@ describe('BlockPool', () => {
     const second = new BlockList();
     hits([101, 102]);
     pool.share(found, second);
-    expect(second.toArray()).toEqual(first.toArray());
+    expect(pool.idsOf(second)).toEqual(pool.idsOf(first));
     expect(pool.usedBlocks).toBe(2);
-    expect(pool.referencesOf(first.ids[0]!)).toBe(2);
+    expect(pool.ownersOf(first.ids[0]!)).toBe(2);
     pool.release(first);
     expect(pool.usedBlocks).toBe(2);
     pool.release(second);
@@ -90,17 +91,46 @@ describe('BlockPool', () => {
     expect(hits([101])).toBe(1);
   });
 
-  it('raises the generation of a block with each new content, not with sharing', () => {
+  it('raises the generation of an id with each new content, not with sharing', () => {
     const list = owner(4, HASHES);
-    const block = list.ids[0]!;
-    const before = pool.generationOf(block);
+    const id = pool.idsOf(list)[0]!;
+    const before = pool.generationOf(id);
     pool.release(list);
     hits([101]);
     pool.share(found, list);
-    expect(pool.generationOf(block)).toBe(before);
+    expect(pool.generationOf(id)).toBe(before);
     pool.release(list);
-    owner(4);
-    expect(pool.generationOf(block)).toBe(before + 1);
+    owner(4, [201, 202, 203, 204]);
+    expect(pool.generationOf(id)).toBe(before + 1);
+  });
+
+  it('gives private blocks ids of their own when asked, and takes them back with the blocks', () => {
+    const list = owner(3, [101]);
+    const other = owner(1);
+    const ids = pool.idsOf(list);
+    expect(new Set([...ids, ...pool.idsOf(other)]).size).toBe(4);
+    expect(pool.idsOf(list)).toEqual(ids);
+    const before = pool.generationOf(ids[2]!);
+    pool.release(list);
+    expect(pool.freeBlocks).toBe(3);
+    expect(pool.freeOrder()).toEqual([0, 0, 101]);
+    pool.idsOf(owner(3));
+    expect(pool.generationOf(ids[2]!)).toBe(before + 1);
+  });
+
+  it('lets a block with an id be found when its content is full', () => {
+    const list = new BlockList();
+    list.describe(HASHES);
+    pool.take(3);
+    list.add(3);
+    const ids = pool.idsOf(list);
+    pool.publish(list, 2);
+    hits(HASHES);
+    expect([...found.ids.subarray(0, found.length)]).toEqual(ids.slice(0, 2));
+    pool.audit([list]);
+    pool.release(list);
+    expect(pool.freeOrder()).toEqual([0, 0, 102, 101]);
+    pool.audit([]);
   });
 
   it('lets the first block of a content stand for it when the same is computed twice', () => {

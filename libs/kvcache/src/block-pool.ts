@@ -1,12 +1,19 @@
 import { assert } from '@baton/kernel';
 import type { BlockList } from './block-list';
-import { FreeList } from './free-list';
-import { PrefixIndex } from './prefix-index';
+import { BlockTable, FIELDS } from './block-table';
+import { createIndex } from './create-index';
+import { type FreeOrder, LruOrder } from './free-order';
+import type { PrefixIndex } from './prefix-index';
+
+// Bound here: an imported name is read through a getter each time.
+const { ROW } = FIELDS;
 
 export interface BlockPoolOptions {
   readonly numBlocks: number;
   /** Without it nothing enters the prefix index and every match is empty. */
   readonly enablePrefixCaching: boolean;
+  /** Says that hashes are the integers 1..contentCount, which are found faster; unset or 0: they may be any. */
+  readonly contentCount?: number | undefined;
 }
 
 /** The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it again. */
@@ -20,34 +27,35 @@ export class PrefixMatch {
 
 /**
  * The KV blocks of one engine: who uses how many, which content they hold, which is given up first. Blocks are shared by counting
- * references; a block that nobody uses stays findable until it is taken for something else, least recently freed first. The pool
- * knows no tokens, no sequences and no time; an engine drives it.
+ * owners; a block that nobody uses stays findable until it is taken for something else, least recently freed first. Private blocks, which
+ * nobody will ever find, are alike: they are counted, and have ids only when somebody asks. The pool knows no tokens, no sequences and no
+ * time; an engine drives it.
  */
 export class BlockPool {
   readonly numBlocks: number;
-  private readonly refs: Int32Array;
-  private readonly generations: Int32Array;
-  private readonly free: FreeList;
+  private readonly table: BlockTable;
+  private readonly rows: Int32Array;
+  private readonly order: FreeOrder;
   private readonly index: PrefixIndex;
   private readonly enablePrefixCaching: boolean;
 
-  constructor({ numBlocks, enablePrefixCaching }: BlockPoolOptions) {
+  constructor({ numBlocks, enablePrefixCaching, contentCount }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
     this.numBlocks = numBlocks;
     this.enablePrefixCaching = enablePrefixCaching;
-    this.refs = new Int32Array(numBlocks);
-    this.generations = new Int32Array(numBlocks);
-    this.free = new FreeList(numBlocks);
-    this.index = new PrefixIndex(numBlocks);
+    this.table = new BlockTable(numBlocks);
+    this.rows = this.table.rows;
+    this.order = new LruOrder(this.table);
+    this.index = createIndex(numBlocks, contentCount);
   }
 
   /** Blocks that nobody uses, whether they still hold findable content or not. */
   get freeBlocks(): number {
-    return this.free.size;
+    return this.order.size;
   }
 
   get usedBlocks(): number {
-    return this.numBlocks - this.free.size;
+    return this.numBlocks - this.order.size;
   }
 
   /** Blocks that a prefix match can find, used or free. */
@@ -67,37 +75,44 @@ export class BlockPool {
     if (!this.enablePrefixCaching) return;
     const limit = Math.min(maxBlocks, hashCount);
     if (into.ids.length < limit) into.ids = new Int32Array(2 * limit);
-    while (into.length < limit) {
-      const block = this.index.find(hashes[hashFrom + into.length]!);
-      if (block < 0) return;
-      if (this.refs[block] === 0) into.idle++;
-      into.ids[into.length++] = block;
+    const { index, rows } = this;
+    const { ids } = into;
+    let found = 0;
+    let idle = 0;
+    for (; found < limit; found++) {
+      const id = index.find(hashes[hashFrom + found]!);
+      if (id < 0) break;
+      if (rows[id << ROW] === 0) idle++;
+      ids[found] = id;
     }
+    into.length = found;
+    into.idle = idle;
   }
 
-  /** Adds the matched blocks to the owner's list, one reference each. Nothing may have been taken since the match. */
+  /** Adds the matched blocks to the owner's list, which is empty. Nothing may have been taken since the match. */
   share(match: PrefixMatch, list: BlockList): void {
+    const { rows, order } = this;
     for (let i = 0; i < match.length; i++) {
-      const block = match.ids[i]!;
-      if (this.refs[block]!++ === 0) this.free.remove(block);
-      list.push(block);
+      const id = match.ids[i]!;
+      if (rows[id << ROW]!++ === 0) order.used(id);
+      list.push(id);
     }
-    list.published = list.length;
+    list.published = match.length;
   }
 
   /**
-   * Adds `count` blocks of new content to the list, giving up what was freed the longest ago.
+   * Takes `count` blocks for new content, giving up what was freed the longest ago; the owner adds them to its list.
    *
    * @returns false, with nothing changed, when there are not so many free blocks.
    */
-  take(count: number, list: BlockList): boolean {
-    if (count > this.free.size) return false;
-    for (let i = 0; i < count; i++) {
-      const block = this.free.removeFirst();
-      if (this.index.hashOf(block) !== 0) this.index.remove(block);
-      this.generations[block]!++;
-      this.refs[block] = 1;
-      list.push(block);
+  take(count: number): boolean {
+    const { order } = this;
+    if (count > order.size) return false;
+    let rest = count - order.takePrivate(count);
+    while (rest > 0) {
+      this.evict(order.takeFindable());
+      rest--;
+      if (rest > 0) rest -= order.takePrivate(rest);
     }
     return true;
   }
@@ -113,64 +128,121 @@ export class BlockPool {
     if (!this.enablePrefixCaching) return;
     const end = Math.min(upTo, hashCount);
     for (let i = published; i < end; i++) {
-      const block = list.ids[i]!;
       const hash = hashes[hashFrom + i]!;
-      if (hash !== 0 && this.index.hashOf(block) === 0) this.index.add(hash, block);
+      if (hash !== 0) this.enter(list, i, hash);
     }
   }
 
   /** Gives up the owner's references and empties the list. Its tail is freed first, so it is evicted before its head. */
   release(list: BlockList): void {
-    for (let i = list.length - 1; i >= 0; i--) {
-      const block = list.ids[i]!;
-      if (--this.refs[block]! === 0) this.free.append(block);
+    const { rows, order } = this;
+    let freed = list.rest;
+    for (let i = list.numbered - 1; i >= 0; i--) {
+      const id = list.ids[i]!;
+      if (id < 0) {
+        freed++;
+      } else if (--rows[id << ROW]! === 0) {
+        if (list.hasPrivateIds && this.vacatePrivate(id)) {
+          freed++;
+          continue;
+        }
+        if (freed > 0) order.freedPrivate(freed);
+        freed = 0;
+        order.freed(id);
+      }
     }
-    list.length = 0;
-    list.published = 0;
+    if (freed > 0) order.freedPrivate(freed);
+    list.clear();
   }
 
-  /** Rises each time the block is taken for other content: whoever remembers (block, generation) recognises a stale reference. */
-  generationOf(block: number): number {
-    return this.generations[block]!;
+  /** Ids of the owner's blocks, which stay what they are until it releases them: private blocks get theirs now. */
+  idsOf(list: BlockList): number[] {
+    for (let i = 0; i < list.length; i++) {
+      if (i < list.numbered && list.ids[i]! >= 0) continue;
+      list.number(i, this.table.draw());
+      list.hasPrivateIds = true;
+    }
+    return Array.from(list.ids.subarray(0, list.numbered));
+  }
+
+  /** Rises each time the id is given to other content: whoever remembers (id, generation) recognises a stale reference. */
+  generationOf(id: number): number {
+    return this.table.generationOf(id);
   }
 
   /** Owners of the block. */
-  referencesOf(block: number): number {
-    return this.refs[block]!;
+  ownersOf(id: number): number {
+    return this.table.ownersOf(id);
   }
 
-  /** Free blocks, the one that is given up next first. For tests and audits: O(free blocks). */
+  /** What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For tests and audits: O(free blocks). */
   freeOrder(): number[] {
-    return this.free.toArray();
+    return this.order.toArray().map((id) => (id < 0 ? 0 : this.index.hashOf(id)));
   }
 
-  /** The content of each block, 0 where none can be found. For tests and audits: O(blocks). */
+  /** Findable content in ascending order. For tests and audits: O(blocks). */
   contents(): number[] {
-    return Array.from({ length: this.numBlocks }, (_, block) => this.index.hashOf(block));
+    const hashes = Array.from({ length: this.numBlocks }, (_, id) => this.index.hashOf(id));
+    return hashes.filter((hash) => hash !== 0).sort((a, b) => a - b);
   }
 
   /**
-   * Checks block conservation: references = Σ over owners, free = unreferenced, and every findable block is found under its hash.
+   * Checks block conservation: used blocks = Σ over owners, free = without owner, and every findable block is found under its hash.
    *
-   * @param owners every list that holds blocks
+   * @param lists every list that holds blocks
    * @throws InvariantError when blocks were lost or given twice.
    */
-  audit(owners: Iterable<BlockList>): void {
+  audit(lists: Iterable<BlockList>): void {
     const expected = new Int32Array(this.numBlocks);
-    for (const list of owners) {
-      for (let i = 0; i < list.length; i++) expected[list.ids[i]!]!++;
+    let used = 0;
+    for (const list of lists) {
+      used += list.rest;
+      for (const id of list.ids.subarray(0, list.numbered)) {
+        if (id < 0 || expected[id]!++ === 0) used++;
+      }
     }
-    const free = new Set(this.free.toArray());
-    assert(free.size === this.free.size, 'the free list holds a block twice');
-    let cached = 0;
-    for (let block = 0; block < this.numBlocks; block++) {
-      assert(this.refs[block] === expected[block], `block ${block} has lost count of its owners`);
-      assert(free.has(block) === (expected[block] === 0), `block ${block} is used and free`);
-      const hash = this.index.hashOf(block);
+    assert(used === this.usedBlocks, 'the pool has lost count of its owners');
+    this.auditIds(expected);
+  }
+
+  private auditIds(expectedOwners: Int32Array): void {
+    const { index, table, order } = this;
+    const free = order.toArray();
+    assert(free.length === order.size, 'the free order has lost count');
+    const freeIds = new Set(free.filter((id) => id >= 0));
+    let [cached, withId] = [0, 0];
+    for (let id = 0; id < this.numBlocks; id++) {
+      const owners = expectedOwners[id]!;
+      const hash = index.hashOf(id);
+      if (owners > 0 || hash !== 0) {
+        withId++;
+        assert(table.ownersOf(id) === owners, `block ${id} has lost count of its owners`);
+      }
+      assert(freeIds.delete(id) === (hash !== 0 && owners === 0), `block ${id} is used and free`);
       if (hash === 0) continue;
       cached++;
-      assert(this.index.find(hash) === block, `block ${block} is not found under its hash`);
+      assert(index.find(hash) === id, `block ${id} is not found under its hash`);
     }
-    assert(cached === this.index.size, 'the prefix index has lost count');
+    assert(cached === index.size, 'the prefix index has lost count');
+    assert(withId + table.vacantCount === this.numBlocks, 'an id was lost');
+  }
+
+  private enter(list: BlockList, at: number, hash: number): void {
+    const { index, table } = this;
+    const id = at < list.numbered ? list.ids[at]! : -1;
+    if (id >= 0) index.add(hash, id);
+    else if (index.add(hash, table.nextVacant)) list.number(at, table.draw());
+  }
+
+  private evict(id: number): void {
+    this.index.remove(id);
+    this.table.vacate(id);
+  }
+
+  /** Takes back the id of a block that turned out to be private. */
+  private vacatePrivate(id: number): boolean {
+    if (this.index.hashOf(id) !== 0) return false;
+    this.table.vacate(id);
+    return true;
   }
 }

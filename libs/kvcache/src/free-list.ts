@@ -1,6 +1,6 @@
 /**
- * Blocks that nobody uses, in the order in which they were freed: a doubly linked list inside two arrays, so that a block which is
- * shared again leaves from the middle at once. The entry past the last block closes the ring.
+ * Numbers 0..n-1 in the order in which they were put in last: a doubly linked list inside two arrays, so that one which is used again leaves
+ * from the middle at once. The entry past the last closes the ring.
  */
 export class FreeList {
   private readonly next: Int32Array;

@@ -1,5 +1,4 @@
 export { BlockList } from './block-list';
 export { BlockPool, PrefixMatch } from './block-pool';
 export type { BlockPoolOptions } from './block-pool';
-export { FreeList } from './free-list';
-export { PrefixIndex } from './prefix-index';
+export { RecentContents } from './recent-contents';

@@ -1,80 +1,16 @@
-const TWO_32 = 2 ** 32;
-const GOLDEN = 0x9e37_79b1;
-
 /**
- * Finds the block that holds the content of a hash: an open-addressed table of block numbers beside the hash of each block. It owns
- * which block carries which hash and nothing else; the pool decides what enters and what goes.
- *
- * One block per hash: when the same content is computed twice, the block that came first stays the one that is found.
+ * Finds the block that holds the content of a hash. It owns which block carries which hash and nothing else; the pool decides what enters and
+ * what goes. One block per hash: when the same content is computed twice, the block that came first stays the one that is found.
  */
-export class PrefixIndex {
-  /** Block + 1, 0 = empty slot. At most half full, so probes stay short. */
-  private readonly slots: Int32Array;
-  private readonly hashes: Float64Array;
-  private readonly mask: number;
-  private readonly shift: number;
-  private count = 0;
-
-  constructor(numBlocks: number) {
-    const bits = Math.max(4, Math.ceil(Math.log2(numBlocks * 2)));
-    this.slots = new Int32Array(2 ** bits);
-    this.hashes = new Float64Array(numBlocks);
-    this.mask = 2 ** bits - 1;
-    this.shift = 32 - bits;
-  }
-
-  get size(): number {
-    return this.count;
-  }
-
+export interface PrefixIndex {
+  /** Blocks that can be found. */
+  readonly size: number;
   /** The hash under which the block is found, 0 when it is not in the index. */
-  hashOf(block: number): number {
-    return this.hashes[block]!;
-  }
-
+  hashOf(block: number): number;
   /** The block of this hash, -1 when there is none. */
-  find(hash: number): number {
-    return this.slots[this.slotOf(hash)]! - 1;
-  }
-
-  /** Puts the block in under this hash; does nothing when another block already stands for it. */
-  add(hash: number, block: number): void {
-    const slot = this.slotOf(hash);
-    if (this.slots[slot] !== 0) return;
-    this.slots[slot] = block + 1;
-    this.hashes[block] = hash;
-    this.count++;
-  }
-
-  /** Takes the block out and closes the gap, so that no probe ends too early. */
-  remove(block: number): void {
-    const { slots, mask } = this;
-    let gap = this.slotOf(this.hashes[block]!);
-    this.hashes[block] = 0;
-    this.count--;
-    for (let slot = (gap + 1) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const home = this.homeOf(this.hashes[slots[slot]! - 1]!);
-      if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
-      slots[gap] = slots[slot]!;
-      gap = slot;
-    }
-    slots[gap] = 0;
-  }
-
-  /** The slot that holds the hash, or the empty one where it would go. */
-  private slotOf(hash: number): number {
-    const { slots, hashes, mask } = this;
-    let slot = this.homeOf(hash);
-    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
-      if (hashes[entry - 1] === hash) break;
-      slot = (slot + 1) & mask;
-    }
-    return slot;
-  }
-
-  /** Fibonacci hashing over both halves, since a trace may use small dense integers as hashes. */
-  private homeOf(hash: number): number {
-    const folded = Math.imul((hash / TWO_32) | 0, 0x85eb_ca6b) ^ (hash | 0);
-    return Math.imul(folded, GOLDEN) >>> this.shift;
-  }
+  find(hash: number): number;
+  /** Puts the block in under this hash; false, with nothing changed, when another block already stands for it. */
+  add(hash: number, block: number): boolean;
+  /** Takes the block out, which must be in. */
+  remove(block: number): void;
 }

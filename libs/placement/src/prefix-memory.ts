@@ -1,6 +1,4 @@
-import { FreeList, PrefixIndex } from '@baton/kvcache';
-
-const SMALLEST = 1_024;
+import { RecentContents } from '@baton/kvcache';
 
 /** The blocks of one request's prompt: `count` chained hashes from `from` on. 0 ends them early. */
 export interface BlockRange {
@@ -17,21 +15,16 @@ export interface BlockRange {
  * a beginning of it, and a match is a search for its end: O(log blocks found).
  */
 export class PrefixMemory {
-  private index: PrefixIndex;
-  /** All slots, empty ones first, then by use. */
-  private order: FreeList;
-  private slots: number;
+  private readonly contents: RecentContents;
 
   /** @param capacityBlocks >= 0; memory grows with use, up to about 32 bytes per block */
   constructor(private readonly capacityBlocks: number) {
-    this.slots = Math.min(capacityBlocks, SMALLEST);
-    this.index = new PrefixIndex(this.slots);
-    this.order = new FreeList(this.slots);
+    this.contents = new RecentContents(capacityBlocks);
   }
 
   /** Blocks remembered. */
   get size(): number {
-    return this.index.size;
+    return this.contents.size;
   }
 
   /** Leading blocks of the range that are remembered. */
@@ -58,36 +51,10 @@ export class PrefixMemory {
     const most = Math.min(blockCount, this.capacityBlocks);
     let shared = 0;
     while (shared < most && blockHashes[blockFrom + shared] !== 0) shared++;
-    for (let i = shared - 1; i >= 0; i--) this.use(blockHashes[blockFrom + i]!);
+    for (let i = shared - 1; i >= 0; i--) this.contents.use(blockHashes[blockFrom + i]!);
   }
 
   private knows({ blockHashes, blockFrom }: BlockRange, block: number): boolean {
-    return this.index.find(blockHashes[blockFrom + block]!) >= 0;
-  }
-
-  private use(hash: number): void {
-    const known = this.index.find(hash);
-    if (known >= 0) {
-      this.order.remove(known);
-      this.order.append(known);
-      return;
-    }
-    if (this.index.size === this.slots && this.slots < this.capacityBlocks) this.grow();
-    const slot = this.order.removeFirst();
-    if (this.index.hashOf(slot) !== 0) this.index.remove(slot);
-    this.index.add(hash, slot);
-    this.order.append(slot);
-  }
-
-  private grow(): void {
-    const { index, order } = this;
-    this.slots = Math.min(this.slots * 2, this.capacityBlocks);
-    this.index = new PrefixIndex(this.slots);
-    this.order = new FreeList(this.slots);
-    for (const [slot, old] of order.toArray().entries()) {
-      this.index.add(index.hashOf(old), slot);
-      this.order.remove(slot);
-      this.order.append(slot);
-    }
+    return this.contents.has(blockHashes[blockFrom + block]!);
   }
 }

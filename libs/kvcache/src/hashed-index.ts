@@ -1,0 +1,71 @@
+import type { PrefixIndex } from './prefix-index';
+
+const TWO_32 = 2 ** 32;
+const GOLDEN = 0x9e37_79b1;
+
+/** The index for hashes of any kind: an open-addressed table of block numbers beside the hash of each block. */
+export class HashedIndex implements PrefixIndex {
+  size = 0;
+  /** Block + 1, 0 = empty slot. At most half full, so probes stay short. */
+  private readonly slots: Int32Array;
+  private readonly hashes: Float64Array;
+  private readonly mask: number;
+  private readonly shift: number;
+
+  constructor(numBlocks: number) {
+    const bits = Math.max(4, Math.ceil(Math.log2(numBlocks * 2)));
+    this.slots = new Int32Array(2 ** bits);
+    this.hashes = new Float64Array(numBlocks);
+    this.mask = 2 ** bits - 1;
+    this.shift = 32 - bits;
+  }
+
+  hashOf(block: number): number {
+    return this.hashes[block]!;
+  }
+
+  find(hash: number): number {
+    return this.slots[this.slotOf(hash)]! - 1;
+  }
+
+  add(hash: number, block: number): boolean {
+    const slot = this.slotOf(hash);
+    if (this.slots[slot] !== 0) return false;
+    this.slots[slot] = block + 1;
+    this.hashes[block] = hash;
+    this.size++;
+    return true;
+  }
+
+  /** Closes the gap, so that no probe ends too early. */
+  remove(block: number): void {
+    const { slots, mask } = this;
+    let gap = this.slotOf(this.hashes[block]!);
+    this.hashes[block] = 0;
+    this.size--;
+    for (let slot = (gap + 1) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const home = this.homeOf(this.hashes[slots[slot]! - 1]!);
+      if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
+      slots[gap] = slots[slot]!;
+      gap = slot;
+    }
+    slots[gap] = 0;
+  }
+
+  /** The slot that holds the hash, or the empty one where it would go. */
+  private slotOf(hash: number): number {
+    const { slots, hashes, mask } = this;
+    let slot = this.homeOf(hash);
+    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
+      if (hashes[entry - 1] === hash) break;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  /** Fibonacci hashing over both halves, since a trace may use small dense integers as hashes. */
+  private homeOf(hash: number): number {
+    const folded = Math.imul((hash / TWO_32) | 0, 0x85eb_ca6b) ^ (hash | 0);
+    return Math.imul(folded, GOLDEN) >>> this.shift;
+  }
+}
