@@ -57,15 +57,16 @@ export class CalibratedStepTime implements StepTimeModel {
   }
 
   stepUs(batch: BatchAggregates): number {
-    const { prefillTokens, decodeSeqs, decodeContext } = batch;
-    if (prefillTokens === 0) {
+    const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
+    if (prefillTokens + draftTokens === 0) {
       return this.decodeBaseUs(decodeSeqs) + this.decodeContextUs * decodeContext;
     }
-    const linear = this.linearUs.at(prefillTokens + decodeSeqs) + this.overheadUs;
+    const linear = this.linearUs.at(prefillTokens + decodeSeqs + draftTokens) + this.overheadUs;
     const prefill = this.prefillFixedUs + this.prefillQuadraticUs * batch.prefillQuadratic;
     if (decodeSeqs === 0) return linear + prefill;
     const decode =
       this.decodeFixedUs + this.decodeSeqUs * decodeSeqs + this.decodeContextUs * decodeContext;
+    if (prefillTokens === 0) return linear + decode;
     return linear + prefill + this.mixedDecodeFactor * decode;
   }
 

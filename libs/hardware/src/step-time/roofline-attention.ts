@@ -7,11 +7,16 @@ export interface AttentionCost {
   readonly decodeUsPerContext: number;
   /** Layers with a sliding window: they read one window, however long the context. */
   readonly decodeUsPerSeq: number;
+  /**
+   * How many times as long decode attention takes with this many query tokens per sequence instead
+   * of one: they read the same KV, and each computes.
+   */
+  decodeGrowth(queryTokens: number): number;
   prefillUs(batch: BatchAggregates): number;
 }
 
-/** What one layer spends on one GPU. */
-interface LayerCost {
+/** What attention of one layer spends on one GPU. */
+export interface LayerCost {
   readonly kvBytesPerToken: number;
   /** Per (query token, context token) pair in decode, and in prefill. */
   readonly decodeFlopsPerPair: number;
@@ -32,12 +37,16 @@ export function attentionCostOf({ model, gpu, tp }: EnginePlacement): AttentionC
   const windowLayers = window?.layers ?? 0;
   const fullLayers = model.layers - windowLayers;
   const readUs = cost.kvBytesPerToken * usPerByte;
-  const decodeUs = Math.max(readUs, cost.decodeFlopsPerPair * usPerFlop);
+  const computeUs = cost.decodeFlopsPerPair * usPerFlop;
+  const decodeUs = Math.max(readUs, computeUs);
   const pairUs = cost.prefillFlopsPerPair * usPerFlop;
 
   return {
     decodeUsPerContext: fullLayers * decodeUs,
     decodeUsPerSeq: windowLayers * windowTokens * decodeUs,
+    decodeGrowth(queryTokens) {
+      return Math.max(readUs, queryTokens * computeUs) / decodeUs;
+    },
     prefillUs(batch) {
       const pairs = batch.prefillQuadratic / 2;
       const tokens = batch.prefillContext + batch.prefillTokens;
@@ -50,7 +59,7 @@ export function attentionCostOf({ model, gpu, tp }: EnginePlacement): AttentionC
   };
 }
 
-function layerCostOf({ attention, heads }: ModelGeometry, tp: number): LayerCost {
+export function layerCostOf({ attention, heads }: ModelGeometry, tp: number): LayerCost {
   const ownHeads = heads / tp;
   if (attention.kind === 'grouped') {
     const flopsPerPair = 4 * ownHeads * attention.headDim;

@@ -8,7 +8,8 @@ import {
 
 /** Everything of a step but attention: matrix products against the bytes of their weights. */
 export interface LinearCost {
-  us(prefillTokens: number, prefillSeqs: number, decodeSeqs: number): number;
+  /** @param decodeTokens  one per sequence that decodes, and the drafted ones */
+  us(prefillTokens: number, prefillSeqs: number, decodeTokens: number): number;
 }
 
 /** A multiplication and an addition per weight and token. */
@@ -17,8 +18,8 @@ const FP8_BYTES = 1;
 
 /**
  * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate),
- * weights read / bandwidth)`, plus an overhead per layer. The output head works on one token per
- * sequence. Of the experts, those are read that any token of the step is routed to: with uniform
+ * weights read / bandwidth)`, plus an overhead per layer. The output head works on each
+ * decode token and one per prompt. Of the experts, those are read that any token of the step is routed to: with uniform
  * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same). Of
  * data-parallel ranks each GPU reads and computes its share for the tokens of all, taken to be as
  * many as this engine's: balanced ranks, balanced experts.
@@ -45,10 +46,10 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const missedByToken = experts > 0 ? ((experts - activeExperts) / experts) ** dp : 1;
 
   return {
-    us(prefillTokens, prefillSeqs, decodeSeqs) {
-      const headTokens = prefillSeqs + decodeSeqs;
-      const computeUs = prefillTokens * prefillUs + decodeSeqs * decodeUs + headTokens * headUs;
-      const readExperts = 1 - missedByToken ** (prefillTokens + decodeSeqs);
+    us(prefillTokens, prefillSeqs, decodeTokens) {
+      const headTokens = prefillSeqs + decodeTokens;
+      const computeUs = prefillTokens * prefillUs + decodeTokens * decodeUs + headTokens * headUs;
+      const readExperts = 1 - missedByToken ** (prefillTokens + decodeTokens);
       return overheadUs + Math.max(computeUs, sharedReadUs + expertReadUs * readExperts);
     },
   };

@@ -45,17 +45,19 @@ export class RooflineStepTime implements StepTimeModel {
   }
 
   stepUs(batch: BatchAggregates): number {
-    const { prefillTokens, decodeSeqs, decodeContext } = batch;
+    const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
     const { decodeUsPerContext, decodeUsPerSeq } = this.attention;
-    if (prefillTokens === 0) {
+    if (prefillTokens + draftTokens === 0) {
       return this.decodeBaseUs(decodeSeqs) + decodeUsPerContext * decodeContext;
     }
+    const decodeTokens = decodeSeqs + draftTokens;
     const decode = decodeUsPerSeq * decodeSeqs + decodeUsPerContext * decodeContext;
+    const factor = prefillTokens > 0 ? this.mixedDecodeFactor : 1;
     return (
-      this.linear.us(prefillTokens, batch.prefillSeqs, decodeSeqs) +
+      this.linear.us(prefillTokens, batch.prefillSeqs, decodeTokens) +
       this.attention.prefillUs(batch) +
-      this.mixedDecodeFactor * decode +
-      this.fixedUs(prefillTokens + decodeSeqs)
+      factor * this.attention.decodeGrowth(decodeTokens / Math.max(1, decodeSeqs)) * decode +
+      this.fixedUs(prefillTokens + decodeTokens)
     );
   }
 

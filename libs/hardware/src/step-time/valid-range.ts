@@ -32,9 +32,10 @@ export interface ValidRange {
 
 /** The first axis that the batch leaves, or undefined; allocates only for a batch that is outside. */
 export function outsideOf(valid: ValidRange, batch: BatchAggregates): OutsideRange | undefined {
-  const { prefillTokens, decodeSeqs } = batch;
-  if (isOutside(valid.stepTokens, prefillTokens + decodeSeqs)) {
-    return leaves('tokens per step', prefillTokens + decodeSeqs, valid.stepTokens!);
+  const { prefillTokens, decodeSeqs, draftTokens = 0 } = batch;
+  const stepTokens = prefillTokens + decodeSeqs + draftTokens;
+  if (isOutside(valid.stepTokens, stepTokens)) {
+    return leaves('tokens per step', stepTokens, valid.stepTokens!);
   }
   return (
     (prefillTokens > 0 ? outsideOfPrefill(valid, batch) : undefined) ??
