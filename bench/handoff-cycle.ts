@@ -2,10 +2,12 @@ import {
   leaseTimes,
   type SourceAction as AnySourceAction,
   SourceCoordinator,
-  type SourceName as AnySourceName,
+  type SourceFact as AnySourceFact,
   type TargetAction as AnyTargetAction,
   TargetCoordinator,
+  type TargetFact as AnyTargetFact,
   TransferSet,
+  type TransferStart,
 } from '@baton/handoff';
 import { type Micros, RandomStream } from '@baton/kernel';
 
@@ -27,10 +29,13 @@ const TARGET_BYTES_PER_SECOND = 4.2e9;
 const BASE_LATENCY_US = 100;
 
 /** Requests go by their rows, engines by their indices. */
+type SourceFact = AnySourceFact<number>;
 type SourceAction = AnySourceAction<number>;
+type TargetFact = AnyTargetFact<number>;
 type TargetAction = AnyTargetAction<number>;
-type SourceName = AnySourceName<number>;
 type Of<A extends { kind: string }, K extends A['kind']> = Extract<A, { kind: K }>;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
+type Fact<F extends { kind: string }, K extends F['kind']> = Mutable<Of<F, K>>;
 
 /** Requests as columns, drawn before the clock runs. */
 class Schedule {
@@ -52,6 +57,53 @@ class Schedule {
   }
 }
 
+/** Every fact is written into the one object of its kind: coordinators keep what they need of it, never the object. */
+class Facts {
+  readonly held: Fact<SourceFact, 'prompt-held'> = {
+    kind: 'prompt-held',
+    ...{ requestId: 0, epoch: 1, tokens: 0, nowUs: 0 },
+  };
+  readonly accepted: Fact<TargetFact, 'accepted'> = {
+    kind: 'accepted',
+    ...{ requestId: 0, epoch: 1, nowUs: 0 },
+    source: { engineId: 0, requestId: 0, epoch: 1, generation: 0 },
+  };
+  readonly reserved: Fact<TargetFact, 'reserved'> = {
+    kind: 'reserved',
+    ...{ requestId: 0, epoch: 1, missingTokens: 0, nowUs: 0 },
+  };
+  readonly requested: Fact<SourceFact, 'read-requested'> = {
+    kind: 'read-requested',
+    ...{
+      requestId: 0,
+      epoch: 1,
+      generation: 0,
+      reader: 0,
+      readerRequestId: 0,
+      attempt: 0,
+      nowUs: 0,
+    },
+  };
+  readonly answered: Fact<TargetFact, 'read-answered'> = {
+    kind: 'read-answered',
+    ...{ from: 0, requestId: 0, attempt: 0, outcome: 'blocks', heldTokens: 0 },
+    ...{ bytesPerSecond: SOURCE_BYTES_PER_SECOND, activeReads: 0, nowUs: 0 },
+  };
+  readonly done: Fact<TargetFact, 'transfer-done'> = {
+    kind: 'transfer-done',
+    ...{ requestId: 0, epoch: 1, nowUs: 0 },
+  };
+  readonly ended: Fact<SourceFact, 'read-ended'> = {
+    kind: 'read-ended',
+    ...{ requestId: 0, generation: 0, reader: 0, readerRequestId: 0, outcome: 'done', nowUs: 0 },
+  };
+  readonly start: Mutable<TransferStart<number>> = {
+    ...{ id: 0, sourceId: 0, targetId: 0, bytes: 0, baseLatencyUs: BASE_LATENCY_US, nowUs: 0 },
+    sourceBytesPerSecond: SOURCE_BYTES_PER_SECOND,
+    targetBytesPerSecond: TARGET_BYTES_PER_SECOND,
+  };
+}
+
 /** Messages take no time; the one set of transfers knows both counts, so nobody is told of shares. */
 class Cycle {
   private readonly lease = leaseTimes();
@@ -68,6 +120,7 @@ class Cycle {
     });
   });
   private readonly transfers = new TransferSet<number>();
+  private readonly facts = new Facts();
   private readonly wakeUs = new Float64Array(SOURCES + TARGETS).fill(Infinity);
   private nowUs: Micros = 0;
   /** Of the instants at which KV arrived: the same before and after a change that may not alter them. */
@@ -110,39 +163,31 @@ class Cycle {
 
   private wake(engine: number): void {
     const fact = { kind: 'tick', nowUs: this.nowUs } as const;
-    if (engine < SOURCES) this.tellSource(engine, this.sources[engine]!.handle(fact));
-    else this.tellTarget(engine - SOURCES, this.targets[engine - SOURCES]!.handle(fact));
+    if (engine < SOURCES) this.tellSource(engine, fact);
+    else this.tellTarget(engine - SOURCES, fact);
   }
 
   private hold(row: number): void {
-    const { source, tokens } = this.schedule;
-    const at = source[row]!;
-    const actions = this.sources[at]!.handle({
-      kind: 'prompt-held',
-      requestId: row,
-      epoch: 1,
-      tokens: tokens[row]!,
-      nowUs: this.nowUs,
-    });
-    this.tellSource(at, actions);
+    const { held } = this.facts;
+    const at = this.schedule.source[row]!;
+    held.requestId = row;
+    held.tokens = this.schedule.tokens[row]!;
+    held.nowUs = this.nowUs;
+    this.tellSource(at, held);
   }
 
   private complete(): void {
     for (const { id, completedUs } of this.transfers.completed(this.nowUs)) {
       this.checksum = (this.checksum + completedUs) % 2 ** 40;
-      const at = this.schedule.target[id]!;
-      const actions = this.targets[at]!.handle({
-        kind: 'transfer-done',
-        requestId: id,
-        epoch: 1,
-        nowUs: completedUs,
-      });
-      this.tellTarget(at, actions);
+      const { done } = this.facts;
+      done.requestId = id;
+      done.nowUs = completedUs;
+      this.tellTarget(this.schedule.target[id]!, done);
     }
   }
 
-  private tellSource(at: number, actions: readonly SourceAction[]): void {
-    for (const action of actions) {
+  private tellSource(at: number, fact: SourceFact): void {
+    for (const action of this.sources[at]!.handle(fact)) {
       if (action.kind === 'hand-over') this.accept(at, action);
       else if (action.kind === 'answer-read') this.answer(at, action);
       else if (action.kind === 'release-blocks') this.released += 1;
@@ -150,36 +195,36 @@ class Cycle {
     this.wakeUs[at] = this.sources[at]!.nextWakeUpUs() ?? Infinity;
   }
 
-  private accept(from: number, { requestId, epoch, generation }: Of<SourceAction, 'hand-over'>) {
-    const row = requestId;
-    const at = this.schedule.target[row]!;
-    const target = this.targets[at]!;
-    const { nowUs } = this;
-    const source: SourceName = { engineId: from, requestId, epoch, generation };
-    this.tellTarget(at, target.handle({ kind: 'accepted', requestId, epoch, source, nowUs }));
-    const missingTokens = this.schedule.tokens[row]!;
-    const reserved = { kind: 'reserved', requestId, epoch, missingTokens, nowUs } as const;
-    this.tellTarget(at, target.handle(reserved));
+  private accept(from: number, action: Of<SourceAction, 'hand-over'>): void {
+    const { accepted, reserved } = this.facts;
+    const { requestId } = action;
+    const at = this.schedule.target[requestId]!;
+    accepted.requestId = requestId;
+    accepted.source.engineId = from;
+    accepted.source.requestId = requestId;
+    accepted.source.generation = action.generation;
+    accepted.nowUs = this.nowUs;
+    this.tellTarget(at, accepted);
+    reserved.requestId = requestId;
+    reserved.missingTokens = this.schedule.tokens[requestId]!;
+    reserved.nowUs = this.nowUs;
+    this.tellTarget(at, reserved);
   }
 
   private answer(from: number, action: Of<SourceAction, 'answer-read'>): void {
-    const at = this.schedule.target[action.readerRequestId]!;
-    const actions = this.targets[at]!.handle({
-      kind: 'read-answered',
-      from: from,
-      requestId: action.readerRequestId,
-      attempt: action.attempt,
-      outcome: action.outcome,
-      heldTokens: action.heldTokens,
-      bytesPerSecond: SOURCE_BYTES_PER_SECOND,
-      activeReads: action.activeReads,
-      nowUs: this.nowUs,
-    });
-    this.tellTarget(at, actions);
+    const { answered } = this.facts;
+    answered.from = from;
+    answered.requestId = action.readerRequestId;
+    answered.attempt = action.attempt;
+    answered.outcome = action.outcome;
+    answered.heldTokens = action.heldTokens;
+    answered.activeReads = action.activeReads;
+    answered.nowUs = this.nowUs;
+    this.tellTarget(this.schedule.target[action.readerRequestId]!, answered);
   }
 
-  private tellTarget(at: number, actions: readonly TargetAction[]): void {
-    for (const action of actions) {
+  private tellTarget(at: number, fact: TargetFact): void {
+    for (const action of this.targets[at]!.handle(fact)) {
       if (action.kind === 'send-read') this.read(at, action);
       else if (action.kind === 'start-transfer') this.start(at, action);
       else if (action.kind === 'send-read-end') this.endRead(at, action);
@@ -189,53 +234,41 @@ class Cycle {
   }
 
   private read(at: number, action: Of<TargetAction, 'send-read'>): void {
-    const to = action.to;
-    const actions = this.sources[to]!.handle({
-      kind: 'read-requested',
-      requestId: action.requestId,
-      epoch: action.epoch,
-      generation: action.generation,
-      reader: at,
-      readerRequestId: action.readerRequestId,
-      attempt: action.attempt,
-      nowUs: this.nowUs,
-    });
-    this.tellSource(to, actions);
+    const { requested } = this.facts;
+    requested.requestId = action.requestId;
+    requested.epoch = action.epoch;
+    requested.generation = action.generation;
+    requested.reader = at;
+    requested.readerRequestId = action.readerRequestId;
+    requested.attempt = action.attempt;
+    requested.nowUs = this.nowUs;
+    this.tellSource(action.to, requested);
   }
 
   private start(at: number, action: Of<TargetAction, 'start-transfer'>): void {
-    this.transfers.start({
-      id: action.requestId,
-      sourceId: action.sourceId,
-      targetId: at,
-      bytes: action.bytes,
-      baseLatencyUs: BASE_LATENCY_US,
-      sourceBytesPerSecond: action.bytesPerSecond,
-      targetBytesPerSecond: TARGET_BYTES_PER_SECOND,
-      nowUs: this.nowUs,
-    });
+    const { start } = this.facts;
+    start.id = action.requestId;
+    start.sourceId = action.sourceId;
+    start.targetId = at;
+    start.bytes = action.bytes;
+    start.nowUs = this.nowUs;
+    this.transfers.start(start);
   }
 
   private endRead(at: number, action: Of<TargetAction, 'send-read-end'>): void {
-    const to = action.to;
-    const actions = this.sources[to]!.handle({
-      kind: 'read-ended',
-      requestId: action.requestId,
-      generation: action.generation,
-      reader: at,
-      readerRequestId: action.readerRequestId,
-      outcome: action.outcome,
-      nowUs: this.nowUs,
-    });
-    this.tellSource(to, actions);
+    const { ended } = this.facts;
+    ended.requestId = action.requestId;
+    ended.generation = action.generation;
+    ended.reader = at;
+    ended.readerRequestId = action.readerRequestId;
+    ended.outcome = action.outcome;
+    ended.nowUs = this.nowUs;
+    this.tellSource(action.to, ended);
   }
 
   private beat(at: number, { to, requestIds }: Of<TargetAction, 'send-heartbeats'>): void {
     this.heartbeats += 1;
-    const index = to;
-    const { nowUs } = this;
-    const fact = { kind: 'heartbeat', reader: at, requestIds, nowUs } as const;
-    this.tellSource(index, this.sources[index]!.handle(fact));
+    this.tellSource(to, { kind: 'heartbeat', reader: at, requestIds, nowUs: this.nowUs });
   }
 }
 

@@ -1,29 +1,10 @@
 import type { Micros } from '@baton/kernel';
-import type { Link } from './chain';
-import type { Deadline } from './deadline-list';
+import type { Chain, Link } from './chain';
+import { newDeadline } from './deadline-list';
 import type { AnyId } from './id-map';
 import type { FetchView, SourceName } from './target-protocol';
 
-/** One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its source's fetches. */
-export interface Fetch<Id extends AnyId> extends Link<Fetch<Id>> {
-  readonly requestId: Id;
-  readonly epoch: number;
-  readonly source: SourceName<Id>;
-  state: FetchView['state'];
-  /** The source has heard of it by no means yet. */
-  isUnannounced: boolean;
-  missingTokens: number;
-  /** The first and the newest number under which the read was asked for; 0 before. */
-  firstAttempt: number;
-  attempt: number;
-  tries: number;
-  /** Until when the newest question waits for its answer. */
-  question: Deadline<Fetch<Id>> | undefined;
-  /** What the source was found to have of what is missing, since when it is on its way. */
-  tokens: number;
-  bytes: number;
-  startedUs: Micros;
-}
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface RunOfFetch<Id extends AnyId> {
   readonly requestId: Id;
@@ -31,26 +12,52 @@ export interface RunOfFetch<Id extends AnyId> {
   readonly source: SourceName<Id>;
 }
 
-export function newFetch<Id extends AnyId>(run: RunOfFetch<Id>): Fetch<Id> {
-  const { engineId, requestId, epoch, generation } = run.source;
-  return {
-    requestId: run.requestId,
-    epoch: run.epoch,
-    source: { engineId, requestId, epoch, generation },
-    state: 'accepted',
-    isUnannounced: false,
-    missingTokens: 0,
-    firstAttempt: 0,
-    attempt: 0,
-    tries: 0,
-    question: undefined,
-    tokens: 0,
-    bytes: 0,
-    startedUs: 0,
-    chain: undefined,
-    previous: undefined,
-    next: undefined,
-  };
+/** One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its source's fetches. */
+export class Fetch<Id extends AnyId> implements Link<Fetch<Id>> {
+  epoch = 0;
+  readonly source: Mutable<SourceName<Id>>;
+  state: FetchView['state'] = 'accepted';
+  /** The source has heard of it by no means yet. */
+  isUnannounced = false;
+  missingTokens = 0;
+  /** The first and the newest number under which the read was asked for; 0 before. */
+  firstAttempt = 0;
+  attempt = 0;
+  tries = 0;
+  /** Until when the newest question waits for its answer. */
+  readonly question = newDeadline<Fetch<Id>>(this);
+  /** What the source was found to have of what is missing, since when it is on its way. */
+  tokens = 0;
+  bytes = 0;
+  startedUs: Micros = 0;
+  chain: Chain<Fetch<Id>> | undefined = undefined;
+  previous: Fetch<Id> | undefined = undefined;
+  next: Fetch<Id> | undefined = undefined;
+
+  constructor(
+    public requestId: Id,
+    source: SourceName<Id>,
+  ) {
+    this.source = { ...source };
+  }
+
+  /** Makes this the fetch of that run, whatever it was before. */
+  begin({ requestId, epoch, source }: RunOfFetch<Id>): void {
+    this.requestId = requestId;
+    this.epoch = epoch;
+    this.source.engineId = source.engineId;
+    this.source.requestId = source.requestId;
+    this.source.epoch = source.epoch;
+    this.source.generation = source.generation;
+    this.state = 'accepted';
+    this.missingTokens = 0;
+    this.firstAttempt = 0;
+    this.attempt = 0;
+    this.tries = 0;
+    this.tokens = 0;
+    this.bytes = 0;
+    this.startedUs = 0;
+  }
 }
 
 export function viewOfFetch<Id extends AnyId>(fetch: Fetch<Id>): FetchView<Id> {

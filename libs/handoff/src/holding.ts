@@ -1,32 +1,7 @@
-import type { Deadline } from './deadline-list';
+import { newDeadline } from './deadline-list';
 import type { AnyId } from './id-map';
+import { Pool } from './pool';
 import type { HoldingView, ReleaseReason } from './source-protocol';
-
-/** The blocks of one computed prompt that wait for a reader. */
-export interface Holding<Id extends AnyId> {
-  readonly requestId: Id;
-  readonly epoch: number;
-  readonly generation: number;
-  readonly tokens: number;
-  /** Undefined for a holding that is let go as it comes. */
-  lease: Deadline<Holding<Id>> | undefined;
-  /** All that were answered with blocks, ended ones included, so that a late question is recognised. */
-  reads: readonly Read<Id>[];
-  activeReads: number;
-  /** Set when no new read is admitted: why the blocks go once the last read has ended. */
-  closing: ReleaseReason | undefined;
-}
-
-/** One reader's read of a holding. */
-export interface Read<Id extends AnyId> {
-  readonly holding: Holding<Id>;
-  readonly reader: Id;
-  readonly readerRequestId: Id;
-  /** The newest question that was answered. */
-  attempt: number;
-  /** Until when the read may last without a heartbeat; undefined when it has ended. */
-  limit: Deadline<Read<Id>> | undefined;
-}
 
 export interface HoldingName<Id extends AnyId> {
   readonly requestId: Id;
@@ -34,43 +9,114 @@ export interface HoldingName<Id extends AnyId> {
   readonly generation: number;
 }
 
-const NO_READS: readonly never[] = [];
-
-export function newHolding<Id extends AnyId>(name: HoldingName<Id>, tokens: number): Holding<Id> {
-  return {
-    requestId: name.requestId,
-    epoch: name.epoch,
-    generation: name.generation,
-    tokens,
-    lease: undefined,
-    reads: NO_READS,
-    activeReads: 0,
-    closing: undefined,
-  };
+export interface ReaderName<Id extends AnyId> {
+  readonly reader: Id;
+  readonly readerRequestId: Id;
 }
 
-/** There is nearly always one, in an array of that length. */
-export function addRead<Id extends AnyId>(read: Read<Id>): void {
-  const { holding } = read;
-  holding.reads = holding.reads.length === 0 ? [read] : [...holding.reads, read];
+/** The blocks of one computed prompt that wait for a reader. */
+export class Holding<Id extends AnyId> implements HoldingName<Id> {
+  epoch = 0;
+  generation = 0;
+  tokens = 0;
+  /** Set as long as new reads are admitted. */
+  readonly lease = newDeadline<Holding<Id>>(this);
+  /** All that were answered with blocks, ended ones included, so that a late question is recognised; the others follow as `next`. */
+  firstRead: Read<Id> | undefined = undefined;
+  activeReads = 0;
+  /** Set when no new read is admitted: why the blocks go once the last read has ended. */
+  closing: ReleaseReason | undefined = undefined;
+
+  constructor(public requestId: Id) {}
+}
+
+/** One reader's read of a holding. */
+export class Read<Id extends AnyId> implements ReaderName<Id> {
+  /** The newest question that was answered. */
+  attempt = 0;
+  /** Until when the read may last without a heartbeat; set as long as it is under way. */
+  readonly limit = newDeadline<Read<Id>>(this);
+  next: Read<Id> | undefined = undefined;
+
+  constructor(
+    public holding: Holding<Id>,
+    public reader: Id,
+    public readerRequestId: Id,
+  ) {}
+
+  get isActive(): boolean {
+    return this.limit.chain !== undefined;
+  }
+}
+
+/** Makes holdings and their reads, out of objects that have served before where there are any. */
+export class HoldingPool<Id extends AnyId> {
+  private readonly holdings = new Pool<Holding<Id>>();
+  private readonly reads = new Pool<Read<Id>>();
+
+  open(name: HoldingName<Id>, tokens: number): Holding<Id> {
+    const holding = this.holdings.take() ?? new Holding(name.requestId);
+    holding.requestId = name.requestId;
+    holding.epoch = name.epoch;
+    holding.generation = name.generation;
+    holding.tokens = tokens;
+    holding.firstRead = undefined;
+    holding.activeReads = 0;
+    holding.closing = undefined;
+    return holding;
+  }
+
+  addRead(holding: Holding<Id>, { reader, readerRequestId }: ReaderName<Id>): Read<Id> {
+    const read = this.reads.take() ?? new Read(holding, reader, readerRequestId);
+    read.holding = holding;
+    read.reader = reader;
+    read.readerRequestId = readerRequestId;
+    read.next = undefined;
+    const last = lastRead(holding);
+    if (last === undefined) holding.firstRead = read;
+    else last.next = read;
+    return read;
+  }
+
+  /** Nobody refers to the holding or its reads any more. */
+  close(holding: Holding<Id>): void {
+    for (let read = holding.firstRead; read !== undefined; read = read.next) this.reads.give(read);
+    this.holdings.give(holding);
+  }
+}
+
+function lastRead<Id extends AnyId>(holding: Holding<Id>): Read<Id> | undefined {
+  let last = holding.firstRead;
+  while (last?.next !== undefined) last = last.next;
+  return last;
 }
 
 export function findRead<Id extends AnyId>(
   holding: Holding<Id>,
-  reader: Id,
-  readerRequestId: Id,
+  { reader, readerRequestId }: ReaderName<Id>,
 ): Read<Id> | undefined {
-  for (const read of holding.reads) {
+  let read = holding.firstRead;
+  while (read !== undefined) {
     if (read.reader === reader && read.readerRequestId === readerRequestId) return read;
+    read = read.next;
   }
   return undefined;
 }
 
+/** How many engines were given the blocks. */
+export function readersOf<Id extends AnyId>(holding: Holding<Id>): number {
+  let readers = 0;
+  for (let read = holding.firstRead; read !== undefined; read = read.next) readers += 1;
+  return readers;
+}
+
 export function viewOf<Id extends AnyId>(holding: Holding<Id>): HoldingView<Id> {
-  const { requestId, epoch, generation, tokens } = holding;
-  const leaseEndsUs = holding.lease?.chain === undefined ? undefined : holding.lease.dueUs;
-  const reads = holding.reads.flatMap(({ reader, readerRequestId, limit }) =>
-    limit === undefined ? [] : [{ reader, readerRequestId, endsUs: limit.dueUs }],
-  );
+  const { requestId, epoch, generation, tokens, lease } = holding;
+  const leaseEndsUs = lease.chain === undefined ? undefined : lease.dueUs;
+  const reads = [];
+  for (let read = holding.firstRead; read !== undefined; read = read.next) {
+    const { reader, readerRequestId, limit } = read;
+    if (read.isActive) reads.push({ reader, readerRequestId, endsUs: limit.dueUs });
+  }
   return { requestId, epoch, generation, tokens, leaseEndsUs, reads };
 }

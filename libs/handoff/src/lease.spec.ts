@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { newDeadline } from './deadline-list';
+import type { Deadline } from './deadline-list';
 import { LeaseBook, leaseTimes } from './lease';
 
 describe('leaseTimes', () => {
@@ -19,7 +21,8 @@ describe('leaseTimes', () => {
 describe('LeaseBook', () => {
   it('renews to max(old end, now + L·2/3)', () => {
     const book = new LeaseBook<string>(leaseTimes());
-    const lease = book.open('a', 0);
+    const lease = newDeadline('a');
+    book.open(lease, 0);
     book.renew(lease, 9_999_999);
     expect(lease.dueUs).toBe(30_000_000);
     book.renew(lease, 10_000_001);
@@ -28,7 +31,8 @@ describe('LeaseBook', () => {
 
   it('leaves a closed lease closed', () => {
     const book = new LeaseBook<string>(leaseTimes());
-    const lease = book.open('a', 0);
+    const lease = newDeadline('a');
+    book.open(lease, 0);
     book.close(lease);
     book.renew(lease, 25_000_000);
     expect(book.earliest()).toBeUndefined();
@@ -43,13 +47,16 @@ describe('LeaseBook', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const book = new LeaseBook<number>(leaseTimes(9_000));
-        const leases: ReturnType<typeof book.open>[] = [];
+        const leases: Deadline<number>[] = [];
         let nowUs = 0;
         for (const { kind, which, pauseUs } of steps) {
           nowUs += pauseUs;
           const lease = leases[which % Math.max(1, leases.length)];
-          if (kind === 'open') leases.push(book.open(leases.length, nowUs));
-          else if (lease !== undefined && kind === 'renew') book.renew(lease, nowUs);
+          if (kind === 'open') {
+            const opened = newDeadline(leases.length);
+            leases.push(opened);
+            book.open(opened, nowUs);
+          } else if (lease !== undefined && kind === 'renew') book.renew(lease, nowUs);
           else if (lease !== undefined) book.close(lease);
           const ends = leases.filter((l) => l.chain !== undefined).map((l) => l.dueUs);
           expect(book.earliest()?.dueUs).toBe(ends.length === 0 ? undefined : Math.min(...ends));

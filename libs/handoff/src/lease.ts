@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
-import { clear, DeadlineList, newDeadline } from './deadline-list';
+import { clear, DeadlineList } from './deadline-list';
 import type { Deadline } from './deadline-list';
 
 /**
@@ -39,10 +39,8 @@ export class LeaseBook<T> {
 
   constructor(private readonly times: LeaseTimes) {}
 
-  open(owner: T, nowUs: Micros): Deadline<T> {
-    const lease = newDeadline(owner);
+  open(lease: Deadline<T>, nowUs: Micros): void {
     this.first.set(lease, nowUs + this.times.leaseUs);
-    return lease;
   }
 
   /** A sign of life: the lease ends at max(old end, now + L·2/3). */

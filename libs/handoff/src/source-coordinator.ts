@@ -1,8 +1,8 @@
 import { unreachable } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
 import type { Deadline } from './deadline-list';
-import { addRead, findRead, newHolding, viewOf } from './holding';
-import type { Holding, Read } from './holding';
+import { findRead, HoldingPool, readersOf, viewOf } from './holding';
+import type { Holding, HoldingName, Read } from './holding';
 import { IdMap } from './id-map';
 import type { AnyId } from './id-map';
 import { LeaseBook } from './lease';
@@ -37,6 +37,7 @@ type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<I
  */
 export class SourceCoordinator<Id extends AnyId = string> {
   private readonly holdings = new IdMap<Id, Holding<Id>>();
+  private readonly pool = new HoldingPool<Id>();
   private readonly leases: LeaseBook<Holding<Id>>;
   /** A read is a lease of its own: L from its start, renewed by its reader's heartbeats. */
   private readonly limits: LeaseBook<Read<Id>>;
@@ -116,16 +117,17 @@ export class SourceCoordinator<Id extends AnyId = string> {
     const current = this.holdings.get(requestId);
     const tombstone = this.over.find(requestId);
     if (current?.epoch === epoch || isBuried(tombstone, epoch)) return;
-    const holding = newHolding({ requestId, epoch, generation: this.nextGeneration }, tokens);
+    const name = { requestId, epoch, generation: this.nextGeneration };
     this.nextGeneration += 1;
     this.tally.held += 1;
     const overEpoch = overEpochOf(tombstone);
     if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
-      this.release(holding, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded');
+      this.letGo(name, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded', 0);
       return;
     }
     if (current !== undefined) this.cut(current, 'superseded');
-    holding.lease = this.leases.open(holding, this.nowUs);
+    const holding = this.pool.open(name, tokens);
+    this.leases.open(holding.lease, this.nowUs);
     this.holdings.set(requestId, holding);
     this.outbox.push({
       kind: 'hand-over',
@@ -143,8 +145,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
       this.refuseRead(fact);
       return;
     }
-    const known = findRead(holding, fact.reader, fact.readerRequestId);
-    if (known?.limit !== undefined) {
+    const known = findRead(holding, fact);
+    if (known?.isActive === true) {
       known.attempt = Math.max(known.attempt, fact.attempt);
       this.giveBlocks(fact, holding);
     } else if (known === undefined || fact.attempt > known.attempt) {
@@ -158,14 +160,12 @@ export class SourceCoordinator<Id extends AnyId = string> {
     holding: Holding<Id>,
     known?: Read<Id>,
   ): void {
-    const { reader, readerRequestId, attempt } = fact;
-    const read: Read<Id> = known ?? { holding, reader, readerRequestId, attempt, limit: undefined };
-    if (known === undefined) addRead(read);
-    read.attempt = attempt;
-    read.limit = this.limits.open(read, this.nowUs);
+    const read = known ?? this.pool.addRead(holding, fact);
+    read.attempt = fact.attempt;
+    this.limits.open(read.limit, this.nowUs);
     holding.activeReads += 1;
     this.activeReads += 1;
-    this.readers?.add(reader);
+    this.readers?.add(fact.reader);
     this.tally.reads += 1;
     this.giveBlocks(fact, holding);
   }
@@ -198,7 +198,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   private endRead(fact: Fact<Id, 'read-ended'>): void {
     const holding = this.holdings.get(fact.requestId);
     if (holding?.generation !== fact.generation) return;
-    const read = findRead(holding, fact.reader, fact.readerRequestId);
+    const read = findRead(holding, fact);
     if (read !== undefined) this.stopRead(read);
     if (fact.outcome === 'done') this.close(holding, 'read-done');
     this.releaseIfUnread(holding);
@@ -209,11 +209,9 @@ export class SourceCoordinator<Id extends AnyId = string> {
       const holding = this.holdings.get(requestId);
       if (holding === undefined) continue;
       this.tally.renewals += 1;
-      if (holding.lease !== undefined) this.leases.renew(holding.lease, this.nowUs);
-      for (const read of holding.reads) {
-        if (read.limit !== undefined && read.reader === fact.reader) {
-          this.limits.renew(read.limit, this.nowUs);
-        }
+      this.leases.renew(holding.lease, this.nowUs);
+      for (let read = holding.firstRead; read !== undefined; read = read.next) {
+        if (read.reader === fact.reader) this.limits.renew(read.limit, this.nowUs);
       }
     }
   }
@@ -222,7 +220,9 @@ export class SourceCoordinator<Id extends AnyId = string> {
     const holding = this.holdings.get(fact.requestId);
     if (holding === undefined) return;
     if (fact.generation !== undefined && fact.generation !== holding.generation) return;
-    for (const read of holding.reads) if (read.reader === fact.reader) this.stopRead(read);
+    for (let read = holding.firstRead; read !== undefined; read = read.next) {
+      if (read.reader === fact.reader) this.stopRead(read);
+    }
     if (holding.closing === undefined) this.close(holding, 'rejected');
     this.releaseIfUnread(holding);
   }
@@ -235,8 +235,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   /** Lets the blocks go although somebody may be reading them; whoever does is told that they are no good. */
   private cut(holding: Holding<Id>, reason: ReleaseReason): void {
-    for (const read of holding.reads) {
-      if (read.limit === undefined) continue;
+    for (let read = holding.firstRead; read !== undefined; read = read.next) {
+      if (!read.isActive) continue;
       this.stopRead(read);
       this.refuseRead(read);
     }
@@ -245,13 +245,12 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   private close(holding: Holding<Id>, reason: ReleaseReason): void {
     holding.closing = reason;
-    if (holding.lease !== undefined) this.leases.close(holding.lease);
+    this.leases.close(holding.lease);
   }
 
   private stopRead(read: Read<Id>): void {
-    if (read.limit === undefined) return;
+    if (!read.isActive) return;
     this.limits.close(read.limit);
-    read.limit = undefined;
     read.holding.activeReads -= 1;
     this.activeReads -= 1;
     this.readers?.remove(read.reader);
@@ -264,9 +263,14 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   private release(holding: Holding<Id>, reason: ReleaseReason): void {
-    const { requestId, epoch, generation } = holding;
     this.close(holding, reason);
-    if (holding.lease !== undefined) this.holdings.delete(requestId);
+    this.holdings.delete(holding.requestId);
+    this.letGo(holding, reason, readersOf(holding));
+    this.pool.close(holding);
+  }
+
+  private letGo(name: HoldingName<Id>, reason: ReleaseReason, readers: number): void {
+    const { requestId, epoch, generation } = name;
     this.over.bury(requestId, epoch, this.nowUs);
     this.tally.released[reason] += 1;
     this.outbox.push({
@@ -275,7 +279,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
       epoch,
       generation,
       reason,
-      readers: holding.reads.length,
+      readers,
     });
   }
 
@@ -283,9 +287,10 @@ export class SourceCoordinator<Id extends AnyId = string> {
   private expireBefore(endUs: Micros): void {
     for (let end = this.nextEnd(); end !== undefined && end.dueUs < endUs; end = this.nextEnd()) {
       const { owner } = end;
+      const holding = 'holding' in owner ? owner.holding : owner;
       if ('holding' in owner) this.loseRead(owner);
       else this.close(owner, 'expired');
-      this.releaseIfUnread('holding' in owner ? owner.holding : owner);
+      this.releaseIfUnread(holding);
     }
   }
 

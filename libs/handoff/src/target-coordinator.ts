@@ -1,13 +1,14 @@
 import { unreachable } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
-import { clear, DeadlineList, newDeadline } from './deadline-list';
-import { newFetch, viewOfFetch } from './fetch';
-import type { Fetch, RunOfFetch } from './fetch';
+import { clear, DeadlineList } from './deadline-list';
+import { Fetch, viewOfFetch } from './fetch';
+import type { RunOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
 import { IdMap } from './id-map';
 import type { AnyId } from './id-map';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
+import { Pool } from './pool';
 import type {
   FetchFailure,
   FetchView,
@@ -47,6 +48,7 @@ const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejecte
  */
 export class TargetCoordinator<Id extends AnyId = string> {
   private readonly fetches = new IdMap<Id, Fetch<Id>>();
+  private readonly pool = new Pool<Fetch<Id>>();
   private readonly unanswered = new DeadlineList<Fetch<Id>>();
   private readonly heartbeats: Heartbeats<Id>;
   private readonly over: Tombstones<Id>;
@@ -141,7 +143,8 @@ export class TargetCoordinator<Id extends AnyId = string> {
     const current = this.fetches.get(requestId);
     const tombstone = this.over.find(requestId);
     if (current?.epoch === epoch || isBuried(tombstone, epoch)) return undefined;
-    const fetch = newFetch(run);
+    const fetch = this.pool.take() ?? new Fetch(requestId, run.source);
+    fetch.begin(run);
     this.tally.accepted += 1;
     const overEpoch = overEpochOf(tombstone);
     if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
@@ -173,7 +176,6 @@ export class TargetCoordinator<Id extends AnyId = string> {
     if (fetch.tries === 0) fetch.firstAttempt = fetch.attempt;
     else this.tally.repeatedReads += 1;
     fetch.tries += 1;
-    fetch.question ??= newDeadline(fetch);
     this.unanswered.set(fetch.question, this.nowUs + this.options.answerWithinUs);
     this.outbox.push({
       kind: 'send-read',
@@ -197,7 +199,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   private startTransfer(fetch: Fetch<Id>, answer: Fact<Id, 'read-answered'>): void {
-    this.forgetQuestion(fetch);
+    clear(fetch.question);
     fetch.state = 'transferring';
     fetch.tokens = Math.min(fetch.missingTokens, answer.heldTokens);
     fetch.bytes = fetch.tokens * this.options.bytesPerToken;
@@ -241,6 +243,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
       transferredBytes: fetch.bytes,
       transferUs,
     });
+    this.pool.give(fetch);
   }
 
   private loseSource(engineId: Id): void {
@@ -288,6 +291,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     }
     if (WILL_NOT_BE_READ.has(why)) this.sendRelease(fetch.source);
     this.outbox.push({ kind: 'kv-failed', requestId, epoch, why });
+    this.pool.give(fetch);
   }
 
   private sendRelease(source: SourceName<Id>): void {
@@ -309,13 +313,9 @@ export class TargetCoordinator<Id extends AnyId = string> {
 
   /** The fetch is over: nothing wakes for it any more, and its run cannot come again. */
   private bury(fetch: Fetch<Id>): void {
-    this.forgetQuestion(fetch);
+    clear(fetch.question);
     this.heartbeats.leave(fetch);
     if (this.fetches.get(fetch.requestId) === fetch) this.fetches.delete(fetch.requestId);
     this.over.bury(fetch.requestId, fetch.epoch, this.nowUs);
-  }
-
-  private forgetQuestion(fetch: Fetch<Id>): void {
-    if (fetch.question !== undefined) clear(fetch.question);
   }
 }
