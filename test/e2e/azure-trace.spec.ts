@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readAzureTrace, type TraceRequest } from '@baton/workload';
+import { readTrace } from '@baton/workload';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
@@ -49,11 +49,20 @@ describe('the first 200 requests of the Azure 2023 conversation trace at speed-u
   );
 });
 
+interface TraceRequest {
+  readonly arrivalUs: number;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+}
+
 function firstRequests(count: number): TraceRequest[] {
-  const lines = readFileSync(TRACE, 'utf8').trimEnd().split('\n');
-  const trace = readAzureTrace(TRACE, lines.slice(0, count + 1));
-  if (trace.kind === 'malformed') throw new Error(trace.reason);
-  return trace.requests;
+  const lines = readFileSync(TRACE, 'utf8').split('\n');
+  const { workload } = readTrace(lines, { file: TRACE, limit: count });
+  return Array.from({ length: workload.count }, (_none, row) => ({
+    arrivalUs: workload.arrivalUs[row] ?? 0,
+    promptTokens: workload.promptTokens[row] ?? 0,
+    outputTokens: workload.outputTokens[row] ?? 0,
+  }));
 }
 
 /** A prompt of so many token ids, different for every request. */

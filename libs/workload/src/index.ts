@@ -1,8 +1,35 @@
-export { constantArrivals, poissonArrivals } from './arrivals';
-export type { Arrivals } from './arrivals';
-export { AzureTraceReader, readAzureTrace } from './azure-trace';
-export type { MalformedLine, TraceLine, TraceRequest } from './azure-trace';
+export { drawArrivals } from './arrivals';
+export type { ArrivalLimits, ArrivalSpec } from './arrivals';
+export { withContentBlock } from './content-block';
+export { describeWorkload, mostAtOneInstant } from './describe-workload';
+export type { LengthSummary, WorkloadDescription } from './describe-workload';
+export { budgetWorkload } from './generate/budget-workload';
+export type { BudgetOptions } from './generate/budget-workload';
+export { workloadStream } from './generate/draw-lengths';
+export { generateMultiTurn } from './generate/multi-turn';
+export type { MultiTurnSpec } from './generate/multi-turn';
+export type { Popularity } from './generate/popularity';
+export { generateSingleTurn } from './generate/single-turn';
+export type { SharedPrefixes, SingleTurnSpec } from './generate/single-turn';
 export { buildLengthModel } from './length-model';
 export type { Bounds, LengthModel, LengthSpec } from './length-model';
-export { pick, WorkloadBuilder } from './workload';
-export type { Workload, WorkloadBuilderOptions } from './workload';
+export { mergeWorkloads } from './merge';
+export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
+export type { SpreadOptions } from './retime';
+export { head, pick, within } from './rows';
+export { shareWorkload } from './share';
+export { traceLine, traceLines } from './trace/baton-trace';
+export type { TraceRow } from './trace/baton-trace';
+export { detectTraceFormat, openAnyTrace, openTrace, readTrace } from './trace/open-trace';
+export { TRACE_FORMATS, TraceError } from './trace/trace-reader';
+export type {
+  Trace,
+  TraceFormat,
+  TraceOptions,
+  TraceReader,
+  TraceReport,
+} from './trace/trace-reader';
+export { firstCount, isFirst, meanRatePerSecond, requestIdOf, WorkloadError } from './workload';
+export type { Workload } from './workload';
+export { WorkloadBuilder } from './workload-builder';
+export type { Row, WorkloadBuilderOptions } from './workload-builder';

@@ -14,7 +14,7 @@ export type LengthSpec =
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
   | ({ readonly kind: 'lognormal'; readonly mean: number; readonly sigma: number } & Bounds)
   | ({ readonly kind: 'geometric'; readonly mean: number } & Bounds)
-  | { readonly kind: 'empirical'; readonly tokens: readonly number[] };
+  | { readonly kind: 'empirical'; readonly tokens: ArrayLike<number> };
 
 /** Lengths beyond a bound become the bound. */
 export interface Bounds {
@@ -77,9 +77,9 @@ function geometricLength(mean: number, bounds: Bounds): LengthModel {
     within(bounds, 1 + Math.floor(Math.log1p(-draw(seed, hash, FIRST_DRAW)) / logStay));
 }
 
-function empiricalLength(tokens: readonly number[]): LengthModel {
+function empiricalLength(tokens: ArrayLike<number>): LengthModel {
   assert(tokens.length > 0, 'an empirical length model has lengths');
-  tokens.forEach(assertLength);
+  for (let i = 0; i < tokens.length; i++) assertLength(tokens[i] ?? 0);
   return (seed, hash) => tokens[Math.floor(draw(seed, hash, FIRST_DRAW) * tokens.length)] ?? 1;
 }
 

@@ -1,0 +1,93 @@
+import { type Workload, WorkloadError } from './workload';
+
+const MOST_IDS = 2 ** 31 - 1;
+
+/**
+ * The same contents in blocks of `blockTokens`, as engines have them: an id of 512 tokens becomes 32 ids of 16, two ids of 16 become one of 32. Ids stand for
+ * full blocks only afterwards; a block that the prompt fills in part is private, since the output goes on in it.
+ *
+ * @throws WorkloadError when neither block size divides the other, or there are more than 2^31 ids
+ */
+export function withContentBlock(workload: Workload, blockTokens: number): Workload {
+  const from = workload.contentBlockTokens;
+  if (workload.contentIds.length === 0) return { ...workload, contentBlockTokens: blockTokens };
+  if (from % blockTokens === 0) return split(workload, blockTokens);
+  if (blockTokens % from === 0) return joined(workload, blockTokens);
+  throw new WorkloadError(
+    `Contents in blocks of ${from} tokens cannot be had in blocks of ${blockTokens}: neither divides the other.`,
+  );
+}
+
+/** Number i of the parts of id is (id - 1) · parts + i, from 1. */
+function split(workload: Workload, blockTokens: number): Workload {
+  const parts = workload.contentBlockTokens / blockTokens;
+  const start = fullBlockStarts(workload, blockTokens);
+  if (parts === 1 && start[workload.count] === workload.contentIds.length) return workload;
+  const contentCount = workload.contentCount * parts;
+  if (contentCount > MOST_IDS) {
+    throw new WorkloadError(
+      `${workload.contentCount} different contents in blocks of ${workload.contentBlockTokens} tokens are too many for blocks of ${blockTokens}.`,
+    );
+  }
+  const ids = new Int32Array(start[workload.count]!);
+  for (let row = 0; row < workload.count; row++) {
+    let source = workload.contentStart[row]!;
+    const to = start[row + 1]!;
+    for (let at = start[row]!; at < to; source++) {
+      const id = workload.contentIds[source]!;
+      const end = Math.min(to, at + parts);
+      // Private blocks are zeros, which the new array has already.
+      if (id === 0) at = end;
+      else for (let part = (id - 1) * parts + 1; at < end; part++) ids[at++] = part;
+    }
+  }
+  return withContents(workload, { start, ids, blockTokens, contentCount });
+}
+
+/** A large block is known by its last small one, which implies all before it. */
+function joined(workload: Workload, blockTokens: number): Workload {
+  const parts = blockTokens / workload.contentBlockTokens;
+  const start = fullBlockStarts(workload, blockTokens);
+  const ids = new Int32Array(start[workload.count]!);
+  const numbers = new Int32Array(workload.contentCount + 1);
+  let contentCount = 0;
+  for (let row = 0; row < workload.count; row++) {
+    let last = workload.contentStart[row]! + parts - 1;
+    for (let at = start[row]!; at < start[row + 1]!; at++, last += parts) {
+      const id = workload.contentIds[last]!;
+      if (id === 0) continue;
+      if (numbers[id] === 0) numbers[id] = ++contentCount;
+      ids[at] = numbers[id]!;
+    }
+  }
+  return withContents(workload, { start, ids, blockTokens, contentCount });
+}
+
+interface Contents {
+  readonly start: Float64Array;
+  readonly ids: Int32Array;
+  readonly blockTokens: number;
+  readonly contentCount: number;
+}
+
+function withContents(workload: Workload, contents: Contents): Workload {
+  return {
+    ...workload,
+    contentStart: contents.start,
+    contentIds: contents.ids,
+    contentBlockTokens: contents.blockTokens,
+    contentCount: contents.contentCount,
+  };
+}
+
+/** Where the lists of the rows begin when each has the full blocks of the tokens that its ids speak of. */
+function fullBlockStarts(workload: Workload, blockTokens: number): Float64Array {
+  const { contentStart, contentSpan, contentBlockTokens, promptTokens, outputTokens } = workload;
+  const start = new Float64Array(workload.count + 1);
+  for (let row = 0; row < workload.count; row++) {
+    const listed = (contentStart[row + 1]! - contentStart[row]!) * contentBlockTokens;
+    const span = promptTokens[row]! + (contentSpan === 'sequence' ? outputTokens[row]! : 0);
+    start[row + 1] = start[row]! + Math.floor(Math.min(listed, span) / blockTokens);
+  }
+  return start;
+}

@@ -1,0 +1,67 @@
+import { mix } from '@baton/kernel';
+
+const FIRST_SLOTS = 1 << 12;
+/** A table by id may have so many entries per id that was seen. */
+const SPARSENESS = 8;
+const SALT = 0x6964;
+
+/**
+ * Numbers the different ids that it is shown 1, 2, 3 … in the order of their first appearance. Ids that are small against how many were seen (Mooncake's, which
+ * are numbered so already) are looked up in a table, all others in a hash table of 12 bytes per slot.
+ */
+export class DenseIds {
+  private table = new Int32Array(FIRST_SLOTS);
+  private keys = new Float64Array(FIRST_SLOTS);
+  private numbers = new Int32Array(FIRST_SLOTS);
+  private mask = FIRST_SLOTS - 1;
+  private hashed = 0;
+  size = 0;
+
+  /** @param id an integer in [0, 2^53) */
+  of(id: number): number {
+    if (id >= this.table.length && id < this.size * SPARSENESS) this.growTable(id);
+    const isSmall = id < this.table.length;
+    const tabled = isSmall ? this.table[id]! : 0;
+    if (tabled !== 0) return tabled;
+    if (isSmall && this.hashed === 0) return (this.table[id] = ++this.size);
+    return this.hashedNumber(id);
+  }
+
+  private hashedNumber(id: number): number {
+    const slot = this.slotOf(id);
+    if (this.numbers[slot] !== 0) return this.numbers[slot]!;
+    const number = ++this.size;
+    if (id < this.table.length) return (this.table[id] = number);
+    this.keys[slot] = id;
+    this.numbers[slot] = number;
+    this.hashed += 1;
+    if (this.hashed * 2 > this.mask) this.growSlots();
+    return number;
+  }
+
+  /** The slot that holds the id, or the free one where it belongs. */
+  private slotOf(id: number): number {
+    let slot = mix(id, SALT) & this.mask;
+    while (this.numbers[slot] !== 0 && this.keys[slot] !== id) slot = (slot + 1) & this.mask;
+    return slot;
+  }
+
+  private growTable(id: number): void {
+    const grown = new Int32Array(2 ** Math.ceil(Math.log2(id + 1)));
+    grown.set(this.table);
+    this.table = grown;
+  }
+
+  private growSlots(): void {
+    const { keys, numbers } = this;
+    this.keys = new Float64Array(keys.length * 2);
+    this.numbers = new Int32Array(keys.length * 2);
+    this.mask = this.keys.length - 1;
+    for (let i = 0; i < keys.length; i++) {
+      if (numbers[i] === 0) continue;
+      const slot = this.slotOf(keys[i]!);
+      this.keys[slot] = keys[i]!;
+      this.numbers[slot] = numbers[i]!;
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { firstCount, meanRatePerSecond, type Workload } from './workload';
+
+/** Tokens per request. NaN in all but `total` when there is no request. */
+export interface LengthSummary {
+  readonly total: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface WorkloadDescription {
+  readonly requests: number;
+  /** Of those, later turns of conversations, which wait for the turn before. */
+  readonly laterTurns: number;
+  /** From the first to the last arrival. */
+  readonly durationSeconds: number;
+  /** Later turns left out. */
+  readonly ratePerSecond: number;
+  /** Requests at the instant at which most arrive: far above 1 tells of a coarse clock. */
+  readonly mostAtOneInstant: number;
+  readonly promptTokens: LengthSummary;
+  readonly outputTokens: LengthSummary;
+  /** Share of the prompt tokens that one cache without end, filled in the order of the rows, would hold. */
+  readonly reusableShare: number;
+  readonly contentBlockTokens: number;
+  readonly contents: number;
+}
+
+/** What is asked, in numbers. Two sorts and one pass over the contents: for reports, not for inner loops. */
+export function describeWorkload(workload: Workload): WorkloadDescription {
+  const firsts = firstCount(workload);
+  const rate = meanRatePerSecond(workload);
+  return {
+    requests: workload.count,
+    laterTurns: workload.count - firsts,
+    durationSeconds: rate === 0 ? 0 : (firsts - 1) / rate,
+    ratePerSecond: rate,
+    mostAtOneInstant: mostAtOneInstant(workload),
+    promptTokens: summaryOf(workload.promptTokens),
+    outputTokens: summaryOf(workload.outputTokens),
+    reusableShare: reusableShare(workload),
+    contentBlockTokens: workload.contentBlockTokens,
+    contents: workload.contentCount,
+  };
+}
+
+/** Requests that arrive at the fullest instant; later turns of conversations left out. */
+export function mostAtOneInstant(workload: Workload): number {
+  const { arrivalUs, after } = workload;
+  let most = 0;
+  let here = 0;
+  let atUs = NaN;
+  for (let row = 0; row < workload.count; row++) {
+    if (after.length > 0 && after[row] !== -1) continue;
+    here = arrivalUs[row] === atUs ? here + 1 : 1;
+    atUs = arrivalUs[row]!;
+    if (here > most) most = here;
+  }
+  return most;
+}
+
+/** Percentiles are nearest-rank. */
+function summaryOf(lengths: Int32Array): LengthSummary {
+  const sorted = lengths.slice().sort();
+  let total = 0;
+  for (let i = 0; i < sorted.length; i++) total += sorted[i]!;
+  const at = (q: number): number => sorted[Math.ceil(q * sorted.length) - 1] ?? NaN;
+  return {
+    total,
+    mean: sorted.length === 0 ? NaN : total / sorted.length,
+    p50: at(0.5),
+    p90: at(0.9),
+    p95: at(0.95),
+    p99: at(0.99),
+    max: sorted.at(-1) ?? NaN,
+  };
+}
+
+function reusableShare(workload: Workload): number {
+  const { contentStart, contentIds, contentBlockTokens, promptTokens } = workload;
+  const isKnown = new Uint8Array(workload.contentCount + 1);
+  let asked = 0;
+  let found = 0;
+  for (let row = 0; row < workload.count; row++) {
+    const to = contentStart[row + 1]!;
+    let at = contentStart[row]!;
+    while (at < to && isKnown[contentIds[at]!] === 1) at += 1;
+    asked += promptTokens[row]!;
+    found += Math.min(promptTokens[row]!, (at - contentStart[row]!) * contentBlockTokens);
+    for (; at < to; at++) if (contentIds[at] !== 0) isKnown[contentIds[at]!] = 1;
+  }
+  return asked === 0 ? 0 : found / asked;
+}

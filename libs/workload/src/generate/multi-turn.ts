@@ -1,0 +1,116 @@
+import { assert, type Micros } from '@baton/kernel';
+import { Column } from '../column';
+import type { LengthSpec } from '../length-model';
+import { inOrderOfArrival } from '../rows';
+import type { Workload } from '../workload';
+import { lengthsFor, workloadStream } from './draw-lengths';
+
+export interface MultiTurnSpec {
+  /** When conversations begin, ascending; as many are used as `count` takes. */
+  readonly arrivalUs: Float64Array;
+  /** Requests in all; the last conversation may be cut. */
+  readonly count: number;
+  /** Turns per conversation. */
+  readonly turns: LengthSpec;
+  /** What the user adds in each turn. */
+  readonly message: LengthSpec;
+  readonly output: LengthSpec;
+  /** Tokens that all conversations begin with. */
+  readonly systemTokens: number;
+  /** Mean of the exponential pause between an answer and the next turn. */
+  readonly thinkTimeMeanUs: Micros;
+  /** A turn that would need more, prompt and output together, is not asked; the first is. */
+  readonly maxContextTokens: number;
+  readonly blockTokens: number;
+  readonly seed: number;
+}
+
+/**
+ * Conversations: each prompt is the whole history (system prompt, messages, answers) and a new message, and comes a pause after the answer before. Contents
+ * run over prompt and output, so that a turn finds the KV of all earlier ones. Rows lie conversation by conversation.
+ */
+export function generateMultiTurn(spec: MultiTurnSpec): Workload {
+  assert(spec.thinkTimeMeanUs >= 0, 'a pause is no negative time');
+  const turns = turnsOf(spec);
+  const count = turns.promptTokens.length;
+  const contents = historyContents(turns, spec);
+  return inOrderOfArrival({
+    count,
+    ...turns,
+    maxTokens: new Int32Array(0),
+    priority: new Int32Array(0),
+    ...contents,
+    contentBlockTokens: spec.blockTokens,
+    contentSpan: 'sequence',
+    requestIdStart: new Float64Array(0),
+    requestIdUnits: new Uint16Array(0),
+  });
+}
+
+type Turns = Pick<Workload, 'arrivalUs' | 'promptTokens' | 'outputTokens' | 'after' | 'session'>;
+
+function turnsOf(spec: MultiTurnSpec): Turns {
+  const thinking = workloadStream(spec.seed, 'think-times');
+  const turnCount = lengthsFor(spec.turns, spec.seed, 'turns');
+  const messageOf = lengthsFor(spec.message, spec.seed, 'messages');
+  const outputOf = lengthsFor(spec.output, spec.seed, 'outputs');
+  const arrivalUs = new Column(Float64Array);
+  const promptTokens = new Column(Int32Array);
+  const outputTokens = new Column(Int32Array);
+  const after = new Column(Int32Array);
+  const session = new Column(Float64Array);
+  for (let k = 0; k < spec.arrivalUs.length && arrivalUs.length < spec.count; k++) {
+    const left = spec.count - arrivalUs.length;
+    let history = spec.systemTokens;
+    for (let turn = 0; turn < Math.min(turnCount(k), left); turn++) {
+      const row = arrivalUs.length;
+      const prompt = history + messageOf(row);
+      const output = outputOf(row);
+      const isFirstTurn = turn === 0;
+      if (!isFirstTurn && prompt + output > spec.maxContextTokens) break;
+      arrivalUs.push(
+        isFirstTurn ? spec.arrivalUs[k]! : Math.round(thinking.exponential(spec.thinkTimeMeanUs)),
+      );
+      promptTokens.push(prompt);
+      outputTokens.push(output);
+      after.push(isFirstTurn ? -1 : row - 1);
+      session.push(k + 1);
+      history = prompt + output;
+    }
+  }
+  return {
+    arrivalUs: arrivalUs.take(),
+    promptTokens: promptTokens.take(),
+    outputTokens: outputTokens.take(),
+    after: after.take(),
+    session: session.take(),
+  };
+}
+
+/** The system prompt's blocks are 1..n; those of a conversation follow in one row of numbers, since its history only grows. */
+function historyContents(
+  turns: Turns,
+  spec: MultiTurnSpec,
+): Pick<Workload, 'contentStart' | 'contentIds' | 'contentCount'> {
+  const { promptTokens, outputTokens, after } = turns;
+  const count = promptTokens.length;
+  const common = Math.floor(spec.systemTokens / spec.blockTokens);
+  const contentStart = new Float64Array(count + 1);
+  for (let row = 0; row < count; row++) {
+    const blocks = Math.floor((promptTokens[row]! + outputTokens[row]!) / spec.blockTokens);
+    contentStart[row + 1] = contentStart[row]! + blocks;
+  }
+  const contentIds = new Int32Array(contentStart[count]!);
+  let contentCount = count === 0 ? 0 : common;
+  let own = contentCount;
+  for (let row = 0; row < count; row++) {
+    if (after[row] === -1) own = contentCount;
+    const blocks = contentStart[row + 1]! - contentStart[row]!;
+    for (let block = 0; block < blocks; block++) {
+      contentIds[contentStart[row]! + block] =
+        block < common ? block + 1 : own + block - common + 1;
+    }
+    contentCount = Math.max(contentCount, own + blocks - common);
+  }
+  return { contentStart, contentIds, contentCount };
+}

@@ -1,0 +1,80 @@
+import { assert, type Micros, type RandomStream } from '@baton/kernel';
+import { firstCount, isFirst, type Workload } from './workload';
+
+/** Everything arrives `factor` times as often; pauses between the turns of a conversation stay, for they are people's. */
+export function scaleRate(workload: Workload, factor: number): Workload {
+  assert(factor > 0 && Number.isFinite(factor), `no rate factor: ${factor}`);
+  if (factor === 1) return workload;
+  return retimed(workload, (atUs) => Math.round(atUs / factor));
+}
+
+/** The requests, in their order, at these instants; turns that wait for others keep their pauses. One ascending instant for each that waits for none. */
+export function withArrivals(workload: Workload, arrivalUs: Float64Array): Workload {
+  assert(arrivalUs.length === firstCount(workload), 'there is one arrival for each request');
+  let next = 0;
+  return retimed(workload, () => arrivalUs[next++]!);
+}
+
+/** The same gaps, from the instant 0 on. */
+export function fromZero(workload: Workload): Workload {
+  const beginUs = workload.count === 0 ? 0 : workload.arrivalUs[0]!;
+  return beginUs === 0 ? workload : retimed(workload, (atUs) => atUs - beginUs);
+}
+
+export interface SpreadOptions {
+  /** Length of a tick of the clock that stamped the trace; left out: the median distance of different stamps. */
+  readonly quantumUs?: Micros | undefined;
+  /** Draws the places within the tick, uniformly; left out: evenly. */
+  readonly random?: RandomStream | undefined;
+}
+
+/**
+ * Undoes a coarse clock: the requests of one instant are spread over the tick that begins there (never beyond the next stamp), in their order. The Mooncake
+ * conversation trace has ticks of 3 s with up to 28 requests each.
+ */
+export function spreadStamps(workload: Workload, options: SpreadOptions = {}): Workload {
+  const stamps = firstArrivals(workload);
+  const quantumUs = options.quantumUs ?? medianGapUs(stamps);
+  const spread = new Float64Array(stamps.length);
+  for (let from = 0; from < stamps.length;) {
+    let to = from + 1;
+    while (to < stamps.length && stamps[to] === stamps[from]) to += 1;
+    const gapUs = to < stamps.length ? stamps[to]! - stamps[from]! : quantumUs;
+    const places = placesWithin(to - from, options.random);
+    for (let i = from; i < to; i++) {
+      spread[i] = stamps[from]! + Math.floor(places[i - from]! * Math.min(quantumUs, gapUs));
+    }
+    from = to;
+  }
+  return withArrivals(workload, spread);
+}
+
+/** Ascending, in [0, 1). */
+function placesWithin(count: number, random: RandomStream | undefined): Float64Array {
+  const places = new Float64Array(count);
+  for (let i = 0; i < count; i++) places[i] = random === undefined ? i / count : random.unit();
+  return random === undefined ? places : places.sort();
+}
+
+/** Median distance of neighbouring stamps that differ; 0 when all are one. */
+function medianGapUs(stamps: Float64Array): Micros {
+  const gaps = new Float64Array(Math.max(0, stamps.length - 1));
+  let count = 0;
+  for (let i = 1; i < stamps.length; i++) {
+    if (stamps[i] !== stamps[i - 1]) gaps[count++] = stamps[i]! - stamps[i - 1]!;
+  }
+  return gaps.subarray(0, count).sort()[Math.floor(count / 2)] ?? 0;
+}
+
+function firstArrivals(workload: Workload): Float64Array {
+  if (workload.after.length === 0) return workload.arrivalUs;
+  return workload.arrivalUs.filter((_, row) => isFirst(workload, row));
+}
+
+function retimed(workload: Workload, instant: (atUs: Micros) => Micros): Workload {
+  const arrivalUs = workload.arrivalUs.slice();
+  for (let row = 0; row < workload.count; row++) {
+    if (isFirst(workload, row)) arrivalUs[row] = instant(arrivalUs[row]!);
+  }
+  return { ...workload, arrivalUs };
+}

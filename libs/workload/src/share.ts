@@ -1,0 +1,30 @@
+import type { Numbers } from './column';
+import type { Workload } from './workload';
+
+/**
+ * A copy whose columns lie in shared memory. Posted to worker threads (workerData, postMessage) it arrives as a workload over the same bytes; nothing has to
+ * be rebuilt. Whoever holds it must not write.
+ */
+export function shareWorkload(workload: Workload): Workload {
+  return {
+    ...workload,
+    arrivalUs: shared(workload.arrivalUs),
+    promptTokens: shared(workload.promptTokens),
+    outputTokens: shared(workload.outputTokens),
+    maxTokens: shared(workload.maxTokens),
+    after: shared(workload.after),
+    session: shared(workload.session),
+    priority: shared(workload.priority),
+    contentStart: shared(workload.contentStart),
+    contentIds: shared(workload.contentIds),
+    requestIdStart: shared(workload.requestIdStart),
+    requestIdUnits: shared(workload.requestIdUnits),
+  };
+}
+
+function shared<T extends Numbers>(values: T): T {
+  const type = values.constructor as new (buffer: SharedArrayBuffer) => T;
+  const copy = new type(new SharedArrayBuffer(values.byteLength));
+  copy.set(values);
+  return copy;
+}

@@ -1,0 +1,215 @@
+import { hashString, msToUs, secondsToUs, type Micros } from '@baton/kernel';
+import { withContentBlock } from '../content-block';
+import { isFirst, requestIdOf, type Workload, WorkloadError } from '../workload';
+import { JsonFields } from './json-fields';
+import { RequestCollector } from './request-collector';
+import {
+  MOST_TOKENS,
+  quoted,
+  type Trace,
+  type TraceOptions,
+  type TraceReader,
+} from './trace-reader';
+
+const MOST_SECONDS = 4e9;
+const LONGEST_ID = 1024;
+const INT32 = 2 ** 31 - 1;
+const BLOCK_TOKENS = 16;
+
+/** Every key that a line may have; docs/workload.md says what each means. */
+const KEYS = new Set([
+  'arrival_s',
+  'arrival_ms',
+  'arrival_us',
+  'pause_s',
+  'pause_ms',
+  'pause_us',
+  'prompt_tokens',
+  'output_tokens',
+  'max_tokens',
+  'id',
+  'session',
+  'priority',
+  'block_size',
+  'block_hashes',
+  'measured',
+]);
+
+/**
+ * Reads our own JSON lines, which carry all that a workload can hold and all that the replay of a recorded run needs. Stamps are kept as they are written:
+ * they count from the beginning of the run. Unknown keys are refused, so that a misspelt one is not passed over.
+ */
+export class BatonTraceReader implements TraceReader {
+  readonly format = 'baton';
+  private collector: RequestCollector | undefined;
+  private blockTokens = 0;
+  /** Last row of each session. */
+  private readonly lastRows = new Map<number, number>();
+
+  constructor(private readonly options: TraceOptions) {}
+
+  get count(): number {
+    return this.collector?.count ?? 0;
+  }
+
+  get isFull(): boolean {
+    return this.count >= (this.options.limit ?? Infinity);
+  }
+
+  push(line: string, lineNumber: number): void {
+    const text = line.trim();
+    if (text === '' || this.isFull) return;
+    const fields = JsonFields.parse(text, this.options.file, lineNumber);
+    const unknown = fields.names().find((name) => !KEYS.has(name));
+    if (unknown !== undefined) throw fields.error(`unknown key ${quoted(unknown)}`);
+    const collector = this.collectorFor(fields);
+    const session = fields.key('session');
+    const promptTokens = fields.tokens('prompt_tokens');
+    const outputTokens = fields.tokens('output_tokens');
+    const hashes = blockHashes(
+      fields,
+      Math.floor((promptTokens + outputTokens) / this.blockTokens),
+    );
+    const row = collector.add({
+      ...this.arrival(fields, session),
+      promptTokens,
+      outputTokens,
+      maxTokens: fields.has('max_tokens')
+        ? fields.integer('max_tokens', 1, MOST_TOKENS)
+        : undefined,
+      session,
+      priority: fields.has('priority') ? fields.integer('priority', -INT32, INT32) : undefined,
+      requestId: fields.text('id', LONGEST_ID),
+    });
+    if (session !== undefined) this.lastRows.set(session, row);
+    collector.addContents(hashes, 0);
+  }
+
+  end(): Trace {
+    return (this.collector ?? new RequestCollector()).finish(this.format, 'as-written');
+  }
+
+  /** The first line decides the size of blocks; a file cannot mix sizes. */
+  private collectorFor(fields: JsonFields): RequestCollector {
+    const given = fields.has('block_size')
+      ? fields.integer('block_size', 1, MOST_TOKENS)
+      : undefined;
+    if (this.collector === undefined) {
+      this.blockTokens = given ?? BLOCK_TOKENS;
+      this.collector = new RequestCollector({
+        contentBlockTokens: this.blockTokens,
+        contentSpan: 'sequence',
+      });
+    }
+    if (given !== undefined && given !== this.blockTokens) {
+      throw fields.error(`block_size ${given} differs from ${this.blockTokens} of the lines above`);
+    }
+    return this.collector;
+  }
+
+  private arrival(
+    fields: JsonFields,
+    session: number | undefined,
+  ): { readonly arrivalUs: Micros; readonly after?: number } {
+    const pauseUs = inMicros(fields, 'pause');
+    const arrivalUs = inMicros(fields, 'arrival');
+    if (pauseUs === undefined) {
+      if (arrivalUs === undefined) throw fields.error('arrival_ms (or _s, _us) is missing');
+      return { arrivalUs };
+    }
+    if (arrivalUs !== undefined) throw fields.error('a line has an arrival or a pause, not both');
+    const after = session === undefined ? undefined : this.lastRows.get(session);
+    if (after === undefined) throw fields.error('a pause follows an earlier line of its session');
+    return { arrivalUs: pauseUs, after };
+  }
+}
+
+/** `<what>_s`, `<what>_ms` or `<what>_us`, at most one of them. */
+function inMicros(fields: JsonFields, what: 'arrival' | 'pause'): Micros | undefined {
+  const given = [`${what}_s`, `${what}_ms`, `${what}_us`].filter((name) => fields.has(name));
+  if (given.length > 1) throw fields.error(`${given.join(' and ')} say the same`);
+  const [name = ''] = given;
+  if (name === '') return undefined;
+  if (name.endsWith('_ms')) return msToUs(fields.number(name, MOST_SECONDS * 1e3));
+  if (name.endsWith('_us')) return Math.round(fields.number(name, MOST_SECONDS * 1e6));
+  return secondsToUs(fields.number(name, MOST_SECONDS));
+}
+
+function blockHashes(fields: JsonFields, most: number): number[] {
+  const hashes = fields.list('block_hashes');
+  if (hashes.length > most) {
+    throw fields.error(`${hashes.length} block_hashes are too many for ${most} full blocks`);
+  }
+  return hashes.map((hash) => {
+    if (typeof hash === 'string' && hash !== '') return hashString(hash) || 1;
+    if (Number.isSafeInteger(hash) && Number(hash) >= 0) return Number(hash);
+    throw fields.error(
+      `block_hashes holds ${quoted(JSON.stringify(hash))}, which is neither text nor a whole number from 0`,
+    );
+  });
+}
+
+/** A request as it stands in one of our lines. */
+export interface TraceRow {
+  /** Since the beginning of the run; with `isPause`, since the end of the session's request before. */
+  readonly arrivalUs: Micros;
+  readonly isPause?: boolean;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly maxTokens?: number | undefined;
+  readonly id?: string | undefined;
+  /** A text, or a key from 1. */
+  readonly session?: string | number | undefined;
+  readonly priority?: number | undefined;
+  readonly blockSize?: number | undefined;
+  /** Chained hashes of the full blocks of prompt and output, 0 = private; may be shorter. */
+  readonly blockHashes?: readonly number[] | undefined;
+}
+
+/** One line of our format, without its line feed: what `BatonTraceReader` reads back. */
+export function traceLine(row: TraceRow): string {
+  const hasHashes = row.blockHashes !== undefined && row.blockHashes.length > 0;
+  return JSON.stringify({
+    id: row.id,
+    [row.isPause === true ? 'pause_us' : 'arrival_us']: row.arrivalUs,
+    prompt_tokens: row.promptTokens,
+    output_tokens: row.outputTokens,
+    max_tokens: row.maxTokens,
+    session: row.session,
+    priority: row.priority,
+    block_size: row.blockSize,
+    block_hashes: hasHashes ? row.blockHashes : undefined,
+  });
+}
+
+/**
+ * A workload as lines of our format. Numbers stand for contents and sessions; what a block filled in part holds is left out.
+ *
+ * @throws WorkloadError for a row that waits for another than its session's row before, which a line cannot say
+ */
+export function* traceLines(given: Workload): Generator<string, void> {
+  const workload = withContentBlock(given, given.contentBlockTokens);
+  const lastRows = new Map<number, number>();
+  const { after, session, contentStart, contentIds, contentBlockTokens } = workload;
+  const hasContents = contentIds.length > 0;
+  for (let row = 0; row < workload.count; row++) {
+    const key = session[row] ?? 0;
+    const isPause = !isFirst(workload, row);
+    if (isPause && (key === 0 || lastRows.get(key) !== after[row])) {
+      throw new WorkloadError(`Request ${row} waits for another than its session's one before.`);
+    }
+    if (key !== 0) lastRows.set(key, row);
+    yield traceLine({
+      id: requestIdOf(workload, row),
+      arrivalUs: workload.arrivalUs[row]!,
+      isPause,
+      promptTokens: workload.promptTokens[row]!,
+      outputTokens: workload.outputTokens[row]!,
+      maxTokens: workload.maxTokens[row] || undefined,
+      session: key || undefined,
+      priority: workload.priority[row] || undefined,
+      blockSize: hasContents ? contentBlockTokens : undefined,
+      blockHashes: Array.from(contentIds.subarray(contentStart[row], contentStart[row + 1])),
+    });
+  }
+}

@@ -1,0 +1,195 @@
+import { hashString, type Micros } from '@baton/kernel';
+import { CalendarClock } from './calendar-clock';
+import { CsvFields } from './csv-fields';
+import { RequestCollector } from './request-collector';
+import {
+  MOST_TOKENS,
+  quoted,
+  type Trace,
+  TraceError,
+  type TraceFormat,
+  type TraceOptions,
+  type TraceReader,
+} from './trace-reader';
+
+const MOST_SECONDS = 4_000_000_000;
+const MOST_US = MOST_SECONDS * 1_000_000;
+
+/** How a published trace names its columns; others may stand beside them, in any order. */
+export interface CsvLayout {
+  readonly format: TraceFormat;
+  readonly arrival: string;
+  readonly prompt: string;
+  readonly output: string;
+  /** `calendar`: 2023-11-16 18:15:46.68; `seconds`: since whenever the trace says. */
+  readonly clock: 'calendar' | 'seconds';
+  /** Column that names the conversation, where the file has it; may be blank. */
+  readonly session?: string;
+  /** Column whose only legal value is 1. */
+  readonly one?: string;
+  /** A row without output is a request that failed, and left out. */
+  readonly failsWithoutOutput?: true;
+}
+
+/**
+ * - azure: Azure/AzurePublicDataset, AzureLLMInferenceTrace_{code,conv}.csv (2023) and …_1week.csv (2024);
+ * - burstgpt: HPMLL/BurstGPT, BurstGPT_{1,2}.csv, and _3 with sessions; its README says that no response tokens mean a failure;
+ * - vidur: microsoft/vidur, data/processed_traces;
+ * - splitwise: Mutinifni/splitwise-sim, what generate_trace.py writes.
+ */
+export const CSV_LAYOUTS: readonly CsvLayout[] = [
+  {
+    format: 'azure',
+    arrival: 'TIMESTAMP',
+    prompt: 'ContextTokens',
+    output: 'GeneratedTokens',
+    clock: 'calendar',
+  },
+  {
+    format: 'burstgpt',
+    arrival: 'Timestamp',
+    prompt: 'Request tokens',
+    output: 'Response tokens',
+    clock: 'seconds',
+    session: 'Session ID',
+    failsWithoutOutput: true,
+  },
+  {
+    format: 'vidur',
+    arrival: 'arrived_at',
+    prompt: 'num_prefill_tokens',
+    output: 'num_decode_tokens',
+    clock: 'seconds',
+  },
+  {
+    format: 'splitwise',
+    arrival: 'arrival_timestamp',
+    prompt: 'prompt_size',
+    output: 'token_size',
+    clock: 'seconds',
+    one: 'batch_size',
+  },
+];
+
+/** The columns without which a file is not of this layout. */
+export function neededColumns(layout: CsvLayout): string[] {
+  return [layout.arrival, layout.prompt, layout.output];
+}
+
+/** The names in a line that may be a header. */
+export function columnNames(line: string): string[] {
+  return line.trim().split(',');
+}
+
+/** Reads a trace in comma-separated values with a header. Arrivals count from the earliest request. Nothing is guessed: a line that does not fit is refused. */
+export class CsvTraceReader implements TraceReader {
+  private readonly collector = new RequestCollector();
+  private readonly clock = new CalendarClock();
+  private fields: CsvFields | undefined;
+  private names: readonly string[] = [];
+  private arrival = -1;
+  private prompt = -1;
+  private output = -1;
+  private session = -1;
+  private one = -1;
+  private lineNumber = 0;
+
+  constructor(
+    private readonly layout: CsvLayout,
+    private readonly options: TraceOptions,
+  ) {}
+
+  get format(): TraceFormat {
+    return this.layout.format;
+  }
+
+  get count(): number {
+    return this.collector.count;
+  }
+
+  get isFull(): boolean {
+    return this.collector.count >= (this.options.limit ?? Infinity);
+  }
+
+  push(line: string, lineNumber: number): void {
+    this.lineNumber = lineNumber;
+    const text = line.trim();
+    if (text === '' || this.isFull) return;
+    if (this.fields === undefined) {
+      this.readHeader(text);
+      return;
+    }
+    const found = this.fields.read(text);
+    const { columns } = this.fields;
+    if (found !== columns) throw this.error(`${found} fields instead of ${columns}`);
+    this.readRow(this.fields);
+  }
+
+  end(): Trace {
+    return this.collector.finish(this.format, 'first-request');
+  }
+
+  private readHeader(text: string): void {
+    const names = columnNames(text);
+    const missing = neededColumns(this.layout).filter((name) => !names.includes(name));
+    if (missing.length > 0) {
+      throw this.error(`the header ${quoted(text)} lacks ${missing.join(', ')}`);
+    }
+    this.fields = new CsvFields(names.length);
+    this.names = names;
+    this.arrival = names.indexOf(this.layout.arrival);
+    this.prompt = names.indexOf(this.layout.prompt);
+    this.output = names.indexOf(this.layout.output);
+    const { session, one } = this.layout;
+    // A file with an index has a column without a name, which is neither.
+    this.session = session === undefined ? -1 : names.indexOf(session);
+    this.one = one === undefined ? -1 : names.indexOf(one);
+  }
+
+  private readRow(fields: CsvFields): void {
+    const arrivalUs = this.readArrival(fields);
+    const promptTokens = this.readTokens(fields, this.prompt);
+    const outputTokens = this.readTokens(fields, this.output);
+    if (this.one !== -1 && fields.count(this.one) !== 1) {
+      throw this.misfit(fields, this.one, 'is not 1');
+    }
+    if (outputTokens === 0 && this.layout.failsWithoutOutput === true) {
+      this.collector.failed += 1;
+      return;
+    }
+    const session = this.session === -1 ? '' : fields.text(this.session);
+    const key = session === '' ? undefined : hashString(session) || 1;
+    this.collector.add({ arrivalUs, promptTokens, outputTokens, session: key });
+  }
+
+  private readArrival(fields: CsvFields): Micros {
+    if (this.layout.clock === 'calendar') {
+      const atUs = this.clock.read(fields.text(this.arrival));
+      if (Number.isNaN(atUs)) {
+        throw this.misfit(fields, this.arrival, 'is no time like 2023-11-16 18:15:46.68');
+      }
+      return atUs;
+    }
+    const atUs = fields.seconds(this.arrival);
+    if (!(atUs >= 0 && atUs <= MOST_US)) {
+      throw this.misfit(fields, this.arrival, `is no number of seconds from 0 to ${MOST_SECONDS}`);
+    }
+    return atUs;
+  }
+
+  private readTokens(fields: CsvFields, field: number): number {
+    const tokens = fields.count(field);
+    if (tokens < 0 || tokens > MOST_TOKENS) {
+      throw this.misfit(fields, field, `is no whole number from 0 to ${MOST_TOKENS}`);
+    }
+    return tokens;
+  }
+
+  private misfit(fields: CsvFields, field: number, why: string): TraceError {
+    return this.error(`${this.names[field]} ${quoted(fields.text(field))} ${why}`);
+  }
+
+  private error(reason: string): TraceError {
+    return new TraceError(this.options.file, this.lineNumber, reason);
+  }
+}

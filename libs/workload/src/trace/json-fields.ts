@@ -1,0 +1,84 @@
+import { hashString } from '@baton/kernel';
+import { MOST_TOKENS, quoted, TraceError } from './trace-reader';
+
+/** One line of JSON, asked field by field; refuses by file and line. */
+export class JsonFields {
+  private constructor(
+    private readonly fields: Readonly<Record<string, unknown>>,
+    private readonly file: string,
+    private readonly line: number,
+  ) {}
+
+  /** @throws TraceError when the text is no JSON object */
+  static parse(text: string, file: string, line: number): JsonFields {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new TraceError(file, line, `${quoted(text)} is broken JSON (${why})`);
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new TraceError(file, line, `${quoted(text)} is no JSON object`);
+    }
+    return new JsonFields(value as Record<string, unknown>, file, line);
+  }
+
+  has(name: string): boolean {
+    return this.fields[name] !== undefined && this.fields[name] !== null;
+  }
+
+  names(): string[] {
+    return Object.keys(this.fields);
+  }
+
+  tokens(name: string): number {
+    return this.integer(name, 0, MOST_TOKENS);
+  }
+
+  integer(name: string, from: number, to: number): number {
+    const value = this.fields[name];
+    if (Number.isInteger(value) && Number(value) >= from && Number(value) <= to)
+      return Number(value);
+    throw this.misfit(name, `is no whole number from ${from} to ${to}`);
+  }
+
+  number(name: string, to: number): number {
+    const value = this.fields[name];
+    if (typeof value === 'number' && value >= 0 && value <= to) return value;
+    throw this.misfit(name, `is no number from 0 to ${to}`);
+  }
+
+  /** Where it was given: a key in [1, 2^53), the hash of a text or the number itself. */
+  key(name: string): number | undefined {
+    if (!this.has(name)) return undefined;
+    const value = this.fields[name];
+    if (typeof value === 'string' && value !== '') return hashString(value) || 1;
+    if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value) || hashString('0');
+    throw this.misfit(name, 'is neither text nor a whole number from 0');
+  }
+
+  text(name: string, longest: number): string | undefined {
+    if (!this.has(name)) return undefined;
+    const value = this.fields[name];
+    if (typeof value === 'string' && value !== '' && value.length <= longest) return value;
+    throw this.misfit(name, `is no text of 1 to ${longest} characters`);
+  }
+
+  /** A list, empty where it was not given; its entries are not looked at. */
+  list(name: string): readonly unknown[] {
+    if (!this.has(name)) return [];
+    const value = this.fields[name];
+    if (Array.isArray(value)) return value;
+    throw this.misfit(name, 'is no list');
+  }
+
+  misfit(name: string, why: string): TraceError {
+    if (!this.has(name)) return this.error(`${name} is missing`);
+    return this.error(`${name} ${quoted(JSON.stringify(this.fields[name]))} ${why}`);
+  }
+
+  error(reason: string): TraceError {
+    return new TraceError(this.file, this.line, reason);
+  }
+}

@@ -1,0 +1,88 @@
+import { msToUs } from '@baton/kernel';
+import { JsonFields } from './json-fields';
+import { RequestCollector } from './request-collector';
+import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
+
+/** The released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release) hash blocks of so many tokens. */
+const BLOCK_TOKENS = 512;
+const MOST_MS = 4e12;
+const MOST_ID = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Reads Mooncake's JSON lines: `timestamp` in ms, `input_length`, `output_length`, and `hash_ids`, one per block of the prompt, of which the last may be filled in
+ * part. Dynamo's additions are read too: rows of one `session_id` without `timestamp` follow the session's row before, after `delay` ms. Its agentic graphs
+ * (`wait_for`) are refused. Arrivals count from the earliest request.
+ */
+export class MooncakeTraceReader implements TraceReader {
+  readonly format = 'mooncake';
+  private readonly blockTokens: number;
+  private readonly collector: RequestCollector;
+  /** Last row of each session. */
+  private readonly lastRows = new Map<number, number>();
+
+  constructor(private readonly options: TraceOptions) {
+    this.blockTokens = options.blockTokens ?? BLOCK_TOKENS;
+    this.collector = new RequestCollector({ contentBlockTokens: this.blockTokens });
+  }
+
+  get count(): number {
+    return this.collector.count;
+  }
+
+  get isFull(): boolean {
+    return this.collector.count >= (this.options.limit ?? Infinity);
+  }
+
+  push(line: string, lineNumber: number): void {
+    const text = line.trim();
+    if (text === '' || this.isFull) return;
+    const fields = JsonFields.parse(text, this.options.file, lineNumber);
+    if (fields.has('wait_for')) throw fields.error('wait_for (agentic Mooncake) is not supported');
+    const promptTokens = fields.tokens('input_length');
+    const hashIds = this.hashIds(fields, promptTokens);
+    const session = fields.key('session_id');
+    const row = this.collector.add({
+      ...this.arrival(fields, session),
+      promptTokens,
+      outputTokens: fields.tokens('output_length'),
+      session,
+    });
+    if (session !== undefined) this.lastRows.set(session, row);
+    // Trace ids begin at 0, which means "private" to a workload.
+    this.collector.addContents(hashIds, 1);
+  }
+
+  end(): Trace {
+    return this.collector.finish(this.format, 'first-request');
+  }
+
+  private arrival(
+    fields: JsonFields,
+    session: number | undefined,
+  ): { readonly arrivalUs: number; readonly after?: number | undefined } {
+    const delay = ['delay', 'delay_ms'].find((name) => fields.has(name));
+    const before = session === undefined ? undefined : this.lastRows.get(session);
+    if (fields.has('timestamp') || delay === undefined || before === undefined) {
+      return { arrivalUs: msToUs(fields.number('timestamp', MOST_MS)) };
+    }
+    return { arrivalUs: msToUs(fields.number(delay, MOST_MS)), after: before };
+  }
+
+  private hashIds(fields: JsonFields, promptTokens: number): readonly number[] {
+    const ids = fields.list('hash_ids');
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i];
+      // The common case first: this runs for every block of the trace.
+      if (typeof id === 'number' && id >= 0 && id < MOST_ID && id === Math.floor(id)) continue;
+      throw fields.error(
+        `hash_ids holds ${quoted(JSON.stringify(id))}, which is no whole number from 0 below 2^53 - 1`,
+      );
+    }
+    if (ids.length > Math.ceil(promptTokens / this.blockTokens)) {
+      throw fields.error(
+        `${ids.length} hash_ids are too many for ${promptTokens} tokens in blocks of ${this.blockTokens}`,
+      );
+    }
+    return ids as number[];
+  }
+}

@@ -1,0 +1,106 @@
+import { unreachable } from '@baton/kernel';
+import { BatonTraceReader } from './baton-trace';
+import { columnNames, CSV_LAYOUTS, CsvTraceReader, neededColumns } from './csv-trace';
+import { MooncakeTraceReader } from './mooncake-trace';
+import {
+  quoted,
+  type Trace,
+  TRACE_FORMATS,
+  TraceError,
+  type TraceFormat,
+  type TraceOptions,
+  type TraceReader,
+} from './trace-reader';
+
+export function openTrace(format: TraceFormat, options: TraceOptions): TraceReader {
+  switch (format) {
+    case 'mooncake':
+      return new MooncakeTraceReader(options);
+    case 'baton':
+      return new BatonTraceReader(options);
+    case 'azure':
+    case 'burstgpt':
+    case 'vidur':
+    case 'splitwise':
+      return new CsvTraceReader(
+        CSV_LAYOUTS.find((layout) => layout.format === format)!,
+        options,
+      );
+    default:
+      return unreachable(format);
+  }
+}
+
+/** The format whose header or keys the first line shows; undefined when it is none of ours. */
+export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
+  const line = firstLine.trim();
+  if (line.startsWith('{')) {
+    if (line.includes('"input_length"')) return 'mooncake';
+    return line.includes('"prompt_tokens"') ? 'baton' : undefined;
+  }
+  const names = columnNames(line);
+  const isOf = (needed: readonly string[]): boolean => needed.every((name) => names.includes(name));
+  return CSV_LAYOUTS.find((layout) => isOf(neededColumns(layout)))?.format;
+}
+
+/**
+ * A reader for the format that the first line with anything on it shows. A file without such a line is a trace of no requests.
+ *
+ * @throws TraceError from the first `push` when the line shows none
+ */
+export function openAnyTrace(options: TraceOptions): TraceReader {
+  return new AnyTraceReader(options);
+}
+
+/** All of a trace that lies in memory. */
+export function readTrace(
+  lines: Iterable<string>,
+  options: TraceOptions & { readonly format?: TraceFormat },
+): Trace {
+  const { format } = options;
+  const reader = format === undefined ? openAnyTrace(options) : openTrace(format, options);
+  let lineNumber = 0;
+  for (const line of lines) {
+    lineNumber += 1;
+    reader.push(line, lineNumber);
+    if (reader.isFull) break;
+  }
+  return reader.end();
+}
+
+class AnyTraceReader implements TraceReader {
+  private reader: TraceReader | undefined;
+
+  constructor(private readonly options: TraceOptions) {}
+
+  get format(): TraceFormat {
+    return this.reader?.format ?? 'baton';
+  }
+
+  get count(): number {
+    return this.reader?.count ?? 0;
+  }
+
+  get isFull(): boolean {
+    return this.count >= (this.options.limit ?? Infinity);
+  }
+
+  push(line: string, lineNumber: number): void {
+    if (this.reader === undefined) {
+      if (line.trim() === '') return;
+      const format = detectTraceFormat(line);
+      if (format === undefined) throw this.unknown(line, lineNumber);
+      this.reader = openTrace(format, this.options);
+    }
+    this.reader.push(line, lineNumber);
+  }
+
+  end(): Trace {
+    return (this.reader ?? openTrace(this.format, this.options)).end();
+  }
+
+  private unknown(line: string, lineNumber: number): TraceError {
+    const reason = `${quoted(line)} begins no trace of a known format (${TRACE_FORMATS.join(', ')})`;
+    return new TraceError(this.options.file, lineNumber, reason);
+  }
+}
