@@ -1,8 +1,10 @@
 import { unreachable } from '@baton/kernel';
 import type { EnginePlacement } from '../engine-placement';
 import { isCalibrated } from '../profiles/shipped-profiles';
+import { type BlisSpec, BlisStepTime } from './blis';
 import { type CalibratedSpec, CalibratedStepTime } from './calibrated';
 import { type ConstantSpec, ConstantStepTime } from './constant';
+import { isMockerGrid, MockerGridStepTime } from './mocker-grid';
 import { type PerTokenSpec, PerTokenStepTime } from './per-token';
 import { type PolynomialSpec, PolynomialStepTime } from './polynomial';
 import { type RooflineSpec, RooflineStepTime } from './roofline';
@@ -20,6 +22,7 @@ export type StepTimeSpec =
   | AutoSpec
   | CalibratedSpec
   | RooflineSpec
+  | BlisSpec
   | ConstantSpec
   | PerTokenSpec
   | TableSpec
@@ -29,7 +32,7 @@ export type StepTimeSpec =
  * The step-time model that a specification names, for one engine. Formulas, sources and ranges:
  * docs/step-time.md.
  *
- * @throws HardwareError `not-calibrated`, `bad-tensor-parallel` or `bad-profile`
+ * @throws HardwareError `not-calibrated`, `bad-tensor-parallel`, `bad-expert-parallel`, `bad-profile`
  */
 export function buildStepTimeModel(spec: StepTimeSpec, placement: EnginePlacement): StepTimeModel {
   switch (spec.kind) {
@@ -41,12 +44,16 @@ export function buildStepTimeModel(spec: StepTimeSpec, placement: EnginePlacemen
       return new CalibratedStepTime(spec, placement);
     case 'roofline':
       return new RooflineStepTime(spec, placement);
+    case 'blis':
+      return new BlisStepTime(spec, placement);
     case 'constant':
       return new ConstantStepTime(spec);
     case 'per-token':
       return new PerTokenStepTime(spec);
     case 'table':
-      return new TableStepTime(spec, placement);
+      return isMockerGrid(spec.csv)
+        ? new MockerGridStepTime(spec.csv)
+        : new TableStepTime(spec, placement);
     case 'polynomial':
       return new PolynomialStepTime(spec);
     default:

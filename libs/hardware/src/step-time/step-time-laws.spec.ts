@@ -45,6 +45,7 @@ const LINEAR: readonly (readonly [string, StepTimeModel])[] = [
   ['roofline experts', buildStepTimeModel({ kind: 'roofline' }, place('mixtral-8x7b', 'h200', 2))],
   ['roofline latent', buildStepTimeModel({ kind: 'roofline' }, place('deepseek-v3', 'h200', 8))],
   ['roofline window', buildStepTimeModel({ kind: 'roofline' }, place('gpt-oss-120b', 'h100', 1))],
+  ['blis', buildStepTimeModel({ kind: 'blis' }, LLAMA_8B)],
   ['constant', buildStepTimeModel(latency('constant'), LLAMA_8B)],
   ['per-token', buildStepTimeModel(latency('per-token'), LLAMA_8B)],
   ['table', buildStepTimeModel({ kind: 'table', csv: CSV }, LLAMA_8B)],
@@ -161,7 +162,7 @@ it('the roofline time grows with tokens, sequences and every kind of context', (
       const us = model.stepUs(batch);
       for (const key of Object.keys(batch) as (keyof BatchAggregates)[]) {
         if (key === 'kvUsage' || (batch.prefillTokens === 0 && key.startsWith('prefill'))) continue;
-        const larger = model.stepUs({ ...batch, [key]: batch[key] + more });
+        const larger = model.stepUs({ ...batch, [key]: (batch[key] ?? 0) + more });
         expect(larger).toBeGreaterThanOrEqual(us - 1e-6);
       }
     }),

@@ -1,6 +1,6 @@
 import type { EnginePlacement } from '../engine-placement';
 import { goesBy } from '../find-by-name';
-import { HardwareError } from '../hardware-error';
+import { badTable, readHeader, readNumber } from './table-cells';
 
 /** One measured step. */
 export interface TableRow {
@@ -33,7 +33,7 @@ type Cells = Readonly<Record<Column, string>>;
  */
 export function readTable(csv: string, placement: EnginePlacement): TableRow[] {
   const lines = csv.split(/\r?\n/).map((line) => line.trim());
-  const columns = readHeader(lines[0] ?? '');
+  const columns = checkedHeader(csv);
   const present = new Set<string>();
   const rows: TableRow[] = [];
   for (let i = 1; i < lines.length; i++) {
@@ -44,15 +44,15 @@ export function readTable(csv: string, placement: EnginePlacement): TableRow[] {
   }
   if (rows.length > 0) return rows;
   const { model, gpu, tp } = placement;
-  throw bad(
+  throw badTable(
     `it has no rows for ${model.name} on ${gpu.name} TP${tp}, only for: ${[...present].join(', ')}`,
   );
 }
 
-function readHeader(line: string): readonly string[] {
-  const columns = line.split(',').map((name) => name.trim());
+function checkedHeader(csv: string): readonly string[] {
+  const columns = readHeader(csv);
   const absent = COLUMNS.filter((name) => !columns.includes(name));
-  if (absent.length > 0) throw bad(`line 1 lacks the columns ${absent.join(', ')}`);
+  if (absent.length > 0) throw badTable(`line 1 lacks the columns ${absent.join(', ')}`);
   return columns;
 }
 
@@ -69,13 +69,9 @@ function isOf(cells: Cells, { model, gpu, tp }: EnginePlacement): boolean {
 function readRow(cells: Cells, line: number): TableRow {
   const { phase } = cells;
   if (phase !== 'prefill' && phase !== 'decode') {
-    throw bad(`line ${line}: phase must be prefill or decode, not '${phase}'`);
+    throw badTable(`line ${line}: phase must be prefill or decode, not '${phase}'`);
   }
-  const number = (column: Column, min: number) => {
-    const value = cells[column] === '' ? NaN : Number(cells[column]);
-    if (Number.isFinite(value) && value >= min) return value;
-    throw bad(`line ${line}: ${column} must be a number from ${min}, not '${cells[column]}'`);
-  };
+  const number = (name: Column, min: number) => readNumber({ text: cells[name], name, line, min });
   return {
     phase,
     batchSize: number('batch_size', 1),
@@ -83,8 +79,4 @@ function readRow(cells: Cells, line: number): TableRow {
     cachedPrefix: number('cached_prefix', 0),
     latencyMs: number('latency_ms', 0),
   };
-}
-
-function bad(why: string): HardwareError {
-  return new HardwareError('bad-profile', `The step-time table cannot be used: ${why}.`);
 }

@@ -12,7 +12,10 @@ import { isOutside, type OutsideRange, type Range } from './valid-range';
 
 export interface TableSpec {
   readonly kind: 'table';
-  /** The text of a CSV grid with the columns of data/profiles/calibration_grid.csv. */
+  /**
+   * The text of a CSV grid with the columns of data/profiles/calibration_grid.csv, or with those of
+   * the Dynamo mocker's planner profile.
+   */
   readonly csv: string;
 }
 
