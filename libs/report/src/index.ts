@@ -1,1 +1,11 @@
-export {};
+export { consoleTable } from './console-table';
+export type { ConsoleColumn } from './console-table';
+export { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from './format-number';
+export { htmlReport } from './html/page';
+export { chartSvg } from './html/svg';
+export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
+export { consoleSummary } from './run/console-summary';
+export { requestCsv } from './run/request-csv';
+export { runReport } from './run/run-report';
+export type { RunReport } from './run/run-report';
+export * from './sections';

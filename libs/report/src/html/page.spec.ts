@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { parseSlo, summarise } from '@baton/analysis';
+import { describe, expect, it } from 'vitest';
+import { runReport } from '../run/run-report';
+import type { ReportPage, Section } from '../sections';
+import { testRun } from '../test-run';
+import { htmlReport } from './page';
+
+const SLO = parseSlo('ttft=500ms,tpot=40ms');
+const MEBIBYTE = 2 ** 20;
+
+function pageOf(sections: readonly Section[], title = 'Title'): string {
+  return htmlReport({ title, subtitle: 'below', sections });
+}
+
+function reportOf(requests: number, engines: number): ReportPage {
+  const roles = Array.from({ length: engines }, (_none, i) => (i % 2 === 0 ? 'prefill' : 'decode'));
+  const run = testRun({ requests, roles: roles as ('prefill' | 'decode')[], samples: 2_000 });
+  const config = { model: 'llama-3.1-8b', text: '</script><b>' };
+  const summary = summarise(run, { slo: SLO, seed: 1, wallSeconds: requests / 1e5, config });
+  return runReport({ run, summary, slo: SLO, title: 'A run', subtitle: 'of a test' });
+}
+
+const CHART: Section = {
+  kind: 'lineChart',
+  title: 'Chart',
+  x: { label: 'time' },
+  y: { label: 'rate' },
+  xs: [1, 2],
+  series: [{ name: 'a</script>', values: [1.23456789, null], tone: 'prefill' }],
+};
+
+describe('a page', () => {
+  it('refers to nothing outside and forbids itself to load anything', () => {
+    const page = htmlReport(reportOf(200, 2));
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toMatch(/(src|href)=["']?(https?:)?\/\//);
+    expect(page).not.toMatch(/@import|url\(/);
+    expect(page).not.toContain('sourceMappingURL');
+  });
+
+  it('shows text as text, wherever it comes from', () => {
+    const evil = '"><script>alert(1)</script>';
+    const page = pageOf(
+      [
+        { kind: 'note', title: evil, note: evil, text: evil },
+        { kind: 'table', title: evil, columns: [{ name: evil }], rows: [[evil]] },
+        { kind: 'keyValues', title: evil, look: 'list', entries: [[evil, evil, evil]] },
+        {
+          kind: 'bars',
+          title: evil,
+          bars: [{ label: evil, value: 1, text: evil, tone: 'good' }],
+        },
+        {
+          kind: 'heatMap',
+          title: evil,
+          rowsAre: evil,
+          columnsAre: evil,
+          rows: [evil],
+          columns: [evil],
+          values: [[1]],
+          decimals: 1,
+        },
+      ],
+      evil,
+    );
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)');
+  });
+
+  it('carries what is drawn as JSON that cannot end its element', () => {
+    const page = pageOf([CHART]);
+    const [, json = ''] = /id="section-0-data">(.*?)<\/script>/s.exec(page) ?? [];
+    expect(JSON.parse(json)).toMatchObject({
+      xs: [1, 2],
+      series: [{ name: 'a</script>', values: [1.23457, null] }],
+    });
+  });
+
+  it('has scripts only when there is something to draw', () => {
+    const empty: Section = { ...CHART, xs: [], series: [] };
+    expect(pageOf([empty])).toContain('Nothing was measured.');
+    expect(pageOf([empty])).not.toContain('<script');
+    expect(pageOf([CHART])).toContain('uPlot');
+  });
+
+  it('has a script that a browser can read', () => {
+    const script = readFileSync(`${import.meta.dirname}/client/report-client.js`, 'utf8');
+    expect(() => new Function(script)).not.toThrow();
+  });
+
+  it('points out the best cell of a heat map and leaves unknown ones empty', () => {
+    const page = pageOf([
+      {
+        kind: 'heatMap',
+        title: 'Goodput',
+        rowsAre: 'prefill',
+        columnsAre: 'decode',
+        rows: ['1', '2'],
+        columns: ['1', '2'],
+        values: [
+          [0.25, null],
+          [1, 0.5],
+        ],
+        decimals: 2,
+        best: [1, 0],
+      },
+    ]);
+    expect(page).toContain('<td class="hot best" style="--heat:1.000">1.00</td>');
+    expect(page).toContain('<td class="none">–</td>');
+    expect(page).toContain('<td class="cool" style="--heat:0.000">0.25</td>');
+  });
+
+  it('cuts a table that nobody would read to its end', () => {
+    const rows = Array.from({ length: 2_000 }, (_none, i) => [`row ${i}`]);
+    const page = pageOf([{ kind: 'table', title: 'Long', columns: [{ name: 'row' }], rows }]);
+    expect(page).toContain('row 1023');
+    expect(page).not.toContain('row 1024');
+    expect(page).toContain('… and 976 more rows.');
+  });
+});
+
+describe('the report of a run', () => {
+  it('tells the same bytes of the same run, however long it took', () => {
+    const run = testRun({ requests: 300, roles: ['prefill', 'decode'] });
+    const told = [0.1, 9].map((wallSeconds) => {
+      const summary = summarise(run, { slo: SLO, seed: 1, wallSeconds });
+      return htmlReport(runReport({ run, summary, slo: SLO, title: 'A run', subtitle: '' }));
+    });
+    expect(told[0]).toBe(told[1]);
+  });
+
+  it.each([
+    [300_000, 4],
+    [500, 1_024],
+  ])('stays below 2 MiB with %i requests on %i engines', (requests, engines) => {
+    expect(htmlReport(reportOf(requests, engines)).length).toBeLessThan(2 * MEBIBYTE);
+  });
+
+  it('draws at most 500 points of a distribution, 600 of a gauge and 200 requests', () => {
+    const { sections } = reportOf(5_000, 8);
+    for (const section of sections) {
+      if (section.kind === 'lineChart') expect(section.xs.length).toBeLessThanOrEqual(600);
+      if (section.kind === 'gantt') expect(section.rows.length).toBeLessThanOrEqual(200);
+      if (section.kind !== 'lineChart') continue;
+      for (const { values } of section.series) expect(values.length).toBe(section.xs.length);
+    }
+  });
+
+  it('of no request at all is a page without charts of latencies', () => {
+    const run = testRun({ requests: 0, roles: ['aggregated'], samples: 0 });
+    const summary = summarise(run, { seed: 1, wallSeconds: 0.01 });
+    const page = htmlReport(runReport({ run, summary, slo: {}, title: 'Nothing', subtitle: '' }));
+    expect(page).toContain('Nothing was measured.');
+    expect(page).not.toMatch(/NaN|Infinity/);
+  });
+});

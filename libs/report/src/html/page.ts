@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { ReportPage } from '../sections';
+import { escapeText } from './escape';
+import { isDrawn, renderSection } from './render-section';
+import { stylesheet } from './styles';
+
+/** What a page may load: nothing. A report works from a disk, in a mail and in ten years. */
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/** A report as one HTML page without any link to the outside. The same page gives the same bytes. */
+export function htmlReport({ title, subtitle, sections }: ReportPage): string {
+  const drawn = sections.filter(isDrawn);
+  const hasCharts = drawn.some((section) => section.kind === 'lineChart');
+  const scripts = [
+    ...(hasCharts ? [asset('uplot/dist/uPlot.iife.min.js')] : []),
+    ...(drawn.length > 0 ? [clientScript()] : []),
+  ];
+  const links = sections.map((section, index) => {
+    const [short = ''] = section.title.split(':');
+    return `<a href="#section-${index}">${escapeText(short)}</a>`;
+  });
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${escapeText(title)}</title>`,
+    `<style>${hasCharts ? asset('uplot/dist/uPlot.min.css') : ''}${stylesheet()}</style>`,
+    '</head>',
+    '<body>',
+    `<header><h1>${escapeText(title)}</h1><p>${escapeText(subtitle)}</p>`,
+    `<nav aria-label="Sections">${links.join('')}</nav></header>`,
+    '<main>',
+    ...sections.map(renderSection),
+    '</main>',
+    ...scripts.map((script) => `<script>${script}</script>`),
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+function asset(name: string): string {
+  return withoutSourceMap(readFileSync(createRequire(__filename).resolve(name), 'utf8'));
+}
+
+/** The part that runs in the browser; it is built like any other file, into the folder beside this one. */
+function clientScript(): string {
+  const path = join(dirname(__filename), 'client', 'report-client.js');
+  return withoutSourceMap(readFileSync(path, 'utf8'));
+}
+
+function withoutSourceMap(text: string): string {
+  return text.replace(/\/[/*]# sourceMappingURL=.*$/m, '').trim();
+}

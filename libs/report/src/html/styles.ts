@@ -1,0 +1,76 @@
+import { TONES } from '../sections';
+
+/** The look of a page, in light and dark. Tones are hue and saturation; the lightness follows the colour scheme. */
+export function stylesheet(): string {
+  const tones = Object.entries(TONES);
+  const variables = tones.map(([name, [hue, saturation]]) => `--${name}:${hue} ${saturation}%;`);
+  const classes = tones.map(([name]) => {
+    return `.tone-${name}{background:hsl(var(--${name}) var(--tone-light));fill:hsl(var(--${name}) var(--tone-light))}`;
+  });
+  return `:root{${variables.join('')}}${RULES}${classes.join('')}`;
+}
+
+const RULES = `
+:root{--page:#f4f5f7;--panel:#fff;--text:#1b1f24;--muted:#59626e;--line:#dde1e7;--focus:#2f6fd6;--tone-light:48%;--heat-from:95%;--heat-by:-53%;--heat-cool:#10151c;--heat-hot:#fff;color-scheme:light}
+@media (prefers-color-scheme:dark){:root{--page:#12151a;--panel:#1b1f26;--text:#e4e8ee;--muted:#9ba5b3;--line:#343b46;--focus:#6aa5ff;--tone-light:64%;--heat-from:20%;--heat-by:31%;--heat-cool:#e4e8ee;--heat-hot:#fff;color-scheme:dark}}
+*{box-sizing:border-box}
+html{scroll-padding-top:3.5rem}
+body{margin:0;background:var(--page);color:var(--text);font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+header{padding:1.4rem 1.5rem 0;max-width:1500px;margin:auto}
+h1{font-size:1.5rem;margin:0 0 .2rem;overflow-wrap:anywhere}
+header p{margin:0 0 .8rem;color:var(--muted)}
+nav{display:flex;flex-wrap:wrap;gap:.3rem .9rem;font-size:.85rem;padding:.5rem 0;border-top:1px solid var(--line)}
+nav a{color:var(--muted);text-decoration:none}
+nav a:hover{color:var(--text);text-decoration:underline}
+main{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem;padding:.5rem 1.5rem 2rem;max-width:1500px;margin:auto}
+section{grid-column:span 2;background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem;min-width:0}
+section.half{grid-column:span 1}
+@media (max-width:900px){section.half{grid-column:span 2}main{padding:.5rem .6rem}header{padding:1rem .8rem 0}}
+h2{font-size:1rem;margin:0 0 .5rem}
+section>p{margin:-.2rem 0 .6rem;color:var(--muted);font-size:.85rem;max-width:75ch}
+:focus-visible{outline:2px solid var(--focus);outline-offset:2px;border-radius:4px}
+dl{margin:0}
+dl.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(126px,1fr));gap:.8rem}
+.tiles div{border-left:3px solid hsl(var(--prefill) var(--tone-light));padding-left:.7rem}
+dt{color:var(--muted);font-size:.8rem}
+dd{margin:0;overflow-wrap:break-word;min-width:0}
+.tiles dd{font-size:1.35rem;font-weight:600;font-variant-numeric:tabular-nums}
+dd small{display:block;font-size:.78rem;font-weight:400;color:var(--muted)}
+dl.list{columns:3 260px;column-gap:2rem;font-size:.85rem}
+.list div{display:flex;justify-content:space-between;gap:1rem;padding:.12rem 0;border-bottom:1px dotted var(--line);break-inside:avoid}
+.list dd{text-align:right}
+.scroll{overflow-x:auto;max-height:32rem}
+table{border-collapse:collapse;width:100%;font-size:.85rem;font-variant-numeric:tabular-nums}
+th,td{padding:.28rem .5rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
+thead th{color:var(--muted);font-weight:500;position:sticky;top:0;background:var(--panel)}
+tbody th{font-weight:500}
+.right{text-align:right}
+.bars th{width:1%}.bars td.right{width:1%}
+.bars td,.bars th{border:0;padding:.18rem .5rem}
+.track{min-width:8rem}
+.track i{display:block;height:.85rem;border-radius:3px;min-width:1px}
+.heatMap td{text-align:center;background:hsl(216 68% calc(var(--heat-from) + var(--heat)*var(--heat-by)));border:2px solid var(--panel);border-radius:4px;color:var(--heat-cool)}
+.heatMap td.hot{color:var(--heat-hot)}
+.heatMap td.none{background:none;color:var(--muted)}
+.heatMap td.best{outline:3px solid hsl(var(--decode) var(--tone-light));outline-offset:-3px;font-weight:700}
+.heatMap thead th{text-align:center}
+.drawn{position:relative}
+.drawn .hint,.controls{font-size:.78rem;color:var(--muted)}
+.plot{min-height:260px}
+.uplot{font-family:inherit}
+.u-legend{font-size:.78rem;text-align:left}
+.u-legend.u-inline .u-series{padding-right:.7rem}
+.u-legend th,.u-legend td{border:0;padding:.1rem .2rem;white-space:nowrap}
+.u-legend .u-marker{border-radius:2px}
+.u-select{background:hsl(var(--prefill) 50% / .18)}
+.controls{display:flex;flex-wrap:wrap;gap:.4rem;align-items:center;margin-bottom:.5rem}
+.controls button,.controls select{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--line);border-radius:6px;padding:.2rem .6rem;cursor:pointer}
+.controls button:disabled{opacity:.45;cursor:default}
+.key{display:inline-flex;align-items:center;gap:.3rem;margin-right:.6rem}
+.key i{width:.8rem;height:.8rem;border-radius:2px}
+.drawn svg{display:block;width:100%}
+.drawn svg text{fill:var(--muted);font-size:11px}
+.drawn svg line{stroke:var(--line)}
+.drawn svg rect{shape-rendering:crispEdges}
+@media print{nav,.controls{display:none}section{break-inside:avoid}}
+`;

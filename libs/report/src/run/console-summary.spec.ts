@@ -1,0 +1,45 @@
+import { parseSlo, summarise } from '@baton/analysis';
+import { describe, expect, it } from 'vitest';
+import { testRun } from '../test-run';
+import { consoleSummary } from './console-summary';
+
+const RUN = testRun({ requests: 500, roles: ['prefill', 'decode', 'decode'] });
+
+function told(slo?: string): string {
+  const objectives = slo === undefined ? {} : { slo: parseSlo(slo) };
+  return consoleSummary(summarise(RUN, { ...objectives, seed: 1, wallSeconds: 0.25 }), 'A run');
+}
+
+describe('a result on the console', () => {
+  it('tells requests, throughput, latencies and engines', () => {
+    const lines = told().split('\n');
+    expect(lines[0]).toBe('A run');
+    expect(lines).toContain('requests    500: 499 completed, 1 rejected');
+    const heads = lines.map((line) => line.split(/ {2,}/)[0]);
+    for (const head of ['latency', 'TTFT', 'TPOT', 'ITL', 'E2EL', 'prefill', 'decode']) {
+      expect(heads).toContain(head);
+    }
+    expect(told()).not.toContain('goodput');
+  });
+
+  it('tells goodput and who met which SLO', () => {
+    expect(told('ttft=500ms')).toMatch(/goodput +[\d.]+ requests\/s, .* meet ttft=500ms/);
+  });
+
+  it('lines columns up and has no trailing blank', () => {
+    const table = told()
+      .split('\n')
+      .filter((line) => /^(latency|TTFT|TPOT|ITL|E2EL)/.test(line));
+    expect(new Set(table.map((line) => line.length)).size).toBe(1);
+    expect(told()).not.toMatch(/ \n/);
+  });
+
+  it('fits a terminal of 100 columns', () => {
+    const longest = Math.max(
+      ...told('ttft=500ms,tpot=40ms')
+        .split('\n')
+        .map((line) => line.length),
+    );
+    expect(longest).toBeLessThanOrEqual(100);
+  });
+});

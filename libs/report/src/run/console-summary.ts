@@ -1,0 +1,96 @@
+import type { EngineRoleName, EngineSummary, Summary } from '@baton/analysis';
+import { consoleTable } from '../console-table';
+import { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
+import { outcomes } from './headline';
+import { distributions, LATENCIES, STATISTICS } from './latency-sections';
+
+const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
+
+/** A result for people: what was run, what came out, the latencies, and how busy the engines were. */
+export function consoleSummary(summary: Summary, title: string): string {
+  const parts = [`${title}\n`, facts(summary), latencyTable(summary), engineTable(summary.engines)];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function facts(summary: Summary): string {
+  const rows = [
+    ['requests', `${formatNumber(summary.requests)}: ${outcomes(summary)}`],
+    [
+      'simulated',
+      `${formatSeconds(summary.simulated_seconds)} in ${formatSeconds(summary.wall_seconds)}: ${formatNumber(summary.requests_per_wall_second)} requests/s, ${formatNumber(summary.steps)} steps`,
+    ],
+    [
+      'throughput',
+      `${formatNumber(summary.request_rps)} requests/s, ${formatNumber(summary.output_tokens_per_second)} output tokens/s, ${formatNumber(summary.total_tokens_per_second)} tokens/s`,
+    ],
+    ...goodput(summary),
+    [
+      'KV cache',
+      `${formatShare(summary.prefix_hit_rate)} of prompt tokens cached, ${formatBytes(summary.kv_transfer_bytes)} over links, ${formatNumber(summary.preemptions)} preemptions`,
+    ],
+  ];
+  return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
+}
+
+function goodput({ slo, slo_attainment, goodput_rps, goodput_rps_per_gpu }: Summary): string[][] {
+  if (slo === null) return [];
+  return [
+    [
+      'goodput',
+      `${formatNumber(goodput_rps)} requests/s, ${formatNumber(goodput_rps_per_gpu)} per GPU; ${formatShare(slo_attainment)} meet ${slo}`,
+    ],
+  ];
+}
+
+function latencyTable(summary: Summary): string {
+  const all = distributions(summary);
+  const columns = ['latency', ...STATISTICS].map((name, i) => {
+    return { name, align: i === 0 ? ('left' as const) : ('right' as const) };
+  });
+  const rows = LATENCIES.map(([name, short]) => {
+    return [short, ...STATISTICS.map((statistic) => formatMs(all[name][statistic]))];
+  });
+  return consoleTable(columns, rows);
+}
+
+/** One line per role; each engine stands in the JSON and in the report. */
+function engineTable(engines: readonly EngineSummary[]): string {
+  const rows = ROLES.flatMap((role) => {
+    const pool = engines.filter((engine) => engine.role === role);
+    return pool.length === 0 ? [] : [poolRow(role, pool)];
+  });
+  if (rows.length === 0) return '';
+  const names = [
+    'engines',
+    'number',
+    'GPUs',
+    'utilisation',
+    'lowest',
+    'highest',
+    'KV mean',
+    'KV max',
+  ];
+  const columns = names.map((name, i) => {
+    return { name, align: i === 0 ? ('left' as const) : ('right' as const) };
+  });
+  return consoleTable(columns, rows);
+}
+
+function poolRow(role: EngineRoleName, pool: readonly EngineSummary[]): (string | number)[] {
+  const busy = pool.map((engine) => engine.utilisation ?? 0);
+  const usage = pool.map((engine) => engine.kv_usage_mean ?? 0);
+  return [
+    role,
+    pool.length,
+    pool.reduce((sum, engine) => sum + engine.gpus, 0),
+    formatShare(meanOf(busy)),
+    formatShare(Math.min(...busy)),
+    formatShare(Math.max(...busy)),
+    formatShare(meanOf(usage)),
+    formatShare(Math.max(...pool.map((engine) => engine.kv_usage_max ?? 0))),
+  ];
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,126 @@
+import type {
+  EngineRoleName,
+  EngineSummary,
+  RunRecord,
+  SeriesRecord,
+  Summary,
+} from '@baton/analysis';
+import { usToSeconds } from '@baton/kernel';
+import { formatBytes, formatShare } from '../format-number';
+import type { BarsSection, LineChartSection, Section, Series, TableSection } from '../sections';
+import { averaged } from './averaged';
+
+const ROLES = ['prefill', 'decode', 'aggregated'] as const;
+const GAUGES = [
+  ['kvUsage', 'KV usage', '% of blocks', 100],
+  ['running', 'Running', 'sequences', 1],
+  ['waiting', 'Waiting', 'sequences', 1],
+  ['heldBlocks', 'Held for decode', 'blocks', 1],
+] as const;
+
+const MOST_POINTS = 600;
+/** More engines of one role than this are shown by their mean and their extremes. */
+const MOST_LINES = 12;
+const MOST_BARS = 32;
+
+/** How busy and how full each engine was, over the run and over time. */
+export function engineSections(run: RunRecord, summary: Summary): Section[] {
+  const roles = ROLES.filter((role) => run.engines.some((engine) => engine.role === role));
+  const gauges = GAUGES.flatMap((gauge) =>
+    roles
+      .filter((role) => gauge[0] !== 'heldBlocks' || role === 'prefill')
+      .map((role) => gaugeChart(run, role, gauge)),
+  );
+  return [utilisation(summary.engines), ...gauges, table(summary.engines)];
+}
+
+function utilisation(engines: readonly EngineSummary[]): BarsSection {
+  const shown = engines.slice(0, MOST_BARS);
+  const rest = engines.length - shown.length;
+  return {
+    kind: 'bars',
+    title: 'Utilisation',
+    note: `Share of time with a step under way${rest > 0 ? `; ${rest} more engines stand in the table` : ''}.`,
+    width: 'half',
+    full: 1,
+    bars: shown.map(({ engine, utilisation: value, role }) => {
+      return { label: engine, value, text: formatShare(value), tone: role };
+    }),
+  };
+}
+
+function gaugeChart(
+  { engines, series }: RunRecord,
+  role: EngineRoleName,
+  [gauge, title, label, factor]: (typeof GAUGES)[number],
+): LineChartSection {
+  const rows = engines.flatMap((engine, row) => (engine.role === role ? [row] : []));
+  const points = Math.min(MOST_POINTS, series.samples);
+  const curves = rows.map((row) => {
+    const from = row * series.samples;
+    const values = series[gauge].subarray(from, from + series.samples);
+    return averaged(values, points).map((value) => value * factor);
+  });
+  const names = rows.map((row) => engines[row]!.engineId);
+  return {
+    kind: 'lineChart',
+    title: `${title}, ${role}`,
+    width: 'half',
+    x: { label: 'simulated seconds' },
+    y: { label, ...(gauge === 'kvUsage' ? { range: [0, 100] as const } : {}) },
+    xs: instants(series, points),
+    series: curves.length > MOST_LINES ? envelope(curves, role) : lines(curves, names, role),
+  };
+}
+
+function instants({ startUs, intervalUs, samples }: SeriesRecord, points: number): number[] {
+  const perPoint = samples / points;
+  return Array.from({ length: points }, (_none, i) => {
+    return usToSeconds(startUs + (i + 0.5) * perPoint * intervalUs);
+  });
+}
+
+function lines(
+  curves: readonly number[][],
+  names: readonly string[],
+  tone: EngineRoleName,
+): Series[] {
+  return curves.map((values, i) => ({ name: names[i]!, values, tone }));
+}
+
+function envelope(curves: readonly number[][], tone: EngineRoleName): Series[] {
+  const across = (merge: (values: number[]) => number): number[] =>
+    curves[0]!.map((_value, point) => merge(curves.map((curve) => curve[point]!)));
+  const mean = across((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
+  return [
+    { name: 'highest', values: across((values) => Math.max(...values)), tone, style: 'dashed' },
+    { name: `mean of ${curves.length}`, values: mean, tone },
+    { name: 'lowest', values: across((values) => Math.min(...values)), tone, style: 'dashed' },
+  ];
+}
+
+function table(engines: readonly EngineSummary[]): TableSection {
+  const columns: [string, (engine: EngineSummary) => string | number | null][] = [
+    ['engine', (each) => each.engine],
+    ['GPUs', (each) => each.gpus],
+    ['steps', (each) => each.steps],
+    ['utilisation', (each) => formatShare(each.utilisation)],
+    ['finished', (each) => each.finished],
+    ['prompt computed', (each) => each.prompt_tokens_computed],
+    ['cached', (each) => each.prompt_tokens_cached],
+    ['transferred', (each) => each.prompt_tokens_transferred],
+    ['generated', (each) => each.generated_tokens],
+    ['KV mean', (each) => formatShare(each.kv_usage_mean)],
+    ['KV max', (each) => formatShare(each.kv_usage_max)],
+    ['KV moved', (each) => formatBytes(each.kv_transfer_bytes)],
+    ['preemptions', (each) => each.preemptions],
+    ['lease expiries', (each) => each.lease_expiries],
+  ];
+  return {
+    kind: 'table',
+    title: 'Engines',
+    note: 'Prompt and generated in tokens.',
+    columns: columns.map(([name], i) => ({ name, align: i === 0 ? 'left' : 'right' })),
+    rows: engines.map((engine) => columns.map(([, read]) => read(engine))),
+  };
+}

@@ -1,0 +1,99 @@
+import {
+  type CumulativeShare,
+  cumulativeShare,
+  cumulativeShareOfGaps,
+  type Distribution,
+  type Latencies,
+  type Objective,
+  type RunRecord,
+  type Slo,
+  type Summary,
+} from '@baton/analysis';
+import { usToMs } from '@baton/kernel';
+import { formatMs, formatShare } from '../format-number';
+import type { LineChartSection, TableSection } from '../sections';
+
+/** Short and long names of the four latencies, in the order in which they are told. */
+export const LATENCIES = [
+  ['ttft', 'TTFT', 'time to first token'],
+  ['tpot', 'TPOT', 'time per output token after the first'],
+  ['itl', 'ITL', 'gap between two tokens'],
+  ['e2el', 'E2EL', 'end-to-end latency'],
+] as const;
+
+export const STATISTICS = ['mean', 'p50', 'p90', 'p95', 'p99', 'max'] as const;
+
+export interface LatencyParts {
+  readonly summary: Summary;
+  readonly slo: Slo;
+  readonly latencies: Latencies;
+}
+
+/** A spread over more than this factor is drawn on a logarithmic axis. */
+const WIDE = 50;
+
+export function latencySections(
+  run: RunRecord,
+  { summary, slo, latencies }: LatencyParts,
+): (TableSection | LineChartSection)[] {
+  const curves: Record<Objective, CumulativeShare> = {
+    ttft: cumulativeShare(latencies.ttftUs),
+    tpot: cumulativeShare(latencies.tpotUs),
+    itl: cumulativeShareOfGaps(run.itl),
+    e2el: cumulativeShare(latencies.e2elUs),
+  };
+  const charts = LATENCIES.map(([name, short, long]) => {
+    return chart(`${short}: ${long}`, curves[name], name === 'itl' ? undefined : slo[name]);
+  });
+  return [table(summary, slo), ...charts];
+}
+
+/** Distributions by name, as they stand in a summary. */
+export function distributions(summary: Summary): Record<Objective, Distribution> {
+  const { ttft_ms, tpot_ms, itl_ms, e2el_ms } = summary;
+  return { ttft: ttft_ms, tpot: tpot_ms, itl: itl_ms, e2el: e2el_ms };
+}
+
+function table(summary: Summary, slo: Slo): TableSection {
+  const all = distributions(summary);
+  return {
+    kind: 'table',
+    title: 'Latency',
+    note: 'Over completed requests; ITL over all gaps between tokens.',
+    columns: ['', ...STATISTICS, 'SLO', 'attained'].map((name, i) => ({
+      name,
+      align: i === 0 ? ('left' as const) : ('right' as const),
+    })),
+    rows: LATENCIES.map(([name, short, long]) => {
+      const boundUs = slo[name];
+      const attained = summary.slo_attainment_by_objective[name] ?? null;
+      return [
+        `${short}, ${long}`,
+        ...STATISTICS.map((statistic) => formatMs(all[name][statistic])),
+        formatMs(boundUs === undefined ? null : usToMs(boundUs)),
+        formatShare(attained),
+      ];
+    }),
+  };
+}
+
+function chart(
+  title: string,
+  { us, shares }: CumulativeShare,
+  boundUs: number | undefined,
+): LineChartSection {
+  const xs = us.map(usToMs);
+  const low = xs[0] ?? 0;
+  const isWide = low > 0 && (xs.at(-1) ?? 0) / low > WIDE;
+  const atMs = boundUs === undefined ? undefined : usToMs(boundUs);
+  return {
+    kind: 'lineChart',
+    title,
+    width: 'half',
+    x: { label: 'latency', unit: 'ms', scale: isWide ? 'log' : 'linear' },
+    y: { label: '% at most', range: [0, 100] },
+    xs,
+    series: [{ name: 'share', values: shares.map((share) => share * 100), tone: 'prefill' }],
+    marks: atMs === undefined ? [] : [{ axis: 'x', at: atMs, label: `SLO ${formatMs(atMs)}` }],
+  };
+}

@@ -1,0 +1,84 @@
+import {
+  overTime,
+  type Phase,
+  PHASES,
+  type RunRecord,
+  type Slo,
+  type Summary,
+} from '@baton/analysis';
+import { usToSeconds } from '@baton/kernel';
+import { formatMs } from '../format-number';
+import type { BarsSection, LineChartSection, Series, Tone } from '../sections';
+
+const INTERVALS = 200;
+
+export const PHASE_TONES: Readonly<Record<Phase, Tone>> = {
+  queue: 'queue',
+  prefill: 'prefill',
+  hold: 'hold',
+  transfer: 'transfer',
+  decode_wait: 'wait',
+  decode: 'decode',
+};
+
+export const PHASE_NAMES: Readonly<Record<Phase, string>> = {
+  queue: 'queue',
+  prefill: 'prefill',
+  hold: 'hold',
+  transfer: 'transfer',
+  decode_wait: 'decode wait',
+  decode: 'decode',
+};
+
+/** What was asked of the cluster and what it gave, over time, and where the time of a request goes. */
+export function loadSections(
+  run: RunRecord,
+  { summary, slo }: { readonly summary: Summary; readonly slo: Slo },
+): (LineChartSection | BarsSection)[] {
+  const { endUs, log } = run;
+  const rates = overTime(log, { endUs, intervals: INTERVALS, slo });
+  const count = log.count === 0 ? 0 : INTERVALS;
+  const axes = {
+    kind: 'lineChart' as const,
+    width: 'half' as const,
+    x: { label: 'simulated seconds' },
+    xs: Array.from({ length: count }, (_none, i) => usToSeconds((i + 0.5) * rates.intervalUs)),
+  };
+  const line = (name: string, values: Float64Array, tone: Tone): Series => {
+    return { name, values: [...values], tone };
+  };
+  const good = summary.slo === null ? [] : [line('within the SLO', rates.good, 'good')];
+  return [
+    {
+      ...axes,
+      title: summary.slo === null ? 'Requests' : 'Goodput',
+      y: { label: 'requests/s' },
+      series: [
+        line('arriving', rates.arrivals, 'queue'),
+        line('completed', rates.completions, 'prefill'),
+        ...good,
+      ],
+    },
+    {
+      ...axes,
+      title: 'Throughput',
+      y: { label: 'output tokens/s' },
+      series: [{ ...line('output tokens', rates.outputTokens, 'decode'), style: 'area' }],
+    },
+    phaseBars(summary),
+  ];
+}
+
+function phaseBars({ phase_means_ms }: Summary): BarsSection {
+  return {
+    kind: 'bars',
+    title: 'Mean phases of a request',
+    width: 'half',
+    bars: PHASES.map((phase) => ({
+      label: PHASE_NAMES[phase],
+      value: phase_means_ms[phase],
+      text: formatMs(phase_means_ms[phase]),
+      tone: PHASE_TONES[phase],
+    })),
+  };
+}

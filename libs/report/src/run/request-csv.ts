@@ -1,0 +1,92 @@
+import {
+  goodness,
+  NEVER,
+  OUTCOMES,
+  type RequestLog,
+  type RunRecord,
+  type Slo,
+  tpotOf,
+} from '@baton/analysis';
+import { usToMs } from '@baton/kernel';
+
+const ROWS_PER_CHUNK = 1_024;
+
+const HEAD = [
+  'request',
+  'outcome',
+  'prompt_tokens',
+  'cached_tokens',
+  'transferred_tokens',
+  'output_tokens',
+  'emitted_tokens',
+  'preemptions',
+  'prefill_engine',
+  'decode_engine',
+  'arrival_us',
+  'prefill_start_us',
+  'held_us',
+  'transfer_start_us',
+  'transfer_end_us',
+  'first_token_us',
+  'finish_us',
+  'ttft_ms',
+  'tpot_ms',
+  'e2el_ms',
+  'meets_slo',
+];
+
+/**
+ * The log of a run as CSV, one row per request in order of arrival, in pieces of about 100 kB. Instants are µs of simulated time; what did not
+ * happen is empty, and so is `meets_slo` without an SLO.
+ */
+export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<string> {
+  const { log, engines } = run;
+  const names = engines.map(({ engineId }) => quoted(engineId));
+  const isGood = slo === undefined ? undefined : goodness(log, slo);
+  yield `${HEAD.join(',')}\n`;
+  for (let from = 0; from < log.count; from += ROWS_PER_CHUNK) {
+    let chunk = '';
+    const until = Math.min(log.count, from + ROWS_PER_CHUNK);
+    for (let row = from; row < until; row++) {
+      const verdict = isGood === undefined ? '' : isGood(row);
+      chunk += `${row},${OUTCOMES[log.outcome[row]!]},${counts(log, row)},${places(log, row, names)},${instants(log, row)},${latencies(log, row)},${verdict}\n`;
+    }
+    yield chunk;
+  }
+}
+
+function counts(log: RequestLog, row: number): string {
+  return `${log.promptTokens[row]},${log.cachedTokens[row]},${log.transferredTokens[row]},${log.outputTokens[row]},${log.emittedTokens[row]},${log.preemptions[row]}`;
+}
+
+function places(log: RequestLog, row: number, names: readonly string[]): string {
+  return `${names[log.prefillEngine[row]!] ?? ''},${names[log.decodeEngine[row]!] ?? ''}`;
+}
+
+function instants(log: RequestLog, row: number): string {
+  return `${instant(log.arrivalUs[row]!)},${instant(log.prefillStartUs[row]!)},${instant(log.heldUs[row]!)},${instant(log.transferStartUs[row]!)},${instant(log.transferEndUs[row]!)},${instant(log.firstTokenUs[row]!)},${instant(log.finishUs[row]!)}`;
+}
+
+function instant(us: number): string {
+  return us === NEVER ? '' : String(us);
+}
+
+function latencies(log: RequestLog, row: number): string {
+  const arrivalUs = log.arrivalUs[row]!;
+  const firstUs = log.firstTokenUs[row]!;
+  const finishUs = log.finishUs[row]!;
+  const ttft = firstUs === NEVER ? '' : usToMs(firstUs - arrivalUs);
+  const hasEnded = firstUs !== NEVER && finishUs !== NEVER;
+  const tpot = hasEnded && log.emittedTokens[row]! > 1 ? milliseconds(tpotOf(log, row)) : '';
+  return `${ttft},${tpot},${hasEnded ? usToMs(finishUs - arrivalUs) : ''}`;
+}
+
+/** To the microsecond. */
+function milliseconds(us: number): number {
+  return usToMs(Math.round(us));
+}
+
+/** A field that may hold any text (RFC 4180). */
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

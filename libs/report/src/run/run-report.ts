@@ -1,0 +1,41 @@
+import { latenciesOf, type RunRecord, type Slo, type Summary } from '@baton/analysis';
+import type { ReportPage, Section } from '../sections';
+import { engineSections } from './engine-sections';
+import { latencySections } from './latency-sections';
+import { loadSections } from './load-sections';
+import { headline } from './headline';
+import { timelineSection } from './timeline-section';
+
+/** A run with what is told about it. */
+export interface RunReport {
+  readonly run: RunRecord;
+  readonly summary: Summary;
+  readonly slo: Slo;
+  readonly title: string;
+  readonly subtitle: string;
+}
+
+/** The pages of one run. Nothing in it depends on the wall clock, so the same run gives the same bytes. */
+export function runReport(report: RunReport): ReportPage {
+  const { run, summary, slo, title, subtitle } = report;
+  return {
+    title,
+    subtitle,
+    sections: [
+      headline(summary),
+      ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
+      ...loadSections(run, { summary, slo }),
+      ...engineSections(run, summary),
+      timelineSection(run),
+      ...configuration(summary),
+    ],
+  };
+}
+
+function configuration({ config, seed }: Summary): Section[] {
+  if (config === undefined) return [];
+  const entries = Object.entries({ seed, ...config }).map(([key, value]) => {
+    return [key, typeof value === 'string' ? value : JSON.stringify(value)] as const;
+  });
+  return [{ kind: 'keyValues', title: 'Configuration', look: 'list', entries }];
+}

@@ -1,0 +1,49 @@
+import {
+  type EngineRecord,
+  NEVER,
+  PHASES,
+  readPhases,
+  type RequestLog,
+  type RunRecord,
+} from '@baton/analysis';
+import { usToMs } from '@baton/kernel';
+import { formatNumber } from '../format-number';
+import type { GanttSection } from '../sections';
+import { PHASE_NAMES, PHASE_TONES } from './load-sections';
+
+const MOST_ROWS = 200;
+
+/** Some requests from end to end: all of a short run, evenly chosen ones of a long one. */
+export function timelineSection({ log, engines }: RunRecord): GanttSection {
+  const count = Math.min(MOST_ROWS, log.count);
+  const rows = Array.from({ length: count }, (_none, i) => Math.floor((i * log.count) / count));
+  const which = `${count} of ${formatNumber(log.count)} requests, evenly chosen.`;
+  return {
+    kind: 'gantt',
+    title: 'Requests from arrival to last token',
+    note: `${count === log.count ? 'All requests.' : which} Hover a bar for its length, engines and tokens.`,
+    phases: PHASES.map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
+    rows: rows
+      .filter((row) => log.prefillStartUs[row] !== NEVER)
+      .map((row) => timelineRow(log, row, engines)),
+  };
+}
+
+function timelineRow(
+  log: RequestLog,
+  row: number,
+  engines: readonly EngineRecord[],
+): GanttSection['rows'][number] {
+  const spans = new Float64Array(PHASES.length);
+  readPhases(log, row, spans);
+  const on = [log.prefillEngine[row]!, log.decodeEngine[row]!]
+    .filter((engine, i, all) => engine >= 0 && all.indexOf(engine) === i)
+    .map((engine) => engines[engine]?.engineId ?? '?');
+  const cached = log.cachedTokens[row]! > 0 ? ` (${log.cachedTokens[row]} cached)` : '';
+  return {
+    label: `#${row}`,
+    startMs: usToMs(log.arrivalUs[row]!),
+    spansMs: [...spans].map((us) => (us === NEVER ? null : usToMs(us))),
+    detail: `${log.promptTokens[row]} prompt tokens${cached}, ${log.emittedTokens[row]} output tokens, ${on.join(' → ')}`,
+  };
+}

@@ -1,0 +1,128 @@
+/** Colours by meaning; a chart with several lines of one tone shades them. */
+export const TONES = {
+  prefill: [216, 68],
+  decode: [26, 80],
+  aggregated: [150, 50],
+  queue: [215, 12],
+  hold: [48, 85],
+  transfer: [266, 55],
+  wait: [338, 55],
+  good: [150, 50],
+  bad: [2, 65],
+} as const satisfies Record<string, readonly [hue: number, saturation: number]>;
+
+export type Tone = keyof typeof TONES;
+
+interface Heading {
+  readonly title: string;
+  /** One or two sentences below the title. */
+  readonly note?: string;
+  /** Share of the page's width; full when left out. */
+  readonly width?: 'half' | 'full';
+}
+
+export interface KeyValuesSection extends Heading {
+  readonly kind: 'keyValues';
+  /** `tiles` shows few entries large, `list` many of them small. */
+  readonly look: 'tiles' | 'list';
+  readonly entries: readonly (readonly [key: string, value: string, detail?: string])[];
+}
+
+export type Cell = string | number | null;
+
+export interface TableSection extends Heading {
+  readonly kind: 'table';
+  readonly columns: readonly { readonly name: string; readonly align?: 'left' | 'right' }[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+export interface Axis {
+  readonly label: string;
+  /** `ms`: values are milliseconds and are shown as `20 ms` or `1.5 s`. */
+  readonly unit?: 'ms';
+  readonly scale?: 'linear' | 'log';
+  /** Lower and upper end; from the values when left out. */
+  readonly range?: readonly [number, number];
+}
+
+export interface Series {
+  readonly name: string;
+  /** As many as `LineChartSection.xs`; null is a gap. */
+  readonly values: readonly (number | null)[];
+  readonly tone: Tone;
+  readonly style?: 'line' | 'dashed' | 'area' | 'points';
+}
+
+export interface LineChartSection extends Heading {
+  readonly kind: 'lineChart';
+  readonly x: Axis;
+  readonly y: Axis;
+  /** Ascending. */
+  readonly xs: readonly number[];
+  readonly series: readonly Series[];
+  /** Lines across the chart at one value of x or y. */
+  readonly marks?: readonly {
+    readonly axis: 'x' | 'y';
+    readonly at: number;
+    readonly label: string;
+  }[];
+}
+
+export interface BarsSection extends Heading {
+  readonly kind: 'bars';
+  /** Value of a full bar; the largest value when left out. */
+  readonly full?: number;
+  readonly bars: readonly {
+    readonly label: string;
+    readonly value: number | null;
+    /** The value as it is to be read, with its unit. */
+    readonly text: string;
+    readonly tone: Tone;
+  }[];
+}
+
+export interface HeatMapSection extends Heading {
+  readonly kind: 'heatMap';
+  readonly columnsAre: string;
+  readonly rowsAre: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly string[];
+  /** By row, then column; null where there is nothing. Larger is darker. */
+  readonly values: readonly (readonly (number | null)[])[];
+  readonly decimals: number;
+  /** The cell to point out, as row and column. */
+  readonly best?: readonly [number, number];
+}
+
+export interface GanttSection extends Heading {
+  readonly kind: 'gantt';
+  readonly phases: readonly { readonly name: string; readonly tone: Tone }[];
+  readonly rows: readonly {
+    readonly label: string;
+    readonly startMs: number;
+    /** Lengths in the order of `phases`, end to end; null = left out. */
+    readonly spansMs: readonly (number | null)[];
+    readonly detail: string;
+  }[];
+}
+
+export interface NoteSection extends Heading {
+  readonly kind: 'note';
+  readonly text: string;
+}
+
+/** A part of a report. All texts are plain text. */
+export type Section =
+  | KeyValuesSection
+  | TableSection
+  | LineChartSection
+  | BarsSection
+  | HeatMapSection
+  | GanttSection
+  | NoteSection;
+
+export interface ReportPage {
+  readonly title: string;
+  readonly subtitle: string;
+  readonly sections: readonly Section[];
+}
