@@ -51,7 +51,7 @@ export class ClusterRun {
     this.journal = new Journal(scenario.workload);
     this.telemetry = new Telemetry(most);
     this.handovers = new Handovers(scenario.workload.count, {
-      ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs },
+      ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs, onHandoff: observer.onHandoff },
       slots: {
         source: (engine) => most + engine,
         target: (engine) => 2 * most + engine,
@@ -124,8 +124,16 @@ export class ClusterRun {
 
   private step(engine: VirtualEngine, nowUs: Micros): void {
     if (engine.isStepping) this.endStep(engine);
-    else engine.begin(nowUs);
+    else this.beginStep(engine, nowUs);
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
+  }
+
+  /** A job takes a moment from the queue to the engine, so what a step made room for comes after the next one has begun. */
+  private beginStep(engine: VirtualEngine, nowUs: Micros): void {
+    engine.begin(nowUs);
+    if (!engine.mayTakeMore) return;
+    engine.mayTakeMore = false;
+    this.lifecycle.stages[engine.pool.role].refill(engine, nowUs);
   }
 
   private endStep(engine: VirtualEngine): void {

@@ -1,5 +1,6 @@
 import {
   type FetchFailure,
+  type HandoffEntry,
   leaseTimes,
   type ReleaseReason,
   type SourceAction,
@@ -68,6 +69,7 @@ export class Handovers {
       readonly calendar: Calendar;
       readonly slots: HandoverSlots;
       readonly kvLeaseUs: Micros;
+      readonly onHandoff?: ((entry: HandoffEntry) => void) | undefined;
     } & HandoverEvents,
   ) {
     this.epochs = new Uint16Array(count).fill(1);
@@ -190,13 +192,17 @@ export class Handovers {
 
   private atSource(engine: number, fact: SourceFact, nowUs: Micros): void {
     const source = this.sources[engine]!;
-    for (const action of source.handle(fact)) this.carryOutSource(engine, action, nowUs);
+    const actions = source.handle(fact);
+    this.parts.onHandoff?.({ side: 'source', engineId: this.idOf(engine), fact, actions });
+    for (const action of actions) this.carryOutSource(engine, action, nowUs);
     this.setAlarm(this.parts.slots.source(engine), source.nextWakeUpUs(), nowUs);
   }
 
   private atTarget(engine: number, fact: TargetFact, nowUs: Micros): void {
     const target = this.targets[engine]!;
-    for (const action of target.handle(fact)) this.carryOutTarget(engine, action, nowUs);
+    const actions = target.handle(fact);
+    this.parts.onHandoff?.({ side: 'target', engineId: this.idOf(engine), fact, actions });
+    for (const action of actions) this.carryOutTarget(engine, action, nowUs);
     this.setAlarm(this.parts.slots.target(engine), target.nextWakeUpUs(), nowUs);
   }
 
@@ -276,6 +282,10 @@ export class Handovers {
       default:
         return unreachable(action);
     }
+  }
+
+  private idOf(engine: number): string {
+    return this.parts.engines[engine]!.engineId;
   }
 
   private postToSource(to: string, fact: SourceFact): void {

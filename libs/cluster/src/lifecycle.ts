@@ -76,7 +76,6 @@ export class Lifecycle {
     for (const handle of facts.finished) this.finish(engine, handle, nowUs);
     for (const handle of facts.rejected) this.reject(engine, handle, nowUs);
     if (engine.waitingForRoom > 0) this.reserve(engine, nowUs);
-    this.stages[engine.pool.role].refill(engine, nowUs);
   }
 
   onOffered(row: number, nowUs: Micros): void {
@@ -93,9 +92,7 @@ export class Lifecycle {
     log.transferEndUs[row] = nowUs;
     log.transferredTokens[row] = tokens;
     if (tokens === 0) log.transferStartUs[row] = nowUs;
-    engine.interrupt(nowUs);
-    engine.engine.kvArrived(this.outputHandle[row]!);
-    engine.wake(nowUs);
+    engine.kvArrived(this.outputHandle[row]!, nowUs);
   }
 
   /** The KV is lost: decode lets go, and the prompt is computed again, as long as it may be. */

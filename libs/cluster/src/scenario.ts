@@ -1,4 +1,5 @@
 import type { EngineOptions } from '@baton/engine';
+import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { EngineRole, PlacerSpec } from '@baton/placement';
 import type { Workload } from '@baton/workload';
@@ -55,6 +56,8 @@ export interface RunObserver {
   readonly onProgress?: (ended: number, count: number) => void;
   /** A step of an engine, or a leap of several. */
   readonly onSteps?: (span: StepSpan) => void;
+  /** Every call of a hand-over coordinator, in order. */
+  readonly onHandoff?: (entry: HandoffEntry) => void;
 }
 
 /** One object for the whole run: copy what you keep. */

@@ -38,7 +38,11 @@ export class VirtualEngine {
   waitingForRoom = 0;
   /** What the counter of generated tokens said after the last step. */
   generatedBefore = 0;
+  /** The last step has made room, and nothing was taken since. */
+  mayTakeMore = false;
   private rows = new Int32Array(64);
+  /** Sequences whose KV has come since the last step began. */
+  private readonly arrived: SequenceHandle[] = [];
   private stepping = false;
   private mayExtend = false;
 
@@ -110,8 +114,17 @@ export class VirtualEngine {
     if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
   }
 
+  /** The KV of the sequence is here: it counts from the next step on, as live engines take notice of it. */
+  kvArrived(handle: SequenceHandle, nowUs: Micros): void {
+    this.interrupt(nowUs);
+    this.arrived.push(handle);
+    this.wake(nowUs);
+  }
+
   begin(nowUs: Micros): void {
     const { calendar, leap } = this.parts;
+    for (const handle of this.arrived) this.engine.kvArrived(handle);
+    this.arrived.length = 0;
     let endUs = this.engine.beginStep(nowUs);
     if (endUs === undefined) {
       calendar.clear(this.index);
@@ -132,6 +145,7 @@ export class VirtualEngine {
     this.stepping = false;
     this.mayExtend = false;
     this.busyUs += facts.endUs - facts.startUs;
+    this.mayTakeMore = facts.scheduled.length + facts.finished.length + facts.held.length > 0;
     this.parts.calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }

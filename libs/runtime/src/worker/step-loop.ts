@@ -77,13 +77,13 @@ export class StepLoop {
     this.isWakeDue = true;
     this.options.clock.wall.soon(() => {
       this.isWakeDue = false;
-      if (!this.isStepping) this.guard(() => this.begin(this.freeSinceUs));
+      if (!this.isStepping) this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
     });
   }
 
   /** Starts the next step at `fromUs`, or where the next arrival makes one possible. */
-  private begin(fromUs: Micros): void {
-    let startUs = this.options.engine().hasWork() ? fromUs : this.nextCauseUs(fromUs);
+  private begin(fromUs: Micros | undefined): void {
+    let startUs = fromUs;
     while (startUs !== undefined && !this.isStopped) {
       this.admitUpTo(startUs);
       const endUs = this.options.engine().beginStep(startUs);
@@ -94,6 +94,15 @@ export class StepLoop {
       }
       startUs = this.nextCauseUs(startUs);
     }
+  }
+
+  /**
+   * Right behind the step that ended, if anything waits. (An engine that came to rest goes on from what wakes it, although something may have
+   * waited all the while: for blocks, say, which that has freed.)
+   */
+  private startOfNext(): Micros | undefined {
+    const { freeSinceUs } = this;
+    return this.options.engine().hasWork() ? freeSinceUs : this.nextCauseUs(freeSinceUs);
   }
 
   private nextCauseUs(fromUs: Micros): Micros | undefined {
@@ -120,7 +129,7 @@ export class StepLoop {
     onStep(endUs - this.stepStartUs, lateUs);
     onFacts(engine().endStep());
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    if (!this.isStepping) this.begin(this.freeSinceUs);
+    if (!this.isStepping) this.begin(this.startOfNext());
   }
 
   private reAnchor(): void {

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import type { Stage } from '@baton/contract';
+import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
+import { simulate } from '@baton/cluster';
+import type { EngineOptions } from '@baton/engine';
+import type { Workload } from '@baton/workload';
+import { describe, expect, it } from 'vitest';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/src/test-scenario';
+import { World } from '../../libs/runtime/src/worker/test-world';
+
+/** What one request went through: instants from the first arrival on, and counts. */
+interface Facts {
+  readonly heldUs: number | undefined;
+  readonly kvReadyUs: number | undefined;
+  readonly cachedTokens: number;
+  readonly transferredTokens: number;
+  readonly firstTokenUs: number;
+  readonly finishUs: number;
+}
+
+interface Told {
+  readonly facts: Facts[];
+  readonly lifecycles: unknown;
+}
+
+const LEASE_US = 30_000_000;
+
+/**
+ * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond, where the live clock has no order. Blocks and slots suffice:
+ * who gets the last one first depends on the broker. What is shared are batches (of chunks of 16 tokens), cache and link.
+ */
+const OPTIONS: Partial<EngineOptions> = {
+  ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
+  longPrefillTokenThreshold: 16,
+  stepTime: {
+    description: 'odd',
+    stepUs: (b) => 100_003.7 + 1_009.3 * b.prefillTokens + 97.1 * b.decodeContext,
+    decodeLaw: () => ({ baseUs: 100_003.7, perContextUs: 97.1, contextLimit: Infinity }),
+  },
+};
+
+/** The same cluster as live hosts on a clock that stands still between events, and on the virtual clock. */
+const CLUSTERS: Readonly<Record<string, readonly Stage[]>> = {
+  '1P1D': ['prefill', 'decode'],
+  '1A': ['aggregated'],
+};
+
+async function live(
+  stages: readonly Stage[],
+  workload: Workload,
+  options: Partial<EngineOptions>,
+): Promise<Told> {
+  const world = await World.open();
+  const entries: HandoffEntry[] = [];
+  const startUs = world.wall.nowUs();
+  for (const stage of stages) {
+    const pool = poolFor(stage, 1, options);
+    await world.host(stage, {
+      engine: pool.options,
+      host: {
+        kvLeaseUs: LEASE_US,
+        onHandoff: (entry) => entries.push(entry),
+        facts: {
+          ...{ model: 'm', tensorParallelSize: 1, kvBytesPerToken: pool.kvBytesPerToken },
+          ...pool.options,
+          link: pool.link,
+        },
+      },
+    });
+  }
+  for (let row = 0; row < workload.count; row++) {
+    await world.wall.advance(startUs + workload.arrivalUs[row]! - world.wall.nowUs());
+    await world.submit(row, {
+      requestId: String(row),
+      promptTokens: workload.promptTokens[row]!,
+      outputTokens: workload.outputTokens[row]!,
+      maxTokens: workload.outputTokens[row]!,
+      flow: stages.includes('prefill') ? 'route' : 'local',
+      blockHashes: [
+        ...workload.contentIds.subarray(
+          workload.contentStart[row]!,
+          workload.contentStart[row + 1]!,
+        ),
+      ],
+    });
+  }
+  const rows = Array.from({ length: workload.count }, (_, row) => row);
+  expect(await world.untilEnded(...rows)).toBe(true);
+  // Read-ends and releases of the last request.
+  await world.wall.advance(1_000);
+  await world.close();
+  const facts = rows.map((row) => liveFacts(world, { row, entries, startUs }));
+  return { facts, lifecycles: lifecycleOf(entries) };
+}
+
+function liveFacts(
+  world: World,
+  of: { row: number; entries: readonly HandoffEntry[]; startUs: number },
+): Facts {
+  const received = world.of(of.row);
+  const tokens = received.filter(
+    ({ kind, count }) => count > 0 && (kind === 'tokens' || kind === 'end'),
+  );
+  const scheduled = received.filter(({ kind }) => kind === 'scheduled');
+  const at = (us: number | undefined): number | undefined =>
+    us === undefined ? us : us - of.startUs;
+  const told = (kind: string): number | undefined =>
+    of.entries.find(({ fact }) => {
+      return fact.kind === kind && 'requestId' in fact && fact.requestId === String(of.row);
+    })?.fact.nowUs;
+  return {
+    // Simulated time begins with the hosts.
+    heldUs: told('prompt-held'),
+    kvReadyUs: told('transfer-done'),
+    cachedTokens: scheduled[0]!.extra,
+    transferredTokens: scheduled.at(-1)!.count,
+    firstTokenUs: at(tokens[0]!.stepEndUs)!,
+    finishUs: at(tokens.at(-1)!.stepEndUs)!,
+  };
+}
+
+function virtual(topology: string, workload: Workload, options: Partial<EngineOptions>): Told {
+  const entries: HandoffEntry[] = [];
+  const { log } = simulate(scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US }), {
+    onHandoff: (entry) => entries.push(entry),
+  });
+  const at = (us: number): number | undefined => (us < 0 ? undefined : us);
+  const facts = Array.from({ length: workload.count }, (_, row) => ({
+    heldUs: at(log.heldUs[row]!),
+    kvReadyUs: log.transferredTokens[row]! > 0 ? at(log.transferEndUs[row]!) : undefined,
+    cachedTokens: log.cachedTokens[row]!,
+    transferredTokens: log.transferredTokens[row]!,
+    firstTokenUs: log.firstTokenUs[row]!,
+    finishUs: log.finishUs[row]!,
+  }));
+  return { facts, lifecycles: lifecycleOf(entries) };
+}
+
+/** Whether a request or its KV comes in the very microsecond in which a step ends: the live clock has no order there. */
+function hasTie(topology: string, workload: Workload): boolean {
+  const stepEnds = new Set<number>();
+  const { log } = simulate(
+    scenarioWith(topology, workload, { options: OPTIONS, kvLeaseUs: LEASE_US, leap: false }),
+    { onSteps: ({ endUs }) => stepEnds.add(endUs) },
+  );
+  return [...workload.arrivalUs, ...log.transferEndUs].some((us) => stepEnds.has(us));
+}
+
+const request = fc.record({
+  gapUs: fc.integer({ min: 1, max: 400_000 }),
+  prompt: fc.integer({ min: 1, max: 60 }),
+  output: fc.integer({ min: 1, max: 20 }),
+  family: fc.integer({ min: 0, max: 2 }),
+  shared: fc.integer({ min: 0, max: 12 }),
+});
+
+describe('INV-13: live and virtual agree', () => {
+  it.each(Object.keys(CLUSTERS))('on every fact of every request in %s', async (topology) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 30 }), async (requests) => {
+        let atUs = 0;
+        const rows = requests.map(({ gapUs, family, shared, ...row }) => {
+          atUs += gapUs;
+          const content = Array.from({ length: shared }, (_, i) => 1 + family * 20 + i);
+          return { ...row, atUs, content };
+        });
+        const workload = workloadOf(rows);
+        fc.pre(!hasTie(topology, workload));
+        const seen = await live(CLUSTERS[topology]!, workload, OPTIONS);
+        expect(seen).toEqual(virtual(topology, workload, OPTIONS));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
