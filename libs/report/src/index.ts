@@ -4,6 +4,7 @@ export { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from 
 export { htmlReport } from './html/page';
 export { chartSvg } from './html/svg';
 export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
+export type { TracedSteps, TraceParts } from './run/chrome-trace';
 export { consoleSummary } from './run/console-summary';
 export { requestCsv } from './run/request-csv';
 export { runReport } from './run/run-report';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testRun } from '../test-run';
-import { busySpans } from './busy-spans';
-import { chromeTrace } from './chrome-trace';
+import { chromeTrace, type TraceParts } from './chrome-trace';
 
 interface Event {
   readonly ph: string;
@@ -12,9 +11,15 @@ interface Event {
   readonly dur?: number;
 }
 
-function traceOf(requests: number, traced?: number): { note: string; events: Event[] } {
-  const run = testRun({ requests, roles: ['prefill', 'decode', 'aggregated'] });
-  const { otherData, traceEvents } = JSON.parse([...chromeTrace(run, traced)].join('')) as {
+interface Trace {
+  readonly note: string;
+  readonly events: readonly Event[];
+}
+
+function traceOf(count: number, parts: Partial<TraceParts> = {}): Trace {
+  const run = testRun({ requests: count, roles: ['prefill', 'decode', 'aggregated'] });
+  const pieces = chromeTrace({ run, steps: [], requests: 10_000, ...parts });
+  const { otherData, traceEvents } = JSON.parse([...pieces].join('')) as {
     otherData: { note: string };
     traceEvents: Event[];
   };
@@ -44,8 +49,8 @@ describe('a trace', () => {
   });
 
   it('tells only of as many requests as asked for, and says so', () => {
-    const { note, events } = traceOf(400, 25);
-    expect(note).toBe('requests: the first 25 of 400');
+    const { note, events } = traceOf(400, { requests: 25 });
+    expect(note).toBe('the first 25 of 400 requests, the first 0 of the steps and leaps');
     const ids = events.flatMap(({ id }) => (id === undefined ? [] : [id]));
     expect(Math.max(...ids)).toBe(24);
     const counted = (all: readonly Event[]): number => all.filter(({ ph }) => ph === 'C').length;
@@ -56,16 +61,16 @@ describe('a trace', () => {
     expect(traceOf(0).events.every(({ ph }) => ph === 'M' || ph === 'C')).toBe(true);
   });
 
-  it('shows when an engine had work as spans that do not touch', () => {
-    const { log } = testRun({ requests: 300, roles: ['prefill', 'decode'] });
-    for (const engine of [0, 1]) {
-      const spans = busySpans(log, engine, Infinity);
-      expect(spans.length).toBeGreaterThan(0);
-      spans.reduce((before, span) => {
-        expect(span.untilUs).toBeGreaterThanOrEqual(span.fromUs);
-        expect(span.fromUs).toBeGreaterThan(before);
-        return span.untilUs;
-      }, -Infinity);
-    }
+  it('shows steps and leaps on the engine that took them', () => {
+    const at = { promptTokens: 0, generatedTokens: 64 };
+    const steps = [
+      { engine: 0, startUs: 0, endUs: 900, steps: 1, promptTokens: 512, generatedTokens: 0 },
+      { engine: 1, startUs: 900, endUs: 4_900, steps: 4, ...at },
+    ];
+    const spans = traceOf(20, { steps }).events.filter(({ ph }) => ph === 'X');
+    expect(spans).toMatchObject([
+      { name: 'prefill', pid: 2, ts: 0, dur: 900 },
+      { name: 'decode, 4 steps', pid: 3, ts: 900, dur: 4_000 },
+    ]);
   });
 });

@@ -6,10 +6,10 @@ import {
   type RequestLog,
   type RunRecord,
 } from '@baton/analysis';
-import { busySpans } from './busy-spans';
+import type { Micros } from '@baton/kernel';
 import { PHASE_NAMES } from './load-sections';
 
-/** Requests that a trace tells of when nothing else is asked for: about 10 MB. */
+/** Requests and steps that a trace tells of when nothing else is asked for: some 20 MB. */
 export const TRACED_REQUESTS = 10_000;
 
 const REQUESTS_PID = 1;
@@ -18,18 +18,36 @@ const EVENTS_PER_CHUNK = 1_024;
 
 type TraceEvent = Readonly<Record<string, unknown>>;
 
+/** A step of an engine, or a leap of several. */
+export interface TracedSteps {
+  readonly engine: number;
+  readonly startUs: Micros;
+  readonly endUs: Micros;
+  readonly steps: number;
+  readonly promptTokens: number;
+  readonly generatedTokens: number;
+}
+
+export interface TraceParts {
+  readonly run: RunRecord;
+  /** In the order in which they began on their engine; none when they were not recorded. */
+  readonly steps: readonly TracedSteps[];
+  /** The first so many are told of. */
+  readonly requests: number;
+}
+
 /**
- * A run in Chrome's trace event format, for ui.perfetto.dev and chrome://tracing, in pieces: one process per engine with the spans in which
- * it had work and its gauges as counters, and one with the first requests as asynchronous spans, one per phase.
+ * A run in Chrome's trace event format, for ui.perfetto.dev and chrome://tracing, in pieces: one process per engine with its steps and its
+ * gauges as counters, and one with the first requests as asynchronous spans, one per phase.
  * Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
-export function* chromeTrace(run: RunRecord, requests = TRACED_REQUESTS): Generator<string> {
+export function* chromeTrace({ run, steps, requests }: TraceParts): Generator<string> {
   const traced = Math.min(requests, run.log.count);
-  const note = `requests: the first ${traced} of ${run.log.count}`;
+  const note = `the first ${traced} of ${run.log.count} requests, the first ${steps.length} of the steps and leaps`;
   yield `{"displayTimeUnit":"ms","otherData":{"note":${JSON.stringify(note)}},"traceEvents":[\n`;
   let separator = '';
   let pending: string[] = [];
-  for (const event of events(run, traced)) {
+  for (const event of events(run, steps, traced)) {
     pending.push(JSON.stringify(event));
     if (pending.length < EVENTS_PER_CHUNK) continue;
     yield separator + pending.join(',\n');
@@ -40,14 +58,18 @@ export function* chromeTrace(run: RunRecord, requests = TRACED_REQUESTS): Genera
   yield '\n]}\n';
 }
 
-function* events(run: RunRecord, traced: number): Generator<TraceEvent> {
+function* events(
+  run: RunRecord,
+  steps: readonly TracedSteps[],
+  traced: number,
+): Generator<TraceEvent> {
   const untilUs = lastInstant(run.log, traced);
   yield named(REQUESTS_PID, 'requests');
   for (const [index, engine] of run.engines.entries()) {
     yield named(FIRST_ENGINE_PID + index, engine.engineId);
-    yield* busyEvents(run, index, untilUs);
     yield* counterEvents(run, index, untilUs);
   }
+  for (const span of steps) yield stepEvent(span);
   for (let row = 0; row < traced; row++) yield* requestEvents(run, row);
 }
 
@@ -55,12 +77,18 @@ function named(pid: number, name: string): TraceEvent {
   return { ph: 'M', name: 'process_name', pid, tid: 0, args: { name } };
 }
 
-function* busyEvents({ log }: RunRecord, engine: number, untilUs: number): Generator<TraceEvent> {
-  const at = { pid: FIRST_ENGINE_PID + engine, tid: 0 };
-  for (const { fromUs, untilUs: endUs } of busySpans(log, engine, untilUs)) {
-    if (fromUs > untilUs) return;
-    yield { ph: 'X', name: 'has work', ...at, ts: fromUs, dur: endUs - fromUs };
-  }
+function stepEvent(span: TracedSteps): TraceEvent {
+  const { engine, startUs, endUs, steps, promptTokens, generatedTokens } = span;
+  const kind = promptTokens > 0 ? 'prefill' : 'decode';
+  return {
+    ph: 'X',
+    name: steps === 1 ? kind : `${kind}, ${steps} steps`,
+    pid: FIRST_ENGINE_PID + engine,
+    tid: 0,
+    ts: startUs,
+    dur: endUs - startUs,
+    args: { prompt_tokens: promptTokens, generated_tokens: generatedTokens },
+  };
 }
 
 function* counterEvents(run: RunRecord, engine: number, untilUs: number): Generator<TraceEvent> {
