@@ -120,7 +120,7 @@ function liveFacts(
 }
 
 function virtual(topology: string, workload: Workload, options: Partial<EngineOptions>): Told {
-  const entries: HandoffEntry[] = [];
+  const entries: HandoffEntry<number>[] = [];
   const { log } = simulate(scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US }), {
     onHandoff: (entry) => entries.push(entry),
   });
@@ -133,7 +133,10 @@ function virtual(topology: string, workload: Workload, options: Partial<EngineOp
     firstTokenUs: log.firstTokenUs[row]!,
     finishUs: log.finishUs[row]!,
   }));
-  return { facts, lifecycles: lifecycleOf(entries) };
+  const lifecycles = lifecycleOf(entries)
+    .map((life) => ({ ...life, requestId: String(life.requestId) }))
+    .sort((a, b) => (a.requestId < b.requestId ? -1 : 1));
+  return { facts, lifecycles };
 }
 
 /** Whether a request or its KV comes in the very microsecond in which a step ends: the live clock has no order there. */

@@ -5,14 +5,13 @@ import {
   type ReleaseReason,
   type SourceAction,
   SourceCoordinator,
-  type SourceFact,
   type TargetAction,
   TargetCoordinator,
-  type TargetFact,
   TransferSet,
 } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
+import { type Facts, HandoverFacts } from './handover-facts';
 import type { VirtualEngine } from './virtual-engine';
 
 /** Nothing is lost on the way between virtual engines, so a question is answered at the instant at which it is asked. */
@@ -39,23 +38,28 @@ export interface HandoverSlots {
   readonly transfers: number;
 }
 
-type Post =
-  | { readonly side: 'source'; readonly engine: number; readonly fact: SourceFact }
-  | { readonly side: 'target'; readonly engine: number; readonly fact: TargetFact };
+export interface HandoverParts extends HandoverEvents {
+  readonly engines: readonly VirtualEngine[];
+  readonly calendar: Calendar;
+  readonly slots: HandoverSlots;
+  readonly kvLeaseUs: Micros;
+  readonly onHandoff?: ((entry: HandoffEntry<number>) => void) | undefined;
+}
+
+type SourceDoes<K extends SourceAction['kind']> = Extract<SourceAction<number>, { kind: K }>;
+type TargetDoes<K extends TargetAction['kind']> = Extract<TargetAction<number>, { kind: K }>;
 
 /**
  * Drives the two coordinators of every engine and the transfers between them on the virtual clock. Messages take no time: what one side
- * sends is told to the other at the same instant, in the order of sending.
+ * sends is told to the other at the same instant, before the next thing that it has to do.
  */
 export class Handovers {
-  private readonly sources: SourceCoordinator[] = [];
-  private readonly targets: TargetCoordinator[] = [];
-  private readonly byId = new Map<string, VirtualEngine>();
-  private readonly transfers = new TransferSet();
+  private readonly sources: SourceCoordinator<number>[] = [];
+  private readonly targets: TargetCoordinator<number>[] = [];
+  private readonly transfers = new TransferSet<number>();
   /** Transfers whose end has not been told. */
   private underWay = 0;
-  private isDelivering = false;
-  private posts: Post[] = [];
+  private readonly facts = new HandoverFacts();
   private readonly epochs: Uint16Array;
   private readonly generations: Int32Array;
   /** By row: the engine that holds, or held, its prompt; the one that fetches it. */
@@ -64,13 +68,7 @@ export class Handovers {
 
   constructor(
     count: number,
-    private readonly parts: {
-      readonly engines: readonly VirtualEngine[];
-      readonly calendar: Calendar;
-      readonly slots: HandoverSlots;
-      readonly kvLeaseUs: Micros;
-      readonly onHandoff?: ((entry: HandoffEntry) => void) | undefined;
-    } & HandoverEvents,
+    private readonly parts: HandoverParts,
   ) {
     this.epochs = new Uint16Array(count).fill(1);
     this.generations = new Int32Array(count);
@@ -79,14 +77,12 @@ export class Handovers {
   }
 
   /** An engine has joined. */
-  add(engine: VirtualEngine): void {
+  add({ index, pool }: VirtualEngine): void {
     const lease = leaseTimes(this.parts.kvLeaseUs);
-    this.byId.set(engine.engineId, engine);
-    this.sources[engine.index] = new SourceCoordinator({ lease });
-    this.targets[engine.index] = new TargetCoordinator({
-      lease,
-      answerWithinUs: ANSWER_WITHIN_US,
-      bytesPerToken: engine.pool.kvBytesPerToken,
+    this.sources[index] = new SourceCoordinator({ lease, tellsShares: false });
+    this.targets[index] = new TargetCoordinator({
+      ...{ lease, answerWithinUs: ANSWER_WITHIN_US },
+      bytesPerToken: pool.kvBytesPerToken,
     });
   }
 
@@ -101,45 +97,42 @@ export class Handovers {
   }
 
   held(row: number, engine: VirtualEngine, at: { tokens: number; nowUs: Micros }): void {
+    const { held } = this.facts;
     this.holder[row] = engine.index;
-    this.tellSource(engine.index, {
-      kind: 'prompt-held',
-      requestId: String(row),
-      epoch: this.epochs[row]!,
-      ...at,
-    });
+    held.requestId = row;
+    held.epoch = this.epochs[row]!;
+    held.tokens = at.tokens;
+    held.nowUs = at.nowUs;
+    this.tellSource(engine.index, held);
   }
 
   accepted(row: number, engine: VirtualEngine, nowUs: Micros): void {
+    const { accepted } = this.facts;
     this.reader[row] = engine.index;
-    const requestId = String(row);
-    const epoch = this.epochs[row]!;
-    const source = {
-      engineId: this.parts.engines[this.holder[row]!]!.engineId,
-      ...{ requestId, epoch },
-      generation: this.generations[row]!,
-    };
-    this.tellTarget(engine.index, { kind: 'accepted', requestId, epoch, source, nowUs });
+    accepted.requestId = accepted.source.requestId = row;
+    accepted.epoch = accepted.source.epoch = this.epochs[row]!;
+    accepted.source.engineId = this.holder[row]!;
+    accepted.source.generation = this.generations[row]!;
+    accepted.nowUs = nowUs;
+    this.tellTarget(engine.index, accepted);
   }
 
   rejected(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const requestId = String(row);
     const epoch = this.epochs[row]!;
     const source = {
-      engineId: this.parts.engines[this.holder[row]!]!.engineId,
-      ...{ requestId, epoch },
+      ...{ engineId: this.holder[row]!, requestId: row, epoch },
       generation: this.generations[row]!,
     };
-    this.tellTarget(engine.index, { kind: 'rejected', requestId, epoch, source, nowUs });
+    this.tellTarget(engine.index, { kind: 'rejected', requestId: row, epoch, source, nowUs });
   }
 
   reserved(row: number, missingTokens: number, nowUs: Micros): void {
-    this.tellTarget(this.reader[row]!, {
-      kind: 'reserved',
-      requestId: String(row),
-      epoch: this.epochs[row]!,
-      ...{ missingTokens, nowUs },
-    });
+    const { reserved } = this.facts;
+    reserved.requestId = row;
+    reserved.epoch = this.epochs[row]!;
+    reserved.missingTokens = missingTokens;
+    reserved.nowUs = nowUs;
+    this.tellTarget(this.reader[row]!, reserved);
   }
 
   sourceTick(engine: number, nowUs: Micros): void {
@@ -151,165 +144,136 @@ export class Handovers {
   }
 
   transfersDue(nowUs: Micros): void {
+    const { done } = this.facts;
     for (const { id } of this.transfers.completed(nowUs)) {
-      const row = Number(id);
       this.underWay--;
-      this.post({
-        side: 'target',
-        engine: this.reader[row]!,
-        fact: { kind: 'transfer-done', requestId: id, epoch: this.epochs[row]!, nowUs },
-      });
+      done.requestId = id;
+      done.epoch = this.epochs[id]!;
+      done.nowUs = nowUs;
+      this.tellTarget(this.reader[id]!, done);
     }
-    this.deliver(nowUs);
     this.setTransferAlarm(nowUs);
   }
 
-  private tellSource(engine: number, fact: SourceFact): void {
-    this.post({ side: 'source', engine, fact });
-    this.deliver(fact.nowUs);
-  }
-
-  private tellTarget(engine: number, fact: TargetFact): void {
-    this.post({ side: 'target', engine, fact });
-    this.deliver(fact.nowUs);
-  }
-
-  private post(post: Post): void {
-    this.posts.push(post);
-  }
-
-  private deliver(nowUs: Micros): void {
-    if (this.isDelivering) return;
-    this.isDelivering = true;
-    for (let next = 0; next < this.posts.length; next++) {
-      const post = this.posts[next]!;
-      if (post.side === 'source') this.atSource(post.engine, post.fact, nowUs);
-      else this.atTarget(post.engine, post.fact, nowUs);
-    }
-    this.posts.length = 0;
-    this.isDelivering = false;
-  }
-
-  private atSource(engine: number, fact: SourceFact, nowUs: Micros): void {
+  private tellSource(engine: number, fact: Facts['source']): void {
+    const { nowUs } = fact;
     const source = this.sources[engine]!;
     const actions = source.handle(fact);
-    this.parts.onHandoff?.({ side: 'source', engineId: this.idOf(engine), fact, actions });
+    this.parts.onHandoff?.({ side: 'source', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutSource(engine, action, nowUs);
     this.setAlarm(this.parts.slots.source(engine), source.nextWakeUpUs(), nowUs);
   }
 
-  private atTarget(engine: number, fact: TargetFact, nowUs: Micros): void {
+  private tellTarget(engine: number, fact: Facts['target']): void {
+    const { nowUs } = fact;
     const target = this.targets[engine]!;
     const actions = target.handle(fact);
-    this.parts.onHandoff?.({ side: 'target', engineId: this.idOf(engine), fact, actions });
+    this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
     this.setAlarm(this.parts.slots.target(engine), target.nextWakeUpUs(), nowUs);
   }
 
-  private carryOutSource(engine: number, action: SourceAction, nowUs: Micros): void {
-    const { engines } = this.parts;
+  private carryOutSource(engine: number, action: SourceAction<number>, nowUs: Micros): void {
     switch (action.kind) {
-      case 'hand-over': {
-        const row = Number(action.requestId);
-        this.generations[row] = action.generation;
-        return this.parts.onOffered(row, nowUs);
-      }
-      case 'answer-read': {
-        const { attempt, outcome, heldTokens, activeReads } = action;
-        return this.post({
-          side: 'target',
-          engine: this.byId.get(action.to)!.index,
-          fact: {
-            kind: 'read-answered',
-            from: engines[engine]!.engineId,
-            requestId: action.readerRequestId,
-            ...{ attempt, outcome, heldTokens, activeReads, nowUs },
-            bytesPerSecond: engines[engine]!.pool.link.bytesPerSecond,
-          },
-        });
-      }
+      case 'hand-over':
+        this.generations[action.requestId] = action.generation;
+        return this.parts.onOffered(action.requestId, nowUs);
+      case 'answer-read':
+        return this.answer(engine, action, nowUs);
       case 'share-changed':
         // The one set of transfers knows how many there are at each end.
         return;
       case 'release-blocks': {
-        const { reason } = action;
-        return this.parts.onReleased(engines[engine]!, Number(action.requestId), { reason, nowUs });
+        const { reason, requestId } = action;
+        return this.parts.onReleased(this.parts.engines[engine]!, requestId, { reason, nowUs });
       }
       default:
         return unreachable(action);
     }
   }
 
-  private carryOutTarget(engine: number, action: TargetAction, nowUs: Micros): void {
-    const { engines } = this.parts;
-    const reader = engines[engine]!.engineId;
+  private carryOutTarget(engine: number, action: TargetAction<number>, nowUs: Micros): void {
     switch (action.kind) {
-      case 'send-read': {
-        const { requestId, epoch, generation, attempt, readerRequestId } = action;
-        return this.postToSource(action.to, {
-          kind: 'read-requested',
-          ...{ requestId, epoch, generation, attempt, readerRequestId, reader, nowUs },
-        });
-      }
-      case 'send-read-end': {
-        const { requestId, generation, readerRequestId, outcome } = action;
-        return this.postToSource(action.to, {
-          kind: 'read-ended',
-          ...{ requestId, generation, readerRequestId, outcome, reader, nowUs },
-        });
-      }
+      case 'send-read':
+        return this.read(engine, action, nowUs);
+      case 'send-read-end':
+        return this.endRead(engine, action, nowUs);
       case 'send-heartbeats': {
-        const { requestIds } = action;
-        return this.postToSource(action.to, { kind: 'heartbeat', requestIds, reader, nowUs });
+        const { requestIds, to } = action;
+        return this.tellSource(to, { kind: 'heartbeat', requestIds, reader: engine, nowUs });
       }
       case 'send-release': {
-        const { requestId, generation } = action;
-        const fact = { kind: 'release-requested', requestId, generation, reader, nowUs } as const;
-        return this.postToSource(action.to, fact);
+        const { requestId, generation, to } = action;
+        const release = { kind: 'release-requested', requestId, generation } as const;
+        return this.tellSource(to, { ...release, reader: engine, nowUs });
       }
       case 'start-transfer':
-        return this.startTransfer(engines[engine]!, action, nowUs);
+        return this.startTransfer(engine, action, nowUs);
       case 'set-share':
         return;
       case 'cancel-transfer':
         if (this.transfers.cancel(action.requestId, nowUs)) this.underWay--;
         return this.setTransferAlarm(nowUs);
       case 'kv-ready':
-        engines[engine]!.kvTransferBytes += action.transferredBytes;
-        return this.parts.onKvReady(Number(action.requestId), action.transferredTokens, nowUs);
+        this.parts.engines[engine]!.kvTransferBytes += action.transferredBytes;
+        return this.parts.onKvReady(action.requestId, action.transferredTokens, nowUs);
       case 'kv-failed':
-        return this.parts.onKvFailed(Number(action.requestId), action.why, nowUs);
+        return this.parts.onKvFailed(action.requestId, action.why, nowUs);
       default:
         return unreachable(action);
     }
   }
 
-  private idOf(engine: number): string {
-    return this.parts.engines[engine]!.engineId;
+  private answer(from: number, action: SourceDoes<'answer-read'>, nowUs: Micros): void {
+    const { answered } = this.facts;
+    answered.from = from;
+    answered.requestId = action.readerRequestId;
+    answered.attempt = action.attempt;
+    answered.outcome = action.outcome;
+    answered.heldTokens = action.heldTokens;
+    answered.activeReads = action.activeReads;
+    answered.bytesPerSecond = this.parts.engines[from]!.pool.link.bytesPerSecond;
+    answered.nowUs = nowUs;
+    this.tellTarget(action.to, answered);
   }
 
-  private postToSource(to: string, fact: SourceFact): void {
-    this.post({ side: 'source', engine: this.byId.get(to)!.index, fact });
+  private read(reader: number, action: TargetDoes<'send-read'>, nowUs: Micros): void {
+    const { requested } = this.facts;
+    requested.requestId = action.requestId;
+    requested.epoch = action.epoch;
+    requested.generation = action.generation;
+    requested.reader = reader;
+    requested.readerRequestId = action.readerRequestId;
+    requested.attempt = action.attempt;
+    requested.nowUs = nowUs;
+    this.tellSource(action.to, requested);
   }
 
-  private startTransfer(
-    target: VirtualEngine,
-    action: Extract<TargetAction, { kind: 'start-transfer' }>,
-    nowUs: Micros,
-  ): void {
-    const { link } = target.pool;
-    this.transfers.start({
-      id: action.requestId,
-      sourceId: action.sourceId,
-      targetId: target.engineId,
-      bytes: action.bytes,
-      baseLatencyUs: link.baseLatencyUs,
-      sourceBytesPerSecond: action.bytesPerSecond,
-      targetBytesPerSecond: link.bytesPerSecond,
-      nowUs,
-    });
+  private endRead(reader: number, action: TargetDoes<'send-read-end'>, nowUs: Micros): void {
+    const { ended } = this.facts;
+    ended.requestId = action.requestId;
+    ended.generation = action.generation;
+    ended.reader = reader;
+    ended.readerRequestId = action.readerRequestId;
+    ended.outcome = action.outcome;
+    ended.nowUs = nowUs;
+    this.tellSource(action.to, ended);
+  }
+
+  private startTransfer(reader: number, action: TargetDoes<'start-transfer'>, nowUs: Micros): void {
+    const { start } = this.facts;
+    const { link } = this.parts.engines[reader]!.pool;
+    start.id = action.requestId;
+    start.sourceId = action.sourceId;
+    start.targetId = reader;
+    start.bytes = action.bytes;
+    start.baseLatencyUs = link.baseLatencyUs;
+    start.sourceBytesPerSecond = action.bytesPerSecond;
+    start.targetBytesPerSecond = link.bytesPerSecond;
+    start.nowUs = nowUs;
+    this.transfers.start(start);
     this.underWay++;
-    this.parts.onTransferStarted(Number(action.requestId), nowUs);
+    this.parts.onTransferStarted(action.requestId, nowUs);
     this.setTransferAlarm(nowUs);
   }
 

@@ -56,8 +56,8 @@ export interface RunObserver {
   readonly onProgress?: (ended: number, count: number) => void;
   /** A step of an engine, or a leap of several. */
   readonly onSteps?: (span: StepSpan) => void;
-  /** Every call of a hand-over coordinator, in order. */
-  readonly onHandoff?: (entry: HandoffEntry) => void;
+  /** Every call of a hand-over coordinator, in order. Requests go by their rows, engines by their indices. */
+  readonly onHandoff?: (entry: HandoffEntry<number>) => void;
 }
 
 /** One object for the whole run: copy what you keep. */
