@@ -1,6 +1,6 @@
 import type { Engine, EngineOptions } from '@baton/engine';
 import { buildStepTimeModel, findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
-import { BLOCK_TOKENS, CONTENT_COUNT, poissonLoad } from './load';
+import { budgetWorkload } from '@baton/workload';
 import { Pairs } from './pairs';
 
 /**
@@ -9,17 +9,18 @@ import { Pairs } from './pairs';
  *   node dist/bench/engine-steps/main.js [requests] [requests per second]
  */
 const requests = Number(process.argv[2] ?? 1_000_000);
-const requestsPerSecond = Number(process.argv[3] ?? 38);
+const ratePerSecond = Number(process.argv[3] ?? 45);
+const load = budgetWorkload({ ratePerSecond, count: requests });
 
 const placement = { model: findModel('llama-3.1-70b'), gpu: findGpu('a100'), tp: 8 };
-const capacity = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
+const capacity = { ...placement, gpuMemoryUtilization: 0.9, blockSize: load.contentBlockTokens };
 
 const options: EngineOptions = {
   maxNumSeqs: 256,
   maxNumBatchedTokens: 8_192,
-  blockSize: BLOCK_TOKENS,
+  blockSize: load.contentBlockTokens,
   numBlocks: kvCapacityBlocks(capacity),
-  contentCount: CONTENT_COUNT,
+  contentCount: load.contentCount,
   maxModelLen: placement.model.maxContext,
   longPrefillTokenThreshold: 0,
   enablePrefixCaching: true,
@@ -33,7 +34,7 @@ const options: EngineOptions = {
   warmupSteps: 0,
 };
 
-const pairs = new Pairs(poissonLoad(requests, requestsPerSecond), {
+const pairs = new Pairs(load, {
   prefill: 4,
   decode: 8,
   options,
@@ -44,7 +45,15 @@ pairs.run();
 const wallMs = performance.now() - beganMs;
 const cpu = process.cpuUsage(before);
 
-function sum(seats: readonly { engine: Engine }[], key: keyof Engine['counters']): number {
+type Count =
+  | 'prefixHitsTokens'
+  | 'prefixQueriesTokens'
+  | 'steps'
+  | 'finished'
+  | 'generatedTokens'
+  | 'preemptions';
+
+function sum(seats: readonly { engine: Engine }[], key: Count): number {
   return seats.reduce((total, { engine }) => total + engine.counters[key], 0);
 }
 
@@ -66,6 +75,7 @@ const result = {
   prefill_hit_rate: hitRate(prefill),
   decode_hit_rate: hitRate(decode),
   preemptions: sum(prefill, 'preemptions') + sum(decode, 'preemptions'),
+  prefill_busy: pairs.prefillBusyUs / prefill.length / pairs.nowUs,
   simulated_seconds: pairs.nowUs / 1e6,
   rss_mib: process.memoryUsage().rss / 2 ** 20,
 };

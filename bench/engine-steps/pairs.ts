@@ -1,6 +1,6 @@
 import { Engine, type EngineOptions, type SequenceHandle, type SequenceSpec } from '@baton/engine';
 import { assert, EventQueue, type Micros } from '@baton/kernel';
-import type { Load } from './load';
+import type { Workload } from '@baton/workload';
 
 const TRANSFER_US = 20_000;
 /** Payloads below are engines whose step ends, above rows whose transfer does. */
@@ -31,6 +31,7 @@ export class Pairs {
   readonly decode: Seat[];
   nowUs: Micros = 0;
   stepEnds = 0;
+  prefillBusyUs: Micros = 0;
   private readonly seats: Seat[];
   private readonly events = new EventQueue(4_096);
   private readonly spec: { -readonly [K in keyof SequenceSpec]: SequenceSpec[K] };
@@ -39,7 +40,7 @@ export class Pairs {
   private arrived = 0;
 
   constructor(
-    private readonly load: Load,
+    private readonly load: Workload,
     { prefill, decode, options }: Cluster,
   ) {
     this.seats = Array.from({ length: prefill + decode }, () => ({
@@ -92,8 +93,8 @@ export class Pairs {
     const { engine, rowOf } = this.seats[index]!;
     spec.promptTokens = load.promptTokens[row]!;
     spec.outputTokens = load.outputTokens[row]!;
-    spec.blockFrom = load.contentFrom[row]!;
-    spec.blockCount = load.contentCount[row]!;
+    spec.blockFrom = load.contentStart[row]!;
+    spec.blockCount = load.contentStart[row + 1]! - spec.blockFrom;
     spec.arrivalUs = this.nowUs;
     spec.mode = mode;
     const admission = engine.submit(spec);
@@ -118,8 +119,9 @@ export class Pairs {
 
   private endStep(index: number): void {
     const { engine, rowOf } = this.seats[index]!;
-    const { held, finished } = engine.endStep();
+    const { startUs, held, finished } = engine.endStep();
     this.stepEnds++;
+    if (this.isPrefill(index)) this.prefillBusyUs += this.nowUs - startUs;
     for (let i = 0; i < held.length; i++) this.handOver(rowOf[held[i]!]!);
     if (finished.length > 0) this.reserve(index);
     this.beginStep(index);

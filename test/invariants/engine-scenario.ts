@@ -81,6 +81,7 @@ const knobs = fc.record({
   maxNumBatchedTokens: fc.integer({ min: 1, max: 120 }),
   longPrefillTokenThreshold: fc.constantFrom(0, 0, 7),
   enablePrefixCaching: fc.boolean(),
+  evictionPolicy: fc.constantFrom('lru' as const, 'lru' as const, 'fifo' as const),
   globalCacheHitThreshold: fc.constantFrom(0, 0, 0, 0.2),
   enableChunkedPrefill: fc.constantFrom(true, true, false),
   schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const, 'sjf' as const),

@@ -18,6 +18,8 @@ export interface EngineOptions {
   /** Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk; they are not set aside. Unset: false. */
   readonly schedulerReserveFullIsl?: boolean;
   readonly enablePrefixCaching: boolean;
+  /** Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or the one filled first. */
+  readonly evictionPolicy?: 'lru' | 'fifo';
   readonly enableChunkedPrefill: boolean;
   /** `cacheHitThreshold` of sequences that name none, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;

@@ -37,6 +37,7 @@ const scenario = fc.record({
   numBlocks: fc.integer({ min: 1, max: 20 }),
   contentCount: fc.constantFrom(0, CONTENTS),
   enablePrefixCaching: fc.constantFrom(true, true, false),
+  evictionPolicy: fc.constantFrom('lru' as const, 'fifo' as const),
   operations: fc.array(operation, { maxLength: 60 }),
 });
 

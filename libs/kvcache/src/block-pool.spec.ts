@@ -163,4 +163,22 @@ describe('BlockPool', () => {
     expect(() => pool.audit([list, list])).toThrow(/lost count of its owners/);
     expect(() => pool.audit([list])).not.toThrow();
   });
+
+  it('under fifo evicts what was filled first, used since or not, and what is in use when it is free', () => {
+    pool = new BlockPool({ numBlocks: 4, enablePrefixCaching: true, evictionPolicy: 'fifo' });
+    const old = owner(1, [101]);
+    const young = owner(2, [201, 202]);
+    pool.release(young);
+    pool.release(old);
+    expect(pool.freeOrder()).toEqual([0, 101, 202, 201]);
+    const again = new BlockList();
+    hits([101]);
+    pool.share(found, again);
+    owner(1);
+    pool.release(owner(1));
+    expect(hits([201])).toBe(1);
+    expect(hits([202])).toBe(0);
+    pool.release(again);
+    expect(pool.freeOrder()).toEqual([101, 201, 0]);
+  });
 });

@@ -2,7 +2,9 @@ import { assert } from '@baton/kernel';
 import type { BlockList } from './block-list';
 import { BlockTable, FIELDS } from './block-table';
 import { createIndex } from './create-index';
-import { type FreeOrder, LruOrder } from './free-order';
+import { FifoOrder } from './fifo-order';
+import type { FreeOrder } from './free-order';
+import { LruOrder } from './lru-order';
 import type { PrefixIndex } from './prefix-index';
 
 // Bound here: an imported name is read through a getter each time.
@@ -14,6 +16,8 @@ export interface BlockPoolOptions {
   readonly enablePrefixCaching: boolean;
   /** Says that hashes are the integers 1..contentCount, which are found faster; unset or 0: they may be any. */
   readonly contentCount?: number | undefined;
+  /** Which block nobody uses is given up first: the least recently freed (`lru`, as in vLLM, unless given), or the one filled first (`fifo`). */
+  readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
 }
 
 /** The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it again. */
@@ -38,15 +42,17 @@ export class BlockPool {
   private readonly order: FreeOrder;
   private readonly index: PrefixIndex;
   private readonly enablePrefixCaching: boolean;
+  private readonly isFifo: boolean;
 
-  constructor({ numBlocks, enablePrefixCaching, contentCount }: BlockPoolOptions) {
+  constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
     this.numBlocks = numBlocks;
     this.enablePrefixCaching = enablePrefixCaching;
     this.table = new BlockTable(numBlocks);
     this.rows = this.table.rows;
-    this.order = new LruOrder(this.table);
-    this.index = createIndex(numBlocks, contentCount);
+    this.isFifo = options.evictionPolicy === 'fifo';
+    this.order = this.isFifo ? new FifoOrder(this.table) : new LruOrder(this.table);
+    this.index = createIndex(numBlocks, options.contentCount);
   }
 
   /** Blocks that nobody uses, whether they still hold findable content or not. */
@@ -101,7 +107,7 @@ export class BlockPool {
   }
 
   /**
-   * Takes `count` blocks for new content, giving up what was freed the longest ago; the owner adds them to its list.
+   * Takes `count` blocks for new content, giving up what the eviction policy says; the owner adds them to its list.
    *
    * @returns false, with nothing changed, when there are not so many free blocks.
    */
@@ -131,6 +137,7 @@ export class BlockPool {
       const hash = hashes[hashFrom + i]!;
       if (hash !== 0) this.enter(list, i, hash);
     }
+    if (this.isFifo) this.placeFilled(list, published);
   }
 
   /** Gives up the owner's references and empties the list. Its tail is freed first, so it is evicted before its head. */
@@ -232,6 +239,14 @@ export class BlockPool {
     const id = at < list.numbered ? list.ids[at]! : -1;
     if (id >= 0) index.add(hash, id);
     else if (index.add(hash, table.nextVacant)) list.number(at, table.draw());
+  }
+
+  /** Gives the blocks that were filled together their places: the tail before the head, which is worth more. */
+  private placeFilled({ ids, numbered }: BlockList, from: number): void {
+    for (let i = numbered - 1; i >= from; i--) {
+      const id = ids[i]!;
+      if (id >= 0 && this.index.hashOf(id) !== 0) this.order.filled(id);
+    }
   }
 
   private evict(id: number): void {

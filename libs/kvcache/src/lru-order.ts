@@ -1,0 +1,49 @@
+import { BlockRing } from './block-ring';
+import type { BlockTable } from './block-table';
+import type { FreeOrder } from './free-order';
+
+/** Least recently freed first, as in vLLM. */
+export class LruOrder implements FreeOrder {
+  size: number;
+  private readonly ring: BlockRing;
+
+  /** All blocks are free and private. */
+  constructor(table: BlockTable) {
+    this.ring = new BlockRing(table);
+    this.size = table.numBlocks;
+    this.ring.appendPrivate(this.size);
+  }
+
+  filled(): void {}
+
+  freed(id: number): void {
+    this.ring.append(id);
+    this.size++;
+  }
+
+  used(id: number): void {
+    this.ring.remove(id);
+    this.size--;
+  }
+
+  freedPrivate(count: number): void {
+    this.ring.appendPrivate(count);
+    this.size += count;
+  }
+
+  takePrivate(most: number): number {
+    const count = this.ring.takePrivate(most);
+    this.size -= count;
+    return count;
+  }
+
+  takeFindable(): number {
+    const id = this.ring.first;
+    this.used(id);
+    return id;
+  }
+
+  toArray(): number[] {
+    return this.ring.toArray();
+  }
+}
