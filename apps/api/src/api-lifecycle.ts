@@ -1,8 +1,9 @@
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { BatonConfig, JobRouting, Logger } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from './admission/admission-gate';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
+import { Rehomer } from './cluster/rehomer';
 import { GenerationService } from './generation/generation.service';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { Aborter } from './sequences/aborter';
@@ -10,7 +11,7 @@ import { frameFaults } from './sequences/frame-faults';
 import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
 import { ReaderWatch } from './streaming/reader-watch';
-import { CONFIG, LOGGER } from './tokens';
+import { CONFIG, LOGGER, ROUTING } from './tokens';
 
 const DRAIN_CHECK_MS = 20;
 /** How long clients have to take over the error that ended their requests. */
@@ -31,13 +32,17 @@ export class ApiLifecycle {
     private readonly aborter: Aborter,
     private readonly exposed: ExposedEngines,
     private readonly process: ProcessMetrics,
+    private readonly rehomer: Rehomer,
+    @Inject(ROUTING) private readonly routing: JobRouting,
   ) {}
 
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
     await this.inbox.start(frameFaults(this.config));
     this.cluster.onEngines(() => void this.gate.refreshTotals().catch(() => undefined));
+    await this.routing.start();
     await this.cluster.start();
+    this.rehomer.start();
     this.recovery.start();
     this.readers.start();
     this.process.start();
@@ -62,6 +67,8 @@ export class ApiLifecycle {
 
   async stop(): Promise<void> {
     this.recovery.stop();
+    this.rehomer.stop();
+    await this.routing.stop().catch(() => undefined);
     this.readers.stop();
     this.process.stop();
     this.exposed.stop();

@@ -1,17 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import {
+  type BatonConfig,
+  buildRouting,
+  type JobRouting,
+  type Logger,
+  SystemWallClock,
+} from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { AdmissionGate } from './admission/admission-gate';
+import { SloGate } from './admission/slo-gate';
 import { ApiLifecycle } from './api-lifecycle';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
 import { ModelsController } from './cluster/models.controller';
+import { Rehomer } from './cluster/rehomer';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
+import { JobPlacement } from './generation/job-placement';
 import { KvCapacity } from './generation/kv-capacity';
 import { KvRelease } from './generation/kv-release';
 import { RoutePlanner } from './generation/route-planner';
@@ -21,6 +30,7 @@ import { ErrorFilter } from './http/error.filter';
 import { contextOf } from './http/request-context';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
+import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
 import { Aborter } from './sequences/aborter';
@@ -30,7 +40,7 @@ import { Resender } from './sequences/resender';
 import { SequenceTable } from './sequences/sequence-table';
 import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
 /** What the module cannot make by itself. */
 export interface ApiDependencies {
@@ -49,16 +59,20 @@ const PROVIDERS = [
   FrameInbox,
   GenerationService,
   HttpMetrics,
+  JobPlacement,
   KvCapacity,
   KvRelease,
   ModelCatalog,
+  PlacementMetrics,
   ProcessMetrics,
   ReaderWatch,
   Readiness,
   Recovery,
+  Rehomer,
   RequestMetrics,
   Resender,
   RoutePlanner,
+  SloGate,
   Submitter,
 ];
 
@@ -75,11 +89,17 @@ export class ApiModule {
         { provide: TRANSPORT, useValue: transport },
         { provide: LOGGER, useValue: logger },
         { provide: API_IDENTITY, useValue: identity },
+        { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };
   }
+}
+
+function routingOf(config: BatonConfig, transport: Transport, identity: ApiIdentity): JobRouting {
+  const wall = new SystemWallClock();
+  return buildRouting({ config, transport, routerId: identity.apiId, role: 'api', wall });
 }
 
 /** One line per answer at level debug, without headers and bodies; at other levels the middleware is not even there. */

@@ -2,6 +2,8 @@
 export const TRANSPORT = Symbol('transport');
 export const CONFIG = Symbol('config');
 export const LOGGER = Symbol('logger');
+/** The way of jobs into queues: `JobRouting`. */
+export const ROUTING = Symbol('routing');
 export const API_IDENTITY = Symbol('api-identity');
 
 export interface ApiIdentity {

@@ -41,6 +41,13 @@ describe('Placer', () => {
     expect([1, 2, 3, 4].map(() => placer.atHandOver(decode))).toEqual([0, 1, 2, 0]);
   });
 
+  it('chooses prefill alone in the same turns as both', () => {
+    const placer = build({ prefill: ROUND_ROBIN });
+    expect(placer.onPrefill(prefill)).toBe(0);
+    expect(placer.atArrival(prefill, decode).prefill).toBe(1);
+    expect(build({}).onPrefill(prefill)).toBe(SHARED_QUEUE);
+  });
+
   it('has turns of its own for aggregated engines', () => {
     const placer = build({ prefill: ROUND_ROBIN });
     placer.atArrival(prefill, decode);

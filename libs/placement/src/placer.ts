@@ -73,6 +73,11 @@ export class Placer {
     return choose(this.decodeLate, decode);
   }
 
+  /** The prefill engine alone: of a request whose decode is not ours to place, or one that is placed again. */
+  onPrefill(prefill: PlacementContext): number {
+    return choose(this.prefill, prefill);
+  }
+
   /** The engine of a request that goes to aggregated engines. */
   onAggregated(aggregated: PlacementContext): number {
     return choose(this.aggregated, aggregated);

@@ -21,6 +21,13 @@ const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 8 }), {
   maxLength: 12,
 });
 
+/** A session that the ring of e0 and e1 gives to the engine of this index. */
+function sessionOf(engine: number): number {
+  const engines = [0, 1].map((i) => engineView({ engineId: `e${i}` }));
+  const at = placed(unbounded(), engines).indexOf(`e${engine}`);
+  return SESSIONS[at]!;
+}
+
 describe('SessionSticky', () => {
   it('gives every engine about its share of sessions', () => {
     const counts = new Map<string, number>();
@@ -66,9 +73,24 @@ describe('SessionSticky', () => {
         const context = placementContext({ engines, request: placementRequest({ sessionKey }) });
         const chosen = policy.choose(context);
         const all = counts.reduce((sum, count) => sum + count, 1);
-        expect(counts[chosen]! + 1).toBeLessThanOrEqual(Math.ceil((1.25 * all) / counts.length));
+        const bound = Math.max(8, Math.ceil((1.25 * all) / counts.length));
+        expect(counts[chosen]! + 1).toBeLessThanOrEqual(bound);
       }),
     );
+  });
+
+  it('keeps a session where it is while that engine has few requests, and lets it go beyond', () => {
+    const policy = new SessionSticky({ kind: 'session-sticky' });
+    const choose = (requests: number) =>
+      policy.choose(
+        placementContext({
+          engines: [requests, 0].map((count, i) =>
+            engineView({ engineId: `e${i}`, requests: count }),
+          ),
+          request: placementRequest({ sessionKey: sessionOf(0) }),
+        }),
+      );
+    expect([0, 3, 7, 8, 20].map(choose)).toEqual([0, 0, 0, 1, 1]);
   });
 
   it('sends requests without a session where the fewest are', () => {

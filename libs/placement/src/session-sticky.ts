@@ -10,9 +10,12 @@ export interface SessionStickySpec {
   readonly loadFactor?: number | undefined;
 }
 
+/** Requests up to which an engine is never too full to keep a session: below, the bound would follow chance, not load. */
+const ALWAYS_ROOM = 8;
+
 /**
  * Requests of one session meet on one engine, by consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam 2018): an engine
- * that would exceed `ceil(loadFactor · (all requests + 1) / engines)` is passed over. Requests without a session go where the fewest are.
+ * that would exceed `max(8, ceil(loadFactor · (all requests + 1) / engines))` is passed over. Requests without a session go where the fewest are.
  */
 export class SessionSticky implements Policy {
   private readonly ring: HashRing;
@@ -30,7 +33,7 @@ export class SessionSticky implements Policy {
     this.ring.update(engines);
     let all = 1;
     for (let i = 0; i < engines.length; i++) all += engines[i]!.requests;
-    const bound = Math.ceil((this.loadFactor * all) / engines.length);
+    const bound = Math.max(ALWAYS_ROOM, Math.ceil((this.loadFactor * all) / engines.length));
     // The mean is below the bound, so some engine has room.
     return this.ring.find(request.sessionKey, (i) => engines[i]!.requests < bound);
   }

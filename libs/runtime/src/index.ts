@@ -24,3 +24,6 @@ export * from './health/worker.module';
 export * from './step-time-spec';
 export * from './worker/run-worker';
 export * from './worker/worker-hosts';
+export * from './placement-spec';
+export * from './placement/job-routing';
+export { buildRouting, needsLoads } from './placement/policy-routing';

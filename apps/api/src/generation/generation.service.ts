@@ -8,23 +8,26 @@ import {
   renderFinal,
   StreamedAnswer,
 } from '@baton/openai';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import { chainBlockHashes } from '@baton/kernel';
+import { type BatonConfig, entryQueue, type Logger } from '@baton/runtime';
 import { type OutputPlan, planOutput } from '@baton/text';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
+import { SloGate } from '../admission/slo-gate';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { HttpAnswer } from '../http/http-answer';
 import { RequestMetrics } from '../metrics/request-metrics';
 import { Aborter } from '../sequences/aborter';
 import { SequenceTable } from '../sequences/sequence-table';
-import { brokerError, entryQueue, Submitter } from '../sequences/submitter';
+import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import type { Answer, AnswerFacts } from './answer';
 import type { Call } from './call';
 import { Exchange, type ExchangeTools } from './exchange';
-import { JobFactory } from './job-factory';
+import { cacheSalt, JobFactory } from './job-factory';
+import { JobPlacement } from './job-placement';
 import type { Route } from './route';
 import { KvCapacity } from './kv-capacity';
 import { KvRelease } from './kv-release';
@@ -60,6 +63,8 @@ export class GenerationService {
     private readonly capacity: KvCapacity,
     private readonly release: KvRelease,
     private readonly gate: AdmissionGate,
+    private readonly slo: SloGate,
+    private readonly placement: JobPlacement,
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,
     private readonly readers: ReaderWatch,
@@ -106,6 +111,7 @@ export class GenerationService {
     const routes = this.routes.plan(request, call.engineId);
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
+    this.refuseLate(request, routes);
     const plans = this.plan(request, routes);
     await this.admit({ call, request, plans, routes });
   }
@@ -113,6 +119,18 @@ export class GenerationService {
   private refuseWhenClosed(): void {
     if (this.isDraining) throw new BatonError('shutting_down');
     if (!this.transport.isConnected) throw new BatonError('broker_unavailable');
+  }
+
+  /** Of prompts that are to be computed wherever the cluster likes. */
+  private refuseLate(request: GenerationRequest, [first]: readonly Route[]): void {
+    if (!this.slo.isOn || !first || first.flow === 'attach' || first.engineId !== undefined) return;
+    const { blockSize, enablePrefixCaching } = this.config;
+    for (const { ids } of request.prompts) {
+      const hashes = enablePrefixCaching
+        ? chainBlockHashes(ids, blockSize, cacheSalt(request))
+        : [];
+      this.slo.check(first.stage, { promptTokens: ids.length, blockHashes: hashes });
+    }
   }
 
   private plan(request: GenerationRequest, routes: readonly Route[]): OutputPlan[] {
@@ -166,9 +184,13 @@ export class GenerationService {
     });
     const jobs = exchange.openSequences(routes.length, (index, streamId) => {
       const plan = plans[index] as OutputPlan;
-      return factory.job(index, streamId, { plan, route: routes[index] ?? first });
+      const job = factory.job(index, streamId, { plan, route: routes[index] ?? first });
+      return this.placement.place(job, call);
     });
-    for (const sequence of exchange.members) sequence.waitingIn = first.stage;
+    for (const sequence of exchange.members) {
+      sequence.waitingIn = first.stage;
+      this.placement.opened(sequence);
+    }
     try {
       await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));
       exchange.admitted();

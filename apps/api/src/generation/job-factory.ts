@@ -30,7 +30,7 @@ export class JobFactory {
     // Both legs of an outside router carry the same X-Request-Id, so the internal id needs something of its own, as vLLM's has.
     const own = randomUUID().slice(0, 8);
     this.baseId = `${answerId.replace(UNSAFE, '_').slice(0, MAX_ID_LENGTH)}-${own}`;
-    this.salt = mix(hashString(request.model), hashString(request.cacheSalt ?? ''));
+    this.salt = cacheSalt(request);
   }
 
   job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
@@ -68,6 +68,11 @@ export class JobFactory {
     ids.set(outputIds, promptIds.length);
     return chainBlockHashes(ids, config.blockSize, this.salt);
   }
+}
+
+/** Separates the prefixes of requests that must not share KV. */
+export function cacheSalt({ model, cacheSalt: own }: GenerationRequest): number {
+  return mix(hashString(model), hashString(own ?? ''));
 }
 
 export interface PlannedSequence {

@@ -6,6 +6,7 @@ import { ModelCatalog } from '../cluster/model-catalog';
 import { contextOf } from '../http/request-context';
 import { CONFIG } from '../tokens';
 import { HttpMetrics } from './http-metrics';
+import { PlacementMetrics } from './placement-metrics';
 import { ProcessMetrics } from './process-metrics';
 import { RequestMetrics } from './request-metrics';
 
@@ -19,6 +20,7 @@ export class MetricsController {
     private readonly requests: RequestMetrics,
     private readonly http: HttpMetrics,
     private readonly process: ProcessMetrics,
+    private readonly placement: PlacementMetrics,
   ) {}
 
   @Get()
@@ -34,6 +36,7 @@ export class MetricsController {
     const parts = [
       await renderClusterMetrics(engines, labels),
       this.requests.render(engines),
+      this.placement.render(engines),
       await this.http.render(),
       this.process.render(),
     ];

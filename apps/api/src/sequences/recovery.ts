@@ -1,14 +1,15 @@
 import type { EndReason } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { BatonConfig, JobRouting, Logger } from '@baton/runtime';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
+import { Rehomer } from '../cluster/rehomer';
+import { CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';
 import { Resender } from './resender';
 import type { Sequence } from './sequence';
 import { SequenceTable } from './sequence-table';
-import { entryQueue, Submitter } from './submitter';
+import { Submitter } from './submitter';
 
 const SWEEP_EVERY_MS = 500;
 /** A sequence of which nothing was heard for this long is looked up. */
@@ -38,11 +39,13 @@ export class Recovery {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,
     private readonly aborter: Aborter,
     private readonly resender: Resender,
     private readonly cluster: ClusterView,
+    private readonly rehomer: Rehomer,
   ) {}
 
   start(): void {
@@ -95,9 +98,12 @@ export class Recovery {
   private async resubmit(sequence: Sequence): Promise<void> {
     if (sequence.isOver) return;
     const submission = sequence.resubmitted(performance.now());
-    const { job } = sequence;
+    const job = { ...sequence.job, submission };
     await this.transport.ledger.resubmit(job.requestId, submission);
-    await this.submitter.submit(entryQueue(job), [{ ...job, submission }]);
+    const { placed } = job;
+    const next = placed ? this.routing.again(placed.stage, job) : this.routing.atArrival(job);
+    sequence.queue = next.queue;
+    await this.submitter.submit(next.queue, [next.job]);
   }
 
   private endWithoutBroker(nowMs: number): void {
@@ -120,7 +126,7 @@ export class Recovery {
       sequence.owner.onFailure(sequence, 'worker_lost');
     }
     for (const engineId of lost) {
-      void this.transport.jobs.abandon(`engine:${engineId}`).catch(() => undefined);
+      void this.rehomer.abandon(engineId).catch(() => undefined);
     }
   }
 
@@ -178,7 +184,7 @@ export class Recovery {
   private async isLost(sequence: Sequence, nowMs: number): Promise<boolean> {
     if (sequence.epoch > 0) return true;
     if (nowMs - sequence.heardMs < NEVER_BEGUN_MS) return false;
-    return this.isEmpty(entryQueue(sequence.job));
+    return this.isEmpty(sequence.queue);
   }
 
   /** Asked once per queue and sweep, however many sequences wait in it. */

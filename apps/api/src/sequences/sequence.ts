@@ -9,6 +9,8 @@ import {
   type Stage,
   submissionOf,
 } from '@baton/contract';
+import { entryQueue } from '@baton/runtime';
+import type { QueueName } from '@baton/transport';
 
 /** What one frame entry meant to a sequence. */
 export type Verdict =
@@ -55,6 +57,8 @@ export class Sequence {
   tail: string | undefined;
   /** Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM counts them. */
   cachedTokens = 0;
+  /** The queue into which its first job was put last. */
+  queue: QueueName;
   /** Stage in whose queue it is counted as waiting. */
   waitingIn: Stage | undefined;
   /** Instants in ms of `performance.now()`. */
@@ -83,6 +87,7 @@ export class Sequence {
     nowMs: number,
   ) {
     this.submission = job.submission;
+    this.queue = entryQueue(job);
     this.heardMs = nowMs;
     this.inspectedMs = nowMs;
   }

@@ -6,7 +6,7 @@ import {
   TransportUnavailable,
 } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
-import { entryQueue, Submitter } from './submitter';
+import { Submitter } from './submitter';
 
 const job = (part: Partial<EngineJob>): EngineJob => ({ flow: 'route', ...part }) as EngineJob;
 
@@ -42,13 +42,5 @@ describe('the submitter', () => {
     const error = await submitter.submit('prefill', [job({})]).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BatonError);
     expect((error as BatonError).code).toBe(code);
-  });
-
-  it('starts each flow in the queue of its stage, or of its engine', () => {
-    expect(entryQueue(job({ flow: 'route' }))).toBe('prefill');
-    expect(entryQueue(job({ flow: 'hold' }))).toBe('prefill');
-    expect(entryQueue(job({ flow: 'attach' }))).toBe('decode');
-    expect(entryQueue(job({ flow: 'local' }))).toBe('aggregated');
-    expect(entryQueue(job({ flow: 'hold', engineId: 'e1' }))).toBe('engine:e1');
   });
 });

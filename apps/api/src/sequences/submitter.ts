@@ -44,17 +44,3 @@ export function brokerError(error: unknown): unknown {
   if (error instanceof TransportOutOfMemory) return new BatonError('broker_out_of_memory');
   return error;
 }
-
-/** The queue in which a job starts. */
-export function entryQueue(job: EngineJob): QueueName {
-  if (job.engineId !== undefined) return `engine:${job.engineId}`;
-  switch (job.flow) {
-    case 'route':
-    case 'hold':
-      return 'prefill';
-    case 'attach':
-      return 'decode';
-    case 'local':
-      return 'aggregated';
-  }
-}

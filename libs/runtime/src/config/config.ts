@@ -3,6 +3,7 @@ import type { Option, OptionValue } from './option';
 import { CLUSTER } from './tables/cluster';
 import { ENGINE } from './tables/engine';
 import { HARDWARE } from './tables/hardware';
+import { PLACEMENT } from './tables/placement';
 import { PROCESS } from './tables/process';
 import { REQUESTS } from './tables/requests';
 import { overrideKey, PER_STAGE, STAGES_ALONE } from './tables/stages';
@@ -15,6 +16,7 @@ export const OPTIONS = {
   ...ENGINE,
   ...STEP_TIME,
   ...REQUESTS,
+  ...PLACEMENT,
   ...STAGES_ALONE,
   ...PROCESS,
 } as const;
@@ -27,6 +29,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Engine', keys: keysOf(ENGINE) },
     { title: 'Step time', keys: keysOf(STEP_TIME) },
     { title: 'Requests', keys: keysOf(REQUESTS) },
+    { title: 'Placement', keys: keysOf(PLACEMENT) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
     { title: 'Process', keys: keysOf(PROCESS) },
   ];

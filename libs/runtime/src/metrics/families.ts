@@ -55,6 +55,7 @@ export const COUNTER_KEYS = [
   'clock_reanchors',
 ] as const;
 
+  'placed_jobs',
 export type CounterKey = (typeof COUNTER_KEYS)[number];
 
 export const HISTOGRAM_KEYS = [

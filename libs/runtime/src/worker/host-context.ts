@@ -2,6 +2,7 @@ import type { EnginePort } from '@baton/engine';
 import type { Transport } from '@baton/transport';
 import type { LiveClock } from '../clock/live-clock';
 import type { Logger } from '../logs/logger';
+import type { JobRouting } from '../placement/job-routing';
 import type { EngineStats } from '../metrics/engine-stats';
 import type { FaultPlan } from './fault-plan';
 import type { Frames } from './frames';
@@ -15,6 +16,7 @@ export interface HostContext {
   readonly options: HostOptions;
   readonly clock: LiveClock;
   readonly transport: Transport;
+  readonly routing: JobRouting;
   readonly runs: RunTable;
   readonly frames: Frames;
   readonly loop: StepLoop;

@@ -35,6 +35,8 @@ export interface HostOptions {
   /** Simulated µs before the engine takes work. */
   readonly startupUs: Micros;
   readonly faults: FaultOptions;
+  /** Whether routers want to know what the engine has to do. */
+  readonly tellsLoad: boolean;
   /** Sees every call of the hand-over coordinators, so that their lifecycles can be compared with those of another driver. */
   readonly onHandoff?: (entry: HandoffEntry) => void;
 }

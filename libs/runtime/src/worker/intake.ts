@@ -8,12 +8,14 @@ import type { SequenceSpec } from '@baton/engine';
 import { unreachable, usToSeconds } from '@baton/kernel';
 import { Room } from '@baton/placement';
 import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transport';
+import { routedTo } from '../placement/job-routing';
 import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
 import { claimOn } from './kv-reference';
 import type { Fetching, Run } from './run';
+import { TakenJobs } from './taken-jobs';
 
 type Permitted = Extract<RunPermit, { kind: 'run' }>;
 
@@ -29,6 +31,7 @@ export class Intake {
   private readonly room: Room;
   /** Taken, not yet in the engine. */
   private incoming = { sequences: 0, promptTokens: 0 };
+  private readonly taken = new TakenJobs();
   private isOpen = false;
 
   constructor(
@@ -36,6 +39,19 @@ export class Intake {
     private readonly sides: IntakeSides,
   ) {
     this.room = new Room(context.options.role, context.options.facts);
+  }
+
+  get incomingSequences(): number {
+    return this.incoming.sequences;
+  }
+
+  get incomingPromptTokens(): number {
+    return this.incoming.promptTokens;
+  }
+
+  /** How far the jobs of each router have been taken out of this engine's own queue. */
+  takenByRouter(): Readonly<Record<string, number>> {
+    return this.taken.byRouter();
   }
 
   /** Starts taking: from the stage's shared queue, and from the engine's own. */
@@ -90,6 +106,7 @@ export class Intake {
     const former = runs.get(job.requestId);
     if (former) this.replace(former, job);
     this.room.observe(job.promptTokens);
+    this.notePlaced(job);
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
     const run = this.newRun(taken);
     runs.add(run);
@@ -99,6 +116,12 @@ export class Intake {
       this.context.log.debug({ err: error, requestId: job.requestId }, 'run not begun');
       if (run.state !== 'over') this.context.guard(() => this.sides.endings.giveBack(run));
     });
+  }
+
+  private notePlaced({ placed }: EngineJob): void {
+    if (placed?.own?.engineId !== this.context.engineId) return;
+    this.taken.note(placed.own);
+    this.context.stats.add('placed_jobs');
   }
 
   /** The job of an older submission is still ours to remove; the same job has another lock now. */
@@ -158,7 +181,9 @@ export class Intake {
     }
     run.state = 'moving-on';
     if (permit.why === 'handed-over') {
-      await jobs.add('decode', [{ ...run.job, causeUs: permit.handOver.heldUs }]);
+      const { decode, heldUs } = permit.handOver;
+      const { queue, job } = routedTo('decode', { ...run.job, causeUs: heldUs }, decode);
+      await jobs.add(queue, [job]);
     } else if (permit.why === 'returned') {
       await jobs.add('prefill', [{ ...run.job, submission: permit.submission }]);
     }

@@ -204,11 +204,15 @@ export class PrefillSide {
 
   /** Record, then job, then the end of this run: a crash between any two of them loses nothing. */
   private async handOver(held: Held, generation: number): Promise<void> {
-    const { transport, faults, clock } = this.context;
+    const { transport, faults, clock, routing } = this.context;
     const { job, epoch } = held.run;
     faults.reached('held');
     const heldUs = clock.toWallUs(held.heldUs);
-    const record = { params: this.paramsOf(held, generation), generation, heldUs, epoch };
+    const next = routing.atHandOver({ ...job, causeUs: heldUs });
+    const record = {
+      ...{ params: this.paramsOf(held, generation), generation, heldUs, epoch },
+      ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
+    };
     const isOurs = await transport.ledger.handOver(job.requestId, epoch, record);
     if (isOver(held.run)) return;
     if (!isOurs) {
@@ -216,7 +220,7 @@ export class PrefillSide {
       return;
     }
     faults.reached('handed-over');
-    await transport.jobs.add('decode', [{ ...job, causeUs: heldUs }]);
+    await transport.jobs.add(next.queue, [next.job]);
     faults.reached('decode-queued');
     if (isOver(held.run)) return;
     this.sayHandedOver(held.run);

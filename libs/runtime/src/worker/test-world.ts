@@ -221,5 +221,6 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     maxRuns: 3,
     startupUs: 0,
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
+    tellsLoad: false,
   };
 }

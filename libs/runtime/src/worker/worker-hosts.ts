@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Engine } from '@baton/engine';
 import type { EnginePresence, Stage } from '@baton/contract';
 import { secondsToUs } from '@baton/kernel';
@@ -7,6 +8,8 @@ import { SystemWallClock, type WallClock } from '../clock/wall-clock';
 import type { BatonConfig } from '../config/config';
 import { engineSetup, type EngineSetup } from '../engine-factory';
 import type { Logger } from '../logs/logger';
+import type { JobRouting } from '../placement/job-routing';
+import { buildRouting, needsLoads } from '../placement/policy-routing';
 import { EngineHost } from './engine-host';
 import type { HostOptions } from './host-options';
 
@@ -29,12 +32,16 @@ export class WorkerHosts {
   private constructor(
     readonly hosts: readonly EngineHost[],
     private readonly config: BatonConfig,
+    private readonly routing: JobRouting,
   ) {}
 
   /** @throws UsageError when the configuration describes no engine that can be */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
     const { config, role, transport, log, wall = new SystemWallClock() } = options;
     const setup = engineSetup(config, role);
+    const routerId = `${role}-${randomUUID().slice(0, 12)}`;
+    const routing = buildRouting({ config, transport, routerId, role, wall });
+    await routing.start();
     const hosts = Array.from(
       { length: options.engines },
       () =>
@@ -42,10 +49,11 @@ export class WorkerHosts {
           clock: new LiveClock(wall, config.speedup),
           transport,
           log,
+          routing,
         }),
     );
     await Promise.all(hosts.map((host) => host.start()));
-    return new WorkerHosts(hosts, config);
+    return new WorkerHosts(hosts, config, routing);
   }
 
   presences(): EnginePresence[] {
@@ -55,6 +63,7 @@ export class WorkerHosts {
   /** Drains all engines at once, for at most `shutdown_timeout`. */
   async stop(timeoutMs = this.config.shutdownTimeout * 1_000): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.stop(timeoutMs)));
+    await this.routing.stop();
   }
 }
 
@@ -81,6 +90,7 @@ function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup): Host
     workerLossPolicy: config.workerLossPolicy,
     maxRuns: config.maxRuns,
     startupUs: secondsToUs(config.startupDuration),
+    tellsLoad: needsLoads(config),
     faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },
   };
 }

@@ -1,0 +1,43 @@
+import type { EngineJob } from '@baton/contract';
+import { type BatonConfig, type JobRouting, needsLoads } from '@baton/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { AdmissionGate } from '../admission/admission-gate';
+import { PlacementMetrics } from '../metrics/placement-metrics';
+import type { Sequence } from '../sequences/sequence';
+import { CONFIG, ROUTING } from '../tokens';
+import type { Call } from './call';
+import { sessionKeyOf } from './session-key';
+
+/** Chooses engines for new jobs, where a policy asks for it, and follows them until they are there. */
+@Injectable()
+export class JobPlacement {
+  private readonly isOn: boolean;
+
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly gate: AdmissionGate,
+    private readonly metrics: PlacementMetrics,
+  ) {
+    this.isOn = needsLoads(config);
+  }
+
+  /** The job as it goes into its queue: `entryQueue` names that. */
+  place(job: EngineJob, call: Call): EngineJob {
+    if (!this.isOn) return job;
+    const sessionKey = sessionKeyOf(call);
+    const known = sessionKey === undefined ? job : { ...job, sessionKey };
+    return this.routing.atArrival(known).job;
+  }
+
+  /** The sequence of a placed job has been opened, and is counted in the stage of its route. */
+  opened(sequence: Sequence): void {
+    const { placed, decodeEngineId, flow, promptTokens } = sequence.job;
+    if (placed === undefined) return;
+    this.gate.moved(sequence, placed.stage);
+    if (flow === 'local' && placed.stage === 'decode') this.metrics.prefillsOnDecode += 1;
+    if (decodeEngineId === undefined) return;
+    const hasArrived = (): boolean => sequence.isOver || sequence.engineId === decodeEngineId;
+    this.routing.expect(decodeEngineId, promptTokens, hasArrived);
+  }
+}

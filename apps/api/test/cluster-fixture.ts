@@ -1,0 +1,91 @@
+import { type EngineLoad, type EnginePresence, type Stage, STAGES } from '@baton/contract';
+import { type BatonConfig, createLogger, defaultConfig, WorkerHosts } from '@baton/runtime';
+import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
+import { ApiServer } from '../src/api-server';
+import { until } from './until';
+
+type Role = { readonly [S in Stage]?: number };
+
+/** Front and real engines in this process, each role on a transport of its own: 20 ms a prompt, 1 ms a token, ten times as fast. */
+export class ClusterFixture {
+  private constructor(
+    readonly api: ApiServer,
+    readonly workers: ReadonlyMap<Stage, WorkerHosts>,
+    private readonly front: Transport,
+    private readonly transports: readonly Transport[],
+  ) {}
+
+  static async start(roles: Role, overrides: Partial<BatonConfig>): Promise<ClusterFixture> {
+    const config = defaultConfig({
+      ...{
+        port: 0,
+        logLevel: 'silent',
+        speedup: 10,
+        stepTime: 'constant',
+        numGpuBlocksOverride: 4_096,
+      },
+      ...{ timeToFirstToken: 20, interTokenLatency: 1, shutdownTimeout: 1 },
+      ...overrides,
+    });
+    const hub = new InProcessHub();
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const workers = new Map<Stage, WorkerHosts>();
+    const transports: Transport[] = [];
+    for (const role of STAGES) {
+      const engines = roles[role] ?? 0;
+      if (engines === 0) continue;
+      const transport = attachInProcess(hub);
+      transports.push(transport);
+      workers.set(role, await WorkerHosts.start({ config, role, engines, transport, log }));
+    }
+    const front = attachInProcess(hub);
+    const api = await ApiServer.start({ config, transport: front, log });
+    const cluster = new ClusterFixture(api, workers, front, transports);
+    await cluster.untilKnown();
+    return cluster;
+  }
+
+  /** As they last announced themselves. */
+  engines(): Promise<EnginePresence[]> {
+    return this.front.presence.engines();
+  }
+
+  post(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.api.url}/v1/completions`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+  }
+
+  /** A number of an engine, by the exact series on the page of metrics; summed over series that differ in other labels. */
+  async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
+    const page = await (await fetch(`${this.api.url}/metrics`)).text();
+    const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
+    return page
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+      .filter((line) => wanted.every((label) => line.includes(label)))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  async stop(): Promise<void> {
+    await this.api.stop();
+    for (const hosts of this.workers.values()) await hosts.stop(0);
+    for (const transport of [this.front, ...this.transports]) await transport.close();
+  }
+
+  /** Routers have heard of an engine's load once its first sign of life is out. */
+  private async untilKnown(): Promise<void> {
+    const heard = new Set<string>();
+    const count = [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);
+    const isTold = [...this.workers.values()].some(({ hosts }) => hosts[0]?.options.tellsLoad);
+    if (!isTold) return;
+    const unsubscribe = await this.front.bus.subscribe(channels.loads, (load) => {
+      const { engineId, state } = JSON.parse(load.toString()) as EngineLoad;
+      if (state === 'ready') heard.add(engineId);
+    });
+    await until(() => heard.size === count);
+    await unsubscribe();
+  }
+}

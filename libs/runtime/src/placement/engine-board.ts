@@ -1,0 +1,164 @@
+import type { EngineLoad, Stage } from '@baton/contract';
+import { secondsToUs } from '@baton/kernel';
+import type { EngineView } from '@baton/placement';
+
+/** An engine says at least three times a second that it lives; silent for this long, it gets nothing and what waits for it goes elsewhere. */
+const SILENT_AFTER_US = secondsToUs(1);
+/** Long after the last job that could still be put into the queue of an engine that somebody takes for alive. */
+const FORGET_AFTER_US = secondsToUs(60);
+/** An engine without work has taken whatever reached it this long ago. */
+const IDLE_TAKES_US = secondsToUs(2);
+
+/** A job that this router has put into the engine's own queue. */
+interface Sent {
+  readonly ordinal: number;
+  readonly tokens: number;
+  readonly sentUs: number;
+}
+
+/** A request for which the engine was chosen, while it is still elsewhere. */
+interface Expected {
+  readonly tokens: number;
+  readonly hasArrived: () => boolean;
+}
+
+export interface EngineBoardOptions {
+  /** Under which name the jobs of this router are counted by engines. */
+  readonly routerId: string;
+  readonly blockSize: number;
+  readonly onJoin: (engineId: string, kvTokens: number) => void;
+  readonly onLeave: (engineId: string) => void;
+}
+
+/**
+ * What one router knows of the engines: the newest load that each has told, and what the router has sent there since, which is taken off again
+ * when the engine says that it has taken it. All instants are wall µs of whoever calls.
+ */
+export class EngineBoard {
+  private readonly rows = new Map<string, Row>();
+  private readonly byStage: Record<Stage, Row[]> = { prefill: [], decode: [], aggregated: [] };
+  /** Silence before this instant was ours. */
+  private listeningSinceUs = 0;
+
+  constructor(private readonly options: EngineBoardOptions) {}
+
+  /** Loads may have been missed until now: this process, or the broker, was away. */
+  listenAfresh(nowUs: number): void {
+    this.listeningSinceUs = nowUs;
+  }
+
+  onLoad(load: EngineLoad, nowUs: number): void {
+    const known = this.rows.get(load.engineId) ?? this.join(load);
+    known.take(load, load.taken[this.options.routerId] ?? 0, nowUs);
+  }
+
+  /** The engines of a stage that take work, by index. */
+  ready(stage: Stage, nowUs: number): EngineView[] {
+    return this.byStage[stage].filter((row) => row.isReady && !this.isSilent(row, nowUs));
+  }
+
+  isReady(engineId: string, nowUs: number): boolean {
+    const row = this.rows.get(engineId);
+    return row !== undefined && row.isReady && !this.isSilent(row, nowUs);
+  }
+
+  /** A job goes to the engine's own queue. Answers its ordinal there. */
+  sent(engineId: string, tokens: number, nowUs: number): number {
+    return this.rows.get(engineId)?.send(tokens, nowUs) ?? 0;
+  }
+
+  expect(engineId: string, expected: Expected): void {
+    this.rows.get(engineId)?.expect(expected);
+  }
+
+  /** Engines that drain or are silent. */
+  forsaken(nowUs: number): Row[] {
+    return [...this.rows.values()].filter((row) => row.isDraining || this.isSilent(row, nowUs));
+  }
+
+  /** Drops who has been silent for so long that nobody sends there any more. */
+  forgetOld(nowUs: number): void {
+    for (const { engineId, stage, heardUs } of this.rows.values()) {
+      if (nowUs - heardUs < FORGET_AFTER_US) continue;
+      this.rows.delete(engineId);
+      this.byStage[stage] = this.byStage[stage].filter((row) => row.engineId !== engineId);
+      this.options.onLeave(engineId);
+    }
+  }
+
+  private isSilent({ heardUs }: Row, nowUs: number): boolean {
+    return nowUs - Math.max(heardUs, this.listeningSinceUs) > SILENT_AFTER_US;
+  }
+
+  private join(load: EngineLoad): Row {
+    const { engineId, stage, numBlocks } = load;
+    const row = new Row(engineId, stage, this.options.blockSize);
+    this.rows.set(engineId, row);
+    row.index = load.index;
+    this.byStage[stage] = [...this.byStage[stage], row].sort((a, b) => a.index - b.index);
+    this.options.onJoin(engineId, numBlocks * this.options.blockSize);
+    return row;
+  }
+}
+
+class Row implements EngineView {
+  requests = 0;
+  waitingTokens = 0;
+  kvTokens = 0;
+  kvUsage = 0;
+  index = 0;
+  heardUs = 0;
+  private state: EngineLoad['state'] = 'starting';
+  private ordinal = 0;
+  private sent: Sent[] = [];
+  private expected: Expected[] = [];
+
+  constructor(
+    readonly engineId: string,
+    readonly stage: Stage,
+    private readonly blockSize: number,
+  ) {}
+
+  get isReady(): boolean {
+    return this.state === 'ready';
+  }
+
+  get isDraining(): boolean {
+    return this.state === 'draining';
+  }
+
+  take(load: EngineLoad, taken: number, nowUs: number): void {
+    this.heardUs = nowUs;
+    this.state = load.state;
+    const isIdle = load.requests === 0;
+    const wasTaken = ({ ordinal, sentUs }: Sent): boolean =>
+      ordinal <= taken || (isIdle && nowUs - sentUs > IDLE_TAKES_US);
+    if (this.sent.length > 0) this.sent = this.sent.filter((sent) => !wasTaken(sent));
+    if (this.expected.length > 0) {
+      this.expected = this.expected.filter(({ hasArrived }) => !hasArrived());
+    }
+    this.requests = load.requests;
+    this.waitingTokens = load.waitingTokens;
+    this.kvTokens = load.usedBlocks * this.blockSize;
+    this.kvUsage = load.usedBlocks / Math.max(1, load.numBlocks);
+    for (const { tokens } of this.sent) this.count(tokens);
+    for (const { tokens } of this.expected) this.count(tokens);
+  }
+
+  send(tokens: number, sentUs: number): number {
+    this.ordinal += 1;
+    this.sent.push({ ordinal: this.ordinal, tokens, sentUs });
+    this.count(tokens);
+    return this.ordinal;
+  }
+
+  expect(expected: Expected): void {
+    this.expected.push(expected);
+    this.count(expected.tokens);
+  }
+
+  private count(tokens: number): void {
+    this.requests += 1;
+    this.waitingTokens += tokens;
+  }
+}

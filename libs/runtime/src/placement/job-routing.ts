@@ -1,0 +1,99 @@
+import type { EngineJob, Placed, Stage } from '@baton/contract';
+import type { Micros } from '@baton/kernel';
+import type { QueueName } from '@baton/transport';
+
+/** A job and the queue that it belongs into; `job.placed` says the same. */
+export interface RoutedJob {
+  readonly queue: QueueName;
+  readonly job: EngineJob;
+}
+
+/** Engines that must not have anything waiting in queues of their own. */
+export interface ForsakenEngine {
+  readonly engineId: string;
+  readonly stage: Stage;
+}
+
+/** Into which queues jobs go: asked by whoever adds some, the same way by every process. */
+export interface JobRouting {
+  /** A job of a new request, by its flow. */
+  atArrival(job: EngineJob): RoutedJob;
+  /** The decode job of a prompt that is held now. */
+  atHandOver(job: EngineJob): RoutedJob;
+  /** A job that was placed in this stage before and must be again. */
+  again(stage: Stage, job: EngineJob): RoutedJob;
+  /** A request on its way to a decode engine chosen at arrival counts as load of it until `hasArrived`. */
+  expect(engineId: string, promptTokens: number, hasArrived: () => boolean): void;
+  /** Engines that drain or from which nothing has been heard for a while: their waiting jobs are to be placed again. */
+  forsaken(): readonly ForsakenEngine[];
+  /**
+   * Until when the prompt could be computed in this stage, in simulated µs from now, when `waitingRequests` wait before it; undefined when
+   * no engine has said how much it has to do.
+   */
+  predictTtftUs(stage: Stage, job: PromptFacts, waitingRequests: number): Micros | undefined;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What of a job is known before it is planned. */
+export type PromptFacts = Pick<EngineJob, 'promptTokens' | 'blockHashes' | 'sessionKey'>;
+
+/** The queue in which a job starts. */
+export function entryQueue({ engineId, placed, flow }: EngineJob): QueueName {
+  if (engineId !== undefined) return `engine:${engineId}`;
+  if (placed !== undefined) return queueOf(placed.stage, placed.own?.engineId);
+  switch (flow) {
+    case 'route':
+    case 'hold':
+      return 'prefill';
+    case 'attach':
+      return 'decode';
+    case 'local':
+      return 'aggregated';
+  }
+}
+
+export function queueOf(stage: Stage, engineId: string | undefined): QueueName {
+  return engineId === undefined ? stage : `engine:${engineId}`;
+}
+
+/** Where a job of this stage was placed before, so that adding it again changes nothing. */
+export function routedTo(stage: Stage, job: EngineJob, placed: Placed | undefined): RoutedJob {
+  if (placed === undefined) return { queue: stage, job };
+  return { queue: queueOf(placed.stage, placed.own?.engineId), job: { ...job, placed } };
+}
+
+/** `pull`: every job goes into the shared queue of its stage, and engines take what they have room for. */
+export class SharedQueues implements JobRouting {
+  atArrival(job: EngineJob): RoutedJob {
+    return { queue: entryQueue(job), job };
+  }
+
+  atHandOver(job: EngineJob): RoutedJob {
+    return { queue: 'decode', job };
+  }
+
+  again(stage: Stage, job: EngineJob): RoutedJob {
+    return { queue: stage, job };
+  }
+
+  expect(): void {
+    // Nobody asks for load.
+  }
+
+  forsaken(): readonly ForsakenEngine[] {
+    return [];
+  }
+
+  predictTtftUs(): undefined {
+    return undefined;
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,21 @@
+import type { OwnQueue } from '@baton/contract';
+
+/** Routers come and go with their processes; those heard of last are enough. */
+const MAX_ROUTERS = 64;
+
+/** How far an engine has taken the jobs of each router: the highest ordinal, since one queue is taken in order but for priorities. */
+export class TakenJobs {
+  private readonly highest = new Map<string, number>();
+
+  note({ routerId, ordinal }: OwnQueue): void {
+    const before = this.highest.get(routerId) ?? 0;
+    this.highest.delete(routerId);
+    this.highest.set(routerId, Math.max(before, ordinal));
+    const [oldest] = this.highest.keys();
+    if (this.highest.size > MAX_ROUTERS && oldest !== undefined) this.highest.delete(oldest);
+  }
+
+  byRouter(): Record<string, number> {
+    return Object.fromEntries(this.highest);
+  }
+}
