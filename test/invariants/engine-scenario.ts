@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { EngineOptions, SequenceSpec } from '@baton/engine';
+import type { EngineOptions, SequenceSpec, SpeculationOptions } from '@baton/engine';
 import type { BatchAggregates, StepTimeModel } from '@baton/hardware';
 import { mix, type Micros } from '@baton/kernel';
 
@@ -27,7 +27,12 @@ export interface Scenario {
 
 function lineUs(b: BatchAggregates): number {
   const decodeUs = 90.3 + 7.7 * b.decodeSeqs + 0.31 * b.decodeContext;
-  return decodeUs + 1.9 * b.prefillTokens + 3.1 * b.prefillSeqs + 0.001 * b.prefillQuadratic;
+  return (
+    decodeUs +
+    1.9 * (b.prefillTokens + (b.draftTokens ?? 0)) +
+    3.1 * b.prefillSeqs +
+    0.001 * b.prefillQuadratic
+  );
 }
 
 const lineLaw = (seqs: number, contextLimit: number) => ({
@@ -75,6 +80,12 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   abortAfterUs: fc.option(fc.integer({ min: 0, max: 12_000 }), { nil: undefined, freq: 4 }),
 });
 
+const speculation: fc.Arbitrary<SpeculationOptions> = fc.record({
+  tokens: fc.integer({ min: 1, max: 6 }),
+  acceptanceRate: fc.constantFrom(0, 0.3, 0.8, 1),
+  draftUs: fc.constantFrom(0, 33.3),
+});
+
 const knobs = fc.record({
   blockSize: fc.constantFrom(1, 4, 16),
   maxNumSeqs: fc.integer({ min: 1, max: 8 }),
@@ -88,6 +99,7 @@ const knobs = fc.record({
   sjfAgingTokensPerSecond: fc.constantFrom(0, 3_000),
   schedulerReserveFullIsl: fc.boolean(),
   warmupSteps: fc.constantFrom(0, 0, 5),
+  speculation: fc.option(speculation, { nil: undefined, freq: 1 }),
   spareBlocks: fc.integer({ min: 0, max: 40 }),
   model: fc.constantFrom(...Object.keys(MODELS)),
 });
@@ -95,11 +107,13 @@ const knobs = fc.record({
 /** Small engines under pressure: the pool holds the largest sequence and little more, so preemption is common. */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
-  .map(({ knobs: { spareBlocks, model, ...rest }, visits }) => {
+  .map(({ knobs: { spareBlocks, model, speculation: drafting, ...rest }, visits }) => {
     const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
     const numBlocks = Math.ceil(largest / rest.blockSize) + spareBlocks;
+    const maxNumBatchedTokens = Math.max(rest.maxNumBatchedTokens, (drafting?.tokens ?? 0) + 1);
     const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
-    return { options: { ...rest, ...fixed, numBlocks, stepTime: MODELS[model]! }, visits };
+    const options = { ...rest, ...fixed, maxNumBatchedTokens, numBlocks, stepTime: MODELS[model]! };
+    return { options: drafting ? { ...options, speculation: drafting } : options, visits };
   });
 
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {

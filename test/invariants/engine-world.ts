@@ -110,7 +110,7 @@ export class EngineWorld {
     const { scheduled, firstTokens, held, finished, preempted, rejected } = facts;
     const lists = [scheduled, firstTokens, held, finished, preempted, rejected].map(ids);
     if (lists.some((list) => list.length > 0)) this.note('step', lists);
-    for (const handle of facts.emitted) this.countTokens(handle, facts.steps);
+    for (const handle of facts.emitted) this.countTokens(handle);
     for (const handle of firstTokens) assert(this.tokensOf(handle) === 1, 'a first token is one');
     for (const handle of finished) this.finish(handle);
     for (const handle of held) this.hold(handle);
@@ -178,8 +178,10 @@ export class EngineWorld {
     });
   }
 
-  private countTokens(handle: SequenceHandle, steps: number): void {
-    const tokens = (this.tokens.get(this.idOf.get(handle)!) ?? 0) + steps;
+  private countTokens(handle: SequenceHandle): void {
+    const got = this.engine.tokensInStep(handle);
+    const tokens = (this.tokens.get(this.idOf.get(handle)!) ?? 0) + got;
+    assert(got >= 1, 'a sequence that got tokens got none');
     this.tokens.set(this.idOf.get(handle)!, tokens);
     assert(this.engine.tokensEmitted(handle) === tokens, 'a token came twice or not at all');
     assert(this.engine.tokenIndex(handle) === tokens - 1, 'a token has the wrong index');

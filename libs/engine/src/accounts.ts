@@ -19,6 +19,15 @@ export class Accounts implements EngineCounters {
   released = 0;
   aborted = 0;
   rejected = 0;
+  drafts = 0;
+  draftTokens = 0;
+  acceptedTokens = 0;
+  readonly acceptedPerPosition: number[];
+
+  /** @param draftTokens  tokens drafted per sequence and step, 0 without speculation */
+  constructor(draftTokens: number) {
+    this.acceptedPerPosition = new Array<number>(draftTokens).fill(0);
+  }
 
   /** The first lookup of a prompt in the prefix cache. */
   query(seq: Sequence, hitTokens: number): void {
@@ -39,6 +48,14 @@ export class Accounts implements EngineCounters {
 
   transferred(seq: Sequence, tokens: number): void {
     this.promptTokensTransferred += this.news(seq, tokens);
+  }
+
+  /** A draft of one sequence, of which the first `accepted` tokens were right. */
+  drafted(tokens: number, accepted: number): void {
+    this.drafts++;
+    this.draftTokens += tokens;
+    this.acceptedTokens += accepted;
+    for (let position = 0; position < accepted; position++) this.acceptedPerPosition[position]!++;
   }
 
   private news(seq: Sequence, tokens: number): number {

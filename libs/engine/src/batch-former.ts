@@ -17,6 +17,8 @@ export interface BatchFormerParts {
   readonly isBefore: SchedulingOrder;
   readonly record: StepRecord;
   readonly accounts: Accounts;
+  /** Tokens drafted per decoding sequence and step. */
+  readonly draftTokens: number;
 }
 
 const ALL = false;
@@ -35,6 +37,8 @@ export class BatchFormer {
   /** Prompt tokens of the batch that was formed last. */
   chunkTokens = 0;
   private readonly slots: number;
+  /** Tokens of the budget that a decoding sequence takes. */
+  private readonly stepTokens: number;
   private readonly scratch: Sequence[] = [];
   private admissions = 0;
   /** Something has changed since the last time that admission found nothing more to admit. */
@@ -47,12 +51,14 @@ export class BatchFormer {
     prefillContext: 0,
     decodeSeqs: 0,
     decodeContext: 0,
+    draftTokens: 0,
     kvUsage: 0,
   };
 
   constructor(private readonly parts: BatchFormerParts) {
     const { maxNumSeqs, maxNumBatchedTokens } = parts.options;
-    this.slots = Math.min(maxNumSeqs, maxNumBatchedTokens);
+    this.stepTokens = 1 + parts.draftTokens;
+    this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
   }
 
   get running(): number {
@@ -93,10 +99,11 @@ export class BatchFormer {
   /** Sums over the batch that was formed last. A sequence with one new token is a decode, as in vLLM's attention kernels. */
   aggregates(): BatchAggregates {
     const { sums } = this;
-    const { decode, blocks } = this.parts;
+    const { decode, blocks, draftTokens } = this.parts;
     sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
     sums.decodeSeqs = decode.size;
     sums.decodeContext = decode.contextTokens + decode.size;
+    sums.draftTokens = draftTokens * decode.size;
     sums.kvUsage = blocks.pool.usage;
     for (const seq of this.prefilling) {
       if (seq.chunk > 1 || seq.computed === 0) this.addChunk(seq);
@@ -132,12 +139,17 @@ export class BatchFormer {
     sums.prefillContext += computed;
   }
 
-  /** Tokens of the budget that are left; each decoding sequence has its one set aside. */
+  /** Tokens of the budget that are left; each decoding sequence has its one, and those of its draft, set aside. */
   private budget(): number {
-    return this.parts.options.maxNumBatchedTokens - this.parts.decode.size - this.chunkTokens;
+    const { options, decode } = this.parts;
+    return options.maxNumBatchedTokens - decode.size * this.stepTokens - this.chunkTokens;
   }
 
   private growDecoding(): void {
+    if (this.parts.draftTokens > 0) {
+      this.growForDrafts();
+      return;
+    }
     const { decode, blocks } = this.parts;
     const growing = decode.growing();
     if (growing.length <= blocks.pool.freeBlocks) {
@@ -149,6 +161,33 @@ export class BatchFormer {
       while (seq.state === 'decoding' && blocks.pool.freeBlocks === 0) this.preempt();
       if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
     }
+  }
+
+  /** With drafts a sequence may fill a block at any step, and need several. */
+  private growForDrafts(): void {
+    const { decode, blocks } = this.parts;
+    const { scratch: growing } = this;
+    let demand = 0;
+    growing.length = 0;
+    for (const seq of decode.members) {
+      blocks.publish(seq, decode.contextOf(seq));
+      const fresh = blocks.blocksFor(this.reachOf(seq)) - seq.blocks.length;
+      if (fresh <= 0) continue;
+      demand += fresh;
+      growing.push(seq);
+    }
+    // What was published may let somebody in without having cost a free block.
+    this.touch();
+    if (demand > blocks.pool.freeBlocks) growing.sort((a, b) => a.rank - b.rank);
+    for (const seq of growing) {
+      while (seq.state === 'decoding' && !blocks.extend(seq, this.reachOf(seq))) this.preempt();
+    }
+  }
+
+  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft that it could keep. */
+  private reachOf(seq: Sequence): number {
+    const reach = this.parts.decode.contextOf(seq) + this.stepTokens;
+    return Math.min(reach, seq.promptTokens + seq.outputTokens - 1);
   }
 
   private continuePrompts(): void {

@@ -23,7 +23,11 @@ export class DecodeSet {
     a.finishAt === b.finishAt ? a.rank < b.rank : a.finishAt < b.finishAt,
   );
 
-  constructor(private readonly blocks: SequenceBlocks) {
+  /** @param draftTokens  tokens beyond the next one for which a member may hold blocks */
+  constructor(
+    private readonly blocks: SequenceBlocks,
+    private readonly draftTokens = 0,
+  ) {
     this.phases = Array.from({ length: blocks.blockSize }, () => []);
   }
 
@@ -43,7 +47,7 @@ export class DecodeSet {
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
     seq.memberIndex = this.members.push(seq) - 1;
-    seq.phaseIndex = this.phaseOf(seq).push(seq) - 1;
+    this.enterPhase(seq);
     this.byFinish.push(seq);
     this.contextTokens += seq.computed;
     this.version++;
@@ -53,12 +57,7 @@ export class DecodeSet {
   leave(seq: Sequence): void {
     seq.computed = this.contextOf(seq);
     seq.emitted = this.emittedBy(seq);
-    const phase = this.phaseOf(seq);
-    const lastOfPhase = phase.pop()!;
-    if (lastOfPhase !== seq) {
-      phase[seq.phaseIndex] = lastOfPhase;
-      lastOfPhase.phaseIndex = seq.phaseIndex;
-    }
+    this.leavePhase(seq);
     const last = this.members.pop()!;
     if (last !== seq) {
       this.members[seq.memberIndex] = last;
@@ -67,6 +66,16 @@ export class DecodeSet {
     this.byFinish.remove(seq);
     this.contextTokens -= seq.computed;
     this.version++;
+  }
+
+  /** Gives a member, whose step was counted, further tokens of that step, with which it may end at most. */
+  skip(seq: Sequence, tokens: number): void {
+    this.leavePhase(seq);
+    seq.finishAt -= tokens;
+    seq.contextOffset += tokens;
+    this.contextTokens += tokens;
+    this.enterPhase(seq);
+    this.byFinish.moveUp(seq);
   }
 
   contextOf(seq: Sequence): number {
@@ -147,13 +156,25 @@ export class DecodeSet {
       assert(this.contextOf(seq) === kvTokens, 'lost count of a context');
       const spare = seq.blocks.length * this.blocks.blockSize - kvTokens;
       assert(
-        spare >= 0 && spare <= this.blocks.blockSize,
+        spare >= 0 && spare <= this.blocks.blockSize + this.draftTokens,
         'a sequence has blocks it does not need',
       );
     }
     assert(context === this.contextTokens, 'the decode set has lost count of its context');
     const inPhases = this.phases.reduce((sum, phase) => sum + phase.length, 0);
     assert(inPhases === this.size && this.byFinish.size === this.size, 'the decode set is torn');
+  }
+
+  private enterPhase(seq: Sequence): void {
+    seq.phaseIndex = this.phaseOf(seq).push(seq) - 1;
+  }
+
+  private leavePhase(seq: Sequence): void {
+    const phase = this.phaseOf(seq);
+    const last = phase.pop()!;
+    if (last === seq) return;
+    phase[seq.phaseIndex] = last;
+    last.phaseIndex = seq.phaseIndex;
   }
 
   private growAhead(ahead: number): void {

@@ -17,6 +17,7 @@ export function assertOptions(options: EngineOptions): void {
     const value = options[name];
     assert(Number.isInteger(value) && value >= 1, `${name} must be a positive integer: ${value}`);
   }
+  assertSpeculation(options);
   assert(options.longPrefillTokenThreshold >= 0, 'longPrefillTokenThreshold must not be negative');
   assert(
     (options.sjfAgingTokensPerSecond ?? 0) >= 0,
@@ -34,4 +35,13 @@ export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal |
   const kvTokens = mode === 'prefill-and-hold' ? promptTokens : promptTokens + outputTokens - 1;
   if (kvTokens > options.numBlocks * options.blockSize) return 'exceeds-kv-capacity';
   return undefined;
+}
+
+function assertSpeculation({ speculation, maxNumBatchedTokens }: EngineOptions): void {
+  if (speculation === undefined) return;
+  const { tokens, acceptanceRate, draftUs = 0 } = speculation;
+  assert(Number.isInteger(tokens) && tokens >= 1, 'speculation drafts at least one token');
+  assert(tokens < maxNumBatchedTokens, 'a draft and one token must fit maxNumBatchedTokens');
+  assert(acceptanceRate >= 0 && acceptanceRate <= 1, 'an acceptance rate is from 0 to 1');
+  assert(draftUs >= 0, 'drafting takes time');
 }

@@ -6,6 +6,7 @@ import { assertOptions, refusalOf } from './engine-limits';
 import type { Sequence } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { SequenceTable } from './sequence-table';
+import { Speculation } from './speculation';
 import { StepRecord } from './step-record';
 import { StepRunner } from './step-runner';
 import type {
@@ -27,7 +28,7 @@ import { schedulingOrder, WaitingQueue } from './waiting-queue';
  */
 export class Engine implements EnginePort {
   private readonly table = new SequenceTable();
-  private readonly accounts = new Accounts();
+  private readonly accounts: Accounts;
   private readonly blocks: SequenceBlocks;
   private readonly decode: DecodeSet;
   private readonly queue: WaitingQueue;
@@ -36,6 +37,7 @@ export class Engine implements EnginePort {
   private readonly runner: StepRunner;
   /** Sequences of the step under way that were aborted: their blocks are in use until it ends. */
   private readonly doomed: Sequence[] = [];
+  private readonly drawsPerRequest: boolean;
   private deferred = 0;
   private heldBlocks = 0;
 
@@ -43,13 +45,19 @@ export class Engine implements EnginePort {
   constructor(private readonly options: EngineOptions) {
     assertOptions(options);
     const isBefore = schedulingOrder(options);
+    this.drawsPerRequest =
+      options.speculation !== undefined || options.stepTime.tokenJitterUs !== undefined;
+    const { speculation: asked, seed } = options;
+    const speculation = asked && new Speculation(asked, seed);
+    this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
-    this.decode = new DecodeSet(this.blocks);
+    this.decode = new DecodeSet(this.blocks, asked?.tokens);
     this.queue = new WaitingQueue(isBefore);
     this.record = new StepRecord(this.decode);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
       ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
+      draftTokens: asked?.tokens ?? 0,
     });
     this.runner = new StepRunner({
       options,
@@ -58,11 +66,16 @@ export class Engine implements EnginePort {
       blocks,
       accounts,
       record,
+      speculation,
     });
   }
 
   get counters(): EngineCounters {
     return this.accounts;
+  }
+
+  get acceptedPerPosition(): readonly number[] {
+    return this.accounts.acceptedPerPosition;
   }
 
   submit(spec: SequenceSpec): Admission {
@@ -71,7 +84,7 @@ export class Engine implements EnginePort {
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
     seq.cacheHitThreshold = thresholdOf(spec, this.options);
-    if (this.options.stepTime.tokenJitterUs) seq.requestHash = requestHashOf(spec);
+    if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
     if (spec.mode === 'remote-prefill') this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
     this.former.touch();
@@ -177,6 +190,10 @@ export class Engine implements EnginePort {
     return seq.state === 'decoding' ? this.decode.emittedBy(seq) : seq.emitted;
   }
 
+  tokensInStep(handle: SequenceHandle): number {
+    return this.record.steps + this.table.at(handle).burst;
+  }
+
   tokenIndex(handle: SequenceHandle): number {
     return this.tokensEmitted(handle) - 1;
   }
@@ -262,6 +279,7 @@ export class Engine implements EnginePort {
       return;
     }
     seq.emitted++;
+    seq.burst = 0;
     this.accounts.generatedTokens++;
     if (seq.emitted === 1) this.record.firstTokens.push(seq.handle);
     if (seq.emitted < seq.outputTokens) this.decode.join(seq);
@@ -304,6 +322,7 @@ function thresholdOf({ mode, cacheHitThreshold }: SequenceSpec, options: EngineO
 }
 
 function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
-  assert(requestId !== undefined || requestHash !== undefined, 'jitter needs to know the request');
+  const isNamed = requestId !== undefined || requestHash !== undefined;
+  assert(isNamed, 'jitter and speculation need to know the request');
   return requestHash ?? hashString(requestId!);
 }

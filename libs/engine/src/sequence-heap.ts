@@ -31,6 +31,11 @@ export class SequenceHeap {
     if (last.heapIndex === hole) this.siftDown(last, hole);
   }
 
+  /** Puts right the place of a sequence that stands earlier in the order than it did. */
+  moveUp(seq: Sequence): void {
+    this.siftUp(seq, seq.heapIndex);
+  }
+
   private siftUp(seq: Sequence, start: number): void {
     let hole = start;
     while (hole > 0) {

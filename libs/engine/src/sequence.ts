@@ -35,6 +35,8 @@ export class Sequence {
   emitted = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;
+  /** Speculation: tokens that the last decode step gave it beside the one. */
+  burst = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
   finishAt = 0;
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
@@ -71,6 +73,7 @@ export class Sequence {
     this.computed = 0;
     this.emitted = 0;
     this.chunk = 0;
+    this.burst = 0;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

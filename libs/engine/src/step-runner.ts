@@ -4,6 +4,7 @@ import type { BatchFormer } from './batch-former';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
 import type { SequenceBlocks } from './sequence-blocks';
+import type { Speculation } from './speculation';
 import type { StepRecord } from './step-record';
 import type { EngineOptions } from './types';
 
@@ -14,6 +15,7 @@ export interface StepRunnerParts {
   readonly blocks: SequenceBlocks;
   readonly accounts: Accounts;
   readonly record: StepRecord;
+  readonly speculation: Speculation | undefined;
 }
 
 /**
@@ -91,9 +93,10 @@ export class StepRunner {
   }
 
   completeLast(): void {
-    const { decode, accounts, record } = this.parts;
+    const { decode, accounts, record, speculation } = this.parts;
     decode.advance();
     accounts.generatedTokens += decode.size;
+    if (speculation !== undefined) speculation.giveBursts(decode, accounts);
     accounts.steps++;
     this.ahead = 0;
     this.done++;
@@ -130,12 +133,15 @@ export class StepRunner {
   }
 
   private isPureDecode(): boolean {
-    return this.parts.former.chunkTokens === 0 && this.warmupFactor() === 1;
+    const { former, speculation } = this.parts;
+    // The contexts of bursts follow no line.
+    return speculation === undefined && former.chunkTokens === 0 && this.warmupFactor() === 1;
   }
 
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
-    const us = this.parts.options.stepTime.stepUs(this.parts.former.aggregates());
+    const { options, former, speculation } = this.parts;
+    const us = options.stepTime.stepUs(former.aggregates()) + (speculation?.draftUs ?? 0);
     return startUs + Math.max(1, Math.round(us * this.warmupFactor()));
   }
 

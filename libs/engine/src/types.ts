@@ -1,6 +1,16 @@
 import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
 
+/** Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`. */
+export interface SpeculationOptions {
+  /** Drafted tokens per sequence and decode step, k. >= 1. */
+  readonly tokens: number;
+  /** Chance, 0..1, that a drafted token is right when those before it in the step are. */
+  readonly acceptanceRate: number;
+  /** Time of drafting, added to every step. Unset: 0. */
+  readonly draftUs?: number;
+}
+
 /** vLLM V1's scheduler options, by its names in camel case; the defaults are vLLM's unless said. */
 export interface EngineOptions {
   /** 256. */
@@ -26,8 +36,10 @@ export interface EngineOptions {
   readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
   /** `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a long one may starve. */
   readonly sjfAgingTokensPerSecond?: number;
+  /** Unset: none. */
+  readonly speculation?: SpeculationOptions;
   readonly stepTime: StepTimeModel;
-  /** Seeds the jitter of the step-time model, which depends on (seed, request id, token index) alone. */
+  /** Seeds the jitter of the step-time model and the bursts of speculation, which depend on (seed, request id, token index) alone. */
   readonly seed: number;
   /** Extra time of the first `warmupSteps` steps, in percent of the step (100 = twice as long). 0 = none. */
   readonly warmupPenaltyPercent: number;
@@ -79,7 +91,7 @@ export interface StepFacts {
   readonly steps: number;
   /** Sequences that entered a batch for the first time since they were submitted, with their local prefix-cache hit in tokens. */
   readonly scheduled: readonly SequenceHandle[];
-  /** Sequences that got a token each at the end of this step; `tokenIndex(handle)` is its index. */
+  /** Sequences that got tokens in this step: `tokensInStep(handle)` of them, the last of index `tokenIndex(handle)`. */
   readonly emitted: readonly SequenceHandle[];
   /** Those of `emitted` that got their first token. */
   readonly firstTokens: readonly SequenceHandle[];
@@ -109,6 +121,11 @@ export interface EngineCounters {
   readonly aborted: number;
   /** Sequences that ended below their cache-hit threshold. */
   readonly rejected: number;
+  /** Speculation: pairs of a sequence and a step in which tokens were drafted for it. */
+  readonly drafts: number;
+  readonly draftTokens: number;
+  /** Drafted tokens that were right, those beyond the end of an output included, as vLLM counts them. */
+  readonly acceptedTokens: number;
 }
 
 /**
@@ -140,7 +157,8 @@ export interface EnginePort {
    * Lets the step under way stand for as many steps as it takes to reach the first boundary at or after `untilUs`, or as many as nothing but "every
    * running sequence gets a token" can happen in, whichever are fewer. Returns the new end. The state afterwards is that of the single steps, and so
    * are all counts of `snapshot`; what the other calls say about sequences is that of the first step until `endStep`. `StepFacts.emitted` then names
-   * sequences that got `steps` tokens each. Time: independent of the number of steps, but for the blocks that they fill.
+   * sequences that got `steps` tokens each. With speculation a step stays one step. Time: independent of the number of steps, but for the blocks that
+   * they fill.
    */
   extendStep(untilUs: Micros): Micros;
   /**
@@ -153,7 +171,9 @@ export interface EnginePort {
   endStep(): StepFacts;
   hasWork(): boolean;
   tokensEmitted(handle: SequenceHandle): number;
-  /** Index of the token that the sequence got in the last step. */
+  /** Tokens that a sequence of `StepFacts.emitted` got in what the last facts stand for: one per step, with speculation a burst. */
+  tokensInStep(handle: SequenceHandle): number;
+  /** Index of the last token that the sequence got. */
   tokenIndex(handle: SequenceHandle): number;
   /** µs after the step's end at which that token appears: seeded jitter, 0 without. */
   tokenOffsetUs(handle: SequenceHandle): number;
@@ -164,6 +184,8 @@ export interface EnginePort {
   /** `atUs`: while an extended step is under way, the instant to answer for; its beginning when left out. */
   snapshot(atUs?: Micros): EngineSnapshot;
   readonly counters: EngineCounters;
+  /** `counters.acceptedTokens` by their place in the draft; empty without speculation. */
+  readonly acceptedPerPosition: readonly number[];
 }
 
 export interface Reservation {

@@ -71,6 +71,11 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
       `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs (${maxNumSeqs}).`,
     );
   }
+  if (maxNumBatchedTokens <= config.numSpeculativeTokens) {
+    throw new UsageError(
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be above num_speculative_tokens (${config.numSpeculativeTokens}).`,
+    );
+  }
   const capacity = { ...placement, gpuMemoryUtilization, blockSize };
   return {
     maxNumSeqs,
@@ -85,11 +90,18 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulingPolicy: config.schedulingPolicy,
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
+    ...speculationOptions(config),
     stepTime: buildStepTimeModel(stepTimeSpec(config), placement),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
   };
+}
+
+function speculationOptions(config: BatonConfig): Pick<EngineOptions, 'speculation'> {
+  const { numSpeculativeTokens: tokens, speculativeAcceptanceRate: acceptanceRate } = config;
+  if (tokens === 0) return {};
+  return { speculation: { tokens, acceptanceRate, draftUs: config.speculativeDraftMs * 1_000 } };
 }
 
 function linkOf(config: BatonConfig, bytesPerToken: number): Link {

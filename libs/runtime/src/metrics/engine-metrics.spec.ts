@@ -57,6 +57,24 @@ describe('engine metrics', () => {
     expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);
   });
 
+  it('show drafts of the engines that make them alone', async () => {
+    const drafting = { ...presence(1, new EngineStats()) };
+    const counters = {
+      ...drafting.counters,
+      spec_decode_num_drafts: 4,
+      spec_decode_num_accepted_tokens_per_pos_0: 3,
+      spec_decode_num_accepted_tokens_per_pos_1: 2,
+    };
+    const text = await render([presence(0, new EngineStats()), { ...drafting, counters }]);
+    const lines = text.split('\n').filter((line) => line.startsWith('vllm:spec_decode'));
+    const series = 'engine="1",model_name="m"';
+    expect(lines).toEqual([
+      `vllm:spec_decode_num_drafts_total{${series}} 4`,
+      `vllm:spec_decode_num_accepted_tokens_per_pos_total{${series},position="0"} 3`,
+      `vllm:spec_decode_num_accepted_tokens_per_pos_total{${series},position="1"} 2`,
+    ]);
+  });
+
   it('name the cache configuration, without a model name', async () => {
     const text = await render([presence(0, new EngineStats())]);
     const info = text.split('\n').find((line) => line.startsWith('vllm:cache_config_info{'));

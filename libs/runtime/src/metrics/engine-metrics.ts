@@ -95,11 +95,14 @@ class EngineCounter extends Counter {
   }
 
   override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const { series, isOptional = false } = this.family;
     const values = this.presences().flatMap((engine) =>
-      this.family.series.map(({ labels, key }) => ({
-        labels: labelsOf(engine, labels),
-        value: engine.counters[key] ?? 0,
-      })),
+      series
+        .filter(({ key }) => !isOptional || key in engine.counters)
+        .map(({ labels, key }) => ({
+          labels: labelsOf(engine, labels),
+          value: engine.counters[key] ?? 0,
+        })),
     );
     return { ...(await super.get()), values };
   }

@@ -1,4 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
+import { DRAFT_TOKENS_MAX } from '../config/tables/engine';
 
 /** Labels of one series besides `model_name` and `engine`. */
 export type SeriesLabels = Readonly<Record<string, string>>;
@@ -20,7 +21,12 @@ export interface GaugeFamily extends FamilyHead {
 /** `key` names the number in `EnginePresence.counters`. */
 export interface CounterFamily extends FamilyHead {
   readonly kind: 'counter';
-  readonly series: readonly { readonly labels: SeriesLabels; readonly key: CounterKey }[];
+  readonly series: readonly {
+    readonly labels: SeriesLabels;
+    readonly key: CounterKey | SpeculationKey;
+  }[];
+  /** Only engines that count it have the series; else one that does not has 0. */
+  readonly isOptional?: true;
 }
 
 /** `key` names the snapshot in `EnginePresence.histograms`. */
@@ -55,8 +61,18 @@ export const COUNTER_KEYS = [
   'clock_reanchors',
 ] as const;
 
-  'placed_jobs',
 export type CounterKey = (typeof COUNTER_KEYS)[number];
+
+/** Counted by engines that draft tokens. */
+export type SpeculationKey =
+  | 'spec_decode_num_drafts'
+  | 'spec_decode_num_draft_tokens'
+  | 'spec_decode_num_accepted_tokens'
+  | `spec_decode_num_accepted_tokens_per_pos_${number}`;
+
+export function acceptedAt(position: number): SpeculationKey {
+  return `spec_decode_num_accepted_tokens_per_pos_${position}`;
+}
 
 export const HISTOGRAM_KEYS = [
   'iteration_tokens_total',
@@ -105,6 +121,10 @@ function gauge(name: string, help: string, value: (engine: EnginePresence) => nu
 
 function counter(name: string, help: string, key: CounterKey): CounterFamily {
   return { kind: 'counter', name, help, series: [{ labels: NO_LABELS, key }] };
+}
+
+function speculation(name: string, help: string, key: SpeculationKey): CounterFamily {
+  return { kind: 'counter', name, help, series: [{ labels: NO_LABELS, key }], isOptional: true };
 }
 
 function histogram(
@@ -200,6 +220,31 @@ export const ENGINE_METRICS: readonly MetricFamily[] = [
     'Number of generation tokens processed.',
     'generation_tokens',
   ),
+  speculation(
+    'vllm:spec_decode_num_drafts_total',
+    'Number of spec decoding drafts.',
+    'spec_decode_num_drafts',
+  ),
+  speculation(
+    'vllm:spec_decode_num_draft_tokens_total',
+    'Number of draft tokens.',
+    'spec_decode_num_draft_tokens',
+  ),
+  speculation(
+    'vllm:spec_decode_num_accepted_tokens_total',
+    'Number of accepted tokens.',
+    'spec_decode_num_accepted_tokens',
+  ),
+  {
+    kind: 'counter',
+    name: 'vllm:spec_decode_num_accepted_tokens_per_pos_total',
+    help: 'Accepted tokens per draft position.',
+    series: Array.from({ length: DRAFT_TOKENS_MAX }, (_, position) => ({
+      labels: { position: String(position) },
+      key: acceptedAt(position),
+    })),
+    isOptional: true,
+  },
   histogram('vllm:iteration_tokens_total', 'Histogram of number of tokens per engine_step.', {
     key: 'iteration_tokens_total',
     buckets: ITERATION_TOKENS,

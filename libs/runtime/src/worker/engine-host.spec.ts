@@ -155,6 +155,30 @@ describe('engine hosts', () => {
     expect(view?.result).toMatchObject({ reason: 'cache_threshold', tokens: 0 });
   });
 
+  it('say all tokens of a burst in one entry, and count drafts as vLLM does', async () => {
+    const speculation = { tokens: 3, acceptanceRate: 1 };
+    const host = await world.host('aggregated', { engine: { speculation } });
+    const { causeUs } = await world.submit(1, { flow: 'local', outputTokens: 11 });
+    await world.untilEnded(1);
+    const said = world.of(1).filter(({ kind }) => kind !== 'scheduled');
+    expect(said.map(({ kind, first, count }) => [kind, first, count])).toEqual([
+      ['tokens', 0, 1],
+      ['tokens', 1, 4],
+      ['tokens', 5, 4],
+      ['end', 11, 2],
+    ]);
+    expect(tokenInstants(world, 1, causeUs)).toEqual(
+      [0, 1, 2, 3].map((step) => PROMPT_US + step * TOKEN_US),
+    );
+    expect(host.presence().counters).toMatchObject({
+      generation_tokens: 11,
+      spec_decode_num_drafts: 3,
+      spec_decode_num_draft_tokens: 9,
+      spec_decode_num_accepted_tokens: 9,
+      spec_decode_num_accepted_tokens_per_pos_2: 3,
+    });
+  });
+
   it('take work only after their start-up', async () => {
     const host = await world.host('aggregated', { host: { startupUs: 2_000_000 } });
     await world.submit(1, { flow: 'local' });

@@ -6,7 +6,6 @@ import type { Transport } from '@baton/transport';
 import type { LiveClock } from '../clock/live-clock';
 import type { Logger } from '../logs/logger';
 import { EngineStats } from '../metrics/engine-stats';
-import { type JobRouting, SharedQueues } from '../placement/job-routing';
 import { DecodeSide } from './decode-side';
 import { Drain } from './drain';
 import { Endings, type LettingGo } from './endings';
@@ -18,7 +17,6 @@ import type { HostContext } from './host-context';
 import type { HostOptions } from './host-options';
 import { Intake } from './intake';
 import { LagWindow } from './lag-window';
-import { LoadBeacon } from './load-beacon';
 import { Mailbox } from './mailbox';
 import { PrefillSide } from './prefill-side';
 import { PresenceBeacon } from './presence';
@@ -32,8 +30,6 @@ export interface HostDependencies {
   readonly transport: Transport;
   readonly clock: LiveClock;
   readonly log: Logger;
-  /** Shared queues unless told. */
-  readonly routing?: JobRouting;
 }
 
 const NO_COUNTS: EngineCounters = {
@@ -48,6 +44,9 @@ const NO_COUNTS: EngineCounters = {
   finished: 0,
   aborted: 0,
   rejected: 0,
+  drafts: 0,
+  draftTokens: 0,
+  acceptedTokens: 0,
 };
 
 /**
@@ -63,7 +62,6 @@ export class EngineHost implements HostContext {
   readonly clock: LiveClock;
   readonly log: Logger;
   readonly frames: Frames;
-  readonly routing: JobRouting;
   readonly loop: StepLoop;
   readonly faults: FaultPlan;
   engine: EnginePort;
@@ -81,16 +79,14 @@ export class EngineHost implements HostContext {
   private stepUs: Micros = 0;
   private startup: { cancel(): void } | undefined;
 
-  private readonly load: LoadBeacon;
   constructor(
     readonly options: HostOptions,
-    { transport, clock, log, routing = new SharedQueues() }: HostDependencies,
+    { transport, clock, log }: HostDependencies,
   ) {
     this.transport = transport;
     this.clock = clock;
     this.log = log.child({ engine: this.engineId.slice(0, 8) });
     this.engine = options.buildEngine();
-    this.routing = routing;
     this.faults = new FaultPlan(options.faults);
     const { engineId } = this;
     this.frames = new Frames({
@@ -118,7 +114,6 @@ export class EngineHost implements HostContext {
   }
 
   /** Resolves when the engine is announced and listens; it takes work once its simulated start-up is over. */
-    this.load = new LoadBeacon(this, { intake: this.intake, presence: this.beacon });
   async start(): Promise<void> {
     await this.mailbox.open({
       prefill: this.prefill,
@@ -130,7 +125,6 @@ export class EngineHost implements HostContext {
     this.sweep.start();
     const { startupUs } = this.options;
     if (startupUs === 0) await this.open();
-    if (this.options.tellsLoad) this.load.start();
     else {
       const { clock } = this;
       const rung = (): void => void this.open().catch((error: unknown) => this.onBug(error));
@@ -150,9 +144,7 @@ export class EngineHost implements HostContext {
   async stop(timeoutMs: number): Promise<void> {
     this.startup?.cancel();
     this.intake.pause();
-    const told = this.beacon.enter('draining');
-    this.load.tellNow();
-    await this.tolerate(told);
+    await this.tolerate(this.beacon.enter('draining'));
     const { endings, prefill } = this;
     await new Drain(this, { endings, prefill }).run(timeoutMs);
     this.loop.stop();
@@ -160,7 +152,6 @@ export class EngineHost implements HostContext {
     this.prefill.stop();
     this.decode.stop();
     await this.tolerate(this.intake.close());
-    this.load.stop();
     await this.tolerate(this.mailbox.close());
     await this.tolerate(this.beacon.stop());
   }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { EngineGauges, EnginePresence } from '@baton/contract';
 import type { EngineCounters } from '@baton/engine';
 import type { Alarm } from '../clock/wall-clock';
+import { acceptedAt } from '../metrics/families';
 import type { HostContext } from './host-context';
 import type { LagWindow } from './lag-window';
 
@@ -19,8 +20,7 @@ export interface PresenceOptions {
 /** Tells the cluster that this engine lives, what it does, and all its numbers. */
 export class PresenceBeacon {
   private alarm: Alarm | undefined;
-  /** vLLM's engine number, once the cluster has given it. */
-  index = 0;
+  private index = 0;
   private isAnnouncing = false;
   private looks = 0;
   private announced = '';
@@ -129,6 +129,20 @@ export class PresenceBeacon {
       prompt_tokens_local_cache_hit: cached,
       prompt_tokens_external_kv_transfer: transferred,
       prompt_tokens_cached: cached + transferred,
+      ...this.speculationCounters(sum),
+    };
+  }
+
+  /** None without speculation, as vLLM has these families only with it. */
+  private speculationCounters(sum: (key: keyof EngineCounters) => number): Record<string, number> {
+    const { acceptedPerPosition } = this.context.engine;
+    if (acceptedPerPosition.length === 0) return {};
+    const perPosition = acceptedPerPosition.map((count, position) => [acceptedAt(position), count]);
+    return {
+      spec_decode_num_drafts: sum('drafts'),
+      spec_decode_num_draft_tokens: sum('draftTokens'),
+      spec_decode_num_accepted_tokens: sum('acceptedTokens'),
+      ...Object.fromEntries(perPosition),
     };
   }
 }

@@ -1,5 +1,8 @@
 import { choice, integer, number, toggle } from '../option';
 
+/** Far above what drafts are right for. */
+export const DRAFT_TOKENS_MAX = 32;
+
 /** vLLM's scheduler options, with its names and defaults. */
 export const ENGINE = {
   blockSize: integer(16, [1, 1024], {
@@ -38,6 +41,18 @@ export const ENGINE = {
   }),
   schedulerReserveFullIsl: toggle(true, {
     help: 'Admit a prompt only when blocks for the whole of it are free, not just for its first chunk.',
+  }),
+  /** 0 = off. */
+  numSpeculativeTokens: integer(0, [0, DRAFT_TOKENS_MAX], {
+    help: 'Speculative decoding: tokens drafted for each sequence in a decode step, as in speculative_config of vLLM; a step gives out those that are right up to the first wrong one, and one more; 0 = off.',
+    unit: 'tokens',
+  }),
+  speculativeAcceptanceRate: number(0.7, [0, 1], {
+    help: 'Chance that a drafted token is right when those before it in the step are; drawn from the seed.',
+  }),
+  speculativeDraftMs: number(0, [0, 10_000], {
+    help: 'Time of drafting, added to every step while num_speculative_tokens is above 0.',
+    unit: 'ms, simulated',
   }),
   /** Simulated seconds. */
   startupDuration: number(0, [0, 86_400], {
