@@ -55,6 +55,7 @@ export const COUNTER_KEYS = [
   'nixl_num_kv_expired_reqs',
   'steps',
   'runs_started',
+  'placed_jobs',
   'runs_aborted',
   'runs_failed',
   'locks_lost',

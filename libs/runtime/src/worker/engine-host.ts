@@ -6,6 +6,7 @@ import type { Transport } from '@baton/transport';
 import type { LiveClock } from '../clock/live-clock';
 import type { Logger } from '../logs/logger';
 import { EngineStats } from '../metrics/engine-stats';
+import { type JobRouting, SharedQueues } from '../placement/job-routing';
 import { DecodeSide } from './decode-side';
 import { Drain } from './drain';
 import { Endings, type LettingGo } from './endings';
@@ -17,6 +18,7 @@ import type { HostContext } from './host-context';
 import type { HostOptions } from './host-options';
 import { Intake } from './intake';
 import { LagWindow } from './lag-window';
+import { LoadBeacon } from './load-beacon';
 import { Mailbox } from './mailbox';
 import { PrefillSide } from './prefill-side';
 import { PresenceBeacon } from './presence';
@@ -30,6 +32,8 @@ export interface HostDependencies {
   readonly transport: Transport;
   readonly clock: LiveClock;
   readonly log: Logger;
+  /** Shared queues unless told. */
+  readonly routing?: JobRouting;
 }
 
 const NO_COUNTS: EngineCounters = {
@@ -59,6 +63,7 @@ export class EngineHost implements HostContext {
   readonly runs = new RunTable();
   readonly stats = new EngineStats();
   readonly transport: Transport;
+  readonly routing: JobRouting;
   readonly clock: LiveClock;
   readonly log: Logger;
   readonly frames: Frames;
@@ -76,14 +81,16 @@ export class EngineHost implements HostContext {
   private readonly stepFrames: StepFrames;
   private readonly sweep: Sweep;
   private readonly beacon: PresenceBeacon;
+  private readonly load: LoadBeacon;
   private stepUs: Micros = 0;
   private startup: { cancel(): void } | undefined;
 
   constructor(
     readonly options: HostOptions,
-    { transport, clock, log }: HostDependencies,
+    { transport, clock, log, routing = new SharedQueues() }: HostDependencies,
   ) {
     this.transport = transport;
+    this.routing = routing;
     this.clock = clock;
     this.log = log.child({ engine: this.engineId.slice(0, 8) });
     this.engine = options.buildEngine();
@@ -111,6 +118,7 @@ export class EngineHost implements HostContext {
       lag: this.lag,
       formerCounters: () => this.formerCounters,
     });
+    this.load = new LoadBeacon(this, { intake: this.intake, presence: this.beacon });
   }
 
   /** Resolves when the engine is announced and listens; it takes work once its simulated start-up is over. */
@@ -122,6 +130,7 @@ export class EngineHost implements HostContext {
       onAborts: (requestIds) => this.onAborts(requestIds),
     });
     await this.beacon.start();
+    if (this.options.tellsLoad) this.load.start();
     this.sweep.start();
     const { startupUs } = this.options;
     if (startupUs === 0) await this.open();
@@ -144,11 +153,14 @@ export class EngineHost implements HostContext {
   async stop(timeoutMs: number): Promise<void> {
     this.startup?.cancel();
     this.intake.pause();
-    await this.tolerate(this.beacon.enter('draining'));
+    const told = this.beacon.enter('draining');
+    this.load.tellNow();
+    await this.tolerate(told);
     const { endings, prefill } = this;
     await new Drain(this, { endings, prefill }).run(timeoutMs);
     this.loop.stop();
     this.sweep.stop();
+    this.load.stop();
     this.prefill.stop();
     this.decode.stop();
     await this.tolerate(this.intake.close());

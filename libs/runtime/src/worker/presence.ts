@@ -20,7 +20,8 @@ export interface PresenceOptions {
 /** Tells the cluster that this engine lives, what it does, and all its numbers. */
 export class PresenceBeacon {
   private alarm: Alarm | undefined;
-  private index = 0;
+  /** vLLM's engine number, once the cluster has given it. */
+  index = 0;
   private isAnnouncing = false;
   private looks = 0;
   private announced = '';
