@@ -1,7 +1,7 @@
 import type { ClusterScenario, EnginePool, MembershipChange } from '@baton/cluster';
-import { secondsToUs } from '@baton/kernel';
+import { msToUs, secondsToUs } from '@baton/kernel';
 import { parseTopology, type EngineRole } from '@baton/placement';
-import { type BatonConfig, engineSetup } from '@baton/runtime';
+import { type BatonConfig, engineSetup, placerSpec } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
 
 /** What a virtual run needs beyond the configuration of a cluster. */
@@ -35,11 +35,8 @@ export function scenarioOf(
       .map(([role, count]) => poolOf(config, role, count)),
     changes: extras.changes ?? [],
     workload,
-    placement: {
-      ...{ prefill: 'pull', decode: 'pull', decodeChoice: 'late' },
-      disaggregationThreshold: 0,
-    },
-    admissionSloTtftUs: Infinity,
+    placement: placerSpec(config),
+    admissionSloTtftUs: msToUs(config.admissionSloTtft ?? Infinity),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     maxRuns: config.maxRuns,
     maxWaitingRequests: config.maxWaitingRequests,
