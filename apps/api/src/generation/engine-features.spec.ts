@@ -1,4 +1,4 @@
-import { createLogger, defaultConfig, WorkerHosts } from '@baton/runtime';
+import { type BatonConfig, createLogger, defaultConfig, WorkerHosts } from '@baton/runtime';
 import { attachInProcess, type Transport } from '@baton/transport';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture, readStream } from '../../test/api-fixture';
@@ -19,17 +19,9 @@ class Setting {
     private readonly transport: Transport,
   ) {}
 
-  static async open(dialect: 'openai' | 'vllm'): Promise<Setting> {
-    const config = defaultConfig({
-      ...{
-        topology: '1A',
-        port: 0,
-        dialect,
-        speedup: 100,
-        logLevel: 'silent',
-        stepTime: 'constant',
-      },
-    });
+  static async open(overrides: Partial<BatonConfig>): Promise<Setting> {
+    const fast = { speedup: 100, logLevel: 'silent', stepTime: 'constant' } as const;
+    const config = defaultConfig({ topology: '1A', port: 0, ...fast, ...overrides });
     const fixture = await ApiFixture.start({ config, engines: [] });
     const transport = attachInProcess(fixture.hub);
     const log = createLogger({ name: 'engines', level: 'silent' });
@@ -48,11 +40,12 @@ class Setting {
     return (await answer.json()) as Completion;
   }
 
-  async metric(series: string): Promise<number> {
+  /** Undefined when the scrape has no such series. */
+  readonly metric = async (series: string): Promise<number | undefined> => {
     const text = await (await fetch(`${this.fixture.api.url}/metrics`)).text();
     const line = text.split('\n').find((each) => each.startsWith(series));
-    return Number(line?.slice(line.lastIndexOf(' ')));
-  }
+    return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
+  };
 
   async close(): Promise<void> {
     await this.hosts.stop(0);
@@ -65,7 +58,7 @@ describe.each(['openai', 'vllm'] as const)('cache_hit_threshold in the %s dialec
   let setting: Setting;
 
   beforeAll(async () => {
-    setting = await Setting.open(dialect);
+    setting = await Setting.open({ dialect });
   });
 
   afterAll(() => setting.close());
@@ -95,5 +88,28 @@ describe.each(['openai', 'vllm'] as const)('cache_hit_threshold in the %s dialec
     );
     expect([text, finishReason, events.at(-1)]).toEqual(['', 'cache_threshold', '[DONE]']);
     expect(chunks[0]?.choices?.[0]?.delta?.role).toBe('assistant');
+  });
+});
+
+describe('speculative decoding', () => {
+  const asked = { messages: [{ role: 'user', content: PROMPT }], max_tokens: 60, stream: true };
+
+  it('sends bursts of the text that comes token by token without it', async () => {
+    const settings = [
+      await Setting.open({}),
+      await Setting.open({ numSpeculativeTokens: 3, speculativeAcceptanceRate: 0.8 }),
+    ];
+    const [plain, bursts] = await Promise.all(
+      settings.map(async ({ fixture }) =>
+        readStream(await fixture.post('/v1/chat/completions', asked)),
+      ),
+    );
+    expect([bursts?.text, bursts?.finishReason]).toEqual([plain?.text, plain?.finishReason]);
+    expect(bursts?.text.length).toBeGreaterThan(100);
+    expect(bursts?.events.length).toBeLessThan(0.6 * plain!.events.length);
+    const drafts = () => settings.map(({ metric }) => metric('vllm:spec_decode_num_drafts_total{'));
+    await until(async () => ((await drafts()[1]) ?? 0) > 5);
+    expect(await drafts()[0]).toBeUndefined();
+    await Promise.all(settings.map((setting) => setting.close()));
   });
 });
