@@ -2,7 +2,7 @@ import { unreachable } from '@baton/kernel';
 import type { EnginePlacement } from '../engine-placement';
 import { isCalibrated } from '../profiles/shipped-profiles';
 import { type BlisSpec, BlisStepTime } from './blis';
-import { type CalibratedSpec, CalibratedStepTime } from './calibrated';
+import { type CalibratedSpec, calibratedStepTime } from './calibrated';
 import { type ConstantSpec, ConstantStepTime } from './constant';
 import { isMockerGrid, MockerGridStepTime } from './mocker-grid';
 import { type PerTokenSpec, PerTokenStepTime } from './per-token';
@@ -41,7 +41,7 @@ export function buildStepTimeModel(spec: StepTimeSpec, placement: EnginePlacemen
       return buildStepTimeModel({ ...spec, kind }, placement);
     }
     case 'calibrated':
-      return new CalibratedStepTime(spec, placement);
+      return calibratedStepTime(spec, placement);
     case 'roofline':
       return new RooflineStepTime(spec, placement);
     case 'blis':

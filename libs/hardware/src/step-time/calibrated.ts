@@ -8,14 +8,31 @@ import type { BatchAggregates, DecodeLaw, StepTimeModel } from './step-time-mode
 import { TokenLine } from './token-line';
 import { contextLimitOf, type OutsideRange, outsideOf, type ValidRange } from './valid-range';
 
-export interface CalibratedSpec {
-  readonly kind: 'calibrated';
-  /** Unset: the shipped one of the placement. */
-  readonly profile?: StepTimeProfile | undefined;
+export interface CalibratedOverrides {
   /** Added to each step; unset: the profile's own. */
   readonly overheadMs?: number | undefined;
   /** Factor on decode attention in steps that also prefill; unset: the profile's own, else 1. */
   readonly mixedDecodeFactor?: number | undefined;
+}
+
+export interface CalibratedSpec extends CalibratedOverrides {
+  readonly kind: 'calibrated';
+  /** Unset: the shipped one of the placement. */
+  readonly profile?: StepTimeProfile | undefined;
+}
+
+/**
+ * The model of the given profile, or of the one shipped for the placement.
+ *
+ * @throws HardwareError `not-calibrated`
+ */
+export function calibratedStepTime(
+  spec: CalibratedSpec,
+  placement: EnginePlacement,
+): CalibratedStepTime {
+  const profile = spec.profile ?? shippedProfile(placement) ?? missing(placement);
+  checkMeasuredOn(profile, placement);
+  return new CalibratedStepTime(profile, spec);
 }
 
 /**
@@ -36,11 +53,8 @@ export class CalibratedStepTime implements StepTimeModel {
   private readonly valid: ValidRange;
   private readonly laws: DecodeLawMemo;
 
-  /** @throws HardwareError `not-calibrated` */
-  constructor(spec: CalibratedSpec, placement: EnginePlacement) {
-    const profile = spec.profile ?? shippedProfile(placement) ?? missing(placement);
-    checkMeasuredOn(profile, placement);
-    const overheadMs = spec.overheadMs ?? profile.overheadMs;
+  constructor(profile: StepTimeProfile, own: CalibratedOverrides = {}) {
+    const overheadMs = own.overheadMs ?? profile.overheadMs;
     const inUs = (ms: readonly number[]) => ms.map((value) => value * 1000);
     this.linearUs = new TokenLine(profile.linear.tokens, inUs(profile.linear.ms));
     const [fixed, perSeq, perContext] = inUs(profile.decodeAttentionMs);
@@ -50,7 +64,7 @@ export class CalibratedStepTime implements StepTimeModel {
     this.prefillFixedUs = profile.prefillAttentionMs[0] * 1000;
     this.prefillQuadraticUs = profile.prefillAttentionMs[1] * 1000;
     this.overheadUs = overheadMs * 1000;
-    this.mixedDecodeFactor = spec.mixedDecodeFactor ?? profile.mixedDecodeFactor ?? 1;
+    this.mixedDecodeFactor = own.mixedDecodeFactor ?? profile.mixedDecodeFactor ?? 1;
     this.valid = profile.valid;
     this.laws = new DecodeLawMemo((seqs) => this.decodeBaseUs(seqs), this.decodeContextUs);
     this.description = describe(profile, overheadMs);

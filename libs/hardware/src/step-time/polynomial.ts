@@ -68,7 +68,7 @@ export class PolynomialStepTime implements StepTimeModel {
   constructor(spec: PolynomialSpec) {
     this.prefill = spec.prefill ?? DYNAMO_MOCKER_PREFILL;
     this.decode = spec.decode ?? DYNAMO_MOCKER_DECODE;
-    this.valid = validRangeOf(this.prefill, this.decode);
+    this.valid = polynomialRange(this.prefill, this.decode);
     const decodeOver = this.decode.kind === 'kv-usage' ? 'KV usage' : 'batch size and context';
     this.description = `polynomial, prefill over tokens, decode over ${decodeOver}`;
   }
@@ -129,12 +129,13 @@ function perContextUsOf({ coefficients: k }: BatchContextPolynomial, decodeSeqs:
   return (k[2] / decodeSeqs + k[3]) * 1000;
 }
 
-function validRangeOf(
-  prefill: PrefillPolynomial,
-  decode: BatchContextPolynomial | KvUsagePolynomial,
+/** Where both fits hold. */
+export function polynomialRange(
+  prefill: PolynomialSpec['prefill'],
+  decode: PolynomialSpec['decode'],
 ): ValidRange {
-  const prefillTokens = prefill.tokenRange;
-  if (decode.kind === 'kv-usage') return { prefillTokens };
+  const prefillTokens = prefill?.tokenRange;
+  if (decode?.kind !== 'batch-context') return { prefillTokens };
   const { batchRange, contextRange } = decode;
   return { prefillTokens, decodeSeqs: batchRange, meanContextMax: contextRange?.[1] };
 }

@@ -1,64 +1,87 @@
-import { HardwareError } from '../hardware-error';
+import type { LinkTiming } from '../link/link';
+import {
+  asSection,
+  badProfile,
+  numbersOf,
+  rangeOf,
+  type Section,
+  sectionOf,
+} from '../profiles/profile-values';
 import type { PolynomialSpec } from './polynomial';
 
 /**
  * Reads a profile as xPyD-sim's `calibrate` writes it (already parsed from YAML): `prefill: {type:
  * poly1d, coefficients, x_range}` over prompt tokens, highest power first, and `decode: {type:
  * poly2d, coefficients, bs_range, ctx_range}` for `[1, bs, ctx, bs·ctx, bs², ctx²]`. Its
- * `kv_transfer` fit is not a step and is left to the transfer model.
+ * `kv_transfer` fit is not a step: see `kvTimingFromXpydProfile`.
  *
  * @throws HardwareError `bad-profile`
  */
 export function polynomialFromXpydProfile(profile: unknown): PolynomialSpec {
-  const prefill = section(profile, 'prefill');
-  const decode = section(profile, 'decode');
-  if (!prefill && !decode) throw bad('it has neither a prefill nor a decode section');
+  const from = asSection(profile, 'it');
+  const prefill = fitOf(from, 'prefill', 'poly1d');
+  const decode = fitOf(from, 'decode', 'poly2d');
+  if (!prefill && !decode) throw badProfile('it has neither a prefill nor a decode section');
   return {
     kind: 'polynomial',
     prefill: prefill && {
-      coefficients: coefficients(prefill, 3),
-      tokenRange: range(prefill, 'x_range'),
+      coefficients: numbersOf(prefill, 'coefficients', 3),
+      tokenRange: rangeOf(prefill, 'x_range'),
     },
     decode: decode && {
       kind: 'batch-context',
-      coefficients: coefficients(decode, 6),
-      batchRange: range(decode, 'bs_range'),
-      contextRange: range(decode, 'ctx_range'),
+      coefficients: numbersOf(decode, 'coefficients', 6),
+      batchRange: rangeOf(decode, 'bs_range'),
+      contextRange: rangeOf(decode, 'ctx_range'),
     },
   };
 }
 
-type Section = Readonly<Record<string, unknown>>;
-type Range = readonly [number, number];
-
-function section(profile: unknown, name: string): Section | undefined {
-  if (!isObject(profile)) throw bad('it is not a mapping');
-  const value = profile[name];
-  if (value === undefined) return undefined;
-  if (!isObject(value)) throw bad(`${name} is not a mapping`);
-  return value;
+/** The mapping that `polynomialFromXpydProfile` reads, and xPyD-sim too. */
+export function polynomialToXpydProfile({ prefill, decode }: PolynomialSpec): Section {
+  return {
+    ...(prefill && {
+      prefill: {
+        type: 'poly1d',
+        coefficients: prefill.coefficients,
+        x_key: 'batch_size',
+        y_key: 'delay_ms',
+        ...(prefill.tokenRange && { x_range: prefill.tokenRange }),
+      },
+    }),
+    ...(decode?.kind === 'batch-context' && {
+      decode: {
+        type: 'poly2d',
+        coefficients: decode.coefficients,
+        ...(decode.batchRange && { bs_range: decode.batchRange }),
+        ...(decode.contextRange && { ctx_range: decode.contextRange }),
+      },
+    }),
+  };
 }
 
-function coefficients<T extends readonly number[]>(from: Section, count: T['length']): T {
-  const value = from['coefficients'];
-  if (isNumbers<T>(value, count)) return value;
-  throw bad(`its coefficients must be ${count} numbers`);
+/**
+ * The times of a KV transfer that such a profile's `kv_transfer` fit means: its parabola over
+ * tokens becomes the straight line through its values at both ends of the measured range.
+ *
+ * @throws HardwareError `bad-profile`
+ */
+export function kvTimingFromXpydProfile(
+  profile: unknown,
+): Omit<LinkTiming, 'kvBytesPerToken'> | undefined {
+  const fit = fitOf(asSection(profile, 'it'), 'kv_transfer', 'poly1d');
+  if (fit === undefined) return undefined;
+  const [a, b, c] = numbersOf<readonly [number, number, number]>(fit, 'coefficients', 3);
+  const [low, high] = rangeOf(fit, 'x_range') ?? [0, 0];
+  return {
+    latencyMs: Math.max(0, c - a * low * high),
+    perTokenMs: Math.max(0, b + a * (low + high)),
+  };
 }
 
-function range(from: Section, key: string): Range | undefined {
-  const value = from[key];
-  if (value === undefined || isNumbers<Range>(value, 2)) return value;
-  throw bad(`${key} must be two numbers`);
-}
-
-function isNumbers<T extends readonly number[]>(value: unknown, count: number): value is T {
-  return Array.isArray(value) && value.length === count && value.every(Number.isFinite);
-}
-
-function isObject(value: unknown): value is Section {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function bad(why: string): HardwareError {
-  return new HardwareError('bad-profile', `The polynomial profile cannot be used: ${why}.`);
+function fitOf(profile: Section, key: string, type: string): Section | undefined {
+  const fit = sectionOf(profile, key);
+  const given = fit?.['type'];
+  if (given === undefined || given === type) return fit;
+  throw badProfile(`the type of ${key} must be ${type}`);
 }
