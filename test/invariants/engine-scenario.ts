@@ -92,6 +92,7 @@ const knobs = fc.record({
   maxNumBatchedTokens: fc.integer({ min: 1, max: 120 }),
   longPrefillTokenThreshold: fc.constantFrom(0, 0, 7),
   enablePrefixCaching: fc.boolean(),
+  hostBlocks: fc.constantFrom(0, 0, 3, 30),
   evictionPolicy: fc.constantFrom('lru' as const, 'lru' as const, 'fifo' as const),
   globalCacheHitThreshold: fc.constantFrom(0, 0, 0, 0.2),
   enableChunkedPrefill: fc.constantFrom(true, true, false),
@@ -104,16 +105,25 @@ const knobs = fc.record({
   model: fc.constantFrom(...Object.keys(MODELS)),
 });
 
+const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
+
 /** Small engines under pressure: the pool holds the largest sequence and little more, so preemption is common. */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
-  .map(({ knobs: { spareBlocks, model, speculation: drafting, ...rest }, visits }) => {
+  .map(({ knobs: { spareBlocks, model, hostBlocks, speculation, ...rest }, visits }) => {
     const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
     const numBlocks = Math.ceil(largest / rest.blockSize) + spareBlocks;
-    const maxNumBatchedTokens = Math.max(rest.maxNumBatchedTokens, (drafting?.tokens ?? 0) + 1);
+    const maxNumBatchedTokens = Math.max(rest.maxNumBatchedTokens, (speculation?.tokens ?? 0) + 1);
     const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
-    const options = { ...rest, ...fixed, maxNumBatchedTokens, numBlocks, stepTime: MODELS[model]! };
-    return { options: drafting ? { ...options, speculation: drafting } : options, visits };
+    const optional = {
+      ...(speculation === undefined ? {} : { speculation }),
+      ...(hostBlocks === 0 ? {} : { hostTier: { ...HOST_TIER, blocks: hostBlocks } }),
+    };
+    const stepTime = MODELS[model]!;
+    return {
+      options: { ...rest, ...fixed, ...optional, maxNumBatchedTokens, numBlocks, stepTime },
+      visits,
+    };
   });
 
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {

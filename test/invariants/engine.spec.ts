@@ -58,6 +58,7 @@ describe('an engine under random load', () => {
         world.run();
         const { counters } = world.engine;
         const { promptTokensComputed, promptTokensCached, promptTokensTransferred } = counters;
+        expect(counters.promptTokensLoadedFromHost).toBeLessThanOrEqual(promptTokensCached);
         const prompts = scenario.visits.reduce((sum, visit) => sum + visit.promptTokens, 0);
         expect(promptTokensComputed + promptTokensCached + promptTokensTransferred).toBe(prompts);
       }),

@@ -9,6 +9,7 @@ export class Accounts implements EngineCounters {
   steps = 0;
   promptTokensComputed = 0;
   promptTokensCached = 0;
+  promptTokensLoadedFromHost = 0;
   promptTokensTransferred = 0;
   generatedTokens = 0;
   preemptions = 0;
@@ -42,8 +43,14 @@ export class Accounts implements EngineCounters {
     this.promptTokensComputed += this.news(seq, tokens);
   }
 
+  /** The first `tokens` tokens were in KV already, the last `hostTokens` of them in host memory. */
   cached(seq: Sequence, tokens: number): void {
-    this.promptTokensCached += this.news(seq, tokens);
+    const fresh = this.news(seq, tokens);
+    this.promptTokensCached += fresh;
+    if (seq.hostTokens === 0) return;
+    const behindPrompt = Math.max(0, tokens - seq.promptTokens);
+    const loaded = Math.min(fresh, Math.max(0, seq.hostTokens - behindPrompt));
+    this.promptTokensLoadedFromHost += loaded;
   }
 
   transferred(seq: Sequence, tokens: number): void {

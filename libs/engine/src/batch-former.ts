@@ -36,6 +36,8 @@ export class BatchFormer {
   readonly prefilling: Sequence[] = [];
   /** Prompt tokens of the batch that was formed last. */
   chunkTokens = 0;
+  /** Time for which the batch that was formed last loads KV from host memory. */
+  loadUs = 0;
   private readonly slots: number;
   /** Tokens of the budget that a decoding sequence takes. */
   private readonly stepTokens: number;
@@ -83,6 +85,7 @@ export class BatchFormer {
   form(): boolean {
     const { decode, queue } = this.parts;
     this.chunkTokens = 0;
+    this.loadUs = 0;
     this.hasPreempted = false;
     this.growDecoding();
     this.continuePrompts();
@@ -284,6 +287,14 @@ export class BatchFormer {
     this.chunkTokens += tokens;
     this.prefilling.push(seq);
     blocks.publish(seq, start + tokens);
+    if (seq.hostTokens > 0) this.loadFromHost(seq);
+  }
+
+  private loadFromHost(seq: Sequence): void {
+    const { blockSize, hostTier } = this.parts.options;
+    const bytes = (seq.hostTokens / blockSize) * hostTier!.bytesPerBlock;
+    this.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
+    seq.hostTokens = 0;
   }
 
   /** Sends the last in line back to the queue, to be computed again: the newest, or the one that priority orders last. */

@@ -23,6 +23,12 @@ export function assertOptions(options: EngineOptions): void {
     (options.sjfAgingTokensPerSecond ?? 0) >= 0,
     'sjfAgingTokensPerSecond must not be negative',
   );
+  const { hostTier } = options;
+  if (hostTier !== undefined) {
+    const { blocks, bytesPerBlock, bytesPerSecond } = hostTier;
+    assert(Number.isInteger(blocks) && blocks >= 1, `a host tier has blocks: ${blocks}`);
+    assert(bytesPerBlock > 0 && bytesPerSecond > 0, 'loading a block takes time');
+  }
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
 }
 

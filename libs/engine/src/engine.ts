@@ -22,6 +22,12 @@ import type {
 } from './types';
 import { schedulingOrder, WaitingQueue } from './waiting-queue';
 
+interface CacheState {
+  readonly contents: number[];
+  readonly freeOrder: number[];
+  readonly hostContents: number[];
+}
+
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states; the batch former decides who runs,
  * the decode set counts, the step runner lays steps in time. Reads no clock, awaits nothing, logs nothing.
@@ -231,9 +237,13 @@ export class Engine implements EnginePort {
   }
 
   /** What can be found in the block pool, and what its free blocks hold in the order in which they would be given up; for tests. O(blocks). */
-  cacheState(): { readonly contents: number[]; readonly freeOrder: number[] } {
+  cacheState(): CacheState {
     const { pool } = this.blocks;
-    return { contents: pool.contents(), freeOrder: pool.freeOrder() };
+    return {
+      contents: pool.contents(),
+      freeOrder: pool.freeOrder(),
+      hostContents: pool.hostContents(),
+    };
   }
 
   /**

@@ -13,11 +13,11 @@ export class SequenceBlocks {
   readonly hit = new PrefixMatch();
 
   constructor(options: EngineOptions) {
-    this.pool = new BlockPool(options);
+    this.pool = new BlockPool({ ...options, hostBlocks: options.hostTier?.blocks });
     this.blockSize = options.blockSize;
   }
 
-  /** Finds the sequence's tokens in the prefix cache, all but the last, which must be computed to sample from; returns tokens. */
+  /** Finds the sequence's tokens in the prefix cache, here or in host memory, all but the last, which must be computed to sample from; returns tokens. */
   match(seq: Sequence): number {
     return this.find(seq, seq.targetTokens - 1);
   }
@@ -34,6 +34,7 @@ export class SequenceBlocks {
     this.pool.share(this.hit, seq.blocks);
     this.pool.take(fresh);
     seq.blocks.add(fresh);
+    seq.hostTokens = this.hit.inHost * this.blockSize;
     return true;
   }
 
@@ -65,6 +66,7 @@ export class SequenceBlocks {
 
   release(seq: Sequence): void {
     this.pool.release(seq.blocks);
+    seq.hostTokens = 0;
   }
 
   blocksFor(tokens: number): number {
@@ -73,6 +75,6 @@ export class SequenceBlocks {
 
   private find(seq: Sequence, tokens: number): number {
     this.pool.match(seq.blocks, Math.floor(tokens / this.blockSize), this.hit);
-    return this.hit.length * this.blockSize;
+    return (this.hit.length + this.hit.inHost) * this.blockSize;
   }
 }

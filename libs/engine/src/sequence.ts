@@ -29,6 +29,8 @@ export class Sequence {
 
   readonly blocks = new BlockList();
 
+  /** Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence. */
+  hostTokens = 0;
   /** Tokens whose KV is here. Stale while decoding. */
   computed = 0;
   /** Tokens given out. Stale while decoding. */
@@ -74,6 +76,7 @@ export class Sequence {
     this.emitted = 0;
     this.chunk = 0;
     this.burst = 0;
+    this.hostTokens = 0;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

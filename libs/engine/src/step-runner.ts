@@ -142,7 +142,8 @@ export class StepRunner {
     this.timeline.break();
     const { options, former, speculation } = this.parts;
     const us = options.stepTime.stepUs(former.aggregates()) + (speculation?.draftUs ?? 0);
-    return startUs + Math.max(1, Math.round(us * this.warmupFactor()));
+    const spanUs = us * this.warmupFactor() + former.loadUs;
+    return startUs + Math.max(1, Math.round(spanUs));
   }
 
   /** The first steps of an engine may take longer: graphs are captured, caches are cold. */

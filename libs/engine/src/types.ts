@@ -11,6 +11,16 @@ export interface SpeculationOptions {
   readonly draftUs?: number;
 }
 
+/** Host memory that keeps KV blocks which the GPU has given up, as vLLM's `kv_offloading_size`. */
+export interface HostTierOptions {
+  /** >= 1. */
+  readonly blocks: number;
+  /** Rate at which one rank loads its part of a block, > 0. */
+  readonly bytesPerSecond: number;
+  /** That part, > 0. */
+  readonly bytesPerBlock: number;
+}
+
 /** vLLM V1's scheduler options, by its names in camel case; the defaults are vLLM's unless said. */
 export interface EngineOptions {
   /** 256. */
@@ -30,6 +40,8 @@ export interface EngineOptions {
   readonly enablePrefixCaching: boolean;
   /** Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or the one filled first. */
   readonly evictionPolicy?: 'lru' | 'fifo';
+  /** Unset: what the GPU gives up is lost. */
+  readonly hostTier?: HostTierOptions;
   readonly enableChunkedPrefill: boolean;
   /** `cacheHitThreshold` of sequences that name none, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
@@ -111,6 +123,8 @@ export interface EngineCounters {
   readonly steps: number;
   readonly promptTokensComputed: number;
   readonly promptTokensCached: number;
+  /** Those of `promptTokensCached` that were loaded from host memory. */
+  readonly promptTokensLoadedFromHost: number;
   readonly promptTokensTransferred: number;
   readonly generatedTokens: number;
   readonly preemptions: number;

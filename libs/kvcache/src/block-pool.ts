@@ -6,6 +6,7 @@ import { FifoOrder } from './fifo-order';
 import type { FreeOrder } from './free-order';
 import { LruOrder } from './lru-order';
 import type { PrefixIndex } from './prefix-index';
+import { RecentContents } from './recent-contents';
 
 // Bound here: an imported name is read through a getter each time.
 const { ROW } = FIELDS;
@@ -18,6 +19,8 @@ export interface BlockPoolOptions {
   readonly contentCount?: number | undefined;
   /** Which block nobody uses is given up first: the least recently freed (`lru`, as in vLLM, unless given), or the one filled first (`fifo`). */
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
+  /** Blocks of host memory that keep what is evicted, least recently used forgotten first; unset or 0: none. */
+  readonly hostBlocks?: number | undefined;
 }
 
 /** The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it again. */
@@ -27,6 +30,8 @@ export class PrefixMatch {
   length = 0;
   /** Those among them that nobody uses now: sharing them takes them out of the free blocks. */
   idle = 0;
+  /** Blocks behind them that host memory holds: they need a block here, and can be loaded into it. */
+  inHost = 0;
 }
 
 /**
@@ -41,6 +46,7 @@ export class BlockPool {
   private readonly rows: Int32Array;
   private readonly order: FreeOrder;
   private readonly index: PrefixIndex;
+  private readonly host: RecentContents | undefined;
   private readonly enablePrefixCaching: boolean;
   private readonly isFifo: boolean;
 
@@ -53,6 +59,8 @@ export class BlockPool {
     this.isFifo = options.evictionPolicy === 'fifo';
     this.order = this.isFifo ? new FifoOrder(this.table) : new LruOrder(this.table);
     this.index = createIndex(numBlocks, options.contentCount);
+    const { hostBlocks = 0 } = options;
+    this.host = hostBlocks > 0 ? new RecentContents(hostBlocks) : undefined;
   }
 
   /** Blocks that nobody uses, whether they still hold findable content or not. */
@@ -76,10 +84,7 @@ export class BlockPool {
 
   /** Finds how many leading blocks of what the list is to hold, at most `maxBlocks`, are here. Touches nothing; O(blocks found). */
   match({ hashes, hashFrom, hashCount }: BlockList, maxBlocks: number, into: PrefixMatch): void {
-    into.length = 0;
-    into.idle = 0;
-    if (!this.enablePrefixCaching) return;
-    const limit = Math.min(maxBlocks, hashCount);
+    const limit = this.enablePrefixCaching ? Math.min(maxBlocks, hashCount) : 0;
     if (into.ids.length < limit) into.ids = new Int32Array(2 * limit);
     const { index, rows } = this;
     const { ids } = into;
@@ -93,9 +98,16 @@ export class BlockPool {
     }
     into.length = found;
     into.idle = idle;
+    into.inHost = 0;
+    if (this.host === undefined) return;
+    while (found < limit && this.host.has(hashes[hashFrom + found]!)) found++;
+    into.inHost = found - into.length;
   }
 
-  /** Adds the matched blocks to the owner's list, which is empty. Nothing may have been taken since the match. */
+  /**
+   * Adds the matched blocks to the owner's list, which is empty; those in host memory are used by it, and the owner takes blocks to load them
+   * into. Nothing may have been taken since the match.
+   */
   share(match: PrefixMatch, list: BlockList): void {
     const { rows, order } = this;
     for (let i = 0; i < match.length; i++) {
@@ -104,6 +116,7 @@ export class BlockPool {
       list.push(id);
     }
     list.published = match.length;
+    if (match.inHost > 0) this.useInHost(match, list);
   }
 
   /**
@@ -187,6 +200,11 @@ export class BlockPool {
     return this.order.toArray().map((id) => (id < 0 ? 0 : this.index.hashOf(id)));
   }
 
+  /** What host memory keeps, the least recently used first. For tests and audits: O(blocks). */
+  hostContents(): number[] {
+    return this.host?.toArray() ?? [];
+  }
+
   /** Findable content in ascending order. For tests and audits: O(blocks). */
   contents(): number[] {
     const hashes = Array.from({ length: this.numBlocks }, (_, id) => this.index.hashOf(id));
@@ -249,7 +267,13 @@ export class BlockPool {
     }
   }
 
+  /** The tail before the head, which is worth more. */
+  private useInHost({ length, inHost }: PrefixMatch, { hashes, hashFrom }: BlockList): void {
+    for (let i = length + inHost - 1; i >= length; i--) this.host!.use(hashes[hashFrom + i]!);
+  }
+
   private evict(id: number): void {
+    this.host?.use(this.index.hashOf(id));
     this.index.remove(id);
     this.table.vacate(id);
   }

@@ -40,6 +40,7 @@ const NO_COUNTS: EngineCounters = {
   steps: 0,
   promptTokensComputed: 0,
   promptTokensCached: 0,
+  promptTokensLoadedFromHost: 0,
   promptTokensTransferred: 0,
   generatedTokens: 0,
   preemptions: 0,
