@@ -44,6 +44,9 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     maxNumBatchedTokens: fc.integer({ min: 8, max: 128 }),
     enableChunkedPrefill: fc.boolean(),
     schedulingPolicy: fc.constantFrom('fcfs', 'priority', 'sjf'),
+    schedulerReserveFullIsl: fc.boolean(),
+    globalCacheHitThreshold: fc.constantFrom(0, 0, 0.3),
+    drafts: fc.constantFrom(0, 0, 3),
     prefill: policy,
     decode: policy,
     decodeChoice: fc.constantFrom('early', 'late'),
@@ -58,6 +61,8 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     const { blockSize, numBlocks, maxNumSeqs, enableChunkedPrefill, schedulingPolicy } = r;
     const maxNumBatchedTokens = Math.max(maxNumSeqs, r.maxNumBatchedTokens);
     const { prefill, decode, decodeChoice, disaggregationThreshold } = r;
+    const { schedulerReserveFullIsl, globalCacheHitThreshold } = r;
+    const speculation = { tokens: r.drafts, acceptanceRate: 0.6 };
     const rows = r.asked.map(({ family, shared, ...row }) => ({
       ...row,
       content: Array.from({ length: Math.ceil(shared / blockSize) }, (_, i) => family * 50 + i + 1),
@@ -69,6 +74,8 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
       options: {
         ...{ blockSize, numBlocks, maxNumSeqs, maxNumBatchedTokens, maxModelLen: 300 },
         ...{ enableChunkedPrefill, schedulingPolicy },
+        ...{ schedulerReserveFullIsl, globalCacheHitThreshold },
+        ...(r.drafts > 0 ? { speculation } : {}),
       },
     });
   });

@@ -34,6 +34,28 @@ describe('a request in a cluster of its own', () => {
   });
 });
 
+describe('the features of engines', () => {
+  it('let a speculating cluster give bursts, each with one gap before it', () => {
+    const options = { speculation: { tokens: 3, acceptanceRate: 1 } };
+    const workload = workloadOf([{ output: 10 }]);
+    const { log, itl, engines } = simulate(scenarioWith('1A', workload, { options }));
+    // 1 token with the prompt, then bursts of 4, 4 and 1 behind 9, 13 and 17 tokens of context.
+    expect(log.finishUs[0]).toBe(1080 + 1009 + 1013 + 1017);
+    expect([itl.count, itl.minUs, itl.maxUs]).toEqual([3, 1009, 1017]);
+    expect([log.emittedTokens[0], engines[0]?.generatedTokens]).toEqual([10, 10]);
+  });
+
+  it('send away what is cached too little of, and go on', () => {
+    const workload = workloadOf([{ content: [1, 2] }, { atUs: 9_000 }, { atUs: 19_000 }]);
+    const options = { globalCacheHitThreshold: 0.4 };
+    const run = simulate(scenarioWith('1P1D', workload, { options }));
+    expect(outcomes(run)).toEqual(['completed', 'completed', 'completed']);
+    const alone = simulate(scenarioWith('1A', workload, { options }));
+    expect(outcomes(alone)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(alone.engines[0]?.steps).toBe(3);
+  });
+});
+
 describe('a workload', () => {
   it('of nothing gives an empty record', () => {
     const run = simulate(scenarioWith('1P1D', workloadOf([])));

@@ -73,7 +73,10 @@ export class Journal {
     const { steps, startUs, endUs } = facts;
     if (steps === 1) {
       const resumed = this.noteResumed(engine, endUs);
-      this.itl.add(endUs - startUs, emitted - facts.firstTokens.length - resumed);
+      // The tokens of a burst come at once, as a client sees them: one gap, whatever it brings.
+      const speculates = engine.pool.options.speculation !== undefined;
+      const comings = speculates ? facts.emitted.length : emitted;
+      this.itl.add(endUs - startUs, comings - facts.firstTokens.length - resumed);
       return emitted;
     }
     const firstUs = engine.engine.boundaryUs(1) - startUs;

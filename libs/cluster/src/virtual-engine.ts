@@ -145,7 +145,9 @@ export class VirtualEngine {
     this.stepping = false;
     this.mayExtend = false;
     this.busyUs += facts.endUs - facts.startUs;
-    this.mayTakeMore = facts.scheduled.length + facts.finished.length + facts.held.length > 0;
+    const { scheduled, finished, held, rejected } = facts;
+    const left = finished.length + held.length + rejected.length;
+    this.mayTakeMore = scheduled.length + left > 0;
     this.parts.calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }
