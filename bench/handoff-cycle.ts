@@ -122,6 +122,7 @@ class Cycle {
   private readonly transfers = new TransferSet<number>();
   private readonly facts = new Facts();
   private readonly wakeUs = new Float64Array(SOURCES + TARGETS).fill(Infinity);
+  private nextToWake = 0;
   private nowUs: Micros = 0;
   /** Of the instants at which KV arrived: the same before and after a change that may not alter them. */
   checksum = 0;
@@ -144,7 +145,7 @@ class Cycle {
   private settleUntil(untilUs: Micros): void {
     for (;;) {
       const doneUs = this.transfers.nextCompletionUs() ?? Infinity;
-      const engine = this.nextToWake();
+      const engine = this.nextToWake;
       const nextUs = Math.min(doneUs, this.wakeUs[engine]!);
       if (nextUs > untilUs || nextUs === Infinity) return;
       this.nowUs = nextUs;
@@ -153,12 +154,16 @@ class Cycle {
     }
   }
 
-  private nextToWake(): number {
-    let first = 0;
-    for (let engine = 1; engine < this.wakeUs.length; engine++) {
-      if (this.wakeUs[engine]! < this.wakeUs[first]!) first = engine;
+  private setWakeUp(engine: number, dueUs: Micros | undefined): void {
+    const { wakeUs } = this;
+    wakeUs[engine] = dueUs ?? Infinity;
+    if (engine !== this.nextToWake) {
+      if (wakeUs[engine]! < wakeUs[this.nextToWake]!) this.nextToWake = engine;
+      return;
     }
-    return first;
+    for (let other = 0; other < wakeUs.length; other++) {
+      if (wakeUs[other]! < wakeUs[this.nextToWake]!) this.nextToWake = other;
+    }
   }
 
   private wake(engine: number): void {
@@ -178,7 +183,7 @@ class Cycle {
 
   private complete(): void {
     for (const { id, completedUs } of this.transfers.completed(this.nowUs)) {
-      this.checksum = (this.checksum + completedUs) % 2 ** 40;
+      this.checksum += completedUs;
       const { done } = this.facts;
       done.requestId = id;
       done.nowUs = completedUs;
@@ -192,7 +197,7 @@ class Cycle {
       else if (action.kind === 'answer-read') this.answer(at, action);
       else if (action.kind === 'release-blocks') this.released += 1;
     }
-    this.wakeUs[at] = this.sources[at]!.nextWakeUpUs() ?? Infinity;
+    this.setWakeUp(at, this.sources[at]!.nextWakeUpUs());
   }
 
   private accept(from: number, action: Of<SourceAction, 'hand-over'>): void {
@@ -230,7 +235,7 @@ class Cycle {
       else if (action.kind === 'send-read-end') this.endRead(at, action);
       else if (action.kind === 'send-heartbeats') this.beat(at, action);
     }
-    this.wakeUs[SOURCES + at] = this.targets[at]!.nextWakeUpUs() ?? Infinity;
+    this.setWakeUp(SOURCES + at, this.targets[at]!.nextWakeUpUs());
   }
 
   private read(at: number, action: Of<TargetAction, 'send-read'>): void {

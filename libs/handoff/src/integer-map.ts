@@ -1,8 +1,11 @@
 import { assert } from '@baton/kernel';
 
 const EMPTY = -1;
-const MIN_BITS = 4;
-/** Fibonacci hashing: 2^32 divided by the golden ratio spreads neighbours and strides alike. */
+const MIN_BITS = 5;
+/** Neighbours among the keys, 16 at a time, are neighbours in memory too. */
+const BLOCK_BITS = 4;
+const BLOCK_MASK = (1 << BLOCK_BITS) - 1;
+/** Fibonacci hashing: 2^32 divided by the golden ratio spreads neighbouring blocks and strides alike. */
 const SPREAD = 0x9e3779b1;
 
 /**
@@ -71,7 +74,8 @@ export class IntegerMap<V extends NonNullable<unknown>> {
   }
 
   private homeOf(key: number): number {
-    return Math.imul(key, SPREAD) >>> (32 - this.bits);
+    const block = Math.imul(key >>> BLOCK_BITS, SPREAD) >>> (32 + BLOCK_BITS - this.bits);
+    return (block << BLOCK_BITS) | (key & BLOCK_MASK);
   }
 
   /** Fills the hole with the next entry behind it that may stand there, and so on until an empty place ends the run. */

@@ -1,5 +1,5 @@
 /**
- * Collects what one call of a coordinator has to say. Nearly always that is nothing, one thing or two, so it leaves in an array of exactly
+ * Collects what there is to say until it is asked for. Nearly always that is nothing, one thing or two, so it leaves in an array of exactly
  * that length, which belongs to the caller; an array that grew by pushing would have room for seventeen.
  */
 export class Outbox<A> {

@@ -1,13 +1,6 @@
-/** One end of a transfer: its link, and how many transfers share it. */
-export interface LinkLoad {
-  readonly bytesPerSecond: number;
-  /** Active transfers at this end; >= 1. */
-  readonly active: number;
-}
-
-/** What one end gives each of its transfers, in bytes per second: C / n. */
-export function linkShare({ bytesPerSecond, active }: LinkLoad): number {
-  return bytesPerSecond / active;
+/** What one end of a transfer gives each of its `active` transfers, >= 1, in the unit of its capacity: C / n. */
+export function linkShare(capacity: number, active: number): number {
+  return capacity / active;
 }
 
 /**

@@ -30,9 +30,9 @@ function runToEnd(set: TransferSet): CompletedTransfer[] {
 
 describe('transferRate', () => {
   it('is what the slower end gives each of its transfers', () => {
-    const fast = linkShare({ bytesPerSecond: 100, active: 2 });
-    expect(transferRate(fast, linkShare({ bytesPerSecond: 30, active: 1 }))).toBe(30);
-    expect(transferRate(fast, linkShare({ bytesPerSecond: 300, active: 2 }))).toBe(50);
+    const fast = linkShare(100, 2);
+    expect(transferRate(fast, linkShare(30, 1))).toBe(30);
+    expect(transferRate(fast, linkShare(300, 2))).toBe(50);
   });
 });
 
@@ -181,14 +181,8 @@ function crawl(starts: readonly TransferStart[]): Map<string, number> {
     for (const s of active) {
       if (s.nowUs + s.baseLatencyUs > nowUs) continue;
       const rate = transferRate(
-        linkShare({
-          bytesPerSecond: s.sourceBytesPerSecond,
-          active: active.filter((o) => o.sourceId === s.sourceId).length,
-        }),
-        linkShare({
-          bytesPerSecond: s.targetBytesPerSecond,
-          active: active.filter((o) => o.targetId === s.targetId).length,
-        }),
+        linkShare(s.sourceBytesPerSecond, active.filter((o) => o.sourceId === s.sourceId).length),
+        linkShare(s.targetBytesPerSecond, active.filter((o) => o.targetId === s.targetId).length),
       );
       left.set(s.id, (left.get(s.id) ?? 0) - rate / 1e6);
     }

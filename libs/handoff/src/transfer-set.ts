@@ -2,8 +2,9 @@ import { assert } from '@baton/kernel';
 import type { Micros } from '@baton/kernel';
 import { IdMap } from './id-map';
 import type { AnyId } from './id-map';
-import { isBefore, LinkEnd, US_PER_SECOND } from './link-end';
-import type { Transfer } from './link-end';
+import { LinkEnd, UNKNOWN, US_PER_SECOND } from './link-end';
+import { Outbox } from './outbox';
+import { TransferColumns } from './transfer-columns';
 import { transferRate } from './transfer-rate';
 
 export interface TransferStart<Id extends AnyId = string> {
@@ -35,17 +36,18 @@ const ROUNDING_SLACK_US = 1e-6;
  * completions are whole microseconds, so how often one asks changes nothing.
  */
 export class TransferSet<Id extends AnyId = string> {
-  private readonly transfers = new IdMap<Id, Transfer<Id>>();
-  private readonly sources = new Map<Id, LinkEnd<Id>>();
-  private readonly targets = new Map<Id, LinkEnd<Id>>();
-  private done: CompletedTransfer<Id>[] = [];
-  private started = 0;
-  private earliest: Transfer<Id> | undefined;
-  private isEarliestKnown = true;
+  private readonly slots = new IdMap<Id, number>();
+  private readonly columns = new TransferColumns<Id>();
+  private readonly sources = new Map<Id, LinkEnd>();
+  private readonly targets = new Map<Id, LinkEnd>();
+  private readonly targetEnds: LinkEnd[] = [];
+  private readonly done = new Outbox<CompletedTransfer<Id>>();
+  /** The slot that completes first, as long as that is known. */
+  private first = UNKNOWN;
   private nowUs: Micros = 0;
 
   get size(): number {
-    return this.transfers.size;
+    return this.slots.size;
   }
 
   /** Starts a transfer. An id may be used again only after its transfer has completed or was cancelled. */
@@ -53,35 +55,27 @@ export class TransferSet<Id extends AnyId = string> {
     assert(start.bytes >= 0 && start.baseLatencyUs >= 0, 'a transfer has a size and a latency');
     assert(start.sourceBytesPerSecond > 0 && start.targetBytesPerSecond > 0, 'links have capacity');
     this.advance(start.nowUs);
-    assert(!this.transfers.has(start.id), 'an id names one transfer under way');
+    assert(!this.slots.has(start.id), 'an id names one transfer under way');
     const source = endOf(this.sources, start.sourceId);
-    const target = endOf(this.targets, start.targetId);
+    const target = this.targetEnd(start.targetId);
     source.bytesPerSecond = start.sourceBytesPerSecond;
     target.bytesPerSecond = start.targetBytesPerSecond;
     if (start.sourceActiveReads !== undefined) source.announced = start.sourceActiveReads;
-    const transfer: Transfer<Id> = {
-      id: start.id,
-      number: this.started++,
-      source,
-      target,
-      flowsFromUs: this.nowUs + start.baseLatencyUs,
-      bytesLeft: start.bytes,
-      sinceUs: this.nowUs,
-      bytesPerUs: 0,
-      completesUs: Infinity,
-    };
-    this.transfers.set(transfer.id, transfer);
-    source.add(transfer);
-    target.add(transfer);
+    const slot = this.columns.add(start.id, source, target);
+    this.columns.bytesLeft[slot] = start.bytes;
+    this.columns.sinceUs[slot] = this.nowUs + start.baseLatencyUs;
+    this.slots.set(start.id, slot);
+    source.slots.push(slot);
+    target.slots.push(slot);
     this.divide(source, target);
   }
 
   /** Ends a transfer without completing it; false when it is not under way (any more). */
   cancel(id: Id, nowUs: Micros): boolean {
     this.advance(nowUs);
-    const transfer = this.transfers.get(id);
-    if (transfer !== undefined) this.remove(transfer);
-    return transfer !== undefined;
+    const slot = this.slots.get(id);
+    if (slot !== undefined) this.remove(slot);
+    return slot !== undefined;
   }
 
   /**
@@ -91,18 +85,20 @@ export class TransferSet<Id extends AnyId = string> {
   setSourceShare(sourceId: Id, activeReads: number, nowUs: Micros): void {
     this.advance(nowUs);
     const source = this.sources.get(sourceId);
-    if (source === undefined || source.transfers.length === 0) return;
+    if (source === undefined || source.slots.length === 0) return;
     if (source.announced === activeReads) return;
     source.announced = activeReads;
-    source.divide();
-    this.retime(source);
+    this.divideSource(source);
   }
 
   /** Moves the clock on and completes what is due, each at its own instant. An instant before an earlier one counts as that one. */
   advance(nowUs: Micros): void {
-    for (let next = this.next(); next && next.completesUs <= nowUs; next = this.next()) {
-      this.nowUs = Math.max(this.nowUs, next.completesUs);
-      this.done.push({ id: next.id, completedUs: next.completesUs });
+    const { ids, completesUs } = this.columns;
+    for (let next = this.next(); next !== UNKNOWN; next = this.next()) {
+      const completedUs = completesUs[next]!;
+      if (completedUs > nowUs) break;
+      this.nowUs = Math.max(this.nowUs, completedUs);
+      this.done.push({ id: ids[next]!, completedUs });
       this.remove(next);
     }
     this.nowUs = Math.max(this.nowUs, nowUs);
@@ -110,76 +106,108 @@ export class TransferSet<Id extends AnyId = string> {
 
   /** When the next transfer completes if no count changes before; undefined when none is under way. */
   nextCompletionUs(): Micros | undefined {
-    return this.next()?.completesUs;
+    const next = this.next();
+    return next === UNKNOWN ? undefined : this.columns.completesUs[next];
   }
 
   /** What has completed up to `nowUs` and was not returned before, in the order of completion, then of start. */
   completed(nowUs: Micros): readonly CompletedTransfer<Id>[] {
     this.advance(nowUs);
-    const done = this.done;
-    this.done = [];
-    return done;
+    return this.done.take();
   }
 
   /** The present rate in bytes per second, 0 when not under way; the base latency does not show in it. */
   rateOf(id: Id): number {
-    return (this.transfers.get(id)?.bytesPerUs ?? 0) * US_PER_SECOND;
+    const slot = this.slots.get(id);
+    return slot === undefined ? 0 : this.columns.bytesPerUs[slot]! * US_PER_SECOND;
   }
 
-  private remove(transfer: Transfer<Id>): void {
-    const { source, target } = transfer;
-    this.transfers.delete(transfer.id);
-    source.remove(transfer);
-    target.remove(transfer);
-    this.isEarliestKnown = false;
+  private remove(slot: number): void {
+    const { columns } = this;
+    const source = columns.sources[slot]!;
+    const target = columns.targets[slot]!;
+    this.slots.delete(columns.ids[slot]!);
+    columns.remove(slot);
+    source.remove(slot);
+    target.remove(slot);
     this.divide(source, target);
   }
 
   /** A count or capacity changed at both ends. */
-  private divide(source: LinkEnd<Id>, target: LinkEnd<Id>): void {
-    source.divide();
+  private divide(source: LinkEnd, target: LinkEnd): void {
     target.divide();
-    this.retime(target);
-    this.retime(source);
+    this.divideSource(source);
+    this.retimeTarget(target);
+    if (this.first === UNKNOWN) return;
+    if (this.columns.targets[this.first] === target) this.first = UNKNOWN;
+    else if (target.first !== UNKNOWN) this.first = this.columns.earlier(target.first, this.first);
   }
 
-  private retime(end: LinkEnd<Id>): void {
-    for (const transfer of end.transfers) this.retimeOne(transfer);
+  /** Transfers whose target gave them less than the source before, and still does not give more, keep their rate. */
+  private divideSource(source: LinkEnd): void {
+    const { targets, bytesPerUs } = this.columns;
+    const before = source.shareBytesPerUs;
+    source.divide();
+    const after = source.shareBytesPerUs;
+    for (const slot of source.slots) {
+      const rate = bytesPerUs[slot]!;
+      if (rate < before && rate <= after) continue;
+      if (!this.retime(slot)) continue;
+      targets[slot]!.first = UNKNOWN;
+      this.first = UNKNOWN;
+    }
   }
 
-  /** What has flowed is settled at the old rate, the rest is timed at the new one. */
-  private retimeOne(transfer: Transfer<Id>): void {
-    const { source, target } = transfer;
-    const bytesPerUs = transferRate(source.shareBytesPerUs, target.shareBytesPerUs);
-    if (bytesPerUs === transfer.bytesPerUs) return;
-    const flowedUs = this.nowUs - Math.max(transfer.sinceUs, transfer.flowsFromUs);
+  private retimeTarget(target: LinkEnd): void {
+    const { columns } = this;
+    let first = UNKNOWN;
+    for (const slot of target.slots) {
+      this.retime(slot);
+      first = first === UNKNOWN ? slot : columns.earlier(slot, first);
+    }
+    target.first = first;
+  }
+
+  /** If its rate has changed: what has flowed is settled at the old rate, the rest is timed at the new one. */
+  private retime(slot: number): boolean {
+    const { sources, targets, bytesLeft, sinceUs, bytesPerUs, completesUs } = this.columns;
+    const rate = transferRate(sources[slot]!.shareBytesPerUs, targets[slot]!.shareBytesPerUs);
+    const oldRate = bytesPerUs[slot]!;
+    if (rate === oldRate) return false;
+    const flowedUs = this.nowUs - sinceUs[slot]!;
     if (flowedUs > 0) {
-      transfer.bytesLeft = Math.max(0, transfer.bytesLeft - flowedUs * transfer.bytesPerUs);
+      bytesLeft[slot] = Math.max(0, bytesLeft[slot]! - flowedUs * oldRate);
+      sinceUs[slot] = this.nowUs;
     }
-    transfer.sinceUs = this.nowUs;
-    transfer.bytesPerUs = bytesPerUs;
-    const spanUs = Math.ceil(transfer.bytesLeft / bytesPerUs - ROUNDING_SLACK_US);
-    const beforeUs = transfer.completesUs;
-    transfer.completesUs = Math.max(this.nowUs, transfer.flowsFromUs) + Math.max(0, spanUs);
-    target.moved(transfer, beforeUs);
-    this.isEarliestKnown = false;
+    bytesPerUs[slot] = rate;
+    const spanUs = Math.ceil(bytesLeft[slot]! / rate - ROUNDING_SLACK_US);
+    completesUs[slot] = sinceUs[slot]! + Math.max(0, spanUs);
+    return true;
   }
 
-  private next(): Transfer<Id> | undefined {
-    if (this.isEarliestKnown) return this.earliest;
-    let earliest: Transfer<Id> | undefined;
-    for (const target of this.targets.values()) {
-      const first = target.earliest();
-      if (first === undefined) continue;
-      if (earliest === undefined || isBefore(first, earliest)) earliest = first;
+  private next(): number {
+    if (this.first !== UNKNOWN || this.slots.size === 0) return this.first;
+    const { columns } = this;
+    let next = UNKNOWN;
+    for (const target of this.targetEnds) {
+      if (target.slots.length === 0) continue;
+      if (target.first === UNKNOWN) this.retimeTarget(target);
+      next = next === UNKNOWN ? target.first : columns.earlier(target.first, next);
     }
-    this.earliest = earliest;
-    this.isEarliestKnown = true;
-    return earliest;
+    this.first = next;
+    return next;
+  }
+
+  private targetEnd(id: Id): LinkEnd {
+    const known = this.targets.get(id);
+    if (known !== undefined) return known;
+    const end = endOf(this.targets, id);
+    this.targetEnds.push(end);
+    return end;
   }
 }
 
-function endOf<Id>(ends: Map<Id, LinkEnd<Id>>, id: Id): LinkEnd<Id> {
+function endOf<Id>(ends: Map<Id, LinkEnd>, id: Id): LinkEnd {
   let end = ends.get(id);
   if (end === undefined) {
     end = new LinkEnd();
