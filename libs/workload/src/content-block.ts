@@ -1,6 +1,4 @@
-import { type Workload, WorkloadError } from './workload';
-
-const MOST_IDS = 2 ** 31 - 1;
+import { MOST_CONTENTS, type Workload, WorkloadError } from './workload';
 
 /**
  * The same contents in blocks of `blockTokens`, as engines have them: an id of 512 tokens becomes 32 ids of 16, two ids of 16 become one of 32. Ids stand for
@@ -24,9 +22,9 @@ function split(workload: Workload, blockTokens: number): Workload {
   const start = fullBlockStarts(workload, blockTokens);
   if (parts === 1 && start[workload.count] === workload.contentIds.length) return workload;
   const contentCount = workload.contentCount * parts;
-  if (contentCount > MOST_IDS) {
+  if (contentCount > MOST_CONTENTS || start[workload.count]! > MOST_CONTENTS) {
     throw new WorkloadError(
-      `${workload.contentCount} different contents in blocks of ${workload.contentBlockTokens} tokens are too many for blocks of ${blockTokens}.`,
+      `The contents of this workload are too many for blocks of ${blockTokens} tokens.`,
     );
   }
   const ids = new Int32Array(start[workload.count]!);

@@ -38,6 +38,11 @@ export interface Workload {
   readonly requestIdUnits: Uint16Array;
 }
 
+/** A length beyond it is taken for a mistake: prompt and output together still fit 32 bits. */
+export const MOST_TOKENS = 1_000_000_000;
+/** Content ids of all requests together, and different ones: more would not fit one column. */
+export const MOST_CONTENTS = 2 ** 31 - 1;
+
 /** A wish that cannot be fulfilled with this workload; the message is one sentence for the user. */
 export class WorkloadError extends Error {
   constructor(message: string) {

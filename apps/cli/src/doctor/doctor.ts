@@ -1,6 +1,7 @@
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
 import { detectBroker, resolveConfig } from '@baton/runtime';
 import { brokerOptions } from '../up/broker';
+import { SHIPPED_TRACES } from '../workload/shipped-traces';
 import { type Finding, machineFindings, programFindings } from './findings';
 
 const LABEL_WIDTH = 15;
@@ -22,6 +23,7 @@ export async function doctor(): Promise<void> {
     ['models', namesOf(MODELS)],
     ['gpus', namesOf(GPUS)],
     ['links', namesOf(LINKS)],
+    ['traces', namesOf(SHIPPED_TRACES)],
   ]);
 }
 

@@ -2,7 +2,8 @@ import { assert, type Micros } from '@baton/kernel';
 import { Column } from '../column';
 import type { LengthSpec } from '../length-model';
 import { inOrderOfArrival } from '../rows';
-import type { Workload } from '../workload';
+import { MOST_TOKENS, type Workload } from '../workload';
+import { assertContents } from './single-turn';
 import { lengthsFor, workloadStream } from './draw-lengths';
 
 export interface MultiTurnSpec {
@@ -28,6 +29,8 @@ export interface MultiTurnSpec {
 /**
  * Conversations: each prompt is the whole history (system prompt, messages, answers) and a new message, and comes a pause after the answer before. Contents
  * run over prompt and output, so that a turn finds the KV of all earlier ones. Rows lie conversation by conversation.
+ *
+ * @throws WorkloadError when the histories of all turns have more than 2^31 blocks
  */
 export function generateMultiTurn(spec: MultiTurnSpec): Workload {
   assert(spec.thinkTimeMeanUs >= 0, 'a pause is no negative time');
@@ -54,6 +57,7 @@ function turnsOf(spec: MultiTurnSpec): Turns {
   const turnCount = lengthsFor(spec.turns, spec.seed, 'turns');
   const messageOf = lengthsFor(spec.message, spec.seed, 'messages');
   const outputOf = lengthsFor(spec.output, spec.seed, 'outputs');
+  const mostTokens = Math.min(MOST_TOKENS, spec.maxContextTokens);
   const arrivalUs = new Column(Float64Array);
   const promptTokens = new Column(Int32Array);
   const outputTokens = new Column(Int32Array);
@@ -64,10 +68,10 @@ function turnsOf(spec: MultiTurnSpec): Turns {
     let history = spec.systemTokens;
     for (let turn = 0; turn < Math.min(turnCount(k), left); turn++) {
       const row = arrivalUs.length;
-      const prompt = history + messageOf(row);
-      const output = outputOf(row);
+      const prompt = Math.min(MOST_TOKENS, history + messageOf(row));
+      const output = Math.min(MOST_TOKENS, outputOf(row));
       const isFirstTurn = turn === 0;
-      if (!isFirstTurn && prompt + output > spec.maxContextTokens) break;
+      if (!isFirstTurn && prompt + output > mostTokens) break;
       arrivalUs.push(
         isFirstTurn ? spec.arrivalUs[k]! : Math.round(thinking.exponential(spec.thinkTimeMeanUs)),
       );
@@ -100,6 +104,7 @@ function historyContents(
     const blocks = Math.floor((promptTokens[row]! + outputTokens[row]!) / spec.blockTokens);
     contentStart[row + 1] = contentStart[row]! + blocks;
   }
+  assertContents(contentStart[count]!);
   const contentIds = new Int32Array(contentStart[count]!);
   let contentCount = count === 0 ? 0 : common;
   let own = contentCount;

@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import type { LengthSpec } from '../length-model';
-import type { Workload } from '../workload';
+import { MOST_CONTENTS, MOST_TOKENS, type Workload, WorkloadError } from '../workload';
 import { lengthsFor, workloadStream } from './draw-lengths';
 import { picker, type Popularity } from './popularity';
 
@@ -32,7 +32,11 @@ export interface SingleTurnSpec {
   readonly seed: number;
 }
 
-/** Requests that know nothing of each other but, where wanted, the prefixes of their prompts. */
+/**
+ * Requests that know nothing of each other but, where wanted, the prefixes of their prompts. Lengths beyond 10^9 become that.
+ *
+ * @throws WorkloadError when prompts share more than 2^31 blocks in all
+ */
 export function generateSingleTurn(spec: SingleTurnSpec): Workload {
   const count = spec.arrivalUs.length;
   const promptTokens = new Int32Array(count);
@@ -41,8 +45,8 @@ export function generateSingleTurn(spec: SingleTurnSpec): Workload {
   const outputOf = lengthsFor(spec.output, spec.seed, 'outputs');
   const before = prefixTokensOf(spec.shared);
   for (let row = 0; row < count; row++) {
-    promptTokens[row] = before + promptOf(row);
-    outputTokens[row] = outputOf(row);
+    promptTokens[row] = Math.min(MOST_TOKENS, before + promptOf(row));
+    outputTokens[row] = Math.min(MOST_TOKENS, outputOf(row));
   }
   return {
     count,
@@ -92,6 +96,7 @@ function sharedContents(
     if (blocks > longest[k]!) longest[k] = blocks;
     contentStart[row + 1] = contentStart[row]! + blocks;
   }
+  assertContents(contentStart[count]!);
   const firstIds = new Int32Array(shared.prefixes);
   let contentCount = 0;
   for (let k = 0; k < shared.prefixes; k++) {
@@ -106,6 +111,15 @@ function sharedContents(
     }
   }
   return { contentStart, contentIds, contentCount };
+}
+
+/** @throws WorkloadError when the contents of a workload would not fit its columns */
+export function assertContents(blocks: number): void {
+  if (blocks > MOST_CONTENTS) {
+    throw new WorkloadError(
+      `These requests share ${blocks} blocks, more than the ${MOST_CONTENTS} that fit: take fewer or shorter ones.`,
+    );
+  }
 }
 
 function prefixTokensOf(shared: SharedPrefixes | undefined): number {

@@ -1,15 +1,9 @@
 import { hashString, msToUs, secondsToUs, type Micros } from '@baton/kernel';
 import { withContentBlock } from '../content-block';
-import { isFirst, requestIdOf, type Workload, WorkloadError } from '../workload';
+import { isFirst, MOST_TOKENS, requestIdOf, type Workload, WorkloadError } from '../workload';
 import { JsonFields } from './json-fields';
 import { RequestCollector } from './request-collector';
-import {
-  MOST_TOKENS,
-  quoted,
-  type Trace,
-  type TraceOptions,
-  type TraceReader,
-} from './trace-reader';
+import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
 
 const MOST_SECONDS = 4e9;
 const LONGEST_ID = 1024;

@@ -1,9 +1,9 @@
 import { hashString, type Micros } from '@baton/kernel';
+import { MOST_TOKENS } from '../workload';
 import { CalendarClock } from './calendar-clock';
 import { CsvFields } from './csv-fields';
 import { RequestCollector } from './request-collector';
 import {
-  MOST_TOKENS,
   quoted,
   type Trace,
   TraceError,

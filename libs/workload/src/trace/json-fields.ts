@@ -1,5 +1,6 @@
 import { hashString } from '@baton/kernel';
-import { MOST_TOKENS, quoted, TraceError } from './trace-reader';
+import { MOST_TOKENS } from '../workload';
+import { quoted, TraceError } from './trace-reader';
 
 /** One line of JSON, asked field by field; refuses by file and line. */
 export class JsonFields {

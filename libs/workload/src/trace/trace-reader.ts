@@ -68,9 +68,6 @@ export class TraceError extends Error {
   }
 }
 
-/** Beyond it a count is taken for a mistake: prompt and output together still fit 32 bits. */
-export const MOST_TOKENS = 1_000_000_000;
-
 const SHOWN = 40;
 
 /** Foreign text for a message: one line, not too long. */

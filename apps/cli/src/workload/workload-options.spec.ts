@@ -1,0 +1,33 @@
+import { configKeys } from '@baton/runtime';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addConfigOptions } from '../options';
+import { addWorkloadOptions, flagOf, splitWorkloadFlags, WORKLOAD_FLAGS } from './workload-options';
+
+function parsed(...args: string[]): ReturnType<typeof splitWorkloadFlags<string | boolean>> {
+  const command = new Command('replay').exitOverride();
+  addWorkloadOptions(command);
+  addConfigOptions(command);
+  command.option('--json');
+  return splitWorkloadFlags(command.parse(args, { from: 'user' }).opts());
+}
+
+describe('workload flags', () => {
+  it('stand in the help, beside the options of the configuration', () => {
+    const command = new Command('replay');
+    addWorkloadOptions(command);
+    const help = command.helpInformation();
+    for (const name of WORKLOAD_FLAGS) expect(help).toContain(`  ${flagOf(name)} <`);
+    expect(help).not.toContain('--dataset-name');
+    expect(configKeys().filter((key) => (WORKLOAD_FLAGS as string[]).includes(key))).toEqual([]);
+  });
+
+  it('are parted from all others', () => {
+    expect(
+      parsed('--num-prompts', '5', '--seed', '7', '--json', '--dataset-name', 'random'),
+    ).toEqual({
+      workload: { numPrompts: '5', dataset: 'random' },
+      others: { seed: '7', json: true },
+    });
+  });
+});

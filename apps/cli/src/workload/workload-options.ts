@@ -1,0 +1,176 @@
+import { TRACE_FORMATS } from '@baton/workload';
+import { type Command, Option } from 'commander';
+
+/** What requests can come from. */
+export const SOURCES = ['trace', 'random', 'shared-prefix', 'multi-turn'] as const;
+export type SourceKind = (typeof SOURCES)[number];
+
+export const ARRIVALS = ['trace', 'poisson', 'gamma', 'constant', 'ramp', 'spread'] as const;
+export type ArrivalKind = (typeof ARRIVALS)[number];
+
+const DATASETS = ['random', 'shared-prefix', 'multi-turn'] as const;
+
+/** A flag of the workload: how it is written, what it says, and for which sources it means anything (left out: for all). */
+interface FlagRow {
+  readonly value: string;
+  readonly help: string;
+  readonly of?: readonly SourceKind[];
+}
+
+/** Names as `vllm bench serve` has them, where it has them. */
+const FLAGS = {
+  trace: {
+    value: 'name|file',
+    help: 'Requests of a trace: one that ships (`list` names them) or a file, .gz too.',
+  },
+  traceFormat: {
+    value: 'format',
+    help: `Format of the file: ${TRACE_FORMATS.join(', ')} (default: seen from its first line).`,
+    of: ['trace'],
+  },
+  traceBlockSize: {
+    value: 'tokens',
+    help: 'Tokens per hash id of a Mooncake file (default: 512).',
+    of: ['trace'],
+  },
+  limit: { value: 'n', help: 'Read the first n requests of the trace only.', of: ['trace'] },
+  dataset: {
+    value: 'name',
+    help: `Requests that are made up: ${DATASETS.join(', ')}.`,
+  },
+  numPrompts: {
+    value: 'n',
+    help: 'Requests in all (default: all of a trace, 1000 of a dataset).',
+  },
+  duration: { value: 's', help: 'Only requests that arrive within so many seconds.' },
+  arrivals: {
+    value: 'process',
+    help: `When requests arrive: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with --request-rate). spread undoes coarse stamps.`,
+  },
+  requestRate: {
+    value: 'per-second',
+    help: 'Mean rate; inf sends all at once (default: that of the trace, inf for a dataset). Conversations per second for multi-turn.',
+  },
+  rateScale: { value: 'x', help: 'Let everything arrive x times as often (default: 1).' },
+  burstiness: {
+    value: 'x',
+    help: 'Gamma shape of the gaps: 1 is Poisson, below it burstier, inf constant (default: 1).',
+  },
+  rampUpStrategy: {
+    value: 'name',
+    help: 'linear or exponential, from --ramp-up-start-rps to --ramp-up-end-rps over the requests.',
+  },
+  rampUpStartRps: { value: 'per-second', help: 'Rate at the first request of a ramp.' },
+  rampUpEndRps: { value: 'per-second', help: 'Rate at the last request of a ramp.' },
+  randomInputLen: {
+    value: 'tokens',
+    help: 'Prompt length; per message for multi-turn (default: 1024).',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  randomOutputLen: {
+    value: 'tokens',
+    help: 'Output length (default: 128).',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  randomRangeRatio: {
+    value: 'r',
+    help: 'Lengths are uniform within length · (1 - r) and length · (1 + r) (default: 0).',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  lengthSigma: {
+    value: 'x',
+    help: 'Lengths are lognormal instead, with these means and this sigma.',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  randomPrefixLen: {
+    value: 'tokens',
+    help: 'Tokens that all prompts begin with, before the length above (default: 0).',
+    of: ['random', 'multi-turn'],
+  },
+  prefixRepetitionNumPrefixes: {
+    value: 'n',
+    help: 'Different prefixes (default: 10).',
+    of: ['shared-prefix'],
+  },
+  prefixRepetitionPrefixLen: {
+    value: 'tokens',
+    help: 'Length of the prefixes (default: 256).',
+    of: ['shared-prefix'],
+  },
+  prefixRepetitionSuffixLen: {
+    value: 'tokens',
+    help: 'Length of what follows them; the same as --random-input-len (default: 256).',
+    of: ['shared-prefix'],
+  },
+  prefixRepetitionOutputLen: {
+    value: 'tokens',
+    help: 'Output length; the same as --random-output-len (default: 128).',
+    of: ['shared-prefix'],
+  },
+  prefixShare: {
+    value: 'share',
+    help: 'Share this part of each prompt instead of a prefix of fixed length, 0 to 1.',
+    of: ['shared-prefix'],
+  },
+  prefixZipf: {
+    value: 's',
+    help: 'Prefix k is asked for in proportion to 1 / k^s (default: all equally).',
+    of: ['shared-prefix'],
+  },
+  multiTurnTurns: {
+    value: 'n|n-m',
+    help: 'Turns per conversation, or a range (default: 4).',
+    of: ['multi-turn'],
+  },
+  multiTurnThinkTime: {
+    value: 's',
+    help: 'Mean pause between an answer and the next turn (default: 10).',
+    of: ['multi-turn'],
+  },
+} as const satisfies Record<string, FlagRow>;
+
+export type WorkloadFlag = keyof typeof FLAGS;
+export const WORKLOAD_FLAGS = Object.keys(FLAGS) as readonly WorkloadFlag[];
+
+/** What was given, by option name. */
+export type WorkloadFlags = Readonly<Partial<Record<WorkloadFlag, string>>>;
+
+/** Other spellings of flags, as other tools have them. */
+const ALIASES: Readonly<Record<string, WorkloadFlag>> = { datasetName: 'dataset' };
+
+/** `--num-prompts` for `numPrompts`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** Adds the flags that say what is asked of a cluster, under one heading. */
+export function addWorkloadOptions(command: Command): void {
+  for (const name of WORKLOAD_FLAGS) {
+    const { value, help } = FLAGS[name];
+    command.addOption(new Option(`${flagOf(name)} <${value}>`, help).helpGroup('Workload:'));
+  }
+  for (const alias of Object.keys(ALIASES)) {
+    command.addOption(new Option(`${flagOf(alias)} <name>`).hideHelp());
+  }
+}
+
+/** Parts the flags of a command into those of the workload and all others (which are options of the configuration, or the command's own). */
+export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
+  readonly workload: WorkloadFlags;
+  readonly others: Record<string, T>;
+} {
+  const workload: Record<string, string> = {};
+  const others: Record<string, T> = {};
+  for (const [given, value] of Object.entries(flags)) {
+    const name = ALIASES[given] ?? given;
+    if (name in FLAGS) workload[name] = String(value);
+    else others[given] = value;
+  }
+  return { workload, others };
+}
+
+/** Whether a flag means anything for a source. */
+export function belongsTo(name: WorkloadFlag, source: SourceKind): boolean {
+  const { of }: FlagRow = FLAGS[name];
+  return of === undefined || of.includes(source);
+}
