@@ -7,3 +7,7 @@ export { defaultTokenizer } from './o200k-tokenizer';
 export type { LengthModel, OutputPlan, PlanInput, TextCut } from './output-plan';
 export { planOutput, visibleText } from './plan-output';
 export type { SpecialTokens, Tokenizer } from './tokenizer';
+export { constrain } from './structured/constrain';
+export type { Constraint } from './structured/constrain';
+export { ConstraintError } from './structured/constraint-error';
+export type { StructuredText } from './structured/structured-text';

@@ -1,0 +1,51 @@
+/** A decoded JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
+
+export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isJsonArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** An object whose keys are only its own, `__proto__` among them. */
+export function jsonObject(entries: Iterable<readonly [string, Json]>): JsonObject {
+  const object = Object.create(null) as Record<string, Json>;
+  for (const [key, value] of entries) object[key] = value;
+  return object;
+}
+
+/** Equal values have equal keys, whatever the order of their properties. */
+export function jsonKey(value: Json): string {
+  if (isJsonArray(value)) return `[${value.map(jsonKey).join()}]`;
+  if (!isJsonObject(value)) return JSON.stringify(Object.is(value, -0) ? 0 : value);
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${jsonKey(value[key]!)}`).join()}}`;
+}
+
+/** Length as JSON Schema counts it. */
+export function codePointsOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+export interface JsonStyle {
+  /** A space after each colon and comma, as models write. */
+  readonly isSpaced: boolean;
+}
+
+export function writeJson(value: Json, style: JsonStyle): string {
+  const [comma, colon] = style.isSpaced ? [', ', ': '] : [',', ':'];
+  const write = (part: Json): string => {
+    if (isJsonArray(part)) return `[${part.map(write).join(comma)}]`;
+    if (!isJsonObject(part)) return JSON.stringify(part);
+    const members = Object.keys(part).map((key) => JSON.stringify(key) + colon + write(part[key]!));
+    return `{${members.join(comma)}}`;
+  };
+  return write(value);
+}

@@ -1,0 +1,43 @@
+import { RandomStream } from '@baton/kernel';
+import { ConstraintError } from './constraint-error';
+import { Pattern } from './regex/pattern';
+import { RegexError } from './regex/regex-node';
+import { EVERYTHING, StringLanguage } from './regex/string-language';
+import type { StructuredText, WriteOptions } from './structured-text';
+
+/** How much longer than the shortest a text may be, per degree of ease. */
+const SLACK = 6;
+
+/** Texts that are a pattern from beginning to end. */
+export class RegexText implements StructuredText {
+  private readonly language: StringLanguage;
+
+  /** Throws `ConstraintError` when the pattern cannot be read or matches nothing. */
+  constructor(private readonly source: string) {
+    try {
+      const { must, mustNot } = new Pattern(source).demands('whole');
+      const all = must.length === 0 ? [EVERYTHING] : must;
+      this.language = new StringLanguage({ must: all, mustNot, minLength: 0, maxLength: Infinity });
+    } catch (error) {
+      throw asConstraint(error);
+    }
+    this.write(0, { ease: 0 });
+  }
+
+  write(seed: number, { ease }: WriteOptions): string {
+    const random = RandomStream.root(seed).stream('regex');
+    try {
+      const text = this.language.sample(random, ease * SLACK);
+      if (text !== undefined) return text;
+    } catch (error) {
+      throw asConstraint(error);
+    }
+    throw new ConstraintError(`no text matches the pattern ${this.source.slice(0, 200)}`);
+  }
+}
+
+function asConstraint(error: unknown): unknown {
+  return error instanceof RegexError
+    ? new ConstraintError(`the pattern cannot be used: ${error.message}`)
+    : error;
+}

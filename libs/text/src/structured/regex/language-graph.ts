@@ -1,0 +1,205 @@
+import type { Automaton } from './automaton';
+import {
+  ANY,
+  type CharSet,
+  differenceOf,
+  hasChar,
+  intersectionOf,
+  NOTHING,
+  WORD,
+} from './char-set';
+import { EDGE, holdsAt, type Neighbour, OTHER_CHAR, WORD_CHAR } from './matches';
+import { RegexError } from './regex-node';
+
+const MAX_STATES = 12_000;
+const MAX_EDGES = 120_000;
+const MAX_PIECES = 200;
+
+export interface GraphState {
+  readonly index: number;
+  readonly accepts: boolean;
+  readonly edges: readonly GraphEdge[];
+  /** Characters to the nearest accepting state; undefined when none can be reached. */
+  readonly distance: number | undefined;
+}
+
+export interface GraphEdge {
+  readonly set: CharSet;
+  readonly to: GraphState;
+}
+
+/** One node of each automaton that must accept, all living nodes of each that must not, and the character before. */
+interface Position {
+  readonly before: Neighbour;
+  readonly must: readonly number[];
+  readonly mustNot: readonly (readonly number[])[];
+}
+
+class State implements GraphState {
+  accepts = false;
+  readonly edges: { set: CharSet; to: State }[] = [];
+  readonly sources: State[] = [];
+  distance: number | undefined;
+
+  constructor(
+    readonly index: number,
+    readonly position: Position,
+  ) {}
+}
+
+/**
+ * The product of several automata. Those that must accept stay as they are, so that a state is one node of each and their number cannot explode;
+ * those that must not accept are followed with all their living nodes.
+ */
+export class LanguageGraph {
+  readonly states: readonly GraphState[];
+  readonly start: GraphState;
+  private readonly found: State[] = [];
+  private readonly known = new Map<string, State>();
+  private readonly tracksWords: boolean;
+  private edgeCount = 0;
+
+  constructor(
+    private readonly must: readonly Automaton[],
+    private readonly mustNot: readonly Automaton[],
+  ) {
+    this.tracksWords = [...must, ...mustNot].some(({ asksForWords }) => asksForWords);
+    this.start = this.stateAt({
+      before: EDGE,
+      must: must.map(({ start }) => start),
+      mustNot: mustNot.map(({ start }) => [start]),
+    });
+    for (let i = 0; i < this.found.length; i++) this.expand(this.found[i]!);
+    this.measure();
+    this.states = this.found;
+  }
+
+  private stateAt(position: Position): State {
+    const key = `${position.before};${position.must.join()};${position.mustNot.join(';')}`;
+    let state = this.known.get(key);
+    if (state === undefined) {
+      if (this.found.length >= MAX_STATES) throw tooLarge();
+      state = new State(this.found.length, position);
+      this.known.set(key, state);
+      this.found.push(state);
+    }
+    return state;
+  }
+
+  private expand(state: State): void {
+    const { position } = state;
+    state.accepts =
+      position.must.every((node, i) => this.ends(this.must[i]!, [node], position.before)) &&
+      !position.mustNot.some((nodes, i) => this.ends(this.mustNot[i]!, nodes, position.before));
+    if (!this.tracksWords) {
+      this.expandBy(state, OTHER_CHAR, ANY);
+      return;
+    }
+    this.expandBy(state, WORD_CHAR, WORD);
+    this.expandBy(state, OTHER_CHAR, differenceOf(ANY, WORD));
+  }
+
+  private ends(automaton: Automaton, nodes: readonly number[], before: Neighbour): boolean {
+    return reach(automaton, nodes, { before, after: EDGE }).accepts;
+  }
+
+  /** Edges by the characters of `allowed`, all of which are neighbours of one kind. */
+  private expandBy(state: State, after: Neighbour, allowed: CharSet): void {
+    const { before, must, mustNot } = state.position;
+    const sides = { before, after };
+    const ways = must.map((node, i) => reach(this.must[i]!, [node], sides).chars);
+    const shadows = mustNot.map((nodes, i) => reach(this.mustNot[i]!, nodes, sides).chars);
+    this.combine(ways, { set: allowed, nodes: [] }, (set, nodes) => {
+      for (const piece of pieces(set, shadows.flat())) {
+        const following = shadows.map((chars) => followers(chars, piece[0]!));
+        this.link(state, piece, { before: after, must: nodes, mustNot: following });
+      }
+    });
+  }
+
+  /** Every choice of one way per automaton whose characters have something in common. */
+  private combine(
+    ways: readonly (readonly CharNode[])[],
+    chosen: { readonly set: CharSet; readonly nodes: readonly number[] },
+    take: (set: CharSet, nodes: readonly number[]) => void,
+  ): void {
+    const options = ways[chosen.nodes.length];
+    if (options === undefined) {
+      take(chosen.set, chosen.nodes);
+      return;
+    }
+    for (const { set, next } of options) {
+      const common = intersectionOf(chosen.set, set);
+      if (common.length === 0) continue;
+      this.combine(ways, { set: common, nodes: [...chosen.nodes, next] }, take);
+    }
+  }
+
+  private link(from: State, set: CharSet, position: Position): void {
+    if (++this.edgeCount > MAX_EDGES) throw tooLarge();
+    const to = this.stateAt(position);
+    from.edges.push({ set, to });
+    to.sources.push(from);
+  }
+
+  private measure(): void {
+    const open = this.found.filter(({ accepts }) => accepts);
+    for (const state of open) state.distance = 0;
+    for (let i = 0; i < open.length; i++) {
+      const { sources, distance } = open[i]!;
+      for (const source of sources) {
+        if (source.distance !== undefined) continue;
+        source.distance = distance! + 1;
+        open.push(source);
+      }
+    }
+  }
+}
+
+interface CharNode {
+  readonly set: CharSet;
+  readonly next: number;
+}
+
+/** What can be reached from some nodes without a character. */
+function reach(
+  automaton: Automaton,
+  from: readonly number[],
+  { before, after }: { readonly before: Neighbour; readonly after: Neighbour },
+): { readonly chars: readonly CharNode[]; readonly accepts: boolean } {
+  const seen = new Set<number>();
+  const chars: CharNode[] = [];
+  let accepts = false;
+  const open = [...from];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (seen.has(at)) continue;
+    seen.add(at);
+    const node = automaton.nodes[at]!;
+    if (node.kind === 'char') chars.push(node);
+    else if (node.kind === 'fork') open.push(...node.next);
+    else if (node.kind === 'accept') accepts = true;
+    else if (holdsAt(node.place, before, after)) open.push(node.next);
+  }
+  return { chars, accepts };
+}
+
+function followers(chars: readonly CharNode[], point: number): number[] {
+  const next = chars.filter(({ set }) => hasChar(set, point)).map((node) => node.next);
+  return [...new Set(next)].sort((a, b) => a - b);
+}
+
+/** Cuts a set where other sets begin and end, so that each piece is inside or outside of every one of them. */
+function pieces(set: CharSet, others: readonly CharNode[]): CharSet[] {
+  let result: CharSet[] = set === NOTHING ? [] : [set];
+  for (const other of others) {
+    if (result.length > MAX_PIECES) throw tooLarge();
+    result = result
+      .flatMap((piece) => [intersectionOf(piece, other.set), differenceOf(piece, other.set)])
+      .filter((piece) => piece.length > 0);
+  }
+  return result;
+}
+
+function tooLarge(): RegexError {
+  return new RegexError('the pattern is too large');
+}

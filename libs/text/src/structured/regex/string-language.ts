@@ -1,0 +1,96 @@
+import type { RandomStream } from '@baton/kernel';
+import type { Automaton } from './automaton';
+import { ANY } from './char-set';
+import { LanguageGraph, type GraphState } from './language-graph';
+import { pickChar } from './pick-char';
+import { RegexError } from './regex-node';
+
+/** What a text must be: accepted by all of `must` and none of `mustNot`, its length (code points) within bounds. */
+export interface LanguageBounds {
+  readonly must: readonly Automaton[];
+  readonly mustNot: readonly Automaton[];
+  readonly minLength: number;
+  readonly maxLength: number;
+}
+
+/** How many more characters than needed a sample may have. */
+const FURTHER_LENGTHS = 64;
+/** Bound on states times lengths that one table of ways may have. */
+const MAX_TABLE = 10_000_000;
+
+/** The set of texts that several patterns allow together; it knows how to write one. Made once, sampled often. */
+export class StringLanguage {
+  private readonly graph: LanguageGraph;
+  /** `ways[k]` holds for the states from which some text of exactly `k` characters is accepted. */
+  private readonly ways: Uint8Array[] = [];
+
+  /** Throws `RegexError` when the patterns together are too large. */
+  constructor(private readonly bounds: LanguageBounds) {
+    this.graph = new LanguageGraph(bounds.must, bounds.mustNot);
+  }
+
+  /** Length of the shortest text, or undefined when there is none. */
+  get shortest(): number | undefined {
+    return this.lengths(0)[0];
+  }
+
+  /**
+   * A text of the language, undefined when it is empty. `slack`: how much longer than the shortest it may be.
+   */
+  sample(random: RandomStream, slack: number): string | undefined {
+    const lengths = this.lengths(slack);
+    if (lengths.length === 0) return undefined;
+    const length = lengths[random.integer(lengths.length)]!;
+    let state = this.graph.start;
+    let text = '';
+    for (let left = length; left > 0; left--) {
+      const edges = state.edges.filter(({ to }) => this.reaches(to, left - 1));
+      const { set, to } = edges[random.integer(edges.length)]!;
+      text += String.fromCodePoint(pickChar(set, random));
+      state = to;
+    }
+    return text;
+  }
+
+  /** Lengths of texts within the bounds: the shortest, and those up to `slack` longer. */
+  private lengths(slack: number): number[] {
+    const nearest = this.graph.start.distance;
+    if (nearest === undefined) return [];
+    const from = Math.max(this.bounds.minLength, nearest);
+    const to = Math.min(this.bounds.maxLength, from + FURTHER_LENGTHS);
+    const found: number[] = [];
+    for (let length = from; length <= to; length++) {
+      if (found.length > 0 && length > found[0]! + slack) break;
+      if (this.reaches(this.graph.start, length)) found.push(length);
+    }
+    return found;
+  }
+
+  private reaches(state: GraphState, length: number): boolean {
+    if (length === state.distance) return true;
+    if (state.distance === undefined || length < state.distance) return false;
+    while (this.ways.length <= length) this.extend();
+    return this.ways[length]![state.index] === 1;
+  }
+
+  private extend(): void {
+    const { states } = this.graph;
+    if ((this.ways.length + 1) * states.length > MAX_TABLE) {
+      throw new RegexError('the pattern is too large for the lengths that are asked for');
+    }
+    const last = this.ways.at(-1);
+    const row = new Uint8Array(states.length);
+    for (const { index, accepts, edges } of states) {
+      const isWay = last === undefined ? accepts : edges.some(({ to }) => last[to.index] === 1);
+      row[index] = isWay ? 1 : 0;
+    }
+    this.ways.push(row);
+  }
+}
+
+/** Accepts every text. */
+export const EVERYTHING: Automaton = {
+  nodes: [{ kind: 'fork', next: [1, 2] }, { kind: 'char', set: ANY, next: 0 }, { kind: 'accept' }],
+  start: 0,
+  asksForWords: false,
+};

@@ -1,0 +1,78 @@
+import type { SchemaNode } from './schema-node';
+import { presenceNode } from './schema-node';
+
+/** One way to fulfil a choice: what then holds, and what then must not hold. */
+export interface Option {
+  readonly nodes: readonly SchemaNode[];
+  readonly nots: readonly SchemaNode[];
+}
+
+/** Alternatives of which one has to be taken. */
+export interface Choice {
+  readonly pointer: string;
+  readonly options: readonly Option[];
+}
+
+/** Schemas that all apply to one value, with everything in place that applies without a choice. */
+export interface Expansion {
+  readonly nodes: readonly SchemaNode[];
+  readonly nots: readonly SchemaNode[];
+  readonly choices: readonly Choice[];
+}
+
+/** Follows references and `allOf`; `taken` choices, by their schema, are not offered again. */
+export function expand(
+  nodes: readonly SchemaNode[],
+  nots: readonly SchemaNode[],
+  taken: ReadonlySet<string>,
+): Expansion {
+  const all = new Set<SchemaNode>();
+  const allNots = new Set(nots);
+  const choices: Choice[] = [];
+  const open = [...nodes].reverse();
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (all.has(node)) continue;
+    all.add(node);
+    const { ref, allOf, not } = node.logic;
+    if (ref !== undefined) open.push(ref);
+    open.push(...allOf);
+    if (not !== undefined) allNots.add(not);
+    choices.push(...choicesOf(node).filter(({ pointer }) => !taken.has(pointer)));
+  }
+  return { nodes: [...all], nots: [...allNots], choices };
+}
+
+function choicesOf(node: SchemaNode): Choice[] {
+  const { pointer } = node;
+  const { anyOf, oneOf, when } = node.logic;
+  const choices: Choice[] = [];
+  if (anyOf.length > 0) {
+    const options = anyOf.map((one) => ({ nodes: [one], nots: [] }));
+    choices.push({ pointer: `${pointer}/anyOf`, options });
+  }
+  if (oneOf.length > 0) {
+    const options = oneOf.map((one, i) => ({
+      nodes: [one],
+      nots: oneOf.filter((_other, j) => j !== i),
+    }));
+    choices.push({ pointer: `${pointer}/oneOf`, options });
+  }
+  if (when !== undefined) {
+    const { condition, then, otherwise } = when;
+    const holds = { nodes: listOf(condition, then), nots: [] };
+    const fails = { nodes: listOf(otherwise), nots: [condition] };
+    choices.push({ pointer: `${pointer}/if`, options: [holds, fails] });
+  }
+  for (const [name, schema] of node.object.dependentSchemas) {
+    const place = `${pointer}/dependentSchemas/${name}`;
+    const present = [schema, presenceNode(place, { present: [name] })];
+    const absent = [presenceNode(place, { absent: [name] })];
+    const options = [absent, present].map((one) => ({ nodes: one, nots: [] }));
+    choices.push({ pointer: place, options });
+  }
+  return choices;
+}
+
+function listOf(...nodes: readonly (SchemaNode | undefined)[]): SchemaNode[] {
+  return nodes.filter((node) => node !== undefined);
+}

@@ -1,0 +1,149 @@
+import {
+  codePointsOf,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  jsonKey,
+  type JsonObject,
+  type JsonType,
+} from '../json';
+import { evaluatedItems, evaluatedProperties } from './evaluated';
+import { isOfFormat } from './formats';
+import type { SchemaNode } from './schema-node';
+import type { WorkBudget } from './work-budget';
+
+/** Deeper than any value that is built; a reference to itself at the same value ends here. */
+const MAX_DEPTH = 300;
+
+/** Says whether values fulfil schemas: all of their keywords, patterns in linear time. It spends `budget` and throws when that is gone. */
+export class Validator {
+  private depth = 0;
+
+  constructor(private readonly budget: WorkBudget) {}
+
+  satisfies(node: SchemaNode, value: Json): boolean {
+    this.budget.spend();
+    if (!node.isPossible || this.depth > MAX_DEPTH) return false;
+    this.depth += 1;
+    const isFulfilled =
+      isOfTypes(node.types, value) &&
+      isAmong(node.values, value) &&
+      this.isOfKind(node, value) &&
+      this.isLogical(node, value);
+    this.depth -= 1;
+    return isFulfilled;
+  }
+
+  private isOfKind(node: SchemaNode, value: Json): boolean {
+    if (typeof value === 'number') return isInBounds(node, value);
+    if (typeof value === 'string') return isText(node, value);
+    if (isJsonArray(value)) return this.isArray(node, value);
+    return !isJsonObject(value) || this.isObject(node, value);
+  }
+
+  private isLogical({ logic }: SchemaNode, value: Json): boolean {
+    const fits = (node: SchemaNode): boolean => this.satisfies(node, value);
+    const { ref, allOf, anyOf, oneOf, not, when } = logic;
+    if (ref !== undefined && !fits(ref)) return false;
+    if (!allOf.every(fits)) return false;
+    if (anyOf.length > 0 && !anyOf.some(fits)) return false;
+    if (oneOf.length > 0 && oneOf.filter(fits).length !== 1) return false;
+    if (not !== undefined && fits(not)) return false;
+    if (when === undefined) return true;
+    const chosen = fits(when.condition) ? when.then : when.otherwise;
+    return chosen === undefined || fits(chosen);
+  }
+
+  private isArray(node: SchemaNode, value: readonly Json[]): boolean {
+    const { array } = node;
+    if (value.length < array.minItems || value.length > array.maxItems) return false;
+    const { prefix, rest, contains } = array;
+    const isFitting = (item: Json, i: number): boolean => {
+      const own = prefix[i] ?? rest;
+      return own === undefined || this.satisfies(own, item);
+    };
+    if (!value.every(isFitting)) return false;
+    if (array.isUnique && new Set(value.map(jsonKey)).size !== value.length) return false;
+    if (contains !== undefined) {
+      const found = value.filter((item) => this.satisfies(contains, item)).length;
+      if (found < array.minContains || found > array.maxContains) return false;
+    }
+    const { unevaluated } = array;
+    if (unevaluated === undefined) return true;
+    const seen = evaluatedItems(node, value, this);
+    return value.every((item, i) => seen.has(i) || this.satisfies(unevaluated, item));
+  }
+
+  private isObject(node: SchemaNode, value: JsonObject): boolean {
+    const { object } = node;
+    const names = Object.keys(value);
+    if (names.length < object.minProperties || names.length > object.maxProperties) return false;
+    const has = (name: string): boolean => Object.hasOwn(value, name);
+    if (!object.required.every(has)) return false;
+    for (const [name, others] of object.dependentRequired) {
+      if (has(name) && !others.every(has)) return false;
+    }
+    for (const [name, schema] of object.dependentSchemas) {
+      if (has(name) && !this.satisfies(schema, value)) return false;
+    }
+    const { names: nameSchema, unevaluated } = object;
+    for (const name of names) {
+      if (nameSchema !== undefined && !this.satisfies(nameSchema, name)) return false;
+      const nodes = memberNodes(node, name);
+      if (!nodes.every((member) => this.satisfies(member, value[name]!))) return false;
+    }
+    if (unevaluated === undefined) return true;
+    const seen = evaluatedProperties(node, value, this);
+    return names.every((name) => seen.has(name) || this.satisfies(unevaluated, value[name]!));
+  }
+}
+
+/** What one schema alone demands of a property. */
+export function memberNodes({ object }: SchemaNode, name: string): SchemaNode[] {
+  const nodes: SchemaNode[] = [];
+  const own = object.properties.get(name);
+  if (own !== undefined) nodes.push(own);
+  for (const { pattern, node } of object.patterns) {
+    if (pattern.matches(name, 'anywhere')) nodes.push(node);
+  }
+  if (nodes.length === 0 && object.additional !== undefined) nodes.push(object.additional);
+  return nodes;
+}
+
+export function typeOf(value: Json): JsonType {
+  if (value === null) return 'null';
+  if (isJsonArray(value)) return 'array';
+  if (typeof value === 'object') return 'object';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'string' ? 'string' : 'boolean';
+}
+
+export function isOfTypes(types: ReadonlySet<JsonType> | undefined, value: Json): boolean {
+  if (types === undefined) return true;
+  const type = typeOf(value);
+  return types.has(type) || (type === 'integer' && types.has('number'));
+}
+
+function isAmong(values: readonly Json[] | undefined, value: Json): boolean {
+  if (values === undefined) return true;
+  const key = jsonKey(value);
+  return values.some((one) => jsonKey(one) === key);
+}
+
+export function isInBounds({ number }: SchemaNode, value: number): boolean {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = number;
+  if (minimum !== undefined && value < minimum) return false;
+  if (maximum !== undefined && value > maximum) return false;
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return false;
+  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) return false;
+  return multipleOf === undefined || Number.isInteger(value / multipleOf);
+}
+
+function isText({ string }: SchemaNode, value: string): boolean {
+  const { minLength, maxLength, pattern, format } = string;
+  if (minLength > 0 || maxLength < Infinity) {
+    const length = codePointsOf(value);
+    if (length < minLength || length > maxLength) return false;
+  }
+  return (pattern === undefined || pattern.matches(value, 'anywhere')) && isOfFormat(format, value);
+}

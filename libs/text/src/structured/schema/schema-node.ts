@@ -1,0 +1,142 @@
+import type { Json, JsonType } from '../json';
+import type { Pattern } from '../regex/pattern';
+
+/** A JSON Schema, read and checked: what its keywords demand, draft 4 to 2020-12 and OpenAPI's `nullable` alike. */
+export interface SchemaNode {
+  /** Where the schema stands in its document. */
+  readonly pointer: string;
+  /** False for the schema `false`. */
+  readonly isPossible: boolean;
+  /** True for the schema `true`, and for one whose keywords demand nothing. */
+  readonly isTrivial: boolean;
+  readonly types: ReadonlySet<JsonType> | undefined;
+  /** `enum` or `const`. */
+  readonly values: readonly Json[] | undefined;
+  /** `default` and `examples`. */
+  readonly suggestions: readonly Json[];
+  readonly number: NumberKeywords;
+  readonly string: StringKeywords;
+  readonly array: ArrayKeywords;
+  readonly object: ObjectKeywords;
+  readonly logic: LogicKeywords;
+}
+
+export interface NumberKeywords {
+  readonly minimum: number | undefined;
+  readonly maximum: number | undefined;
+  readonly exclusiveMinimum: number | undefined;
+  readonly exclusiveMaximum: number | undefined;
+  readonly multipleOf: number | undefined;
+}
+
+export interface StringKeywords {
+  readonly minLength: number;
+  readonly maxLength: number;
+  readonly pattern: Pattern | undefined;
+  readonly format: string | undefined;
+}
+
+export interface ArrayKeywords {
+  readonly prefix: readonly SchemaNode[];
+  /** Items behind the prefix; undefined: anything. */
+  readonly rest: SchemaNode | undefined;
+  readonly contains: SchemaNode | undefined;
+  readonly minContains: number;
+  readonly maxContains: number;
+  readonly minItems: number;
+  readonly maxItems: number;
+  readonly isUnique: boolean;
+  readonly unevaluated: SchemaNode | undefined;
+}
+
+export interface ObjectKeywords {
+  /** True when `properties` is there, be it empty: then nothing else is invented. */
+  readonly isDescribed: boolean;
+  readonly properties: ReadonlyMap<string, SchemaNode>;
+  readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
+  /** Properties that the two above do not name; undefined: anything. */
+  readonly additional: SchemaNode | undefined;
+  readonly names: SchemaNode | undefined;
+  readonly required: readonly string[];
+  readonly minProperties: number;
+  readonly maxProperties: number;
+  readonly dependentRequired: ReadonlyMap<string, readonly string[]>;
+  readonly dependentSchemas: ReadonlyMap<string, SchemaNode>;
+  readonly unevaluated: SchemaNode | undefined;
+}
+
+export interface LogicKeywords {
+  readonly ref: SchemaNode | undefined;
+  readonly allOf: readonly SchemaNode[];
+  readonly anyOf: readonly SchemaNode[];
+  readonly oneOf: readonly SchemaNode[];
+  readonly not: SchemaNode | undefined;
+  readonly when: ConditionKeywords | undefined;
+}
+
+export interface ConditionKeywords {
+  readonly condition: SchemaNode;
+  readonly then: SchemaNode | undefined;
+  readonly otherwise: SchemaNode | undefined;
+}
+
+const NO_NODES: readonly SchemaNode[] = [];
+
+/** What a schema without keywords demands: nothing. */
+export const FREE: Omit<SchemaNode, 'pointer'> = {
+  isPossible: true,
+  isTrivial: false,
+  types: undefined,
+  values: undefined,
+  suggestions: [],
+  number: {
+    minimum: undefined,
+    maximum: undefined,
+    exclusiveMinimum: undefined,
+    exclusiveMaximum: undefined,
+    multipleOf: undefined,
+  },
+  string: { minLength: 0, maxLength: Infinity, pattern: undefined, format: undefined },
+  array: {
+    prefix: NO_NODES,
+    rest: undefined,
+    contains: undefined,
+    minContains: 1,
+    maxContains: Infinity,
+    minItems: 0,
+    maxItems: Infinity,
+    isUnique: false,
+    unevaluated: undefined,
+  },
+  object: {
+    isDescribed: false,
+    properties: new Map(),
+    patterns: [],
+    additional: undefined,
+    names: undefined,
+    required: [],
+    minProperties: 0,
+    maxProperties: Infinity,
+    dependentRequired: new Map(),
+    dependentSchemas: new Map(),
+    unevaluated: undefined,
+  },
+  logic: {
+    ref: undefined,
+    allOf: NO_NODES,
+    anyOf: NO_NODES,
+    oneOf: NO_NODES,
+    not: undefined,
+    when: undefined,
+  },
+};
+
+/** The demand that objects have these properties, and not those. */
+export function presenceNode(
+  pointer: string,
+  { present = [], absent = [] }: { present?: readonly string[]; absent?: readonly string[] },
+): SchemaNode {
+  const none: SchemaNode = { ...FREE, pointer, isPossible: false };
+  const properties = new Map(absent.map((name) => [name, none]));
+  return { ...FREE, pointer, object: { ...FREE.object, required: present, properties } };
+}

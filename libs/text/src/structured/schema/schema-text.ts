@@ -1,0 +1,85 @@
+import { RandomStream } from '@baton/kernel';
+import { ConstraintError } from '../constraint-error';
+import { type Json, writeJson } from '../json';
+import type { StructuredText, WriteOptions } from '../structured-text';
+import { StringBuilder } from './build-string';
+import { Costs } from './costs';
+import { InstanceBuilder, NONE } from './instance-builder';
+import { readSchema } from './read-schema';
+import { Validator } from './satisfies';
+import type { SchemaNode } from './schema-node';
+import { WorkBudget } from './work-budget';
+
+/** Schemas visited and values tried for one text: a fifth of a second at the most. */
+const MAX_WORK = 100_000;
+const MOST_EASE = 3;
+
+export interface SchemaTextOptions {
+  /** No blanks between the parts of the JSON. */
+  readonly isCompact?: boolean;
+}
+
+/** JSON texts of a schema. Made once per request; a text depends on the schema, the seed and the ease alone. */
+export class SchemaText implements StructuredText {
+  private readonly root: SchemaNode;
+  private readonly costs: Costs;
+  private readonly strings = new StringBuilder();
+  /** Why the first attempt found nothing. */
+  private fault: ConstraintError | undefined;
+
+  /** Throws `ConstraintError` when the schema is not well-formed or cannot be met. */
+  constructor(
+    schema: Json,
+    private readonly options: SchemaTextOptions = {},
+  ) {
+    this.root = readSchema(schema);
+    this.costs = new Costs(this.root);
+    this.value(0, 0);
+  }
+
+  write(seed: number, { ease }: WriteOptions): string {
+    return writeJson(this.value(seed, ease), { isSpaced: this.options.isCompact !== true });
+  }
+
+  /** A value that fulfils the schema. */
+  value(seed: number, ease: number): Json {
+    for (const [attempt, one] of easesFrom(ease).entries()) {
+      const value = this.attempt(seed + attempt, { ease: one, work: MAX_WORK >> attempt });
+      if (value !== undefined) return value;
+    }
+    throw this.fault ?? new ConstraintError('the schema cannot be met', '');
+  }
+
+  private attempt(seed: number, { ease, work }: Attempt): Json | undefined {
+    const budget = new WorkBudget(work);
+    const validator = new Validator(budget);
+    const random = RandomStream.root(seed).stream('schema');
+    const { costs, strings } = this;
+    const builder = new InstanceBuilder({ random, costs, strings, budget, validator, ease });
+    try {
+      const value = builder.build({ nodes: [this.root], depth: 0 });
+      if (value !== NONE) return value;
+      const { reason, pointer } = builder.failure ?? {
+        reason: 'no value is possible',
+        pointer: '',
+      };
+      this.fault ??= new ConstraintError(reason, pointer);
+    } catch (error) {
+      if (!(error instanceof ConstraintError)) throw error;
+      this.fault ??= error;
+    }
+    return undefined;
+  }
+}
+
+interface Attempt {
+  readonly ease: number;
+  readonly work: number;
+}
+
+/** The degree that is asked for, then leaner ones, then richer ones, which have more ways to try. */
+function easesFrom(ease: number): number[] {
+  const leaner = Array.from({ length: ease + 1 }, (_, i) => ease - i);
+  const richer = Array.from({ length: Math.max(0, MOST_EASE - ease) }, (_, i) => ease + 1 + i);
+  return [...leaner, ...richer];
+}

@@ -1,0 +1,13 @@
+import { ConstraintError } from '../constraint-error';
+
+/** Bounds the work of one search, so that no schema takes longer than a fraction of a second. */
+export class WorkBudget {
+  constructor(private left: number) {}
+
+  spend(): void {
+    this.left -= 1;
+    if (this.left < 0) {
+      throw new ConstraintError('no value was found within the work that a schema may cost', '');
+    }
+  }
+}
