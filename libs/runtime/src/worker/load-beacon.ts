@@ -63,19 +63,19 @@ export class LoadBeacon {
       index: presence.index,
       state: presence.state,
       requests: now.running + now.waiting + now.deferred + intake.incomingSequences,
-      waitingTokens: now.waitingTokens + intake.incomingPromptTokens + this.tokensUnderWay(),
+      waitingTokens: intake.incomingPromptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,
       numBlocks,
       taken: intake.takenByRouter(),
     };
   }
 
-  /** Of prompts that the engine has begun to compute: all that was not cached, since it does not tell how far it is. */
-  private tokensUnderWay(): number {
+  /** Of prompts that are not done, all that is not cached: the engine does not tell how far it has come with them. */
+  private promptTokens(): number {
     const { engine, runs } = this.context;
     let tokens = 0;
-    for (const { isScheduled, emitted, handle, fetching, job } of runs.all()) {
-      if (!isScheduled || emitted > 0 || handle < 0 || fetching !== undefined) continue;
+    for (const { emitted, handle, fetching, job } of runs.all()) {
+      if (emitted > 0 || handle < 0 || fetching !== undefined) continue;
       tokens += job.promptTokens - engine.cachedTokens(handle);
     }
     return tokens;

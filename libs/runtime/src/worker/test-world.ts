@@ -7,6 +7,7 @@ import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/
 import { LiveClock } from '../clock/live-clock';
 import { ManualWallClock, settle } from '../clock/manual-wall-clock';
 import { createLogger } from '../logs/logger';
+import type { JobRouting } from '../placement/job-routing';
 import { EngineHost } from './engine-host';
 import type { HostOptions } from './host-options';
 
@@ -37,6 +38,7 @@ export interface WorldOptions {
   readonly engine?: Partial<EngineOptions>;
   readonly host?: Partial<HostOptions>;
   readonly buildEngine?: (options: EngineOptions) => EnginePort;
+  readonly routing?: JobRouting;
 }
 
 /** Engine hosts on an in-process hub and a clock that a spec moves: one API process listens and nothing waits for real time. */
@@ -65,6 +67,7 @@ export class World {
         transport,
         clock: new LiveClock(this.wall, options.speedup ?? 1),
         log: createLogger({ name: role, level: 'silent' }),
+        ...(options.routing === undefined ? {} : { routing: options.routing }),
       },
     );
     this.hosts.push({ host, transport });

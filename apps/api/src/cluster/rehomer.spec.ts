@@ -1,0 +1,101 @@
+import type { EngineLoad } from '@baton/contract';
+import { attachInProcess, channels, type Transport } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../test/api-fixture';
+import { until } from '../../test/until';
+
+const BODY = { prompt: 'the baton', max_tokens: 3, ignore_eos: true };
+
+/** Two engines, of which `stuck` takes nothing until it may and `free` plays whatever comes. */
+describe('jobs of an engine that leaves', () => {
+  let fixture: ApiFixture;
+  let broker: Transport;
+  let mayTake: boolean;
+  let loads: Map<string, Partial<EngineLoad>>;
+  let telling: NodeJS.Timeout;
+
+  beforeEach(async () => {
+    mayTake = false;
+    loads = new Map([
+      ['stuck', { index: 0 }],
+      ['free', { index: 1, requests: 100 }],
+    ]);
+    fixture = await ApiFixture.start({
+      config: { placement: 'least-requests', topology: '2A' },
+      engines: [
+        { engineId: 'stuck', index: 0, takes: () => mayTake, isEager: true },
+        { engineId: 'free', index: 1, isEager: true },
+      ],
+    });
+    broker = attachInProcess(fixture.hub);
+    tell();
+    telling = setInterval(tell, 100);
+  });
+
+  afterEach(async () => {
+    clearInterval(telling);
+    await fixture.stop();
+    await broker.close();
+  });
+
+  function tell(): void {
+    for (const [engineId, load] of loads) {
+      const whole = {
+        ...{ engineId, stage: 'aggregated', state: 'ready', requests: 0, waitingTokens: 0 },
+        ...{ usedBlocks: 0, numBlocks: 100, taken: {}, ...load },
+      };
+      broker.bus.publish(channels.loads, Buffer.from(JSON.stringify(whole)));
+    }
+  }
+
+  async function send(count: number): Promise<Promise<Response>[]> {
+    const answers = Array.from({ length: count }, () => fixture.post('/v1/completions', BODY));
+    await until(async () => (await broker.jobs.waiting('engine:stuck')) === count);
+    return answers;
+  }
+
+  async function expectAnswers(answers: readonly Promise<Response>[]): Promise<void> {
+    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+    expect(fixture.engines.map(({ runs }) => runs.length)).toEqual([0, answers.length]);
+    const page = await (await fetch(`${fixture.api.url}/metrics`)).text();
+    expect(page).toContain(`baton:rehomed_jobs_total ${answers.length}`);
+  }
+
+  it('go to another as soon as it drains', async () => {
+    const answers = await send(5);
+    loads.set('stuck', { index: 0, state: 'draining' });
+    await expectAnswers(answers);
+  });
+
+  it('go to another within two seconds of its last word', async () => {
+    const answers = await send(5);
+    const silentMs = performance.now();
+    loads.delete('stuck');
+    await expectAnswers(answers);
+    expect(performance.now() - silentMs).toBeLessThan(2_000);
+  });
+
+  it('go to the shared queue when no other is known, and back to it when it speaks again', async () => {
+    const answers = await send(3);
+    loads.clear();
+    await until(async () => (await broker.jobs.waiting('engine:stuck')) === 0);
+    await expectAnswers(answers);
+    loads.set('stuck', { index: 0 });
+    mayTake = true;
+    await until(async () => {
+      await fixture.post('/v1/completions', BODY);
+      return (fixture.engines[0]?.runs.length ?? 0) > 0;
+    });
+  });
+
+  it('stay with it while it speaks', async () => {
+    const answers = await send(2);
+    let told = 0;
+    const unsubscribe = await broker.bus.subscribe(channels.loads, () => (told += 1));
+    await until(() => told > 30);
+    await unsubscribe();
+    expect(await broker.jobs.waiting('engine:stuck')).toBe(2);
+    loads.set('stuck', { index: 0, state: 'draining' });
+    await expectAnswers(answers);
+  });
+});

@@ -1,0 +1,110 @@
+import type { EngineLoad } from '@baton/contract';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { EngineBoard } from './engine-board';
+
+const SECOND = 1_000_000;
+
+function load(part: Partial<EngineLoad> = {}): EngineLoad {
+  return {
+    ...{ engineId: 'a', stage: 'prefill', index: 0, state: 'ready' },
+    ...{ requests: 2, waitingTokens: 300, usedBlocks: 10, numBlocks: 100, taken: {} },
+    ...part,
+  };
+}
+
+describe('EngineBoard', () => {
+  let board: EngineBoard;
+  let members: string[];
+
+  beforeEach(() => {
+    members = [];
+    board = new EngineBoard({
+      routerId: 'me',
+      blockSize: 16,
+      onJoin: (engineId, kvTokens) => members.push(`+${engineId} ${kvTokens}`),
+      onLeave: (engineId) => members.push(`-${engineId}`),
+    });
+    board.onLoad(load(), 0);
+  });
+
+  const viewOf = (engineId: string, nowUs = 0) =>
+    board.ready('prefill', nowUs).find((view) => view.engineId === engineId);
+
+  it('shows what an engine has told', () => {
+    expect(viewOf('a')).toMatchObject({
+      ...{ requests: 2, waitingTokens: 300, kvTokens: 160, kvUsage: 0.1 },
+    });
+    expect(members).toEqual(['+a 1600']);
+  });
+
+  it('lists the engines of a stage by index, those that take work alone', () => {
+    board.onLoad(load({ engineId: 'd', stage: 'decode' }), 0);
+    board.onLoad(load({ engineId: 'c', index: 2 }), 0);
+    board.onLoad(load({ engineId: 'b', index: 1 }), 0);
+    board.onLoad(load({ engineId: 'starts', index: 3, state: 'starting' }), 0);
+    board.onLoad(load({ engineId: 'drains', index: 4, state: 'draining' }), 0);
+    expect(board.ready('prefill', 0).map(({ engineId }) => engineId)).toEqual(['a', 'b', 'c']);
+    expect(board.ready('decode', 0).map(({ engineId }) => engineId)).toEqual(['d']);
+    expect(board.isReady('b', 0)).toBe(true);
+    expect(['starts', 'drains', 'unknown'].map((id) => board.isReady(id, 0))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('adds what it sent until the engine has taken it', () => {
+    expect(board.sent('a', 100, 0)).toBe(1);
+    expect(board.sent('a', 50, 0)).toBe(2);
+    expect(viewOf('a')).toMatchObject({ requests: 4, waitingTokens: 450 });
+    board.onLoad(load({ requests: 3, waitingTokens: 400, taken: { me: 1, other: 9 } }), 0);
+    expect(viewOf('a')).toMatchObject({ requests: 4, waitingTokens: 450 });
+    board.onLoad(load({ taken: { me: 2 } }), 0);
+    expect(viewOf('a')).toMatchObject({ requests: 2, waitingTokens: 300 });
+  });
+
+  it('takes for taken what an idle engine was sent a while ago', () => {
+    board.sent('a', 100, 0);
+    board.onLoad(load({ requests: 0, waitingTokens: 0 }), SECOND);
+    expect(viewOf('a', SECOND)).toMatchObject({ requests: 1 });
+    board.onLoad(load({ requests: 0, waitingTokens: 0 }), 3 * SECOND);
+    expect(viewOf('a', 3 * SECOND)).toMatchObject({ requests: 0, waitingTokens: 0 });
+  });
+
+  it('adds what is expected until it has arrived', () => {
+    let hasArrived = false;
+    board.expect('a', { tokens: 70, hasArrived: () => hasArrived });
+    expect(viewOf('a')).toMatchObject({ requests: 3, waitingTokens: 370 });
+    board.onLoad(load(), 0);
+    expect(viewOf('a')).toMatchObject({ requests: 3, waitingTokens: 370 });
+    hasArrived = true;
+    board.onLoad(load(), 0);
+    expect(viewOf('a')).toMatchObject({ requests: 2, waitingTokens: 300 });
+  });
+
+  it('forsakes engines that drain or are silent for a second', () => {
+    board.onLoad(load({ engineId: 'drains', state: 'draining' }), SECOND);
+    const forsaken = (nowUs: number) => board.forsaken(nowUs).map(({ engineId }) => engineId);
+    expect(forsaken(SECOND)).toEqual(['drains']);
+    expect(board.ready('prefill', SECOND)).toHaveLength(1);
+    expect(forsaken(SECOND + 1)).toEqual(['a', 'drains']);
+    expect(board.ready('prefill', SECOND + 1)).toEqual([]);
+    board.onLoad(load(), SECOND + 2);
+    expect(forsaken(SECOND + 2)).toEqual(['drains']);
+  });
+
+  it('does not take its own deafness for silence', () => {
+    board.listenAfresh(10 * SECOND);
+    expect(board.forsaken(11 * SECOND)).toEqual([]);
+    expect(board.forsaken(11 * SECOND + 1)).toHaveLength(1);
+  });
+
+  it('forgets an engine a minute after its last word', () => {
+    board.forgetOld(59 * SECOND);
+    expect(members).toEqual(['+a 1600']);
+    board.forgetOld(60 * SECOND);
+    expect(members).toEqual(['+a 1600', '-a']);
+    expect(board.forsaken(60 * SECOND)).toEqual([]);
+    expect(board.sent('a', 1, 60 * SECOND)).toBe(0);
+  });
+});
