@@ -2,7 +2,7 @@ import { PiecewiseLinear } from './piecewise-linear';
 import { RaggedGrid } from './ragged-grid';
 import { type BatchAggregates, MIN_STEP_US, type StepTimeModel } from './step-time-model';
 import { badTable, readHeader, readNumber } from './table-cells';
-import { isOutside, type OutsideRange } from './valid-range';
+import { isAbove, type OutsideRange } from './valid-range';
 
 const PREFILL = ['prefill_isl', 'prefill_ttft_ms'] as const;
 const DECODE = ['decode_active_kv_tokens', 'decode_context_length', 'decode_itl'] as const;
@@ -47,7 +47,7 @@ export class MockerGridStepTime implements StepTimeModel {
 
   outsideRange({ prefillTokens, decodeSeqs, decodeContext }: BatchAggregates) {
     const prompts = [this.prefill.firstX, this.prefill.lastX] as const;
-    if (prefillTokens > 0 && isOutside(prompts, prefillTokens)) {
+    if (isAbove(prompts, prefillTokens)) {
       return { what: 'prompt tokens per step', value: prefillTokens, range: prompts };
     }
     return decodeSeqs > 0 ? this.outsideOfDecode(decodeContext, decodeSeqs) : undefined;
@@ -56,11 +56,11 @@ export class MockerGridStepTime implements StepTimeModel {
   private outsideOfDecode(decodeContext: number, decodeSeqs: number): OutsideRange | undefined {
     const context = decodeContext / decodeSeqs;
     const contexts = [0, this.decode.rowRange[1]] as const;
-    if (isOutside(contexts, context)) {
+    if (isAbove(contexts, context)) {
       return { what: 'context tokens per decoding sequence', value: context, range: contexts };
     }
     const active = [0, this.decode.xRangeNear(context)[1]] as const;
-    if (!isOutside(active, decodeContext)) return undefined;
+    if (!isAbove(active, decodeContext)) return undefined;
     return { what: 'context tokens of a decode step', value: decodeContext, range: active };
   }
 }

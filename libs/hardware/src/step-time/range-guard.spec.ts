@@ -51,13 +51,19 @@ function guarded(model: StepTimeModel = MODEL, refuse = false) {
 describe('outsideOf', () => {
   it.each([
     ['tokens per step', { ...prompt(2048), decodeSeqs: 2049 }, 4097],
-    ['prompt tokens per step', prompt(15), 15],
+    ['prompt tokens per step', prompt(2049), 2049],
     ['attention of prompts in tokens²', prompt(1000, 9_000_001), 9_000_001],
     ['decoding sequences', decode(65, 65), 65],
     ['context tokens of a decode step', decode(64, 100_001), 100_001],
     ['context tokens per decoding sequence', decode(2, 16_002), 8001],
   ])('names %s', (what, batch, value) => {
     expect(outsideOf(VALID, batch)).toMatchObject({ what, value });
+  });
+
+  it('does not mind fewer tokens than were measured, but does mind fewer sequences', () => {
+    expect(outsideOf(VALID, prompt(1))).toBeUndefined();
+    const many = { ...VALID, decodeSeqs: [8, 64] as const };
+    expect(outsideOf(many, decode(7, 70))).toMatchObject({ value: 7, range: [8, 64] });
   });
 
   it('holds the borders themselves to be inside, and everything where no range is known', () => {

@@ -29,6 +29,11 @@ export class RangeGuard implements StepTimeModel {
     if (jitter) this.tokenJitterUs = jitter;
   }
 
+  /** Whether a step outside of the range throws. */
+  get isRefusing(): boolean {
+    return this.options.refuse;
+  }
+
   /** Steps so far that lay outside of the range. */
   get stepsOutsideRange(): number {
     return this.outsideSteps;

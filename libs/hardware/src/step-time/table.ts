@@ -8,7 +8,7 @@ import {
   type StepTimeModel,
 } from './step-time-model';
 import { readTable, type TableRow } from './table-csv';
-import { isOutside, type OutsideRange, type Range } from './valid-range';
+import { isAbove, isOutside, type OutsideRange, type Range } from './valid-range';
 
 export interface TableSpec {
   readonly kind: 'table';
@@ -98,12 +98,12 @@ export class TableStepTime implements StepTimeModel {
     }
     const tokens = prefillTokens / prefillSeqs;
     const tokenRange = this.prefill.xRangeNear(prefillSeqs);
-    if (isOutside(tokenRange, tokens)) {
+    if (isAbove(tokenRange, tokens)) {
       return { what: 'tokens per prompt', value: tokens, range: tokenRange };
     }
     const prefix = prefillContext / prefillSeqs;
     const prefixRange: Range = this.prefix?.xRangeNear(tokens) ?? [0, 0];
-    if (prefix === 0 || !isOutside(prefixRange, prefix)) return undefined;
+    if (!isAbove(prefixRange, prefix)) return undefined;
     return { what: 'cached tokens per prompt', value: prefix, range: prefixRange };
   }
 

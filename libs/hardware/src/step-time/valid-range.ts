@@ -12,8 +12,9 @@ export interface OutsideRange {
 }
 
 /**
- * Where a fit holds. An axis without a range is not looked at. Sums over contexts have no lower
- * bound: their terms shrink towards the measured intercept.
+ * Where a fit holds. An axis without a range is not looked at. Numbers of tokens are bounded above
+ * only: below what was measured lies a level piece of line or an intercept, and a chunk of a few
+ * tokens behind a cached prefix is no reason to distrust them.
  */
 export interface ValidRange {
   /** Tokens of one step, prompt and decode together. */
@@ -34,7 +35,7 @@ export interface ValidRange {
 export function outsideOf(valid: ValidRange, batch: BatchAggregates): OutsideRange | undefined {
   const { prefillTokens, decodeSeqs, draftTokens = 0 } = batch;
   const stepTokens = prefillTokens + decodeSeqs + draftTokens;
-  if (isOutside(valid.stepTokens, stepTokens)) {
+  if (isAbove(valid.stepTokens, stepTokens)) {
     return leaves('tokens per step', stepTokens, valid.stepTokens!);
   }
   return (
@@ -48,7 +49,7 @@ export function outsideOf(valid: ValidRange, batch: BatchAggregates): OutsideRan
  * lies outside.
  */
 export function contextLimitOf(valid: ValidRange, decodeSeqs: number): number {
-  const isOut = isOutside(valid.stepTokens, decodeSeqs) || isOutside(valid.decodeSeqs, decodeSeqs);
+  const isOut = isAbove(valid.stepTokens, decodeSeqs) || isOutside(valid.decodeSeqs, decodeSeqs);
   if (isOut) return -1;
   const { decodeContextMax = Infinity, meanContextMax = Infinity } = valid;
   return Math.floor(Math.min(decodeContextMax, meanContextMax * decodeSeqs));
@@ -65,7 +66,7 @@ export function describeOutside({ what, value, range }: OutsideRange): string {
 }
 
 function outsideOfPrefill(valid: ValidRange, batch: BatchAggregates): OutsideRange | undefined {
-  if (isOutside(valid.prefillTokens, batch.prefillTokens)) {
+  if (isAbove(valid.prefillTokens, batch.prefillTokens)) {
     return leaves('prompt tokens per step', batch.prefillTokens, valid.prefillTokens!);
   }
   const max = valid.prefillQuadraticMax;
@@ -89,6 +90,10 @@ function outsideOfDecode(valid: ValidRange, batch: BatchAggregates): OutsideRang
 /** No range: everything is inside. */
 export function isOutside(range: Range | undefined, value: number): boolean {
   return range !== undefined && (value < range[0] || value > range[1]);
+}
+
+export function isAbove(range: Range | undefined, value: number): boolean {
+  return range !== undefined && value > range[1];
 }
 
 function leaves(what: string, value: number, range: Range): OutsideRange {
