@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RandomStream } from '@baton/kernel';
 import { BenchCluster, cpuUs } from './cluster';
+import { histogramOf } from './exposition';
 import { hammer, openStream, type Target } from './raw-client';
 import { quantiles, type Quantiles } from './quantiles';
 import { Stamps } from './stamps';
@@ -192,42 +193,4 @@ class Delays {
       this.delaysMs.filter((_delay, i) => (this.atMs[i] ?? 0) >= middleMs === (which === 1)),
     );
   }
-}
-
-/** Median and mean of a histogram, over all its series; the median is interpolated within its bucket. */
-function histogramOf(exposition: string, family: string): Record<string, number> {
-  const lines = exposition.split('\n').filter((line) => line.startsWith(family));
-  const valueOf = (line: string): number => Number(line.slice(line.lastIndexOf(' ') + 1));
-  const sumOf = (suffix: string): number =>
-    lines
-      .filter((line) => line.startsWith(family + suffix))
-      .reduce((sum, line) => sum + valueOf(line), 0);
-  const below = new Map<number, number>();
-  for (const line of lines) {
-    const le = /_bucket\{.*le="([^"]+)"/.exec(line)?.[1];
-    if (le === undefined) continue;
-    const bound = le === '+Inf' ? Infinity : Number(le);
-    below.set(bound, (below.get(bound) ?? 0) + valueOf(line));
-  }
-  const count = sumOf('_count');
-  return {
-    p50: median(
-      [...below].sort(([x], [y]) => x - y),
-      count,
-    ),
-    mean: sumOf('_sum') / count,
-    count,
-  };
-}
-
-function median(buckets: readonly (readonly [number, number])[], count: number): number {
-  let [lowerBound, lowerCount] = [0, 0];
-  for (const [bound, cumulative] of buckets) {
-    if (cumulative >= count / 2) {
-      const share = (count / 2 - lowerCount) / Math.max(1, cumulative - lowerCount);
-      return lowerBound + share * (bound - lowerBound);
-    }
-    [lowerBound, lowerCount] = [bound, cumulative];
-  }
-  return NaN;
 }
