@@ -9,6 +9,7 @@ const PURE = [
   'workload',
   'cluster',
   'analysis',
+  'planner',
 ];
 
 const EFFECTS =
@@ -34,6 +35,7 @@ const MAY_IMPORT = {
     'workload',
     'analysis',
   ],
+  planner: ['kernel', 'hardware', 'engine', 'placement', 'workload', 'analysis', 'cluster'],
   contract: ['kernel'],
   transport: ['kernel', 'contract'],
   text: ['kernel', 'contract', 'workload'],

@@ -11,6 +11,7 @@ const PURE = [
   'workload',
   'cluster',
   'analysis',
+  'planner',
 ];
 const CLOCKS = [
   'Date',

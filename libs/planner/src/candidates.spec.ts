@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { candidatesOf, nameOf } from './candidates';
+
+function names(
+  gpus: number,
+  prefillTp: number[],
+  decodeTp: number[],
+  aggregatedTp: number[],
+): string[] {
+  return candidatesOf({ gpus, prefillTp, decodeTp, aggregatedTp }).map(nameOf);
+}
+
+describe('candidates', () => {
+  it('are all splits of the GPUs, then aggregated engines', () => {
+    expect(names(4, [1], [1], [1])).toEqual(['1P3D', '2P2D', '3P1D', '4A']);
+  });
+
+  it('mix tensor-parallel sizes as far as every GPU is used', () => {
+    expect(names(4, [1, 2], [2], [1, 2])).toEqual(['2P1D tp1/tp2', '1P1D tp2/tp2', '4A', '2A tp2']);
+  });
+
+  it('are none where nothing fits', () => {
+    expect(names(3, [2], [2], [2])).toEqual([]);
+  });
+
+  it('use every GPU', () => {
+    for (const c of candidatesOf({
+      gpus: 16,
+      prefillTp: [1, 2, 4],
+      decodeTp: [1, 4, 8],
+      aggregatedTp: [8],
+    })) {
+      const { prefill, decode, aggregated } = c.topology;
+      expect(prefill * c.prefillTp + (decode + aggregated) * c.decodeTp).toBe(16);
+    }
+  });
+});

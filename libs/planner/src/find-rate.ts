@@ -1,0 +1,55 @@
+import { assert } from '@baton/kernel';
+
+export interface RateSearch<T> {
+  /** Where to begin: the analytic estimate, requests per second. */
+  readonly startRate: number;
+  /** Runs the cluster at this rate. Undefined: the target was missed. */
+  readonly tryRate: (rate: number) => T | undefined;
+  /** Relative width of the last interval (0.02 = 2 %). */
+  readonly tolerance: number;
+  /** Runs at most. */
+  readonly mostTries: number;
+}
+
+export interface FoundRate<T> {
+  /** The highest rate at which the target was kept; 0 when none was found. */
+  readonly rate: number;
+  readonly result: T | undefined;
+  readonly tries: number;
+}
+
+/** Below this share of the estimate a candidate is given up. */
+const HOPELESS_SHARE = 1 / 256;
+const WIDEN = 1.5;
+
+/**
+ * The highest rate that keeps the target: the estimate is widened by half until it is bracketed, then bisected. Assumes that a cluster which keeps the
+ * target at one rate keeps it at every lower one.
+ */
+export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
+  const { startRate, tryRate, tolerance, mostTries } = search;
+  assert(startRate > 0 && tolerance > 0 && mostTries >= 1, 'a search has a beginning and an end');
+  let kept: { rate: number; result: T } | undefined;
+  let lost = Infinity;
+  let rate = startRate;
+  let tries = 0;
+  while (tries < mostTries && !isNarrow(kept?.rate ?? 0, lost, tolerance)) {
+    tries++;
+    const result = tryRate(rate);
+    if (result === undefined) lost = rate;
+    else kept = { rate, result };
+    rate = nextRate(kept?.rate, lost);
+    if (rate < startRate * HOPELESS_SHARE) break;
+  }
+  return { rate: kept?.rate ?? 0, result: kept?.result, tries };
+}
+
+function isNarrow(kept: number, lost: number, tolerance: number): boolean {
+  return kept > 0 && lost < Infinity && lost / kept - 1 <= tolerance;
+}
+
+/** In the middle on a logarithmic scale, as rates differ by factors. */
+function nextRate(kept: number | undefined, lost: number): number {
+  if (kept === undefined) return lost / WIDEN;
+  return lost === Infinity ? kept * WIDEN : Math.sqrt(kept * lost);
+}

@@ -1,0 +1,108 @@
+import type { EngineOptions } from '@baton/engine';
+import type { BatchAggregates } from '@baton/hardware';
+import { type Candidate, isAggregated } from './candidates';
+
+/** What a mean request asks for. */
+export interface Demand {
+  readonly promptTokens: number;
+  /** Of them, those expected in a prefix cache. */
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Engines of each role at the sizes of a candidate. */
+export interface Engines {
+  readonly prefill: EngineOptions;
+  readonly decode: EngineOptions;
+  readonly aggregated: EngineOptions;
+}
+
+/** Shares of their full rate that pools reach behind one another: AIConfigurator, sdk/picking.py. */
+const PREFILL_SHARE = 0.9;
+const DECODE_SHARE = 0.92;
+const US_PER_SECOND = 1e6;
+
+/**
+ * Requests per second that a candidate can be expected to serve: the slower of its two pools, each with its engines' full batches,
+ * `min(P · rate_p · 0.9, D · rate_d · 0.92)` (AIConfigurator's rate matching). An estimate to start a search from; queues, bursts and
+ * transfers are not in it.
+ *
+ * @param tpotUs the SLO on the time per output token, by which decode batches are limited; Infinity = none
+ */
+export function matchRates(
+  candidate: Candidate,
+  engines: Engines,
+  { demand, tpotUs }: { demand: Demand; tpotUs: number },
+): number {
+  const { topology } = candidate;
+  if (isAggregated(candidate)) {
+    return topology.aggregated * aggregatedRate(engines.aggregated, demand, tpotUs);
+  }
+  const prefill = topology.prefill * prefillRate(engines.prefill, demand) * PREFILL_SHARE;
+  const decode = topology.decode * decodeRate(engines.decode, demand, tpotUs) * DECODE_SHARE;
+  return Math.min(prefill, decode);
+}
+
+/** Prompts per second of one engine whose steps are full. */
+export function prefillRate(engine: EngineOptions, demand: Demand): number {
+  return US_PER_SECOND / promptUs(engine, demand);
+}
+
+/** Requests per second of one engine that decodes the largest batch which its KV, its slots and the SLO allow. */
+export function decodeRate(engine: EngineOptions, demand: Demand, tpotUs: number): number {
+  const seqs = largestBatch(engine, demand, tpotUs);
+  if (seqs === 0) return 0;
+  const steps = Math.max(1, demand.outputTokens);
+  return (US_PER_SECOND * seqs) / (steps * decodeUs(engine, demand, seqs));
+}
+
+/** Requests per second of one engine that does both: a request's prompt, and its share of the steps that it decodes in. */
+function aggregatedRate(engine: EngineOptions, demand: Demand, tpotUs: number): number {
+  const seqs = largestBatch(engine, demand, tpotUs);
+  if (seqs === 0) return 0;
+  const decodes = (demand.outputTokens * decodeUs(engine, demand, seqs)) / seqs;
+  return US_PER_SECOND / (promptUs(engine, demand) + decodes);
+}
+
+/** Time that one prompt takes of an engine whose steps are full of prompts like it. */
+function promptUs(engine: EngineOptions, { promptTokens, cachedTokens }: Demand): number {
+  const tokens = Math.max(1, promptTokens - cachedTokens);
+  const perStep = engine.maxNumBatchedTokens / tokens;
+  const quadratic = promptTokens * promptTokens - cachedTokens * cachedTokens;
+  const stepUs = engine.stepTime.stepUs({
+    ...NOTHING,
+    prefillTokens: engine.maxNumBatchedTokens,
+    prefillSeqs: Math.max(1, perStep),
+    prefillQuadratic: quadratic * perStep,
+    prefillContext: cachedTokens * Math.max(1, perStep),
+  });
+  return stepUs / perStep;
+}
+
+function decodeUs(engine: EngineOptions, demand: Demand, seqs: number): number {
+  const context = demand.promptTokens + demand.outputTokens / 2;
+  return engine.stepTime.stepUs({
+    ...NOTHING,
+    decodeSeqs: seqs,
+    decodeContext: Math.round(seqs * context),
+    kvUsage: Math.min(1, (seqs * context) / (engine.numBlocks * engine.blockSize)),
+  });
+}
+
+/** By bisection: step times rise with the batch. */
+function largestBatch(engine: EngineOptions, demand: Demand, tpotUs: number): number {
+  const kvTokens = engine.numBlocks * engine.blockSize;
+  const byKv = Math.floor(kvTokens / (demand.promptTokens + demand.outputTokens / 2));
+  let [fits, isTooMany] = [0, Math.min(engine.maxNumSeqs, byKv) + 1];
+  while (isTooMany - fits > 1) {
+    const middle = Math.floor((fits + isTooMany) / 2);
+    if (decodeUs(engine, demand, middle) <= tpotUs) fits = middle;
+    else isTooMany = middle;
+  }
+  return fits;
+}
+
+const NOTHING: BatchAggregates = {
+  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+  ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+};
