@@ -1,9 +1,8 @@
 import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
-import { doctor } from './doctor/doctor';
 import { Failure } from './failure';
 import { addConfigOptions, spelledWithDashes } from './options';
-import { up } from './up/up';
+import { addReplayCommand } from './replay/command';
 
 const DONE = 0;
 const FAILED = 1;
@@ -19,7 +18,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await program.parseAsync(args.map(spelledWithDashes), { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explain(error);
+    return explain(error, flagsOf(program, args[0]));
   }
 }
 
@@ -34,12 +33,15 @@ function buildProgram(finish: (exitCode: number) => void): Command {
     .description('Start a cluster: API, prefill and decode engines, and a broker if none is given.')
     .argument('[topology]', 'engines by role: 2P3D, 4A, 2P3D1A (default: 2P2D)')
     .action(async (topology: string | undefined, flags: Record<string, string | boolean>) => {
+      const { up } = await import('./up/up');
       finish(await up(topology, flags));
     });
   addConfigOptions(quiet(upCommand));
+  addReplayCommand(quiet(program.command('replay')));
   quiet(program.command('doctor'))
     .description('Say what is installed here and what `baton up` would use.')
     .action(async () => {
+      const { doctor } = await import('./doctor/doctor');
       await doctor();
     });
   return program;
@@ -53,21 +55,30 @@ function quiet(command: Command): Command {
     .allowExcessArguments(false);
 }
 
-function explain(error: unknown): number {
-  if (error instanceof CommanderError) return explainUsage(error);
+/** The flags that a command shows in its help. */
+function flagsOf(program: Command, name: string | undefined): string[] {
+  const command = program.commands.find((each) => each.name() === name) ?? program;
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .flatMap((option) => option.long ?? []);
+}
+
+function explain(error: unknown, flags: readonly string[]): number {
+  if (error instanceof CommanderError) return explainUsage(error, flags);
   if (error instanceof UsageError) return say(error.message, WRONG_USAGE);
   if (error instanceof Failure) return say(error.message, FAILED);
   const isError = error instanceof Error;
   return say(isError ? (error.stack ?? error.message) : String(error), FAILED);
 }
 
-function explainUsage(error: CommanderError): number {
+function explainUsage(error: CommanderError, flags: readonly string[]): number {
   if (error.exitCode === DONE) return DONE;
   // A command line without a command was answered with the help text already.
   if (error.code === 'commander.help') return WRONG_USAGE;
   const [, name] = /'(.*?)'/.exec(error.message) ?? [];
   const isUnknownFlag = error.code === 'commander.unknownOption' && name !== undefined;
-  const sentence = isUnknownFlag ? unknownFlag(name) : error.message.replace(/^error: /, '');
+  const sentence = isUnknownFlag ? unknownFlag(name, flags) : error.message.replace(/^error: /, '');
   return say(sentence, WRONG_USAGE);
 }
 

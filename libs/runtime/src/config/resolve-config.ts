@@ -108,10 +108,10 @@ function fromText(key: ConfigKey, given: string, name: string): OptionValue {
   throw new UsageError(`${name} must be ${read.expected}; '${given}' is not.`);
 }
 
-/** `unknown option '--modle'; did you mean '--model'?` */
-export function unknownFlag(name: string): string {
+/** `unknown option '--modle'; did you mean '--model'?`, with `flags` as those there are. */
+export function unknownFlag(name: string, flags: readonly string[] = visibleFlags()): string {
   const given = `--${name.replace(/^--/, '').replaceAll('_', '-')}`;
-  const nearest = nearestName(given, visibleFlags());
+  const nearest = nearestName(given, flags);
   return `unknown option '${given}'${nearest === undefined ? '.' : `; did you mean '${nearest}'?`}`;
 }
 

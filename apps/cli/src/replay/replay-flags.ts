@@ -1,0 +1,118 @@
+import { parseSlo, type Slo, SloError } from '@baton/analysis';
+import { isConfigKey, keyOf, UsageError } from '@baton/runtime';
+import { type Command, Option } from 'commander';
+import { addConfigOptions } from '../options';
+import {
+  addWorkloadOptions,
+  splitWorkloadFlags,
+  type WorkloadFlags,
+} from '../workload/workload-options';
+
+type FlagValue = string | boolean;
+export type Flags = Readonly<Record<string, FlagValue>>;
+
+/** The flags of `baton replay`, by whom they concern. */
+export interface ReplayFlags {
+  /** Options of the configuration. */
+  readonly config: Flags;
+  /** A YAML file with options. */
+  readonly configFile: string | undefined;
+  readonly workload: WorkloadFlags;
+  readonly slo: Slo | undefined;
+  /** Requests that clients have under way at most; undefined = no bound. */
+  readonly concurrency: number | undefined;
+  readonly leap: boolean;
+  readonly json: boolean;
+  /** Folder for files. */
+  readonly out: string | undefined;
+  readonly perfetto: boolean;
+  readonly svg: boolean;
+}
+
+const MOST_CONCURRENCY = 1_000_000_000;
+
+export function addReplayOptions(command: Command): void {
+  const flag = (text: string, help: string): void => {
+    command.addOption(new Option(text, help).helpGroup('Replay:'));
+  };
+  addWorkloadOptions(command);
+  flag('--tp <n>', 'Short for --tensor-parallel-size.');
+  flag(
+    '--concurrency <n>',
+    'Requests that clients have under way at most: a closed loop (default: no bound).',
+  );
+  flag(
+    '--slo <bounds>',
+    'Objectives of each request, for example ttft=2s,tpot=50ms; also itl and e2el.',
+  );
+  flag('--json', 'Print the result as one JSON document.');
+  flag('--out <dir>', 'Write summary.json, requests.csv and report.html into this folder.');
+  flag('--perfetto', 'Write trace.json for ui.perfetto.dev too (needs --out).');
+  flag('--svg', 'Write each chart of the report as a picture too (needs --out).');
+  flag('--no-leap', 'Take every decode step by itself: the same result, later.');
+  addConfigOptions(command);
+}
+
+/** @throws UsageError, one sentence */
+export function readReplayFlags(given: Flags): ReplayFlags {
+  const { workload, others } = splitWorkloadFlags(given);
+  const { config, own } = partConfig(others);
+  const out = textOf(own['out']);
+  for (const name of ['perfetto', 'svg']) {
+    if (own[name] === true && out === undefined) {
+      throw new UsageError(`--${name} needs --out DIR: it is a file.`);
+    }
+  }
+  return {
+    config: withShortNames(config, own),
+    configFile: textOf(own['config']),
+    workload,
+    slo: readSlo(textOf(own['slo'])),
+    concurrency: readConcurrency(textOf(own['concurrency'])),
+    leap: own['leap'] !== false,
+    json: own['json'] === true,
+    out,
+    perfetto: own['perfetto'] === true,
+    svg: own['svg'] === true,
+  };
+}
+
+function partConfig(flags: Flags): { config: Flags; own: Flags } {
+  const isConfig = ([name]: [string, FlagValue]): boolean => isConfigKey(keyOf(name));
+  const entries = Object.entries(flags);
+  return {
+    config: Object.fromEntries(entries.filter(isConfig)),
+    own: Object.fromEntries(entries.filter((entry) => !isConfig(entry))),
+  };
+}
+
+function withShortNames(config: Flags, { tp }: Flags): Flags {
+  if (tp === undefined) return config;
+  if (config['tensorParallelSize'] !== undefined) {
+    throw new UsageError('--tp and --tensor-parallel-size are the same: give one.');
+  }
+  return { ...config, tensorParallelSize: tp };
+}
+
+function readSlo(text: string | undefined): Slo | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parseSlo(text);
+  } catch (error) {
+    if (error instanceof SloError) throw new UsageError(`--slo: ${error.message}`);
+    throw error;
+  }
+}
+
+function readConcurrency(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= MOST_CONCURRENCY) return count;
+  throw new UsageError(
+    `--concurrency must be an integer from 1 to ${MOST_CONCURRENCY}; '${text}' is not.`,
+  );
+}
+
+function textOf(value: FlagValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

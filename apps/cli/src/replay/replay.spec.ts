@@ -1,0 +1,185 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../program';
+
+interface Answer {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function replay(...args: string[]): Promise<Answer> {
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += String(text);
+      return true;
+    });
+  }
+  const exitCode = await runProgram(['replay', ...args]);
+  vi.restoreAllMocks();
+  return { exitCode, ...written };
+}
+
+const RANDOM = ['--dataset', 'random', '--num-prompts', '60', '--request-rate', '8'];
+const CLUSTER = ['--topology', '2P2D', '--random-input-len', '400', '--random-output-len', '40'];
+
+/** The document without the two lines that the wall clock wrote. */
+function lasting(json: string): string {
+  return json.replace(/ *"(wall_seconds|requests_per_wall_second)": .*\n/g, '');
+}
+
+function ttftOf({ stdout }: Answer): unknown {
+  return (JSON.parse(stdout) as { ttft_ms: unknown }).ttft_ms;
+}
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-replay-'));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('baton replay --json', () => {
+  it('prints one document with the names of a result, and nothing else', async () => {
+    const { exitCode, stdout, stderr } = await replay(...RANDOM, ...CLUSTER, '--json');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const result = JSON.parse(stdout) as Record<string, unknown>;
+    for (const name of [
+      ...['requests', 'completed', 'rejected', 'failed', 'simulated_seconds', 'wall_seconds'],
+      ...['requests_per_wall_second', 'steps', 'slo_attainment', 'goodput_rps'],
+      ...['goodput_rps_per_gpu', 'prefix_hit_rate', 'kv_transfer_bytes', 'preemptions', 'engines'],
+    ]) {
+      expect(result).toHaveProperty(name);
+    }
+    for (const name of ['ttft_ms', 'tpot_ms', 'itl_ms', 'e2el_ms']) {
+      expect(Object.keys(result[name] as object)).toEqual([
+        'mean',
+        'p50',
+        'p90',
+        'p95',
+        'p99',
+        'max',
+      ]);
+    }
+    expect(result).toMatchObject({ requests: 60, completed: 60, rejected: 0, failed: 0, gpus: 4 });
+    expect(result['engines']).toHaveLength(4);
+    expect(result['config']).toMatchObject({
+      topology: '2P2D',
+      model: 'llama-3.1-8b',
+      workload: { source: 'random', num_prompts: '60', requests: 60 },
+    });
+  });
+
+  it('prints the same bytes for the same seed, and others for another', async () => {
+    const one = await replay(...RANDOM, ...CLUSTER, '--json');
+    const same = await replay(...RANDOM, ...CLUSTER, '--json');
+    const other = await replay(...RANDOM, ...CLUSTER, '--json', '--seed', '2');
+    expect(lasting(same.stdout)).toBe(lasting(one.stdout));
+    expect(ttftOf(other)).not.toEqual(ttftOf(one));
+  });
+
+  it('tells the same request latencies step by step', async () => {
+    const leaped = JSON.parse((await replay(...RANDOM, ...CLUSTER, '--json')).stdout) as object;
+    const stepped = (await replay(...RANDOM, ...CLUSTER, '--json', '--no-leap')).stdout;
+    for (const name of ['ttft_ms', 'tpot_ms', 'e2el_ms', 'steps', 'simulated_seconds']) {
+      expect((JSON.parse(stepped) as Record<string, unknown>)[name]).toEqual(
+        (leaped as Record<string, unknown>)[name],
+      );
+    }
+  });
+
+  it('measures goodput against an SLO', async () => {
+    const { stdout } = await replay(...RANDOM, ...CLUSTER, '--json', '--slo', 'ttft=10s,tpot=1us');
+    expect(JSON.parse(stdout)).toMatchObject({
+      slo: 'ttft=10s,tpot=1us',
+      slo_attainment: 0,
+      goodput_rps: 0,
+      slo_attainment_by_objective: { ttft: 1, tpot: 0 },
+    });
+  });
+
+  it('answers for no request at all with null instead of numbers', async () => {
+    const { exitCode, stdout } = await replay(
+      '--dataset',
+      'random',
+      '--num-prompts',
+      '0',
+      '--json',
+    );
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ requests: 0, ttft_ms: { mean: null } });
+  });
+
+  it('counts a prompt that can never fit as refused', async () => {
+    const trace = join(folder, 'long.jsonl');
+    const line = (timestamp: number, input: number): string =>
+      `${JSON.stringify({ timestamp, input_length: input, output_length: 4, hash_ids: [] })}\n`;
+    writeFileSync(trace, line(0, 100) + line(5, 900_000));
+    const { stdout } = await replay('--trace', trace, '--trace-format', 'mooncake', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ requests: 2, completed: 1, refused: 1 });
+  });
+});
+
+describe('baton replay', () => {
+  it('prints a table for people', async () => {
+    const { exitCode, stdout } = await replay(...RANDOM, ...CLUSTER);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Replay of random on 2P2D: llama-3.1-8b, h100, 4 GPUs, seed 0\n/);
+    expect(stdout).toMatch(/^TTFT +[\d.]+ m?s/m);
+  });
+
+  it('writes its files into a folder that it makes', async () => {
+    const out = join(folder, 'new', 'result');
+    const flags = ['--json', '--out', out, '--perfetto'];
+    const { exitCode, stdout, stderr } = await replay(...RANDOM, ...CLUSTER, ...flags);
+    expect(exitCode).toBe(0);
+    expect(readdirSync(out).sort()).toEqual([
+      'report.html',
+      'requests.csv',
+      'summary.json',
+      'trace.json',
+    ]);
+    expect(stderr).toContain('wrote summary.json, requests.csv, report.html, trace.json');
+    expect(readFileSync(join(out, 'summary.json'), 'utf8')).toBe(stdout);
+    expect(readFileSync(join(out, 'requests.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(61);
+    const trace = JSON.parse(readFileSync(join(out, 'trace.json'), 'utf8')) as {
+      traceEvents: { ph: string }[];
+    };
+    const phases = new Set(trace.traceEvents.map(({ ph }) => ph));
+    expect([...phases].sort()).toEqual(['C', 'M', 'X', 'b', 'e']);
+  });
+
+  it('fails with one sentence when it cannot write', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    const { exitCode, stderr } = await replay(...RANDOM, ...CLUSTER, '--json', '--out', file);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^baton: The result cannot be written to .*\n$/);
+  });
+
+  it('names the traces that ship', async () => {
+    const { exitCode, stdout } = await replay('--trace', 'list');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^mooncake-conversation /m);
+  });
+
+  it.each([
+    [['--slo', 'ttft=2'], '--slo: SLO "ttft=2" needs a unit, us, ms or s'],
+    [['--concurrency', '0'], '--concurrency must be an integer from 1 to'],
+    [['--perfetto'], '--perfetto needs --out DIR'],
+    [['--tp', '2', '--tensor-parallel-size', '2'], '--tp and --tensor-parallel-size are the same'],
+    [['--topology', '3Q'], 'Topology "3Q" is not understood'],
+    [['--gpu', 'h1000'], 'h1000'],
+    [['--rate-scal', '2'], "unknown option '--rate-scal'; did you mean '--rate-scale'?"],
+  ])('answers %j with one sentence and exit code 2', async (flags, sentence) => {
+    const { exitCode, stdout, stderr } = await replay(...RANDOM, ...flags);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^baton: [^\n]+\n$/);
+    expect(stderr).toContain(sentence);
+  });
+});

@@ -1,0 +1,78 @@
+import { type RunRecord, summarise, type Summary } from '@baton/analysis';
+import { type ClusterScenario, simulate } from '@baton/cluster';
+import { wantsTraceList } from '../workload/load-workload';
+import { shippedTracesText } from '../workload/shipped-traces';
+import { prepare, type Prepared, resolvedOptions } from './prepare';
+import { openProgress } from './progress';
+import { type Flags, readReplayFlags, type ReplayFlags } from './replay-flags';
+import { summaryJson, writeResultFiles } from './result-files';
+import { StepLog } from './step-log';
+
+const MS_PER_SECOND = 1_000;
+/** Steps and leaps of a trace for Perfetto; some 20 MB. */
+const TRACED_STEPS = 100_000;
+
+/**
+ * `baton replay`: runs a workload through a simulated cluster in virtual time, prints what came out on stdout (a table, or one JSON document)
+ * and writes files when asked to. Everything else that is said goes to stderr.
+ */
+export async function replay(given: Flags): Promise<void> {
+  const flags = readReplayFlags(given);
+  if (wantsTraceList(flags.workload)) {
+    process.stdout.write(shippedTracesText());
+    return;
+  }
+  const prepared = await prepare(flags);
+  for (const note of prepared.loaded.notes) say(note);
+  const steps = flags.perfetto ? new StepLog(TRACED_STEPS) : undefined;
+  const { run, wallSeconds } = await timed(prepared.scenario, steps);
+  const summary = summarise(run, {
+    ...(flags.slo === undefined ? {} : { slo: flags.slo }),
+    ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
+  });
+  await tell({ prepared, flags, run, summary, steps });
+}
+
+async function timed(
+  scenario: ClusterScenario,
+  steps: StepLog | undefined,
+): Promise<{ run: RunRecord; wallSeconds: number }> {
+  const progress = await openProgress('replay');
+  const beganMs = performance.now();
+  try {
+    const run = simulate(scenario, {
+      onProgress: (ended, count) => progress.update(ended, count),
+      ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
+    });
+    return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
+  } finally {
+    progress.end();
+  }
+}
+
+interface Outcome {
+  readonly prepared: Prepared;
+  readonly flags: ReplayFlags;
+  readonly run: RunRecord;
+  readonly summary: Summary;
+  readonly steps: StepLog | undefined;
+}
+
+async function tell({ prepared, flags, run, summary, steps }: Outcome): Promise<void> {
+  const { config, loaded } = prepared;
+  const title = `Replay of ${loaded.source.name} on ${config.topology}`;
+  const subtitle = `${config.model}, ${config.gpu}, ${summary.gpus} GPUs, seed ${config.seed}`;
+  if (flags.json) process.stdout.write(summaryJson(summary));
+  else {
+    const { consoleSummary } = await import('@baton/report');
+    process.stdout.write(consoleSummary(summary, `${title}: ${subtitle}`));
+  }
+  if (flags.out === undefined) return;
+  const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg };
+  const names = await writeResultFiles(flags.out, { ...parts, steps: steps?.spans });
+  say(`wrote ${names.join(', ')} into ${flags.out}`);
+}
+
+function say(sentence: string): void {
+  process.stderr.write(`baton: ${sentence}\n`);
+}

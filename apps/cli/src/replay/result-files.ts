@@ -1,0 +1,75 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { RunRecord, Slo, Summary } from '@baton/analysis';
+import type { StepSpan } from '@baton/cluster';
+import { Failure } from '../failure';
+
+export interface ResultParts {
+  readonly run: RunRecord;
+  readonly summary: Summary;
+  readonly slo: Slo | undefined;
+  readonly title: string;
+  readonly subtitle: string;
+  /** Steps for the trace; undefined = no trace is wanted. */
+  readonly steps: readonly StepSpan[] | undefined;
+  /** Whether charts are wanted as pictures too. */
+  readonly svg: boolean;
+}
+
+/**
+ * Writes a result into a folder, which is made if need be: `summary.json`, `requests.csv`, `report.html`, and when asked for `trace.json` and
+ * a picture per chart. Returns the names.
+ *
+ * @throws Failure when a file cannot be written
+ */
+export async function writeResultFiles(folder: string, parts: ResultParts): Promise<string[]> {
+  try {
+    await mkdir(folder, { recursive: true });
+    const names: string[] = [];
+    for await (const [name, content] of contents(parts)) {
+      await write(join(folder, name), content);
+      names.push(name);
+    }
+    return names;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`The result cannot be written to ${folder}: ${why}.`);
+  }
+}
+
+export function summaryJson(summary: Summary): string {
+  return `${JSON.stringify(summary, null, 2)}\n`;
+}
+
+async function* contents(
+  parts: ResultParts,
+): AsyncGenerator<readonly [string, string | Iterable<string>]> {
+  const report = await import('@baton/report');
+  const { run, summary, slo, steps } = parts;
+  yield ['summary.json', summaryJson(summary)];
+  yield ['requests.csv', report.requestCsv(run, slo)];
+  const page = report.runReport({ ...parts, slo: slo ?? {} });
+  yield ['report.html', report.htmlReport(page)];
+  if (steps !== undefined) {
+    yield ['trace.json', report.chromeTrace({ run, steps, requests: report.TRACED_REQUESTS })];
+  }
+  if (!parts.svg) return;
+  for (const section of page.sections) {
+    if (section.kind !== 'lineChart' || section.xs.length === 0) continue;
+    yield [`${fileNameOf(section.title)}.svg`, await report.chartSvg(section)];
+  }
+}
+
+/** `KV usage, prefill` becomes `kv-usage-prefill`. */
+function fileNameOf(title: string): string {
+  const [short = ''] = title.split(':');
+  return short.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+}
+
+async function write(path: string, content: string | Iterable<string>): Promise<void> {
+  if (typeof content === 'string') await writeFile(path, content);
+  else await pipeline(Readable.from(content), createWriteStream(path));
+}

@@ -1,0 +1,12 @@
+import type { StepSpan } from '@baton/cluster';
+
+/** Keeps the first steps and leaps of a run, up to a limit. */
+export class StepLog {
+  readonly spans: StepSpan[] = [];
+
+  constructor(private readonly limit: number) {}
+
+  add(span: StepSpan): void {
+    if (this.spans.length < this.limit) this.spans.push({ ...span });
+  }
+}
