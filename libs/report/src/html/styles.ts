@@ -22,7 +22,7 @@ header p{margin:0 0 .8rem;color:var(--muted)}
 nav{display:flex;flex-wrap:wrap;gap:.3rem .9rem;font-size:.85rem;padding:.5rem 0;border-top:1px solid var(--line)}
 nav a{color:var(--muted);text-decoration:none}
 nav a:hover{color:var(--text);text-decoration:underline}
-main{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem;padding:.5rem 1.5rem 2rem;max-width:1500px;margin:auto}
+main{display:grid;align-items:start;grid-template-columns:repeat(2,minmax(0,1fr));gap:1rem;padding:.5rem 1.5rem 2rem;max-width:1500px;margin:auto}
 section{grid-column:span 2;background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem;min-width:0}
 section.half{grid-column:span 1}
 @media (max-width:900px){section.half{grid-column:span 2}main{padding:.5rem .6rem}header{padding:1rem .8rem 0}}

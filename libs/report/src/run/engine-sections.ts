@@ -67,7 +67,7 @@ function gaugeChart(
     title: `${title}, ${role}`,
     width: 'half',
     x: { label: 'simulated seconds' },
-    y: { label, ...(gauge === 'kvUsage' ? { range: [0, 100] as const } : {}) },
+    y: { label },
     xs: instants(series, points),
     series: curves.length > MOST_LINES ? envelope(curves, role) : lines(curves, names, role),
   };

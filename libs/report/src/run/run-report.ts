@@ -34,8 +34,16 @@ export function runReport(report: RunReport): ReportPage {
 
 function configuration({ config, seed }: Summary): Section[] {
   if (config === undefined) return [];
-  const entries = Object.entries({ seed, ...config }).map(([key, value]) => {
-    return [key, typeof value === 'string' ? value : JSON.stringify(value)] as const;
+  const entries = Object.entries({ seed, ...config }).flatMap(([key, value]) => {
+    const isGroup = typeof value === 'object' && value !== null;
+    const inner = isGroup ? Object.entries(value) : [['', value] as const];
+    return inner.map(
+      ([name, each]) => [name === '' ? key : `${key} ${name}`, textOf(each)] as const,
+    );
   });
   return [{ kind: 'keyValues', title: 'Configuration', look: 'list', entries }];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
