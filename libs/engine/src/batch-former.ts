@@ -237,7 +237,7 @@ export class BatchFormer {
     if (this.budget() <= 0) return 'no-budget';
     const isReady = seq.state === 'ready';
     const start = isReady ? seq.computed : blocks.match(seq);
-    if (!isReady && start < seq.cacheHitThreshold * seq.targetTokens) {
+    if (!isReady && start / seq.targetTokens < seq.cacheHitThreshold) {
       this.reject(seq, start);
       return 'rejected';
     }

@@ -33,6 +33,18 @@ describe('a cache-hit threshold', () => {
     expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['enough']);
   });
 
+  it('is met by exactly its share', () => {
+    for (const [promptTokens, threshold] of [
+      [20, 0.8],
+      [29, 16 / 29],
+      [80, 0.2],
+    ] as const) {
+      const test = warm();
+      test.submit('exact', { promptTokens, blockHashes: HASHES, cacheHitThreshold: threshold });
+      expect(test.step()?.rejected).toEqual([]);
+    }
+  });
+
   it('of the engine counts for sequences that name none, and 0 asks for nothing', () => {
     const test = new TestEngine({ globalCacheHitThreshold: 0.5 });
     test.submit('as the engine', {});
