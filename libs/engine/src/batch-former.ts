@@ -154,16 +154,16 @@ export class BatchFormer {
       return;
     }
     const { decode, blocks } = this.parts;
-    const growing = decode.growing();
-    if (growing.length <= blocks.pool.freeBlocks) {
-      for (const seq of growing) blocks.grow(seq, decode.contextOf(seq));
+    if (decode.demand <= blocks.pool.freeBlocks) {
+      decode.grow();
       return;
     }
-    for (const seq of this.snapshotOf(growing).sort((a, b) => a.rank - b.rank)) {
+    for (const seq of decode.growing().sort((a, b) => a.rank - b.rank)) {
       if (seq.state !== 'decoding') continue;
       while (seq.state === 'decoding' && blocks.pool.freeBlocks === 0) this.preempt();
       if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
     }
+    decode.hasGrown();
   }
 
   /** With drafts a sequence may fill a block at any step, and need several. */

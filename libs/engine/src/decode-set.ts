@@ -1,12 +1,13 @@
 import { assert } from '@baton/kernel';
+import { DecodePhases } from './decode-phases';
 import type { Sequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { SequenceHeap } from './sequence-heap';
 
 /**
  * The sequences that get a token in every step. A step touches none of them: one counter moves, and what a sequence has reached
- * follows from it. `finishAt` sits in a heap, and the step at which a sequence fills a block repeats every `blockSize` steps, so
- * sequences are kept by that phase and only those of the present phase are visited. Driven by the batch former and the engine.
+ * follows from it. `finishAt` sits in a heap, and blocks are given out by phase; the list of a sequence whose further blocks nobody will find
+ * is written up only when somebody asks (`settle`). Driven by the batch former and the engine.
  */
 export class DecodeSet {
   /** In no particular order. */
@@ -17,8 +18,9 @@ export class DecodeSet {
   contextTokens = 0;
   /** Rises whenever a member joins or leaves. */
   version = 0;
-  /** By the step, modulo the block size, at whose beginning a new block is needed. */
-  private readonly phases: Sequence[][];
+  /** The last step for which all members have their blocks. */
+  private grownFor = -1;
+  private readonly phases: DecodePhases;
   private readonly byFinish = new SequenceHeap((a, b) =>
     a.finishAt === b.finishAt ? a.rank < b.rank : a.finishAt < b.finishAt,
   );
@@ -28,7 +30,7 @@ export class DecodeSet {
     private readonly blocks: SequenceBlocks,
     private readonly draftTokens = 0,
   ) {
-    this.phases = Array.from({ length: blocks.blockSize }, () => []);
+    this.phases = new DecodePhases(blocks);
   }
 
   get size(): number {
@@ -47,7 +49,7 @@ export class DecodeSet {
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
     seq.memberIndex = this.members.push(seq) - 1;
-    this.enterPhase(seq);
+    if (this.draftTokens === 0) this.phases.add(seq);
     this.byFinish.push(seq);
     this.contextTokens += seq.computed;
     this.version++;
@@ -57,7 +59,7 @@ export class DecodeSet {
   leave(seq: Sequence): void {
     seq.computed = this.contextOf(seq);
     seq.emitted = this.emittedBy(seq);
-    this.leavePhase(seq);
+    if (this.draftTokens === 0) this.leavePhase(seq);
     const last = this.members.pop()!;
     if (last !== seq) {
       this.members[seq.memberIndex] = last;
@@ -70,11 +72,9 @@ export class DecodeSet {
 
   /** Gives a member, whose step was counted, further tokens of that step, with which it may end at most. */
   skip(seq: Sequence, tokens: number): void {
-    this.leavePhase(seq);
     seq.finishAt -= tokens;
     seq.contextOffset += tokens;
     this.contextTokens += tokens;
-    this.enterPhase(seq);
     this.byFinish.moveUp(seq);
   }
 
@@ -86,9 +86,36 @@ export class DecodeSet {
     return seq.outputTokens - (seq.finishAt - this.steps);
   }
 
-  /** The members that need a new block for the step that begins now. */
-  growing(): readonly Sequence[] {
-    return this.phaseAt(0);
+  /** Writes up the blocks of a member: they follow from its context. */
+  settle(seq: Sequence): void {
+    if (this.draftTokens > 0) return;
+    const context = this.contextOf(seq);
+    const isOpen = this.grownFor === this.steps && context % this.blocks.blockSize === 0;
+    this.blocks.list(seq, this.blocks.blocksFor(context) + (isOpen ? 1 : 0));
+  }
+
+  /** Blocks that members need for the step that begins now. */
+  get demand(): number {
+    return this.phases.countAt(this.steps);
+  }
+
+  /** Gives out the blocks for the step that begins now; so many must be free. */
+  grow(): void {
+    if (this.demand > 0) this.phases.grow(this.steps);
+    this.grownFor = this.steps;
+  }
+
+  /** The members that need a block for the step that begins now, for a caller that grows them one by one, as far as there are blocks. */
+  growing(): Sequence[] {
+    const { blockSize } = this.blocks;
+    const growing = this.members.filter((seq) => this.contextOf(seq) % blockSize === 0);
+    growing.forEach((seq) => this.settle(seq));
+    return growing;
+  }
+
+  /** Says that all of `growing` that are still members have been grown. */
+  hasGrown(): void {
+    this.grownFor = this.steps;
   }
 
   /** A member that ended with the last step. */
@@ -103,47 +130,22 @@ export class DecodeSet {
     this.contextTokens += this.members.length;
   }
 
-  /**
-   * Counts `count` steps and gives out the blocks that the steps after each of them need, in the same order as one step after the
-   * other would. Time: the blocks given out, plus one block size.
-   */
+  /** Counts `count` steps and gives out the blocks that the steps after each of them need, as one step after the other would. */
   advanceAndGrow(count: number): void {
-    const { blockSize } = this.blocks;
-    const busy: number[] = [];
-    for (let ahead = 1; ahead <= Math.min(blockSize, count); ahead++) {
-      if (this.phaseAt(ahead).length > 0) busy.push(ahead);
-    }
-    for (let round = 0; round < count; round += blockSize) {
-      for (const ahead of busy) {
-        if (round + ahead <= count) this.growAhead(round + ahead);
-      }
-    }
+    this.phases.growBehind(this.steps, count);
     this.steps += count;
+    this.grownFor = this.steps;
     this.contextTokens += count * this.members.length;
   }
 
   /** Blocks that the steps 1..count after the one under way need. */
   demandAhead(count: number): number {
-    const { blockSize } = this.blocks;
-    const rounds = Math.floor(count / blockSize);
-    let demand = rounds * this.members.length;
-    for (let ahead = count - rounds * blockSize; ahead >= 1; ahead--) {
-      demand += this.phaseAt(ahead).length;
-    }
-    return demand;
+    return this.phases.demandBehind(this.steps, count);
   }
 
-  /** How many further steps after the one under way `free` blocks suffice for. */
-  stepsFedBy(free: number): number {
-    if (this.members.length === 0) return Infinity;
-    const rounds = Math.floor(free / this.members.length);
-    let rest = free - rounds * this.members.length;
-    let steps = rounds * this.blocks.blockSize;
-    for (let ahead = 1; rest >= this.phaseAt(ahead).length; ahead++) {
-      rest -= this.phaseAt(ahead).length;
-      steps++;
-    }
-    return steps;
+  /** For how many of `count` further steps after the one under way `free` blocks suffice. */
+  stepsFed(count: number, free: number): number {
+    return this.phases.stepsFed(this.steps, count, free);
   }
 
   /** Recounts what is kept up to date step by step. O(members). */
@@ -154,6 +156,7 @@ export class DecodeSet {
       assert(this.emittedBy(seq) < seq.outputTokens, 'a sequence decodes past its end');
       const kvTokens = seq.promptTokens + this.emittedBy(seq) - 1;
       assert(this.contextOf(seq) === kvTokens, 'lost count of a context');
+      this.settle(seq);
       const spare = seq.blocks.length * this.blocks.blockSize - kvTokens;
       assert(
         spare >= 0 && spare <= this.blocks.blockSize + this.draftTokens,
@@ -161,37 +164,12 @@ export class DecodeSet {
       );
     }
     assert(context === this.contextTokens, 'the decode set has lost count of its context');
-    const inPhases = this.phases.reduce((sum, phase) => sum + phase.length, 0);
-    assert(inPhases === this.size && this.byFinish.size === this.size, 'the decode set is torn');
-  }
-
-  private enterPhase(seq: Sequence): void {
-    seq.phaseIndex = this.phaseOf(seq).push(seq) - 1;
+    assert(this.byFinish.size === this.size, 'the decode set is torn');
+    if (this.draftTokens === 0) assert(this.phases.size === this.size, 'a phase is torn');
   }
 
   private leavePhase(seq: Sequence): void {
-    const phase = this.phaseOf(seq);
-    const last = phase.pop()!;
-    if (last === seq) return;
-    phase[seq.phaseIndex] = last;
-    last.phaseIndex = seq.phaseIndex;
-  }
-
-  private growAhead(ahead: number): void {
-    const phase = this.phaseAt(ahead);
-    for (let i = 0; i < phase.length; i++) {
-      const seq = phase[i]!;
-      this.blocks.grow(seq, this.contextOf(seq) + ahead);
-    }
-  }
-
-  private phaseAt(ahead: number): Sequence[] {
-    return this.phases[(this.steps + ahead) % this.blocks.blockSize]!;
-  }
-
-  /** A block is full, and the next one needed, when the context is a multiple of the block size. */
-  private phaseOf(seq: Sequence): Sequence[] {
-    const { blockSize } = this.blocks;
-    return this.phases[((-seq.contextOffset % blockSize) + blockSize) % blockSize]!;
+    this.phases.remove(seq);
+    this.settle(seq);
   }
 }

@@ -215,7 +215,9 @@ export class Engine implements EnginePort {
   }
 
   blockIds(handle: SequenceHandle): number[] {
-    return this.blocks.pool.idsOf(this.table.at(handle).blocks);
+    const seq = this.table.at(handle);
+    if (seq.state === 'decoding') this.decode.settle(seq);
+    return this.blocks.pool.idsOf(seq.blocks);
   }
 
   snapshot(atUs?: Micros): EngineSnapshot {
@@ -252,8 +254,8 @@ export class Engine implements EnginePort {
    * @throws InvariantError when blocks or sequences were lost, or a count is wrong.
    */
   audit(): void {
-    this.blocks.pool.audit(this.table.blockLists());
     this.decode.audit();
+    this.blocks.pool.audit(this.table.blockLists());
     const live = this.table.live();
     const count = (...states: string[]): number =>
       live.filter((seq) => states.includes(seq.state)).length;

@@ -9,12 +9,14 @@ import type { EngineOptions } from './types';
 export class SequenceBlocks {
   readonly pool: BlockPool;
   readonly blockSize: number;
+  private readonly enablePrefixCaching: boolean;
   /** What the last `match` found. */
   readonly hit = new PrefixMatch();
 
   constructor(options: EngineOptions) {
     this.pool = new BlockPool({ ...options, hostBlocks: options.hostTier?.blocks });
     this.blockSize = options.blockSize;
+    this.enablePrefixCaching = options.enablePrefixCaching;
   }
 
   /** Finds the sequence's tokens in the prefix cache, here or in host memory, all but the last, which must be computed to sample from; returns tokens. */
@@ -57,6 +59,21 @@ export class SequenceBlocks {
     this.publish(seq, tokens);
     this.pool.take(1);
     seq.blocks.add(1);
+  }
+
+  /** As `grow`, for so many sequences that have nothing to publish; their lists are written up by `list`. */
+  growUnlisted(blocks: number): void {
+    if (blocks > 0) this.pool.take(blocks);
+  }
+
+  /** Writes down that the sequence has so many blocks, those of `growUnlisted` among them. */
+  list(seq: Sequence, blocks: number): void {
+    if (blocks > seq.blocks.length) seq.blocks.add(blocks - seq.blocks.length);
+  }
+
+  /** Whether blocks that the sequence will fill can be found by others. */
+  hasMoreToPublish({ blocks }: Sequence): boolean {
+    return this.enablePrefixCaching && blocks.hashCount > blocks.published;
   }
 
   /** Lets the full blocks among the first `tokens` tokens be found by others. */

@@ -66,14 +66,10 @@ export class StepRunner {
     const { decode, blocks, former, record } = this.parts;
     const staysOne = !this.isLaid || former.mayAdmitNext || record.rejected.length > 0;
     if (staysOne || this.endUs >= untilUs) return this.endUs;
-    const steps = Math.min(
-      decode.stepsToFinish,
-      1 + decode.stepsFedBy(blocks.pool.freeBlocks),
-      this.timeline.stepsWithinLimit(),
-    );
-    this.setAhead(
-      untilUs === Infinity ? steps : Math.min(steps, this.timeline.stepsUntil(untilUs)),
-    );
+    const { timeline } = this;
+    let steps = Math.min(decode.stepsToFinish, timeline.stepsWithinLimit());
+    if (untilUs !== Infinity) steps = Math.min(steps, timeline.stepsUntil(untilUs));
+    this.setAhead(1 + decode.stepsFed(steps - 1, blocks.pool.freeBlocks));
     return this.endUs;
   }
 
