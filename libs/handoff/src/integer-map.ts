@@ -17,13 +17,15 @@ export class IntegerMap<V extends NonNullable<unknown>> {
   private keys = new Int32Array(1 << MIN_BITS).fill(EMPTY);
   private slots: (V | undefined)[] = emptySlots(1 << MIN_BITS);
   private count = 0;
+  /** No higher key was ever set since all were cleared: most questions are about keys that are newer still. */
+  private highest = EMPTY;
 
   get size(): number {
     return this.count;
   }
 
   get(key: number): V | undefined {
-    return this.slots[this.find(key)];
+    return key > this.highest ? undefined : this.slots[this.find(key)];
   }
 
   has(key: number): boolean {
@@ -40,6 +42,7 @@ export class IntegerMap<V extends NonNullable<unknown>> {
       }
       this.keys[at] = key;
       this.count += 1;
+      if (key > this.highest) this.highest = key;
     }
     this.slots[at] = value;
   }
@@ -53,6 +56,7 @@ export class IntegerMap<V extends NonNullable<unknown>> {
   }
 
   clear(): void {
+    this.highest = EMPTY;
     if (this.count === 0) return;
     this.keys.fill(EMPTY);
     this.slots.fill(undefined);
