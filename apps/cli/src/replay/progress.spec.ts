@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openProgress } from './progress';
+
+interface Screen {
+  readonly stream: NodeJS.WriteStream;
+  readonly text: () => string;
+}
+
+function screen(isTTY: boolean): Screen {
+  const pipe = new PassThrough();
+  const written: string[] = [];
+  pipe.on('data', (chunk: Buffer) => written.push(chunk.toString()));
+  const terminal = { isTTY, columns: 80, cursorTo: () => true, clearLine: () => true };
+  const stream = Object.assign(pipe, terminal) as unknown as NodeJS.WriteStream;
+  return { stream, text: () => written.join('') };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a progress bar', () => {
+  it('shows itself after a second, and takes no signal away', async () => {
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const { stream, text } = screen(true);
+    const before = process.listenerCount('SIGINT');
+    const progress = await openProgress('replay', stream);
+    nowMs = 900;
+    progress.update(10, 100);
+    expect(text()).toBe('');
+    nowMs = 1_100;
+    progress.update(20, 100);
+    expect(text()).toMatch(/replay .* 20 %/);
+    expect(process.listenerCount('SIGINT')).toBe(before);
+    progress.end();
+  });
+
+  it('is silent where no one watches', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(0).mockReturnValueOnce(-1e6);
+    const { stream, text } = screen(false);
+    const progress = await openProgress('replay', stream);
+    progress.update(20, 100);
+    progress.end();
+    expect(text()).toBe('');
+  });
+});
