@@ -1,11 +1,10 @@
 import { assert } from '@baton/kernel';
 import type { BlockList } from './block-list';
-import { BlockTable, FIELDS } from './block-table';
-import { createIndex } from './create-index';
+import { type BlockTable, FIELDS } from './block-table';
+import { createTable } from './create-table';
 import { FifoOrder } from './fifo-order';
 import type { FreeOrder } from './free-order';
 import { LruOrder } from './lru-order';
-import type { PrefixIndex } from './prefix-index';
 import { RecentContents } from './recent-contents';
 
 // Bound here: an imported name is read through a getter each time.
@@ -45,7 +44,6 @@ export class BlockPool {
   private readonly table: BlockTable;
   private readonly rows: Int32Array;
   private readonly order: FreeOrder;
-  private readonly index: PrefixIndex;
   private readonly host: RecentContents | undefined;
   private readonly enablePrefixCaching: boolean;
   private readonly isFifo: boolean;
@@ -54,11 +52,11 @@ export class BlockPool {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
     this.numBlocks = numBlocks;
     this.enablePrefixCaching = enablePrefixCaching;
-    this.table = new BlockTable(numBlocks);
-    this.rows = this.table.rows;
+    const table = createTable(numBlocks, options.contentCount);
+    this.table = table;
+    this.rows = table.rows;
     this.isFifo = options.evictionPolicy === 'fifo';
-    this.order = this.isFifo ? new FifoOrder(this.table) : new LruOrder(this.table);
-    this.index = createIndex(numBlocks, options.contentCount);
+    this.order = this.isFifo ? new FifoOrder(table, numBlocks) : new LruOrder(table, numBlocks);
     const { hostBlocks = 0 } = options;
     this.host = hostBlocks > 0 ? new RecentContents(hostBlocks) : undefined;
   }
@@ -74,7 +72,7 @@ export class BlockPool {
 
   /** Blocks that a prefix match can find, used or free. */
   get cachedBlocks(): number {
-    return this.index.size;
+    return this.table.size;
   }
 
   /** Share of the blocks in use, 0..1. */
@@ -86,14 +84,14 @@ export class BlockPool {
   match({ hashes, hashFrom, hashCount }: BlockList, maxBlocks: number, into: PrefixMatch): void {
     const limit = this.enablePrefixCaching ? Math.min(maxBlocks, hashCount) : 0;
     if (into.ids.length < limit) into.ids = new Int32Array(2 * limit);
-    const { index, rows } = this;
+    const { table, rows } = this;
     const { ids } = into;
     let found = 0;
     let idle = 0;
     for (; found < limit; found++) {
-      const id = index.find(hashes[hashFrom + found]!);
+      const id = table.find(hashes[hashFrom + found]!);
       if (id < 0) break;
-      if (rows[id << ROW] === 0) idle++;
+      if (rows[id << ROW] === 1) idle++;
       ids[found] = id;
     }
     into.length = found;
@@ -112,7 +110,7 @@ export class BlockPool {
     const { rows, order } = this;
     for (let i = 0; i < match.length; i++) {
       const id = match.ids[i]!;
-      if (rows[id << ROW]!++ === 0) order.used(id);
+      if (rows[id << ROW]!++ === 1) order.used(id);
       list.push(id);
     }
     list.published = match.length;
@@ -155,17 +153,16 @@ export class BlockPool {
 
   /** Gives up the owner's references and empties the list. Its tail is freed first, so it is evicted before its head. */
   release(list: BlockList): void {
-    const { rows, order } = this;
+    const { rows, order, table } = this;
     let freed = list.rest;
     for (let i = list.numbered - 1; i >= 0; i--) {
       const id = list.ids[i]!;
       if (id < 0) {
         freed++;
-      } else if (--rows[id << ROW]! === 0) {
-        if (list.hasPrivateIds && this.vacatePrivate(id)) {
-          freed++;
-          continue;
-        }
+      } else if (list.hasPrivateIds && table.hashOf(id) === 0) {
+        table.vacatePrivate(id);
+        freed++;
+      } else if (--rows[id << ROW]! === 1) {
         if (freed > 0) order.freedPrivate(freed);
         freed = 0;
         order.freed(id);
@@ -179,7 +176,7 @@ export class BlockPool {
   idsOf(list: BlockList): number[] {
     for (let i = 0; i < list.length; i++) {
       if (i < list.numbered && list.ids[i]! >= 0) continue;
-      list.number(i, this.table.draw());
+      list.number(i, this.table.drawPrivate());
       list.hasPrivateIds = true;
     }
     return Array.from(list.ids.subarray(0, list.numbered));
@@ -190,14 +187,14 @@ export class BlockPool {
     return this.table.generationOf(id);
   }
 
-  /** Owners of the block. */
+  /** Owners of a findable block. */
   ownersOf(id: number): number {
-    return this.table.ownersOf(id);
+    return Math.max(0, this.rows[id << ROW]! - 1);
   }
 
   /** What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For tests and audits: O(free blocks). */
   freeOrder(): number[] {
-    return this.order.toArray().map((id) => (id < 0 ? 0 : this.index.hashOf(id)));
+    return this.order.toArray().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
   }
 
   /** What host memory keeps, the least recently used first. For tests and audits: O(blocks). */
@@ -207,8 +204,11 @@ export class BlockPool {
 
   /** Findable content in ascending order. For tests and audits: O(blocks). */
   contents(): number[] {
-    const hashes = Array.from({ length: this.numBlocks }, (_, id) => this.index.hashOf(id));
-    return hashes.filter((hash) => hash !== 0).sort((a, b) => a - b);
+    const { table } = this;
+    const hashes: number[] = [];
+    for (let id = 1; id <= table.lastId; id++)
+      if (table.hashOf(id) !== 0) hashes.push(table.hashOf(id));
+    return hashes.sort((a, b) => a - b);
   }
 
   /**
@@ -218,7 +218,7 @@ export class BlockPool {
    * @throws InvariantError when blocks were lost or given twice.
    */
   audit(lists: Iterable<BlockList>): void {
-    const expected = new Int32Array(this.numBlocks);
+    const expected = new Int32Array(this.table.lastId + 1);
     let used = 0;
     for (const list of lists) {
       used += list.rest;
@@ -231,39 +231,37 @@ export class BlockPool {
   }
 
   private auditIds(expectedOwners: Int32Array): void {
-    const { index, table, order } = this;
+    const { table, order } = this;
     const free = order.toArray();
     assert(free.length === order.size, 'the free order has lost count');
     const freeIds = new Set(free.filter((id) => id >= 0));
-    let [cached, withId] = [0, 0];
-    for (let id = 0; id < this.numBlocks; id++) {
+    let cached = 0;
+    for (let id = 1; id <= table.lastId; id++) {
       const owners = expectedOwners[id]!;
-      const hash = index.hashOf(id);
-      if (owners > 0 || hash !== 0) {
-        withId++;
-        assert(table.ownersOf(id) === owners, `block ${id} has lost count of its owners`);
-      }
+      const hash = table.hashOf(id);
       assert(freeIds.delete(id) === (hash !== 0 && owners === 0), `block ${id} is used and free`);
-      if (hash === 0) continue;
+      if (hash === 0) {
+        assert(owners <= 1, `the private block ${id} was given twice`);
+        continue;
+      }
       cached++;
-      assert(index.find(hash) === id, `block ${id} is not found under its hash`);
+      assert(this.ownersOf(id) === owners, `block ${id} has lost count of its owners`);
+      assert(table.find(hash) === id, `block ${id} is not found under its hash`);
     }
-    assert(cached === index.size, 'the prefix index has lost count');
-    assert(withId + table.vacantCount === this.numBlocks, 'an id was lost');
+    assert(cached === table.size, 'the block table has lost count');
   }
 
   private enter(list: BlockList, at: number, hash: number): void {
-    const { index, table } = this;
-    const id = at < list.numbered ? list.ids[at]! : -1;
-    if (id >= 0) index.add(hash, id);
-    else if (index.add(hash, table.nextVacant)) list.number(at, table.draw());
+    const privateId = at < list.numbered ? list.ids[at]! : -1;
+    const id = this.table.enter(hash, privateId);
+    if (id > 0) list.number(at, id);
   }
 
   /** Gives the blocks that were filled together their places: the tail before the head, which is worth more. */
   private placeFilled({ ids, numbered }: BlockList, from: number): void {
     for (let i = numbered - 1; i >= from; i--) {
       const id = ids[i]!;
-      if (id >= 0 && this.index.hashOf(id) !== 0) this.order.filled(id);
+      if (id > 0 && this.table.hashOf(id) !== 0) this.order.filled(id);
     }
   }
 
@@ -273,15 +271,7 @@ export class BlockPool {
   }
 
   private evict(id: number): void {
-    this.host?.use(this.index.hashOf(id));
-    this.index.remove(id);
-    this.table.vacate(id);
-  }
-
-  /** Takes back the id of a block that turned out to be private. */
-  private vacatePrivate(id: number): boolean {
-    if (this.index.hashOf(id) !== 0) return false;
-    this.table.vacate(id);
-    return true;
+    this.host?.use(this.table.hashOf(id));
+    this.table.remove(id);
   }
 }

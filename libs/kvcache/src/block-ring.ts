@@ -5,36 +5,31 @@ const { ROW, NEXT, PREV, GAP } = FIELDS;
 
 /**
  * A sequence of blocks with private ones between them: a doubly linked list through the rows of the block table, so that a block leaves from the
- * middle at once. Each row counts the private blocks before it; the row past the last closes the ring and counts those at the end.
+ * middle at once. Each row counts the private blocks before it; row 0 closes the ring and counts those at the end.
  */
 export class BlockRing {
   private readonly rows: Int32Array;
-  private readonly end: number;
 
-  constructor({ rows, numBlocks }: BlockTable) {
+  constructor({ rows }: BlockTable) {
     this.rows = rows;
-    this.end = numBlocks << ROW;
-    rows[this.end + NEXT] = this.end;
-    rows[this.end + PREV] = this.end;
-    rows[this.end + GAP] = 0;
   }
 
   /** The first block that is not private, -1 without one. */
   get first(): number {
-    const row = this.rows[this.end + NEXT]!;
-    return row === this.end ? -1 : row >> ROW;
+    const row = this.rows[NEXT]!;
+    return row === 0 ? -1 : row >> ROW;
   }
 
   append(id: number): void {
-    const { rows, end } = this;
+    const { rows } = this;
     const row = id << ROW;
-    const last = rows[end + PREV]!;
+    const last = rows[PREV]!;
     rows[last + NEXT] = row;
     rows[row + PREV] = last;
-    rows[row + NEXT] = end;
-    rows[end + PREV] = row;
-    rows[row + GAP] = rows[end + GAP]!;
-    rows[end + GAP] = 0;
+    rows[row + NEXT] = 0;
+    rows[PREV] = row;
+    rows[row + GAP] = rows[GAP]!;
+    rows[GAP] = 0;
   }
 
   /** Takes the block out; private ones before it stay. */
@@ -49,13 +44,13 @@ export class BlockRing {
   }
 
   appendPrivate(count: number): void {
-    this.rows[this.end + GAP]! += count;
+    this.rows[GAP]! += count;
   }
 
   /** Takes at most `most` of the private blocks that stand before the first other. */
   takePrivate(most: number): number {
     const { rows } = this;
-    const gap = rows[this.end + NEXT]! + GAP;
+    const gap = rows[NEXT]! + GAP;
     const count = Math.min(most, rows[gap]!);
     rows[gap]! -= count;
     return count;
@@ -63,14 +58,14 @@ export class BlockRing {
 
   /** Ids in order, -1 for each private block. */
   toArray(): number[] {
-    const { rows, end } = this;
+    const { rows } = this;
     const ids: number[] = [];
-    let row = end;
+    let row = 0;
     do {
       row = rows[row + NEXT]!;
       for (let i = rows[row + GAP]!; i > 0; i--) ids.push(-1);
-      if (row !== end) ids.push(row >> ROW);
-    } while (row !== end);
+      if (row !== 0) ids.push(row >> ROW);
+    } while (row !== 0);
     return ids;
   }
 }

@@ -1,51 +1,36 @@
 /**
- * A row is four integers, so that all that is known of a block lies together: `id << ROW` is where that of a block begins, its first field says
- * how many owners it has. The others belong to the free order; `GAP` counts the private blocks that stand before this one.
+ * A row is four integers, so that all that is known of a block lies together: `id << ROW` is where that of a block begins. Its first field is 0
+ * when the block is not findable, else its owners plus 1. The others belong to the free order; `GAP` counts the private blocks that stand before
+ * this one.
  */
 export const FIELDS = { ROW: 2, NEXT: 1, PREV: 2, GAP: 3 } as const;
 
-const { ROW } = FIELDS;
-
 /**
- * What is known of each block that has an id, and which ids nobody has. A block needs one only while others may find it or somebody asked;
- * there are as many as blocks, so none is ever lacking. The row past the last is at the disposal of the free order.
+ * Which blocks can be found, under which hash, and how many owners each has. A block has an id, 1 or more, while it can be found or once somebody
+ * asked for it; all others are private and alike. One block per hash: when the same content is computed twice, the block that came first stays
+ * the one that is found. Row 0 is at the disposal of the free order.
  */
-export class BlockTable {
+export interface BlockTable {
   readonly rows: Int32Array;
-  private readonly generations: Int32Array;
-  private readonly vacant: Int32Array;
-  vacantCount: number;
-
-  constructor(readonly numBlocks: number) {
-    this.rows = new Int32Array((numBlocks + 1) << ROW);
-    this.generations = new Int32Array(numBlocks);
-    this.vacant = Int32Array.from({ length: numBlocks }, (_, i) => numBlocks - 1 - i);
-    this.vacantCount = numBlocks;
-  }
-
-  /** The id that `draw` gives next; there must be one. */
-  get nextVacant(): number {
-    return this.vacant[this.vacantCount - 1]!;
-  }
-
-  /** Gives an id to a block with one owner. */
-  draw(): number {
-    const id = this.vacant[--this.vacantCount]!;
-    this.generations[id]!++;
-    this.rows[id << ROW] = 1;
-    return id;
-  }
-
-  vacate(id: number): void {
-    this.vacant[this.vacantCount++] = id;
-  }
-
-  ownersOf(id: number): number {
-    return this.rows[id << ROW]!;
-  }
-
+  /** Ids are 1..lastId. */
+  readonly lastId: number;
+  /** Blocks that can be found. */
+  readonly size: number;
+  /** The findable block of this hash, -1 when there is none. */
+  find(hash: number): number;
+  /** The hash under which the block is found, 0 when it is private. */
+  hashOf(id: number): number;
+  /**
+   * Lets a private block with one owner be found, and returns its id; -1, with nothing changed, when another block already stands for the hash.
+   *
+   * @param privateId the id that the block has already, -1 when it has none
+   */
+  enter(hash: number, privateId: number): number;
+  /** A findable block without owners becomes private and loses its id. */
+  remove(id: number): void;
+  /** An id for a private block with one owner. */
+  drawPrivate(): number;
+  vacatePrivate(id: number): void;
   /** Rises each time the id is given to other content. */
-  generationOf(id: number): number {
-    return this.generations[id]!;
-  }
+  generationOf(id: number): number;
 }

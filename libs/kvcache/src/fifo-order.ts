@@ -1,7 +1,10 @@
 import { EventQueue } from '@baton/kernel';
 import { BlockRing } from './block-ring';
-import type { BlockTable } from './block-table';
+import { type BlockTable, FIELDS } from './block-table';
 import type { FreeOrder } from './free-order';
+
+// Bound here: an imported name is read through a getter each time.
+const { ROW } = FIELDS;
 
 /**
  * First filled, first given up, whether a block was used since or not. A findable block takes its place when it is filled and keeps it while it is
@@ -19,15 +22,18 @@ export class FifoOrder implements FreeOrder {
   private readonly filledAt: Float64Array;
   private fills = 0;
 
-  /** All blocks are free and private. */
-  constructor(private readonly table: BlockTable) {
-    const { numBlocks } = table;
+  private readonly rows: Int32Array;
+
+  /** All of `numBlocks` are free and private. */
+  constructor(table: BlockTable, numBlocks: number) {
+    this.rows = table.rows;
     this.ring = new BlockRing(table);
     this.ring.appendPrivate(numBlocks);
     this.size = numBlocks;
-    this.isOverdue = new Uint8Array(numBlocks);
-    this.isQueued = new Uint8Array(numBlocks);
-    this.filledAt = new Float64Array(numBlocks);
+    const ids = table.rows.length >> ROW;
+    this.isOverdue = new Uint8Array(ids);
+    this.isQueued = new Uint8Array(ids);
+    this.filledAt = new Float64Array(ids);
   }
 
   filled(id: number): void {
@@ -57,7 +63,7 @@ export class FifoOrder implements FreeOrder {
     while (taken < most && this.firstOverdue() < 0) {
       taken += ring.takePrivate(most - taken);
       const id = ring.first;
-      if (taken === most || id < 0 || this.table.ownersOf(id) === 0) break;
+      if (taken === most || id < 0 || this.isFree(id)) break;
       ring.remove(id);
       this.isOverdue[id] = 1;
     }
@@ -80,11 +86,15 @@ export class FifoOrder implements FreeOrder {
   }
 
   toArray(): number[] {
-    const { table, isOverdue, filledAt } = this;
-    const isFree = (id: number) => id < 0 || table.ownersOf(id) === 0;
+    const { isOverdue, filledAt } = this;
+    const isFree = (id: number) => id < 0 || this.isFree(id);
     const ids = Array.from(isOverdue.keys()).filter((id) => isOverdue[id] === 1 && isFree(id));
     ids.sort((a, b) => filledAt[a]! - filledAt[b]!);
     return [...ids, ...this.ring.toArray().filter(isFree)];
+  }
+
+  private isFree(id: number): boolean {
+    return this.rows[id << ROW] === 1;
   }
 
   /** The overdue block that was filled first among those that are free, -1 without one. */
@@ -92,7 +102,7 @@ export class FifoOrder implements FreeOrder {
     const { overdue } = this;
     while (overdue.size > 0) {
       const id = overdue.peek();
-      if (this.table.ownersOf(id) === 0) return id;
+      if (this.isFree(id)) return id;
       overdue.pop();
       this.isQueued[id] = 0;
     }

@@ -1,47 +1,53 @@
-import type { PrefixIndex } from './prefix-index';
-
 const TWO_32 = 2 ** 32;
 const GOLDEN = 0x9e37_79b1;
 
-/** The index for hashes of any kind: an open-addressed table of block numbers beside the hash of each block. */
-export class HashedIndex implements PrefixIndex {
+/**
+ * Finds by hash which number stands for it: an open-addressed table of numbers, beside the hash of each. It owns which number carries which hash and
+ * nothing else. One number per hash.
+ */
+export class HashedIndex {
+  /** Hashes that can be found. */
   size = 0;
-  /** Block + 1, 0 = empty slot. At most half full, so probes stay short. */
+  /** Number + 1, 0 = empty slot. At most half full, so probes stay short. */
   private readonly slots: Int32Array;
   private readonly hashes: Float64Array;
   private readonly mask: number;
   private readonly shift: number;
 
-  constructor(numBlocks: number) {
-    const bits = Math.max(4, Math.ceil(Math.log2(numBlocks * 2)));
+  /** @param numbers they are 0..numbers-1 */
+  constructor(numbers: number) {
+    const bits = Math.max(4, Math.ceil(Math.log2(numbers * 2)));
     this.slots = new Int32Array(2 ** bits);
-    this.hashes = new Float64Array(numBlocks);
+    this.hashes = new Float64Array(numbers);
     this.mask = 2 ** bits - 1;
     this.shift = 32 - bits;
   }
 
-  hashOf(block: number): number {
-    return this.hashes[block]!;
+  /** The hash under which the number is found, 0 when it is not in the index. */
+  hashOf(number: number): number {
+    return this.hashes[number]!;
   }
 
+  /** The number of this hash, -1 when there is none. */
   find(hash: number): number {
     return this.slots[this.slotOf(hash)]! - 1;
   }
 
-  add(hash: number, block: number): boolean {
+  /** Puts the number in under this hash; false, with nothing changed, when another already stands for it. */
+  add(hash: number, number: number): boolean {
     const slot = this.slotOf(hash);
     if (this.slots[slot] !== 0) return false;
-    this.slots[slot] = block + 1;
-    this.hashes[block] = hash;
+    this.slots[slot] = number + 1;
+    this.hashes[number] = hash;
     this.size++;
     return true;
   }
 
-  /** Closes the gap, so that no probe ends too early. */
-  remove(block: number): void {
+  /** Takes a number out, which must be in, and closes the gap, so that no probe ends too early. */
+  remove(number: number): void {
     const { slots, mask } = this;
-    let gap = this.slotOf(this.hashes[block]!);
-    this.hashes[block] = 0;
+    let gap = this.slotOf(this.hashes[number]!);
+    this.hashes[number] = 0;
     this.size--;
     for (let slot = (gap + 1) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
       const home = this.homeOf(this.hashes[slots[slot]! - 1]!);

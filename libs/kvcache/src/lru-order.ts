@@ -7,11 +7,11 @@ export class LruOrder implements FreeOrder {
   size: number;
   private readonly ring: BlockRing;
 
-  /** All blocks are free and private. */
-  constructor(table: BlockTable) {
+  /** All of `numBlocks` are free and private. */
+  constructor(table: BlockTable, numBlocks: number) {
     this.ring = new BlockRing(table);
-    this.size = table.numBlocks;
-    this.ring.appendPrivate(this.size);
+    this.size = numBlocks;
+    this.ring.appendPrivate(numBlocks);
   }
 
   filled(): void {}

@@ -1,6 +1,5 @@
-import { createIndex } from './create-index';
 import { FreeList } from './free-list';
-import type { PrefixIndex } from './prefix-index';
+import { HashedIndex } from './hashed-index';
 
 const SMALLEST = 1_024;
 
@@ -9,7 +8,7 @@ const SMALLEST = 1_024;
  * 32 bytes per hash.
  */
 export class RecentContents {
-  private index: PrefixIndex;
+  private index: HashedIndex;
   /** All places, empty ones first, then by use. */
   private order: FreeList;
   private places: number;
@@ -17,7 +16,7 @@ export class RecentContents {
   /** @param capacity >= 0 */
   constructor(private readonly capacity: number) {
     this.places = Math.min(capacity, SMALLEST);
-    this.index = createIndex(this.places);
+    this.index = new HashedIndex(this.places);
     this.order = new FreeList(this.places);
   }
 
@@ -55,7 +54,7 @@ export class RecentContents {
   private grow(): void {
     const { index, order } = this;
     this.places = Math.min(this.places * 2, this.capacity);
-    this.index = createIndex(this.places);
+    this.index = new HashedIndex(this.places);
     this.order = new FreeList(this.places);
     for (const [place, old] of order.toArray().entries()) {
       this.index.add(index.hashOf(old), place);
