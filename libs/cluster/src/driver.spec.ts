@@ -56,6 +56,26 @@ describe('the features of engines', () => {
   });
 });
 
+describe('a preempted request that is sent away', () => {
+  it('leaves no gap behind when others come to its place', () => {
+    const options = {
+      ...{ maxNumSeqs: 2, maxNumBatchedTokens: 8, blockSize: 16, numBlocks: 12, maxModelLen: 300 },
+      ...{ enableChunkedPrefill: false, globalCacheHitThreshold: 0.3 },
+    };
+    const requests = [
+      { prompt: 42, output: 43 },
+      { atUs: 12_142, prompt: 81, output: 27 },
+      { atUs: 46_749, prompt: 87, output: 1 },
+    ];
+    const [leaping, single] = [true, false].map((leap) =>
+      simulate(scenarioWith('1P1D', workloadOf(requests, 16), { options, leap })),
+    );
+    expect(outcomes(single!)).toEqual(['completed', 'rejected', 'completed']);
+    expect(leaping!.itl).toEqual(single!.itl);
+    expect(single!.itl.maxUs).toBeLessThan(2_500);
+  });
+});
+
 describe('a workload', () => {
   it('of nothing gives an empty record', () => {
     const run = simulate(scenarioWith('1P1D', workloadOf([])));

@@ -53,6 +53,7 @@ export class Journal {
       log.firstTokenUs[row] = facts.endUs + engine.engine.tokenOffsetUs(handle);
     }
     if (facts.preempted.length > 0) this.notePreempted(engine, facts);
+    for (const handle of facts.rejected) this.forget(engine, handle);
     return this.noteGaps(engine, facts);
   }
 
@@ -92,6 +93,13 @@ export class Journal {
       const tokens = engine.engine.tokensEmitted(handle);
       if (tokens > 0) list.push({ handle, row, tokens, lastUs: facts.startUs });
     }
+  }
+
+  /** Who was preempted and is sent away gets no token again. */
+  private forget(engine: VirtualEngine, handle: SequenceHandle): void {
+    const list = this.interrupted[engine.index] ?? [];
+    const at = list.findIndex((one) => one.handle === handle);
+    if (at >= 0) list.splice(at, 1);
   }
 
   /** Gaps of those that got a token again; returns how many they are. */
