@@ -29,12 +29,20 @@ function optionsFor(key: ConfigKey): Option[] {
   const flag = flagName(key);
   if (row.form.kind !== 'boolean') {
     const option = new Option(`${flag} <${PLACEHOLDERS[row.form.kind]}>`, description(key));
-    return [row.hidden ? option.hideHelp() : option];
+    return [row.hidden ? option.hideHelp() : option, ...shortFlagFor(key)];
   }
   const on = new Option(flag, description(key));
   const off = new Option(flag.replace('--', '--no-'), `Switch off: ${description(key)}`);
   const isOn = row.default === true;
   return [on.hideHelp(isOn), off.hideHelp(!isOn)];
+}
+
+/** The flag that stands for one value of an option. */
+function shortFlagFor(key: ConfigKey): Option[] {
+  const { flagFor } = optionOf(key);
+  if (flagFor === undefined) return [];
+  const { flag, value } = flagFor;
+  return [new Option(flag, `Short for ${flagName(key)} ${value}.`).implies({ [key]: value })];
 }
 
 const PLACEHOLDERS = { integer: 'n', number: 'x', text: 'text', choice: 'name', boolean: '' };

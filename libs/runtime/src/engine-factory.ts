@@ -14,6 +14,8 @@ import {
 } from '@baton/hardware';
 import { type BatonConfig, configForStage } from './config/config';
 import { UsageError } from './config/usage-error';
+import { guarded } from './extrapolation';
+import { kvTimingFromFile } from './step-time-file';
 import { stepTimeSpec } from './step-time-spec';
 
 /** Everything about the engines of one stage that follows from a configuration, for both clocks. */
@@ -91,7 +93,7 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     ...speculationOptions(config),
-    stepTime: buildStepTimeModel(stepTimeSpec(config), placement),
+    stepTime: guarded(buildStepTimeModel(stepTimeSpec(config), placement), config),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
@@ -106,6 +108,14 @@ function speculationOptions(config: BatonConfig): Pick<EngineOptions, 'speculati
 
 function linkOf(config: BatonConfig, bytesPerToken: number): Link {
   const { kvCacheTransferLatency: latencyMs, kvCacheTransferTimePerToken: perTokenMs } = config;
-  if (latencyMs === undefined && perTokenMs === undefined) return findLink(config.link);
-  return linkFromTiming({ latencyMs, perTokenMs, kvBytesPerToken: bytesPerToken });
+  const isGiven = latencyMs !== undefined || perTokenMs !== undefined;
+  const timing = isGiven ? { latencyMs, perTokenMs } : profiledTiming(config);
+  if (timing === undefined) return findLink(config.link);
+  return linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken });
+}
+
+/** Times of a transfer that the step-time file has beside its steps. */
+function profiledTiming({ stepTime, stepTimeFile }: BatonConfig) {
+  const isRead = stepTime === 'polynomial' || stepTime === 'auto';
+  return isRead && stepTimeFile !== undefined ? kvTimingFromFile(stepTimeFile) : undefined;
 }

@@ -19,6 +19,7 @@ export * from './metrics/engine-metrics';
 export * from './metrics/engine-stats';
 export * from './metrics/families';
 export * from './engine-factory';
+export * from './extrapolation';
 export * from './health/worker-probe';
 export * from './health/worker.module';
 export * from './step-time-spec';

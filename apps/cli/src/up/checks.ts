@@ -1,5 +1,5 @@
 import { parseTopology, TopologyError } from '@baton/placement';
-import { type BatonConfig, engineSetup, UsageError } from '@baton/runtime';
+import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/runtime';
 import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**
@@ -23,6 +23,7 @@ export function enginesOf(config: BatonConfig): EngineCounts {
  */
 export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
   for (const stage of STAGES_OF_WORKERS) {
-    if (engines[stage] > 0) engineSetup(config, stage);
+    if (engines[stage] === 0) continue;
+    checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }
 }

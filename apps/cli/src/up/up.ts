@@ -39,11 +39,13 @@ export async function up(topology: string | undefined, flags: Flags): Promise<nu
 
 function configOf(topology: string | undefined, flags: Flags): BatonConfig {
   const { config: file, ...options } = flags;
-  return resolveConfig({
+  const { config, notes } = resolveConfig({
     flags: { ...options, ...(topology === undefined ? {} : { topology }) },
     env: process.env,
     file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
-  }).config;
+  });
+  for (const note of notes) say(note);
+  return config;
 }
 
 interface Run {

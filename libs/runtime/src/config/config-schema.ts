@@ -36,7 +36,10 @@ function typeOf(form: ValueForm): object {
     case 'choice':
       return { enum: form.choices };
     case 'integer':
-    case 'number':
       return { type: form.kind, minimum: form.min, maximum: form.max };
+    case 'number': {
+      const type = form.duration === undefined ? form.kind : [form.kind, 'string'];
+      return { type, minimum: form.min, maximum: form.max };
+    }
   }
 }

@@ -119,8 +119,8 @@ describe('a configuration file', () => {
   });
 
   it('may be empty, and may unset what can be unset', () => {
-    expect(readConfigFile('f.yaml', '').size).toBe(0);
-    expect([...readConfigFile('f.yaml', 'max_model_len: null\n')]).toEqual([
+    expect(readConfigFile('f.yaml', '').values.size).toBe(0);
+    expect([...readConfigFile('f.yaml', 'max_model_len: null\n').values]).toEqual([
       ['maxModelLen', undefined],
     ]);
   });

@@ -1,10 +1,19 @@
+/** Unit that a time without one is in. */
+export type DurationUnit = 'ms' | 's';
+
 /** A plain value of one option. Undefined: the option is not set and what it governs is derived. */
 export type OptionValue = string | number | boolean | undefined;
 
 /** How a value is written and which values are allowed. */
 export type ValueForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like?: string }
-  | { readonly kind: 'integer' | 'number'; readonly min: number; readonly max: number }
+  | {
+      readonly kind: 'integer' | 'number';
+      readonly min: number;
+      readonly max: number;
+      /** The number is a time in this unit and may also be written with its own: `1.5s`, `200ms`. */
+      readonly duration?: DurationUnit;
+    }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] };
 
@@ -15,6 +24,8 @@ export interface OptionNotes {
   readonly unit?: string;
   /** Further environment variables that set it, after its own. */
   readonly alsoEnv?: readonly string[];
+  /** A flag without a value that sets the option to one. */
+  readonly flagFor?: { readonly flag: string; readonly value: string };
   /** For tests and fault injection: works everywhere, is listed in no help. */
   readonly hidden?: boolean;
   /** What an unset option amounts to. */
@@ -62,6 +73,26 @@ export function number(fallback: number, range: Range, notes: OptionNotes): Opti
 
 export function optionalNumber(range: Range, notes: OptionNotes): Option<number | undefined> {
   return { ...notes, form: { kind: 'number', min: range[0], max: range[1] }, default: undefined };
+}
+
+/** A time, as a number in `unit` or with a unit of its own. */
+export function duration(
+  fallback: number,
+  range: Range,
+  notes: OptionNotes & { readonly unit: DurationUnit },
+): Option<number> {
+  return { ...notes, form: durationForm(range, notes.unit), default: fallback };
+}
+
+export function optionalDuration(
+  range: Range,
+  notes: OptionNotes & { readonly unit: DurationUnit },
+): Option<number | undefined> {
+  return { ...notes, form: durationForm(range, notes.unit), default: undefined };
+}
+
+function durationForm([min, max]: Range, unit: DurationUnit): ValueForm {
+  return { kind: 'number', min, max, duration: unit };
 }
 
 export function toggle(fallback: boolean, notes: OptionNotes): Option<boolean> {

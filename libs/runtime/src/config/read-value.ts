@@ -1,3 +1,4 @@
+import { parseDuration } from './duration';
 import type { Option, OptionValue, ValueForm } from './option';
 
 /** `expected` completes the sentence "X must be ...". */
@@ -26,7 +27,16 @@ export function readTyped(option: Option, given: unknown): ReadResult {
   if (given === null || given === undefined) {
     return option.default === undefined ? value(undefined) : problem(option);
   }
-  return isAllowed(option.form, given) ? value(given) : problem(option);
+  const read = durationOf(option.form, given);
+  return isAllowed(option.form, read) ? value(read) : problem(option);
+}
+
+/** A time written with its unit, in the unit of the option; anything else as it is. */
+function durationOf(form: ValueForm, given: unknown): unknown {
+  if (form.kind !== 'number' || form.duration === undefined || typeof given !== 'string') {
+    return given;
+  }
+  return parseDuration(given, form.duration) ?? given;
 }
 
 /** What the option takes, in words: `an integer from 1 to 65535`. */
@@ -40,8 +50,10 @@ export function expectation(form: ValueForm): string {
       return `one of ${form.choices.join(', ')}`;
     case 'integer':
       return `an integer ${rangeInWords(form.min, form.max)}`;
-    case 'number':
-      return `a number ${rangeInWords(form.min, form.max)}`;
+    case 'number': {
+      const example = form.duration === undefined ? '' : ', or a time like 200ms';
+      return `a number ${rangeInWords(form.min, form.max)}${example}`;
+    }
   }
 }
 

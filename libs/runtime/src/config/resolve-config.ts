@@ -7,19 +7,29 @@ import {
   isConfigKey,
   optionOf,
 } from './config';
-import { type FileValues, readConfigFile } from './config-file';
+import { type ConfigFile, readConfigFile } from './config-file';
+import { FOREIGN_PREFIX, foreignVariable, foreignVariables } from './foreign/foreign-name';
+import { impliedStepTime } from './implied-step-time';
 import { envName, flagName, keyOf, nearestName } from './names';
 import type { OptionValue } from './option';
 import { readText } from './read-value';
 import { UsageError } from './usage-error';
 
 /** Where a value came from. */
-export type Origin = 'flag' | 'environment' | 'file' | 'default';
+export type Origin =
+  | 'flag'
+  | 'environment'
+  | 'file'
+  /** It follows from another option that was set. */
+  | 'implied'
+  | 'default';
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSources {
   /** Values of flags by option name in any of its spellings; booleans for `--x` and `--no-x`. */
   readonly flags?: Readonly<Record<string, string | boolean>>;
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Variables;
   /** Path of a YAML file. */
   readonly file?: string | undefined;
 }
@@ -27,12 +37,23 @@ export interface ConfigSources {
 export interface ResolvedConfig {
   readonly config: BatonConfig;
   readonly origins: Readonly<Record<ConfigKey, Origin>>;
+  /** One sentence per name of another simulator that was accepted without effect. */
+  readonly notes: readonly string[];
 }
 
 interface Found {
   readonly value: OptionValue;
   readonly origin: Origin;
 }
+
+const NO_FILE: ConfigFile = { values: new Map(), implied: {}, notes: [] };
+
+/** Flags without a value that stand for one of an option, as `refuseExtrapolation`: the option is given beside them. */
+const SHORT_FLAGS = new Set(
+  configKeys()
+    .flatMap((key) => optionOf(key).flagFor?.flag.slice(2) ?? [])
+    .map(keyOf),
+);
 
 /** What an orchestrator injects for a service of the name `baton`. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
@@ -51,9 +72,16 @@ const OTHER_VARIABLES = new Set([
  */
 export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
   const env = sources.env ?? {};
-  const file = sources.file === undefined ? new Map() : readFile(sources.file);
+  const file = sources.file === undefined ? NO_FILE : readFile(sources.file);
   refuseUnknownVariables(env);
-  const layers = [flagValues(sources.flags ?? {}), environmentValues(env), fileValues(file)];
+  const environment = environmentValues(env);
+  const implied = { ...file.implied, ...environment.implied };
+  const layers = [
+    flagValues(sources.flags ?? {}),
+    environment.values,
+    valuesFrom(file.values, 'file'),
+    valuesFrom(impliedValues(implied), 'implied'),
+  ];
   const config: Record<string, OptionValue> = { ...defaultConfig() };
   const origins: Record<string, Origin> = {};
   for (const key of configKeys()) {
@@ -61,10 +89,27 @@ export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
     if (found !== undefined) config[key] = found.value;
     origins[key] = found?.origin ?? 'default';
   }
-  return { config: config as BatonConfig, origins: origins as Record<ConfigKey, Origin> };
+  return withStepTime({
+    config: config as BatonConfig,
+    origins: origins as Record<ConfigKey, Origin>,
+    notes: [...file.notes, ...environment.notes],
+  });
 }
 
-function readFile(path: string): FileValues {
+/** Latencies that nobody named a model for are not lost. */
+function withStepTime(resolved: ResolvedConfig): ResolvedConfig {
+  const { config, origins } = resolved;
+  if (origins.stepTime !== 'default' || config.stepTimeFile !== undefined) return resolved;
+  const stepTime = impliedStepTime(config, (key) => origins[key] !== 'default');
+  if (stepTime === undefined) return resolved;
+  return {
+    ...resolved,
+    config: { ...config, stepTime },
+    origins: { ...origins, stepTime: 'implied' },
+  };
+}
+
+function readFile(path: string): ConfigFile {
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
@@ -74,14 +119,22 @@ function readFile(path: string): FileValues {
   return readConfigFile(path, content);
 }
 
-function fileValues(file: FileValues): Map<ConfigKey, Found> {
-  return new Map([...file].map(([key, value]) => [key, { value, origin: 'file' }]));
+function impliedValues(implied: Partial<BatonConfig>): ReadonlyMap<ConfigKey, OptionValue> {
+  return new Map(Object.entries(implied) as [ConfigKey, OptionValue][]);
+}
+
+function valuesFrom(
+  values: ReadonlyMap<ConfigKey, OptionValue>,
+  origin: Origin,
+): Map<ConfigKey, Found> {
+  return new Map([...values].map(([key, value]) => [key, { value, origin }]));
 }
 
 function flagValues(flags: Readonly<Record<string, string | boolean>>): Map<ConfigKey, Found> {
   const found = new Map<ConfigKey, Found>();
   for (const [name, given] of Object.entries(flags)) {
     const key = keyOf(name);
+    if (SHORT_FLAGS.has(key)) continue;
     if (!isConfigKey(key)) throw new UsageError(unknownFlag(name));
     const value = fromText(key, String(given), flagName(key));
     found.set(key, { value, origin: 'flag' });
@@ -89,17 +142,37 @@ function flagValues(flags: Readonly<Record<string, string | boolean>>): Map<Conf
   return found;
 }
 
-function environmentValues(
-  env: Readonly<Record<string, string | undefined>>,
-): Map<ConfigKey, Found> {
-  const found = new Map<ConfigKey, Found>();
+interface Environment extends Pick<ConfigFile, 'implied' | 'notes'> {
+  readonly values: Map<ConfigKey, Found>;
+}
+
+function environmentValues(env: Variables): Environment {
+  const foreign = foreignValues(env);
   for (const key of configKeys()) {
     const names = [envName(key), ...(optionOf(key).alsoEnv ?? [])];
     const name = names.find((each) => env[each] !== undefined && env[each] !== '');
     if (name === undefined) continue;
-    found.set(key, { value: fromText(key, env[name] ?? '', name), origin: 'environment' });
+    const value = fromText(key, env[name] ?? '', name);
+    foreign.values.set(key, { value, origin: 'environment' });
   }
-  return found;
+  return foreign;
+}
+
+/** What variables of another simulator say; our own are set over it. */
+function foreignValues(env: Variables): Environment {
+  const values = new Map<ConfigKey, Found>();
+  const notes: string[] = [];
+  let implied: Partial<BatonConfig> = {};
+  for (const [name, given] of Object.entries(env)) {
+    const meaning = given ? foreignVariable(name, given) : undefined;
+    if (meaning?.kind === 'refused') throw new UsageError(`${name} cannot be had: ${meaning.why}.`);
+    if (meaning?.kind === 'left-out') notes.push(`${name} has no effect: ${meaning.why}.`);
+    if (meaning?.kind !== 'option') continue;
+    const value = meaning.value ?? fromText(meaning.key, given ?? '', name);
+    values.set(meaning.key, { value, origin: 'environment' });
+    implied = { ...implied, ...meaning.implies };
+  }
+  return { values, implied, notes };
 }
 
 function fromText(key: ConfigKey, given: string, name: string): OptionValue {
@@ -125,10 +198,11 @@ function visibleFlags(): string[] {
   ];
 }
 
-function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
-  const known = new Set(configKeys().map(envName));
+function refuseUnknownVariables(env: Variables): void {
+  const known = new Set([...configKeys().map(envName), ...foreignVariables()]);
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('BATON_') || known.has(name) || OTHER_VARIABLES.has(name)) continue;
+    const isOurs = name.startsWith('BATON_') || name.startsWith(FOREIGN_PREFIX);
+    if (!isOurs || known.has(name) || OTHER_VARIABLES.has(name)) continue;
     if (SERVICE_LINK.test(name)) continue;
     const nearest = nearestName(name, known);
     const hint = nearest === undefined ? '.' : `; did you mean ${nearest}?`;

@@ -7,6 +7,7 @@ import { LiveClock } from '../clock/live-clock';
 import { SystemWallClock, type WallClock } from '../clock/wall-clock';
 import type { BatonConfig } from '../config/config';
 import { engineSetup, type EngineSetup } from '../engine-factory';
+import { checkExtrapolation } from '../extrapolation';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
 import { buildRouting, needsLoads } from '../placement/policy-routing';
@@ -39,6 +40,7 @@ export class WorkerHosts {
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
     const { config, role, transport, log, wall = new SystemWallClock() } = options;
     const setup = engineSetup(config, role);
+    checkExtrapolation(setup, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
     const routing = buildRouting({ config, transport, routerId, role, wall });
     await routing.start();

@@ -1,4 +1,4 @@
-import { choice, integer, number, toggle } from '../option';
+import { choice, duration, integer, number, toggle } from '../option';
 
 /** Far above what drafts are right for. */
 export const DRAFT_TOKENS_MAX = 32;
@@ -55,9 +55,9 @@ export const ENGINE = {
     unit: 'ms, simulated',
   }),
   /** Simulated seconds. */
-  startupDuration: number(0, [0, 86_400], {
-    help: 'How long an engine loads before it takes work, as a real one loads weights.',
-    unit: 's, simulated',
+  startupDuration: duration(0, [0, 86_400], {
+    help: 'How long an engine loads before it takes work, as a real one loads weights; simulated time.',
+    unit: 's',
   }),
   /** Percent of the step. */
   warmupPenalty: number(0, [0, 10_000], {

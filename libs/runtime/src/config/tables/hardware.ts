@@ -4,6 +4,7 @@ import { integer, number, optionalInteger, optionalText, text, toggle } from '..
 export const HARDWARE = {
   model: text('llama-3.1-8b', {
     help: 'Model whose geometry is simulated; `baton doctor` lists those known.',
+    alsoEnv: ['SIM_MODEL'],
   }),
   /** Name in requests and answers. */
   servedModelName: optionalText({

@@ -13,6 +13,7 @@ export const PER_STAGE = {
   maxNumSeqs: ENGINE.maxNumSeqs,
   maxNumBatchedTokens: ENGINE.maxNumBatchedTokens,
   stepTime: STEP_TIME.stepTime,
+  stepTimeFile: STEP_TIME.stepTimeFile,
 } as const;
 
 export type OverriddenStage = 'prefill' | 'decode';

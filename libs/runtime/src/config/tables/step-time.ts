@@ -1,54 +1,67 @@
-import { choice, number, optionalNumber, optionalText } from '../option';
+import {
+  choice,
+  duration,
+  number,
+  optionalDuration,
+  optionalNumber,
+  optionalText,
+} from '../option';
 
 const MILLISECONDS = [0, 3_600_000] as const;
 
 /** How long a step takes. The latency options are named like those of llm-d-inference-sim. */
 export const STEP_TIME = {
   stepTime: choice(
-    ['auto', 'calibrated', 'roofline', 'constant', 'per-token', 'table', 'polynomial'],
+    ['auto', 'calibrated', 'roofline', 'constant', 'per-token', 'table', 'polynomial', 'blis'],
     'auto',
     {
-      help: 'Step-time model: auto takes calibrated where the shipped table has model, GPU and tensor_parallel_size, else roofline. constant and per-token use the options below, table a CSV grid, polynomial fitted coefficients.',
+      help: 'Step-time model: auto takes what step_time_file holds, without one constant or per-token when their times are given, else calibrated where the shipped table has model, GPU and tensor_parallel_size, else roofline. constant and per-token use the options below, table a CSV grid, polynomial fitted coefficients, blis those of BLIS.',
     },
   ),
+  /** A step outside of what the model was measured or fitted for. */
+  stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
+    help: 'When a step lies outside of what a step-time model was measured or fitted for: say so once and count, or refuse, as --refuse-extrapolation does.',
+    flagFor: { flag: '--refuse-extrapolation', value: 'refuse' },
+  }),
   /** Fixed milliseconds added to each step of calibrated and roofline. */
-  stepOverheadMs: optionalNumber(MILLISECONDS, {
+  stepOverheadMs: optionalDuration(MILLISECONDS, {
     help: 'Engine overhead added to each step of calibrated and roofline (scheduling, sampling, launch).',
     unit: 'ms',
     unset: "the model's documented residual",
   }),
-  mixedDecodeFactor: number(1, [1, 100], {
+  mixedDecodeFactor: optionalNumber([1, 100], {
     help: 'Factor on decode attention in steps that also prefill; 1 is an assumption, measured cards lie between 1.75 and 3.2.',
+    unset: "the profile's own, else 1",
   }),
   stepTimeFile: optionalText({
-    help: 'File of step_time table (CSV grid) or polynomial (YAML coefficients).',
-    unset: 'polynomial: the built-in fit; table: required',
+    help: 'File of the step-time model: a profile that `baton calibrate` wrote, a CSV grid, polynomial coefficients of xPyD-sim, or coefficients of BLIS.',
+    unset: 'what is built in; table: required',
   }),
-  timeToFirstToken: number(0, MILLISECONDS, {
+  timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'constant: time of a prompt, whatever its length.',
     unit: 'ms',
   }),
-  timeToFirstTokenStdDev: number(0, MILLISECONDS, {
+  timeToFirstTokenStdDev: duration(0, MILLISECONDS, {
     help: 'Standard deviation of time_to_first_token; samples stay within 70 % of the mean.',
     unit: 'ms',
   }),
-  interTokenLatency: number(0, MILLISECONDS, {
+  interTokenLatency: duration(0, MILLISECONDS, {
     help: 'constant and per-token: time between two tokens of a sequence.',
     unit: 'ms',
   }),
-  interTokenLatencyStdDev: number(0, MILLISECONDS, {
+  interTokenLatencyStdDev: duration(0, MILLISECONDS, {
     help: 'Standard deviation of inter_token_latency.',
     unit: 'ms',
   }),
-  prefillOverhead: number(0, MILLISECONDS, {
+  prefillOverhead: duration(0, MILLISECONDS, {
     help: 'per-token: fixed part of the time of a prompt.',
     unit: 'ms',
   }),
-  prefillTimePerToken: number(0, MILLISECONDS, {
+  prefillTimePerToken: duration(0, MILLISECONDS, {
     help: 'per-token: time per prompt token that the cache does not hold.',
     unit: 'ms',
   }),
-  prefillTimeStdDev: number(0, MILLISECONDS, {
+  prefillTimeStdDev: duration(0, MILLISECONDS, {
     help: 'Standard deviation of the time of a prompt under per-token.',
     unit: 'ms',
   }),
@@ -56,12 +69,12 @@ export const STEP_TIME = {
     help: 'constant and per-token: factor on all times when max_num_seqs sequences run; 1 with a single one, linear between.',
   }),
   /** Replaces base latency plus bytes over bandwidth. */
-  kvCacheTransferLatency: optionalNumber(MILLISECONDS, {
+  kvCacheTransferLatency: optionalDuration(MILLISECONDS, {
     help: 'Time of a KV transfer, whatever its size.',
     unit: 'ms',
     unset: 'computed from link, missing bytes and active transfers',
   }),
-  kvCacheTransferTimePerToken: optionalNumber(MILLISECONDS, {
+  kvCacheTransferTimePerToken: optionalDuration(MILLISECONDS, {
     help: 'Time of a KV transfer per transferred token.',
     unit: 'ms',
     unset: 'computed from link, missing bytes and active transfers',

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { parseDuration } from './duration';
+import { resolveConfig } from './resolve-config';
+
+describe('a duration', () => {
+  it.each([
+    ['200ms', 200],
+    ['1.5s', 1500],
+    ['750us', 0.75],
+    ['750µs', 0.75],
+    ['250ns', 0.00025],
+    ['1m30s', 90_000],
+    ['1h', 3_600_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(parseDuration(text, 'ms')).toBe(ms);
+  });
+
+  it('may be wanted in seconds', () => {
+    expect(parseDuration('2m', 's')).toBe(120);
+  });
+
+  it.each(['', '5', 'ms', '5 ms', '-5ms', '5x', '5ms!'])('%j is none', (text) => {
+    expect(parseDuration(text, 'ms')).toBeUndefined();
+  });
+
+  it('or a plain number of milliseconds sets a latency', () => {
+    const latency = (given: string) =>
+      resolveConfig({ flags: { interTokenLatency: given } }).config.interTokenLatency;
+    expect([latency('250us'), latency('12'), latency('0.5')]).toEqual([0.25, 12, 0.5]);
+  });
+
+  it('is refused like a number when it is out of range or none', () => {
+    const failure = (given: string) => () => resolveConfig({ flags: { interTokenLatency: given } });
+    const expected = 'must be a number from 0 to 3600000, or a time like 200ms';
+    expect(failure('2h')).toThrow(`--inter-token-latency ${expected}; '2h' is not.`);
+    expect(failure('soon')).toThrow(expected);
+  });
+});

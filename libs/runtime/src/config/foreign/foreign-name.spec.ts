@@ -1,0 +1,198 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configFromEnv } from '../child-config';
+import { readConfigFile } from '../config-file';
+import { resolveConfig } from '../resolve-config';
+
+function resolved(content: string, env: Readonly<Record<string, string>> = {}) {
+  const file = join(mkdtempSync(join(tmpdir(), 'baton-foreign-')), 'f.yaml');
+  writeFileSync(file, content);
+  return resolveConfig({ file, env });
+}
+
+const XPYD_SIM = `
+mode: dual
+port: 8123
+latency:
+  prefill_delay_ms: 80
+  decode_delay_per_token_ms: 12.5
+logging:
+  request_log: requests.jsonl
+scheduling:
+  enabled: true
+  max_model_len: 4096
+  max_num_seqs: 32
+`;
+
+const LLM_D = `
+engine: vllm
+port: 8001
+model: "meta-llama/Llama-3.1-8B-Instruct"
+served-model-name:
+- "model1"
+max-num-seqs: 16
+max-waiting-queue-length: 500
+mode: random
+latency-calculator: per-token
+inter-token-latency: 12ms
+inter-token-latency-std-dev: 2ms
+prefill-overhead: 30ms
+prefill-time-per-token: 250us
+prefill-time-std-dev: 5ms
+kv-cache-transfer-time-per-token: 3us
+kv-cache-transfer-time-std-dev: 200us
+time-factor-under-load: 2.0
+max-loras: 2
+`;
+
+describe("xPyD-sim's configuration file", () => {
+  it('is taken with its own names, and its own defaults for delays it leaves out', () => {
+    const { config, notes } = resolved(XPYD_SIM);
+    expect(config).toMatchObject({
+      topology: '1A',
+      port: 8123,
+      stepTime: 'constant',
+      timeToFirstToken: 80,
+      kvCacheTransferLatency: 5,
+      interTokenLatency: 12.5,
+      maxModelLen: 4096,
+      maxNumSeqs: 32,
+    });
+    expect(notes).toEqual([
+      'logging.request_log has no effect: there is no log of requests; metrics and replay have what it holds.',
+    ]);
+  });
+
+  it('may name a profile, which comes before delays', () => {
+    const { config } = resolved('latency: {prefill_delay_ms: 9}\nprofile: fit.yaml\n');
+    expect(config.stepTime).toBe('polynomial');
+    expect(config.stepTimeFile).toBe('fit.yaml');
+  });
+
+  it('gives way to the environment, also with what it only implies', () => {
+    const env = { BATON_INTER_TOKEN_LATENCY: '7', BATON_KV_CACHE_TRANSFER_LATENCY: '3ms' };
+    const { config } = resolved('latency:\n  prefill_delay_ms: 9\n', env);
+    expect([config.interTokenLatency, config.kvCacheTransferLatency]).toEqual([7, 3]);
+  });
+});
+
+describe('variables of xPyD-sim', () => {
+  it('set what they mean, below our own', () => {
+    const env = {
+      XPYD_SIM_DECODE_DELAY_PER_TOKEN_MS: '20',
+      XPYD_SIM_MODEL: 'dummy',
+      XPYD_SIM_MAX_NUM_SEQS: '8',
+      BATON_MAX_NUM_SEQS: '9',
+      XPYD_SIM_SCHEDULING_ENABLED: 'false',
+    };
+    const { config, notes } = resolveConfig({ env });
+    expect(config).toMatchObject({
+      stepTime: 'constant',
+      timeToFirstToken: 50,
+      interTokenLatency: 20,
+      servedModelName: 'dummy',
+      maxNumSeqs: 9,
+    });
+    expect(notes).toEqual([
+      'XPYD_SIM_SCHEDULING_ENABLED has no effect: requests are always batched here.',
+    ]);
+    expect(configFromEnv(env)).toEqual(config);
+  });
+
+  it('do not let their defaults hide what a file says', () => {
+    const { config } = resolved('latency: {prefill_delay_ms: 99}\n', {
+      XPYD_SIM_KV_TRANSFER_DELAY_MS: '1',
+    });
+    expect([config.timeToFirstToken, config.kvCacheTransferLatency]).toEqual([99, 1]);
+  });
+
+  it.each([
+    [
+      { XPYD_SIM_PREFIL_DELAY_MS: '1' },
+      'unknown environment variable XPYD_SIM_PREFIL_DELAY_MS; did you mean XPYD_SIM_PREFILL_DELAY_MS?',
+    ],
+    [{ XPYD_SIM_PREFILL_DELAY_MS: 'x' }, 'XPYD_SIM_PREFILL_DELAY_MS must be a number'],
+    [{ XPYD_SIM_REQUIRE_API_KEY: 'k' }, 'XPYD_SIM_REQUIRE_API_KEY cannot be had: the API asks'],
+    [{ XPYD_SIM_MODE: 'decode' }, 'XPYD_SIM_MODE cannot be had: engines of one stage'],
+  ])('are refused in one sentence: %j', (env, sentence) => {
+    expect(() => resolveConfig({ env })).toThrow(sentence);
+  });
+});
+
+describe("llm-d-inference-sim's configuration file", () => {
+  it('is taken as it is, durations and all', () => {
+    const { config, notes } = resolved(LLM_D);
+    expect(config).toMatchObject({
+      port: 8001,
+      servedModelName: 'model1',
+      stepTime: 'per-token',
+      maxNumSeqs: 16,
+      maxWaitingRequests: 500,
+      interTokenLatency: 12,
+      interTokenLatencyStdDev: 2,
+      prefillOverhead: 30,
+      prefillTimePerToken: 0.25,
+      prefillTimeStdDev: 5,
+      kvCacheTransferTimePerToken: 0.003,
+      timeFactorUnderLoad: 2,
+    });
+    expect(notes.map((note) => note.split(' ')[0])).toEqual([
+      'kv_cache_transfer_time_std_dev',
+      'max_loras',
+    ]);
+  });
+
+  it('may keep latencies and the KV cache in sections', () => {
+    const { config } = resolved(
+      'latencies:\n  time-to-first-token: 100ms\n  inter-token-latency: 1s\nkvcache:\n  kv-cache-size: 2048\n',
+    );
+    expect(config).toMatchObject({
+      stepTime: 'constant',
+      timeToFirstToken: 100,
+      interTokenLatency: 1000,
+      numGpuBlocksOverride: 2048,
+    });
+  });
+});
+
+describe('latencies without a model', () => {
+  const stepTimeOf = (flags: Readonly<Record<string, string>>) => {
+    const { config, origins } = resolveConfig({ flags });
+    return [config.stepTime, origins.stepTime];
+  };
+
+  it("get the one that llm-d's rule of precedence gives them", () => {
+    expect(stepTimeOf({ timeToFirstToken: '100ms' })).toEqual(['constant', 'implied']);
+    expect(stepTimeOf({ prefillTimePerToken: '1' })).toEqual(['per-token', 'implied']);
+    expect(stepTimeOf({ interTokenLatency: '1' })).toEqual(['per-token', 'implied']);
+  });
+
+  it('leave a model alone that was named, and the default without them', () => {
+    expect(stepTimeOf({ stepTime: 'roofline', timeToFirstToken: '9' })).toEqual([
+      'roofline',
+      'flag',
+    ]);
+    expect(stepTimeOf({})).toEqual(['auto', 'default']);
+  });
+});
+
+describe('what cannot be had', () => {
+  it.each([
+    ['eos:\n  min_ratio: 0.5\n', 'f.yaml:2:3: eos.min_ratio cannot be had: answers have a length'],
+    ['warmup: {requests: 3}\n', 'warmup.requests cannot be had: warm-up is counted in steps'],
+    ['mode: echo\n', 'f.yaml:1:1: mode cannot be had: answers are simulated'],
+    ['engine: sglang\n', 'engine cannot be had: engines behave like those of vLLM'],
+    ['served-model-name: [a, b]\n', 'served_model_name cannot be had: a cluster serves its model'],
+    ['latency:\n  prefil_delay_ms: 1\n', "f.yaml:2:3: unknown option 'latency.prefil_delay_ms'"],
+    ['latency: 5\n', "f.yaml:1:1: unknown option 'latency'"],
+    ['latency: {prefill_delay_ms: fast}\n', 'time_to_first_token must be a number'],
+    [
+      'time_to_first_token: 1\nlatency: {prefill_delay_ms: 2}\n',
+      'time_to_first_token is given twice',
+    ],
+  ])('%j is refused in one sentence', (content, sentence) => {
+    expect(() => readConfigFile('f.yaml', content)).toThrow(sentence);
+  });
+});

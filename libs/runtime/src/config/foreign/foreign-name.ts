@@ -1,0 +1,66 @@
+import type { BatonConfig, ConfigKey } from '../config';
+import type { OptionValue } from '../option';
+import { LLM_D_NAMES } from './llm-d-names';
+import { XPYD_SIM_NAMES, XPYD_SIM_VARIABLES } from './xpyd-sim-names';
+
+/** What a name in a configuration of another simulator means here. */
+export type ForeignMeaning =
+  | {
+      readonly kind: 'option';
+      readonly key: ConfigKey;
+      /** What the option is given, where that is not the value itself. */
+      readonly value?: OptionValue;
+      /** What holds besides, unless it is set somewhere. */
+      readonly implies?: Partial<BatonConfig>;
+    }
+  /** It says what is so here anyway. */
+  | { readonly kind: 'granted' }
+  /** Accepted without effect, which is said. */
+  | { readonly kind: 'left-out'; readonly why: string }
+  /** It would change results in a way that cannot be had here. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** By the value that was given, where that matters. */
+export type ForeignName = ForeignMeaning | ((given: unknown) => ForeignMeaning);
+
+/** By name; a dot leads into a section. */
+export type ForeignNames = Readonly<Record<string, ForeignName>>;
+
+const FILE_NAMES = new Map(Object.entries({ ...LLM_D_NAMES, ...XPYD_SIM_NAMES }));
+const SECTIONS = new Set([...FILE_NAMES.keys()].flatMap((name) => sectionOf(name) ?? []));
+const VARIABLES = new Map(Object.entries(XPYD_SIM_VARIABLES));
+
+/** Prefix of variables that are refused when they are not known. */
+export const FOREIGN_PREFIX = 'XPYD_SIM_';
+
+/** Whether a key of a file is a section of another simulator's configuration. */
+export function isForeignSection(name: string): boolean {
+  return SECTIONS.has(name);
+}
+
+/** @param path name with underscores, a section before a dot */
+export function foreignMeaning(path: string, given: unknown): ForeignMeaning | undefined {
+  return meaningOf(FILE_NAMES.get(path), given);
+}
+
+export function foreignVariable(name: string, given: string): ForeignMeaning | undefined {
+  return meaningOf(VARIABLES.get(name), given);
+}
+
+/** Names that a misspelled one is compared with. */
+export function foreignNames(): readonly string[] {
+  return [...FILE_NAMES.keys()];
+}
+
+export function foreignVariables(): readonly string[] {
+  return [...VARIABLES.keys()];
+}
+
+function meaningOf(name: ForeignName | undefined, given: unknown): ForeignMeaning | undefined {
+  return typeof name === 'function' ? name(given) : name;
+}
+
+function sectionOf(name: string): string | undefined {
+  const dot = name.indexOf('.');
+  return dot < 0 ? undefined : name.slice(0, dot);
+}

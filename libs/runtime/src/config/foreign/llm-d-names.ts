@@ -1,0 +1,84 @@
+import type { BatonConfig, ConfigKey } from '../config';
+import { fileName } from '../names';
+import type { ForeignMeaning, ForeignName, ForeignNames } from './foreign-name';
+
+const same = (key: keyof BatonConfig): ForeignMeaning => ({ kind: 'option', key });
+
+/** Options that llm-d-inference-sim may also keep in a section `latencies`. */
+const LATENCIES: readonly ConfigKey[] = [
+  'timeToFirstToken',
+  'timeToFirstTokenStdDev',
+  'interTokenLatency',
+  'interTokenLatencyStdDev',
+  'kvCacheTransferLatency',
+  'kvCacheTransferTimePerToken',
+  'prefillOverhead',
+  'prefillTimePerToken',
+  'prefillTimeStdDev',
+  'timeFactorUnderLoad',
+];
+
+const TRANSFER_JITTER: ForeignMeaning = {
+  kind: 'left-out',
+  why: 'transfers of KV take the time they are given, without jitter',
+};
+const KV_EVENTS: ForeignMeaning = { kind: 'left-out', why: 'no KV events are published' };
+const LORA: ForeignMeaning = {
+  kind: 'left-out',
+  why: 'there are no LoRA adapters; requests for one are answered with 404',
+};
+
+/** Left empty it means llm-d's rule of precedence, which holds here without it. */
+const calculator: ForeignName = (given) =>
+  given === '' || given === null ? { kind: 'granted' } : { kind: 'option', key: 'stepTime' };
+
+const engine: ForeignName = (given) =>
+  given === 'vllm'
+    ? { kind: 'granted' }
+    : { kind: 'refused', why: 'engines behave like those of vLLM' };
+
+const servedModelName: ForeignName = (given) =>
+  Array.isArray(given) && given.length === 1
+    ? { kind: 'option', key: 'servedModelName', value: String(given[0]) }
+    : { kind: 'refused', why: 'a cluster serves its model under one name' };
+
+const KV_CACHE = {
+  kv_cache_size: same('numGpuBlocksOverride'),
+  enable_kvcache: same('enablePrefixCaching'),
+  block_size: same('blockSize'),
+  hash_seed: KV_EVENTS,
+  zmq_endpoint: KV_EVENTS,
+  zmq_max_connect_attempts: KV_EVENTS,
+  event_batch_size: KV_EVENTS,
+  use_vllm_map_event_format: KV_EVENTS,
+  kv_events_replay_endpoint: KV_EVENTS,
+  kv_events_replay_queue_size: KV_EVENTS,
+} as const;
+
+const JITTER = {
+  kv_cache_transfer_latency_std_dev: TRANSFER_JITTER,
+  kv_cache_transfer_time_std_dev: TRANSFER_JITTER,
+} as const;
+
+/** YAML of `llm-d-inference-sim --config`; what has the same name here is not listed. */
+export const LLM_D_NAMES: ForeignNames = {
+  engine,
+  latency_calculator: calculator,
+  served_model_name: servedModelName,
+  max_waiting_queue_length: same('maxWaitingRequests'),
+  max_request_body_size_mb: same('maxRequestBodyMb'),
+  lora_modules: LORA,
+  max_loras: LORA,
+  max_cpu_loras: LORA,
+  ...KV_CACHE,
+  ...JITTER,
+  ...inSection('kvcache', KV_CACHE),
+  ...inSection('latencies', JITTER),
+  ...inSection('latencies', Object.fromEntries(LATENCIES.map((key) => [fileName(key), same(key)]))),
+};
+
+function inSection(section: string, names: ForeignNames): ForeignNames {
+  return Object.fromEntries(
+    Object.entries(names).map(([name, meaning]) => [`${section}.${name}`, meaning]),
+  );
+}
