@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyChatTemplate, type ChatTurn } from './chat-template';
 import { defaultTokenizer } from './o200k-tokenizer';
-import { planOutput, visibleText } from './plan-output';
+import { planOutput } from './plan-output';
+import { visibleText } from './visible-text';
 
 const tokenizer = defaultTokenizer();
 const { imStart, imEnd } = tokenizer.special;

@@ -1,3 +1,4 @@
+import { callMarkup, REASONING_END } from './tool-calls';
 import type { Tokenizer } from './tokenizer';
 
 /** One turn of a conversation, its content already plain text. */
@@ -5,17 +6,23 @@ export interface ChatTurn {
   readonly role: string;
   readonly name?: string;
   readonly content: string;
+  /** Of an assistant: what it thought before the content. */
+  readonly reasoning?: string;
+  /** Of an assistant: functions that it called, after the content. */
+  readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
 }
 
 export interface ChatTemplateOptions {
   /** Opens the assistant's turn; default true. */
   readonly addGenerationPrompt?: boolean;
+  /** Leaves the last turn open, so that the answer goes on with it. Then no other turn is opened. */
+  readonly continueFinalTurn?: boolean;
   /** Stops early: a longer conversation gives exactly `limit + 1` ids. */
   readonly limit?: number;
 }
 
 /**
- * The prompt of a conversation in ChatML: `<|im_start|>role\ncontent<|im_end|>\n` per turn. Header, content and line break are encoded
+ * The prompt of a conversation in ChatML: `<|im_start|>role\ncontent<|im_end|>\n` per turn. Header, content, calls and line break are encoded
  * apart, so special tokens come from here only, and an answer that comes back as an assistant turn has the ids it was generated
  * with: the prompt and answer of one turn are a prefix of the next turn's prompt, as a prefix cache needs it.
  */
@@ -24,27 +31,65 @@ export function applyChatTemplate(
   turns: readonly ChatTurn[],
   options: ChatTemplateOptions = {},
 ): Int32Array {
-  const limit = options.limit ?? Infinity;
-  const { imStart, imEnd } = tokenizer.special;
-  const lineBreak = tokenizer.encode('\n');
-  const ids: number[] = [];
-  const append = (more: readonly number[]): void => {
-    for (const id of more) ids.push(id);
-  };
-  for (const turn of turns) {
-    if (ids.length > limit) break;
-    ids.push(imStart);
-    append(tokenizer.encode(headerOf(turn)));
-    append(tokenizer.encode(turn.content, limit));
-    ids.push(imEnd);
-    append(lineBreak);
+  const prompt = new ChatPrompt(tokenizer, options.limit ?? Infinity);
+  const isContinued = options.continueFinalTurn === true;
+  turns.forEach((turn, i) => {
+    prompt.open(turn);
+    if (!isContinued || i + 1 < turns.length) prompt.close();
+  });
+  if (!isContinued && (options.addGenerationPrompt ?? true)) {
+    prompt.open({ role: 'assistant', content: '' });
   }
-  if (options.addGenerationPrompt ?? true) {
-    ids.push(imStart);
-    append(tokenizer.encode('assistant\n'));
+  return prompt.ids();
+}
+
+class ChatPrompt {
+  private readonly collected: number[] = [];
+  private readonly lineBreak: readonly number[];
+
+  constructor(
+    private readonly tokenizer: Tokenizer,
+    private readonly limit: number,
+  ) {
+    this.lineBreak = tokenizer.encode('\n');
   }
-  if (ids.length > limit) ids.length = limit + 1;
-  return Int32Array.from(ids);
+
+  open(turn: ChatTurn): void {
+    if (this.isFull) return;
+    this.collected.push(this.tokenizer.special.imStart);
+    this.append(headerOf(turn));
+    if (turn.reasoning !== undefined && turn.reasoning !== '') {
+      this.append(turn.reasoning);
+      this.append(REASONING_END);
+    }
+    this.append(turn.content);
+    for (const call of turn.calls ?? []) {
+      const { opening, closing } = callMarkup(call.name);
+      this.append(opening);
+      this.append(call.arguments);
+      this.append(closing);
+    }
+  }
+
+  close(): void {
+    if (this.isFull) return;
+    this.collected.push(this.tokenizer.special.imEnd);
+    for (const id of this.lineBreak) this.collected.push(id);
+  }
+
+  ids(): Int32Array {
+    if (this.isFull) this.collected.length = this.limit + 1;
+    return Int32Array.from(this.collected);
+  }
+
+  private get isFull(): boolean {
+    return this.collected.length > this.limit;
+  }
+
+  private append(text: string): void {
+    if (text === '' || this.isFull) return;
+    for (const id of this.tokenizer.encode(text, this.limit)) this.collected.push(id);
+  }
 }
 
 function headerOf(turn: ChatTurn): string {

@@ -1,4 +1,7 @@
+import type { StructuredText } from './structured/structured-text';
+import type { Steering } from './steered-tokens';
 import type { Tokenizer } from './tokenizer';
+import type { ToolOffer } from './tool-calls';
 
 /** Output tokens that a sequence would have without any limit, from 1 (a length model of the workload library). */
 export type LengthModel = (seed: number, hash: number) => number;
@@ -21,6 +24,23 @@ export interface PlanInput {
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
   readonly lengthModel: LengthModel;
+  /** Which tokens are wanted and which are not. Concerns sentences alone. */
+  readonly steering?: Steering | undefined;
+  /** Confines the content; stop conditions do not apply to it. */
+  readonly constraint?: StructuredText | undefined;
+  /** Functions that may or must be called in place of content. */
+  readonly tools?: ToolOffer | undefined;
+  /** The reasoning before the answer; undefined: none. */
+  readonly reasoning?: ReasoningWish | undefined;
+}
+
+export interface ReasoningWish {
+  /** How long reasoning is by nature. */
+  readonly lengthModel: LengthModel;
+  /** Multiplies that length; above 0. */
+  readonly effort: number;
+  /** Most tokens, from 0; Infinity: no bound of its own. */
+  readonly maxTokens: number;
 }
 
 /** One sequence as it will be generated: fixed at admission, the same wherever and however often it runs. */
@@ -33,16 +53,35 @@ export interface OutputPlan {
   readonly stopReason: string | number | null;
   /** Names (prompt, model, seed, choice); log-probabilities hang on it. */
   readonly hash: number;
-  /** Present when stop strings or stop tokens hide text: else every token's text is visible at once. */
+  /** Present when a token's text is not visible as it is: else every token's text is visible at once. */
   readonly cut: TextCut | undefined;
+  /** What the tokens are, in order and without gap; undefined: all of them are content. */
+  readonly segments: readonly PlanSegment[] | undefined;
 }
 
-/** What a stop condition hides. Offsets are UTF-16 units of the whole generated text. */
+/** The visible text of a run of tokens, where it is not just what they spell. Offsets are UTF-16 units of the whole text of the run. */
 export interface TextCut {
-  /** The generated text, cut where the stop string begins (or ends, with `includeStop`). */
+  /** The text, cut where a stop string begins (or ends, with `includeStop`). */
   readonly text: string;
   /** End offset of each token in the uncut text. */
   readonly ends: Uint32Array;
   /** Characters a stream keeps back until the sequence ends. */
   readonly heldBack: number;
+}
+
+/**
+ * A run of tokens with one meaning. `call` opens a function call and shows nothing but the function's name, once its last token is there; the
+ * `arguments` follow it. `hidden` tokens are markup.
+ */
+export interface PlanSegment {
+  readonly kind: 'reasoning' | 'content' | 'call' | 'arguments' | 'hidden';
+  /** Tokens `[from, to)` of the sequence. */
+  readonly from: number;
+  readonly to: number;
+  /** As in the plan, for the tokens of this segment. */
+  readonly cut: TextCut | undefined;
+  /** Of the function, in `call` and `arguments`. */
+  readonly name: string;
+  /** Which call of the answer, from 0. */
+  readonly call: number;
 }

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultTokenizer } from './o200k-tokenizer';
 import type { PlanInput } from './output-plan';
-import { planOutput, visibleText } from './plan-output';
+import { planOutput } from './plan-output';
+import { visibleText } from './visible-text';
 
 const tokenizer = defaultTokenizer();
 const promptIds = Int32Array.from(tokenizer.encode('Tell me about the sea'));

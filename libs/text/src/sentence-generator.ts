@@ -112,6 +112,11 @@ export class SentenceGenerator {
     return words[(random >>> 8) % words.length]!;
   }
 
+  /** Uniform in [0, 1), for choices that are not about words. */
+  unit(): number {
+    return this.random() / 2 ** 32;
+  }
+
   private random(): number {
     this.seed = (this.seed + 0x6d2b_79f5) | 0;
     let x = Math.imul(this.seed ^ (this.seed >>> 15), 1 | this.seed);

@@ -16,7 +16,7 @@ const FINGERPRINT = 'vllm-0.27.0-3f2a9c1b';
 function planOf(text: string): OutputPlan {
   const tokenIds = Int32Array.from(tokenizer.encode(text));
   const ends = { count: tokenIds.length, endReason: 'stop', stopReason: null } as const;
-  return { tokenIds, ...ends, hash: 7, cut: undefined };
+  return { tokenIds, ...ends, hash: 7, cut: undefined, segments: undefined };
 }
 
 function chatRequest(dialect: Dialect, more: object = {}): GenerationRequest {

@@ -1,9 +1,10 @@
 import { type Json, jsonKey } from '../json';
-import { type Built, type InstanceBuilder, NONE, pointerOf, type Wish } from './instance-builder';
+
 import type { SchemaNode } from './schema-node';
+import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 
 /** An array of items that fulfil what stands at their place, with those that `contains` asks for. */
-export function buildArray(builder: InstanceBuilder, wish: Wish): Built {
+export function buildArray(builder: Search, wish: Wish): Built {
   return new ArrayBuilder(builder, wish).build();
 }
 
@@ -21,7 +22,7 @@ class ArrayBuilder {
   private readonly taken = new Set<string>();
 
   constructor(
-    private readonly builder: InstanceBuilder,
+    private readonly builder: Search,
     private readonly wish: Wish,
   ) {
     const { nodes } = wish;

@@ -1,8 +1,10 @@
 import { type Json, jsonObject } from '../json';
 import { EVERYTHING, StringLanguage } from '../regex/string-language';
-import { type Built, type InstanceBuilder, NONE, pointerOf, type Wish } from './instance-builder';
+
+import { writeName } from '../write-words';
 import { memberNodes } from './satisfies';
 import { FREE, type SchemaNode } from './schema-node';
+import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 
 /** Chance of a property that is not required. */
 const OPTIONAL_CHANCE = 0.6;
@@ -10,7 +12,7 @@ const NAME_ATTEMPTS = 40;
 const TEXT: SchemaNode = { ...FREE, pointer: '', types: new Set(['string']) };
 
 /** An object with all required properties, some others, and as many as are asked for. */
-export function buildObject(builder: InstanceBuilder, wish: Wish): Built {
+export function buildObject(builder: Search, wish: Wish): Built {
   return new ObjectBuilder(builder, wish).build();
 }
 
@@ -22,7 +24,7 @@ class ObjectBuilder {
   private readonly values = new Map<string, Json>();
 
   constructor(
-    private readonly builder: InstanceBuilder,
+    private readonly builder: Search,
     private readonly wish: Wish,
   ) {
     this.nodes = wish.nodes;
@@ -145,7 +147,8 @@ class ObjectBuilder {
       return language.sample(builder.tools.random, 8 + attempt);
     }
     const names = nodes.flatMap(({ object }) => object.names ?? []);
-    if (names.length === 0) return builder.name() + (attempt < 8 ? '' : String(attempt));
+    if (names.length === 0)
+      return writeName(builder.tools.random) + (attempt < 8 ? '' : String(attempt));
     const before = builder.failure;
     const built = builder.build({
       nodes: [...names, TEXT],

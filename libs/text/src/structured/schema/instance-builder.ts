@@ -1,15 +1,18 @@
-import type { RandomStream } from '@baton/kernel';
 import { type Json, jsonKey, type JsonType } from '../json';
-import { writeName } from '../write-words';
 import { buildArray } from './build-array';
 import { buildNumber } from './build-number';
 import { buildObject } from './build-object';
-import type { StringBuilder } from './build-string';
-import type { Costs } from './costs';
 import { type Choice, expand, type Expansion } from './expand';
-import type { Validator } from './satisfies';
 import type { SchemaNode } from './schema-node';
-import type { WorkBudget } from './work-budget';
+import {
+  type Built,
+  type BuilderTools,
+  type Failure,
+  NONE,
+  pointerOf,
+  type Search,
+  type Wish,
+} from './search';
 
 const MAX_DEPTH = 64;
 /** Values that are tried for one type, since `not`, `oneOf` and the like are tested, not constructed. */
@@ -21,48 +24,15 @@ const MAX_HINT_DEPTH = 4;
 const SUGGESTION_CHANCE = 0.4;
 const PLAIN_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
-/** What all values of one search share. */
-export interface BuilderTools {
-  readonly random: RandomStream;
-  readonly costs: Costs;
-  readonly validator: Validator;
-  readonly strings: StringBuilder;
-  readonly budget: WorkBudget;
-  /** 0: only what is required, each choice the cheapest. Above: more of everything. */
-  readonly ease: number;
-}
-
-/** A value that is asked for. */
-export interface Wish {
-  readonly nodes: readonly SchemaNode[];
-  readonly nots?: readonly SchemaNode[];
-  /** Steps below the root. */
-  readonly depth: number;
-  /** Keys (`jsonKey`) that are taken already. */
-  readonly avoid?: ReadonlySet<string>;
-}
-
-/** Where and why no value was found. */
-export interface Failure {
-  readonly pointer: string;
-  readonly reason: string;
-}
-
-/** A value, or `NONE`: null is a value. */
-export const NONE = Symbol('no value');
-export type Built = Json | typeof NONE;
-
 /**
  * Searches for a value that fulfils several schemas at once. Choices (`anyOf`, `oneOf`, conditions, types) are tried one after the other in an order
  * that the random stream gives; what the keywords of a type say is constructed; everything is checked before it is handed on.
  */
-export class InstanceBuilder {
-  /** Of the innermost value that could not be found. */
+export class InstanceBuilder implements Search {
   failure: Failure | undefined;
 
   constructor(readonly tools: BuilderTools) {}
 
-  /** How much is added to what is required at a depth: values get leaner towards the leaves. */
   easeAt(depth: number): number {
     return Math.max(0, this.tools.ease - Math.floor(depth / 2));
   }
@@ -205,10 +175,6 @@ export class InstanceBuilder {
         return buildObject(this, { ...wish, nodes });
     }
   }
-
-  name(): string {
-    return writeName(this.tools.random);
-  }
 }
 
 interface SearchState {
@@ -265,8 +231,4 @@ function byHints(nodes: readonly SchemaNode[], types: readonly JsonType[]): Json
     });
   const hinted = types.filter(isHinted);
   return [...hinted, ...types.filter((type) => !hinted.includes(type))];
-}
-
-export function pointerOf(nodes: readonly SchemaNode[]): string {
-  return nodes[0]?.pointer ?? '';
 }

@@ -4,10 +4,11 @@ import { type Json, writeJson } from '../json';
 import type { StructuredText, WriteOptions } from '../structured-text';
 import { StringBuilder } from './build-string';
 import { Costs } from './costs';
-import { InstanceBuilder, NONE } from './instance-builder';
+import { InstanceBuilder } from './instance-builder';
 import { readSchema } from './read-schema';
 import { Validator } from './satisfies';
 import type { SchemaNode } from './schema-node';
+import { NONE } from './search';
 import { WorkBudget } from './work-budget';
 
 /** Schemas visited and values tried for one text: a fifth of a second at the most. */

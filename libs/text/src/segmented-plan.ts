@@ -1,0 +1,146 @@
+import { hashString, mix } from '@baton/kernel';
+import { encodeText } from './encode-text';
+import type { OutputPlan, PlanInput, PlanSegment } from './output-plan';
+import { callMarkup, decideCalls, type OfferedTool, REASONING_END } from './tool-calls';
+import { writeConstrained } from './write-constrained';
+import { tokenSource, writeSentences, type WrittenTokens } from './write-sentences';
+
+const REASONING = hashString('reasoning');
+/** Degrees of detail of arguments, the leanest last. */
+const EASES = [2, 1, 0] as const;
+
+interface Seeds {
+  readonly hash: number;
+  readonly structuredSeed: number;
+  readonly startsBare: boolean;
+}
+
+/** Puts an output together from reasoning, content and function calls, within one limit of tokens. */
+export class SegmentedPlan {
+  private readonly ids: number[] = [];
+  private readonly segments: PlanSegment[] = [];
+  private isCut = false;
+  private stopReason: string | number | null = null;
+
+  constructor(
+    private readonly input: PlanInput,
+    private readonly seeds: Seeds,
+  ) {}
+
+  make(): OutputPlan {
+    const { hash, structuredSeed } = this.seeds;
+    const calls =
+      this.input.tools === undefined ? [] : decideCalls(this.input.tools, structuredSeed);
+    this.addReasoning();
+    if (calls.length > 0) this.addCalls(calls);
+    else this.addContent();
+    return {
+      tokenIds: Int32Array.from(this.ids),
+      count: this.ids.length,
+      endReason: this.isCut ? 'length' : 'stop',
+      stopReason: this.stopReason,
+      hash,
+      cut: undefined,
+      segments: this.segments,
+    };
+  }
+
+  private get room(): number {
+    return this.input.maxTokens - this.ids.length;
+  }
+
+  private addReasoning(): void {
+    const { input } = this;
+    const hash = mix(this.seeds.hash, REASONING);
+    const wanted = Math.min(reasoningLength(input, hash), input.maxTokens);
+    if (wanted === 0) return;
+    const wish = { input, hash, maxTokens: wanted, minTokens: 0, startsBare: true };
+    const tokens = tokenSource(wish, wanted);
+    const tokenIds = Int32Array.from({ length: wanted }, () => tokens.next());
+    this.add('reasoning', { tokenIds, cut: undefined });
+    this.addText('hidden', REASONING_END, { name: '', call: 0 });
+  }
+
+  private addContent(): void {
+    const { input, room } = this;
+    if (room <= 0) return;
+    const minTokens = Math.max(0, input.minTokens - this.ids.length);
+    const written = this.contentOf(room, minTokens);
+    this.add('content', written);
+    this.isCut = written.endReason === 'length';
+    this.stopReason = written.stopReason;
+  }
+
+  private contentOf(maxTokens: number, minTokens: number): WrittenTokens {
+    const { input, seeds } = this;
+    const { constraint, tokenizer } = input;
+    if (constraint !== undefined) {
+      const seed = seeds.structuredSeed;
+      return writeConstrained(tokenizer, { constraint, seed, maxTokens, minTokens });
+    }
+    const startsBare = this.ids.length > 0 || seeds.startsBare;
+    return writeSentences({ input, hash: seeds.hash, maxTokens, minTokens, startsBare });
+  }
+
+  /** As many calls as there is room for, the first one in any case. */
+  private addCalls(calls: readonly OfferedTool[]): void {
+    for (let call = 0; call < calls.length; call++) {
+      const { name, arguments: args } = calls[call]!;
+      const text = this.fittingArguments(calls[call]!, call);
+      if (text === undefined && call > 0) return;
+      const { opening, closing } = callMarkup(name);
+      this.addText('call', opening, { name, call });
+      const seed = mix(this.seeds.structuredSeed, call);
+      this.addText('arguments', text ?? args.write(seed, { ease: 0 }), { name, call });
+      this.addText('hidden', closing, { name, call });
+    }
+  }
+
+  /** The richest arguments with which the call fits the limit. */
+  private fittingArguments(
+    { name, arguments: args }: OfferedTool,
+    call: number,
+  ): string | undefined {
+    const { tokenizer } = this.input;
+    const { opening, closing } = callMarkup(name);
+    const markup = tokenizer.encode(opening).length + tokenizer.encode(closing).length;
+    const room = this.room - markup;
+    if (room <= 0) return undefined;
+    const seed = mix(this.seeds.structuredSeed, call);
+    return EASES.map((ease) => args.write(seed, { ease })).find(
+      (text) => tokenizer.encode(text, room).length < room,
+    );
+  }
+
+  private addText(kind: PlanSegment['kind'], text: string, of: CallName): void {
+    if (this.room <= 0) {
+      this.isCut = true;
+      return;
+    }
+    const encoded = encodeText(this.input.tokenizer, text, this.room);
+    this.add(kind, encoded, of);
+    // Whoever fills the last place needs one more for the end.
+    if (this.room === 0) this.isCut = true;
+  }
+
+  private add(
+    kind: PlanSegment['kind'],
+    { tokenIds, cut }: Pick<PlanSegment, 'cut'> & { readonly tokenIds: Int32Array },
+    { name, call }: CallName = { name: '', call: 0 },
+  ): void {
+    const from = this.ids.length;
+    for (const id of tokenIds) this.ids.push(id);
+    this.segments.push({ kind, from, to: this.ids.length, cut, name, call });
+  }
+}
+
+interface CallName {
+  readonly name: string;
+  readonly call: number;
+}
+
+function reasoningLength({ reasoning, seed }: PlanInput, hash: number): number {
+  if (reasoning === undefined) return 0;
+  const { lengthModel, effort, maxTokens } = reasoning;
+  return Math.min(maxTokens, Math.max(1, Math.round(lengthModel(seed, hash) * effort)));
+}

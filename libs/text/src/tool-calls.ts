@@ -1,0 +1,53 @@
+import { RandomStream } from '@baton/kernel';
+import type { StructuredText } from './structured/structured-text';
+
+/** More calls than this are never made at once. */
+const MAX_CALLS = 8;
+
+/** A function that may be called. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly arguments: StructuredText;
+}
+
+/** The functions of a request and what is known of how to use them. */
+export interface ToolOffer {
+  /** Those that may be called: at least one. */
+  readonly tools: readonly OfferedTool[];
+  /** True: at least one is called. False: chance decides. */
+  readonly isRequired: boolean;
+  /** Several calls in one answer are allowed. */
+  readonly isParallel: boolean;
+  /** Chance of a call where none is required, in [0, 1]. */
+  readonly callProbability: number;
+  /** Chance of each further call, in [0, 1]. */
+  readonly extraCallProbability: number;
+}
+
+/** The calls that an answer makes; none when it is text. A function of the offer and the seed. */
+export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedTool[] {
+  const random = RandomStream.root(seed).stream('tool calls');
+  const isWanted = random.unit() < offer.callProbability;
+  if (!offer.isRequired && !isWanted) return [];
+  const pick = (): OfferedTool => offer.tools[random.integer(offer.tools.length)]!;
+  const calls = [pick()];
+  while (
+    offer.isParallel &&
+    calls.length < MAX_CALLS &&
+    random.unit() < offer.extraCallProbability
+  ) {
+    calls.push(pick());
+  }
+  return calls;
+}
+
+/** How a call is spelled, in an answer and in the prompt of the next turn alike: before its arguments and behind them. */
+export function callMarkup(name: string): { readonly opening: string; readonly closing: string } {
+  return {
+    opening: `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": `,
+    closing: '}\n</tool_call>\n',
+  };
+}
+
+/** How reasoning is told from the answer. Its opening tag belongs to the prompt's template. */
+export const REASONING_END = '\n</think>\n\n';

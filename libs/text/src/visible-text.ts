@@ -1,0 +1,26 @@
+import type { OutputPlan, PlanSegment, TextCut } from './output-plan';
+import type { Tokenizer } from './tokenizer';
+
+/** The visible content of the first `count` tokens once the sequence has ended there. */
+export function visibleText(tokenizer: Tokenizer, plan: OutputPlan, count = plan.count): string {
+  if (plan.segments === undefined) {
+    return textOf(tokenizer, plan.tokenIds.subarray(0, count), plan.cut);
+  }
+  const contents = plan.segments.filter(({ kind }) => kind === 'content');
+  return contents.map((segment) => segmentText(tokenizer, { plan, segment, count })).join('');
+}
+
+/** The visible text of one segment when the sequence has ended after `count` tokens. */
+export function segmentText(
+  tokenizer: Tokenizer,
+  { plan, segment, count }: { plan: OutputPlan; segment: PlanSegment; count: number },
+): string {
+  const to = Math.max(segment.from, Math.min(segment.to, count));
+  return textOf(tokenizer, plan.tokenIds.subarray(segment.from, to), segment.cut);
+}
+
+function textOf(tokenizer: Tokenizer, ids: Int32Array, cut: TextCut | undefined): string {
+  if (cut === undefined) return tokenizer.decode(ids);
+  const end = ids.length === 0 ? 0 : (cut.ends[ids.length - 1] ?? cut.text.length);
+  return cut.text.slice(0, end);
+}

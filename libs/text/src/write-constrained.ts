@@ -1,0 +1,42 @@
+import { encodeText } from './encode-text';
+import type { StructuredText } from './structured/structured-text';
+import type { Tokenizer } from './tokenizer';
+import type { WrittenTokens } from './write-sentences';
+
+/** Degrees of detail in the order in which they are tried: the usual one, leaner ones while the limit is too low. */
+const USUAL_EASES = [2, 1, 0] as const;
+const MOST_EASE = 3;
+/** A text of more characters per token of its limit is not encoded in full to see that it is too long. */
+const MAX_CHARACTERS_PER_TOKEN = 128;
+
+export interface ConstrainedWish {
+  readonly constraint: StructuredText;
+  readonly seed: number;
+  readonly maxTokens: number;
+  readonly minTokens: number;
+}
+
+/**
+ * A text under a constraint. It is whole and ends with `stop` when some text of the constraint fits the limit; else it is the beginning of the leanest one
+ * and ends with `length`. Fewer tokens than `minTokens` come only when the constraint's richest text has no more.
+ */
+export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): WrittenTokens {
+  const { constraint, seed, maxTokens, minTokens } = wish;
+  const attempt = (ease: number): WrittenTokens => {
+    const text = constraint.write(seed, { ease });
+    const most = (maxTokens + 1) * MAX_CHARACTERS_PER_TOKEN;
+    const { tokenIds, cut } = encodeText(tokenizer, text.slice(0, most), maxTokens);
+    // As with any text, an end exactly at the limit would need one token more.
+    const isWhole = tokenIds.length < maxTokens && text.length <= most;
+    return { tokenIds, cut, endReason: isWhole ? 'stop' : 'length', stopReason: null };
+  };
+  for (const ease of USUAL_EASES) {
+    const written = attempt(ease);
+    if (written.endReason === 'length' && ease > 0) continue;
+    if (written.tokenIds.length >= minTokens) return written;
+    const richer = attempt(MOST_EASE);
+    const isBetter = richer.tokenIds.length > written.tokenIds.length;
+    return isBetter && richer.endReason === 'stop' ? richer : written;
+  }
+  return attempt(0);
+}
