@@ -10,6 +10,7 @@ import {
 } from '@baton/runtime';
 import { poolOf, scenarioOf } from '../scenario/scenario-of';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
+import type { WorkloadFlags } from '../workload/workload-options';
 import { openProgress } from './progress';
 import type { ReplayFlags } from './replay-flags';
 
@@ -18,6 +19,8 @@ export interface Prepared {
   readonly config: BatonConfig;
   readonly loaded: LoadedWorkload;
   readonly scenario: ClusterScenario;
+  /** Sentences that the user should see. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -26,30 +29,33 @@ export interface Prepared {
  * @throws UsageError, one sentence
  */
 export async function prepare(flags: ReplayFlags): Promise<Prepared> {
-  const { config } = resolveConfig({
+  const { config, notes } = resolveConfig({
     flags: flags.config,
     env: process.env,
     file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
   });
   try {
-    const loaded = await load(config, flags);
+    const loaded = await loadWithProgress(config, flags.workload, contextOf(config));
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const scenario = scenarioOf(config, loaded.workload, { leap, ...bound });
-    return { config, loaded, scenario };
+    return { config, loaded, scenario, notes: [...notes, ...loaded.notes] };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-async function load(config: BatonConfig, { workload }: ReplayFlags): Promise<LoadedWorkload> {
-  const { seed, blockSize } = config;
-  const maxModelLen = contextOf(config);
+/** The workload that the flags ask for, for engines with a context of `maxModelLen` tokens; a bar shows how far a long file is read. */
+export async function loadWithProgress(
+  { seed, blockSize }: BatonConfig,
+  flags: WorkloadFlags,
+  maxModelLen: number,
+): Promise<LoadedWorkload> {
   const progress = await openProgress('reading');
   try {
     const onProgress = progress.update.bind(progress);
-    return await loadWorkload(workload, { seed, blockSize, maxModelLen, onProgress });
+    return await loadWorkload(flags, { seed, blockSize, maxModelLen, onProgress });
   } finally {
     progress.end();
   }
@@ -60,17 +66,29 @@ export function resolvedOptions(
   { config, loaded }: Prepared,
   flags: ReplayFlags,
 ): Record<string, unknown> {
-  const { source, workload } = loaded;
-  const asked = Object.entries(flags.workload).map(([name, value]) => [fileName(name), value]);
-  const shown = configKeys().filter((key) => config[key] !== undefined && !optionOf(key).hidden);
   return {
-    ...Object.fromEntries(shown.map((key) => [fileName(key), config[key]])),
-    workload: {
-      source: source.kind === 'trace' ? source.format : source.name,
-      ...Object.fromEntries(asked),
-      requests: workload.count,
-    },
+    ...shownConfig(config),
+    workload: shownWorkload(loaded, flags.workload),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+  };
+}
+
+/** Options that are set, by the names that files have. */
+export function shownConfig(config: BatonConfig): Record<string, unknown> {
+  const shown = configKeys().filter((key) => config[key] !== undefined && !optionOf(key).hidden);
+  return Object.fromEntries(shown.map((key) => [fileName(key), config[key]]));
+}
+
+/** The workload as it was asked for, and how many requests it has. */
+export function shownWorkload(
+  { source, workload }: LoadedWorkload,
+  flags: WorkloadFlags,
+): Record<string, unknown> {
+  const asked = Object.entries(flags).map(([name, value]) => [fileName(name), value]);
+  return {
+    source: source.kind === 'trace' ? source.format : source.name,
+    ...Object.fromEntries(asked),
+    requests: workload.count,
   };
 }
 

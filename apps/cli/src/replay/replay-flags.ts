@@ -77,7 +77,8 @@ export function readReplayFlags(given: Flags): ReplayFlags {
   };
 }
 
-function partConfig(flags: Flags): { config: Flags; own: Flags } {
+/** Parts the options of the configuration from a command's own flags. */
+export function partConfig(flags: Flags): { config: Flags; own: Flags } {
   const isConfig = ([name]: [string, FlagValue]): boolean => isConfigKey(keyOf(name));
   const entries = Object.entries(flags);
   return {
@@ -94,7 +95,8 @@ function withShortNames(config: Flags, { tp }: Flags): Flags {
   return { ...config, tensorParallelSize: tp };
 }
 
-function readSlo(text: string | undefined): Slo | undefined {
+/** @throws UsageError */
+export function readSlo(text: string | undefined): Slo | undefined {
   if (text === undefined) return undefined;
   try {
     return parseSlo(text);
@@ -113,6 +115,6 @@ function readConcurrency(text: string | undefined): number | undefined {
   );
 }
 
-function textOf(value: FlagValue | undefined): string | undefined {
+export function textOf(value: FlagValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

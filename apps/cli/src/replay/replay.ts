@@ -23,7 +23,7 @@ export async function replay(given: Flags): Promise<void> {
     return;
   }
   const prepared = await prepare(flags);
-  for (const note of prepared.loaded.notes) say(note);
+  for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepLog(TRACED_STEPS) : undefined;
   const { run, wallSeconds } = await timed(prepared.scenario, steps);
   const summary = summarise(run, {

@@ -25,11 +25,26 @@ export interface ResultParts {
  *
  * @throws Failure when a file cannot be written
  */
-export async function writeResultFiles(folder: string, parts: ResultParts): Promise<string[]> {
+export function writeResultFiles(folder: string, parts: ResultParts): Promise<string[]> {
+  return writeFiles(folder, contents(parts));
+}
+
+/** A file's name and its text, whole or in pieces. */
+export type NamedContent = readonly [name: string, content: string | Iterable<string>];
+
+/**
+ * Writes files into a folder, which is made if need be, and returns their names.
+ *
+ * @throws Failure when one cannot be written
+ */
+export async function writeFiles(
+  folder: string,
+  files: AsyncIterable<NamedContent>,
+): Promise<string[]> {
   try {
     await mkdir(folder, { recursive: true });
     const names: string[] = [];
-    for await (const [name, content] of contents(parts)) {
+    for await (const [name, content] of files) {
       await write(join(folder, name), content);
       names.push(name);
     }
@@ -44,9 +59,7 @@ export function summaryJson(summary: Summary): string {
   return `${JSON.stringify(summary, null, 2)}\n`;
 }
 
-async function* contents(
-  parts: ResultParts,
-): AsyncGenerator<readonly [string, string | Iterable<string>]> {
+async function* contents(parts: ResultParts): AsyncGenerator<NamedContent> {
   const report = await import('@baton/report');
   const { run, summary, slo, steps } = parts;
   yield ['summary.json', summaryJson(summary)];
