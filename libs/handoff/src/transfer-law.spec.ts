@@ -1,11 +1,14 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
+import type { AnyId } from './id-map';
 import { TransferSet } from './transfer-set';
 import type { CompletedTransfer, TransferStart } from './transfer-set';
 
+type Start = TransferStart<AnyId>;
+
 /** The law of `TransferSet` in its plainest words: every change settles every transfer whose rate it changes, in the order of arithmetic. */
 interface Plain {
-  readonly start: TransferStart;
+  readonly start: Start;
   bytesLeft: number;
   sinceUs: number;
   bytesPerUs: number;
@@ -14,13 +17,13 @@ interface Plain {
 
 class PlainTransfers {
   private transfers: Plain[] = [];
-  private readonly sourceRates = new Map<string, number>();
-  private readonly targetRates = new Map<string, number>();
-  private readonly announced = new Map<string, number>();
+  private readonly sourceRates = new Map<AnyId, number>();
+  private readonly targetRates = new Map<AnyId, number>();
+  private readonly announced = new Map<AnyId, number>();
   private nowUs = 0;
-  readonly done: CompletedTransfer[] = [];
+  readonly done: CompletedTransfer<AnyId>[] = [];
 
-  start(start: TransferStart): void {
+  start(start: Start): void {
     this.advance(start.nowUs);
     this.sourceRates.set(start.sourceId, start.sourceBytesPerSecond);
     this.targetRates.set(start.targetId, start.targetBytesPerSecond);
@@ -33,12 +36,12 @@ class PlainTransfers {
     this.settle();
   }
 
-  cancel(id: string, nowUs: number): boolean {
+  cancel(id: AnyId, nowUs: number): boolean {
     this.advance(nowUs);
     return this.remove(id);
   }
 
-  setSourceShare(sourceId: string, activeReads: number, nowUs: number): void {
+  setSourceShare(sourceId: AnyId, activeReads: number, nowUs: number): void {
     this.advance(nowUs);
     if (this.count('sourceId', sourceId) > 0) this.announced.set(sourceId, activeReads);
     this.settle();
@@ -62,7 +65,7 @@ class PlainTransfers {
     return this.transfers.find(({ completesUs }) => completesUs === firstUs);
   }
 
-  private remove(id: string): boolean {
+  private remove(id: AnyId): boolean {
     const found = this.transfers.find(({ start }) => start.id === id);
     if (found === undefined) return false;
     const { sourceId } = found.start;
@@ -73,7 +76,7 @@ class PlainTransfers {
     return true;
   }
 
-  private count(end: 'sourceId' | 'targetId', id: string): number {
+  private count(end: 'sourceId' | 'targetId', id: AnyId): number {
     return this.transfers.filter(({ start }) => start[end] === id).length;
   }
 
@@ -100,9 +103,9 @@ class PlainTransfers {
 
 /** Both sets through the same random life. */
 class Pair {
-  readonly set = new TransferSet();
+  readonly set = new TransferSet<AnyId>();
   readonly plain = new PlainTransfers();
-  readonly seen: CompletedTransfer[] = [];
+  readonly seen: CompletedTransfer<AnyId>[] = [];
   private readonly random: RandomStream;
   private nowUs = 0;
   private started = 0;
@@ -131,10 +134,10 @@ class Pair {
 
   private start(): void {
     const { random } = this;
-    const start: TransferStart = {
-      id: `t${this.started++}`,
-      sourceId: `p${random.integer(3)}`,
-      targetId: `d${random.integer(4)}`,
+    const start: Start = {
+      id: idOf(this.started++),
+      sourceId: idOf(random.integer(3)),
+      targetId: idOf(random.integer(4)),
       bytes: random.integer(20) === 0 ? 0 : random.integer(3) * 500_000 + random.integer(9_999),
       baseLatencyUs: random.integer(2) * random.integer(300),
       sourceBytesPerSecond: random.integer(9) === 0 ? 2.5e9 : 1e9 + random.integer(2) * 7e8,
@@ -147,13 +150,13 @@ class Pair {
   }
 
   private cancel(): void {
-    const id = `t${Math.max(0, this.started - 1 - this.random.integer(6))}`;
+    const id = idOf(Math.max(0, this.started - 1 - this.random.integer(6)));
     const isCancelled = this.plain.cancel(id, this.nowUs);
     expect(this.set.cancel(id, this.nowUs), `seed ${this.seed}`).toBe(isCancelled);
   }
 
   private share(): void {
-    const sourceId = `p${this.random.integer(3)}`;
+    const sourceId = idOf(this.random.integer(3));
     const activeReads = 1 + this.random.integer(6);
     this.set.setSourceShare(sourceId, activeReads, this.nowUs);
     this.plain.setSourceShare(sourceId, activeReads, this.nowUs);
@@ -164,6 +167,11 @@ class Pair {
     this.plain.advance(untilUs);
     expect(this.seen, `seed ${this.seed}`).toEqual(this.plain.done);
   }
+}
+
+/** Names and integers do the same. */
+function idOf(n: number): AnyId {
+  return n % 2 === 0 ? n : `n${n}`;
 }
 
 describe('a set of transfers', () => {
