@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const DATA = join(__dirname, '..', '..', '..', 'data');
+
+/** The lines of a file that ships, without its last line break. */
+export function linesOf(...path: string[]): string[] {
+  return readFileSync(join(DATA, ...path), 'utf8')
+    .trimEnd()
+    .split(/\r?\n/);
+}
+
+/** The rows of a CSV without quotes, by the names of its columns. */
+export function rowsOf(...path: string[]): Readonly<Record<string, string>>[] {
+  const [head = '', ...lines] = linesOf(...path);
+  const names = head.split(',');
+  return lines.map((line) => {
+    const cells = line.split(',');
+    return Object.fromEntries(names.map((name, i) => [name, cells[i] ?? '']));
+  });
+}

@@ -1,0 +1,193 @@
+import type { RunRecord } from '@baton/analysis';
+import { simulate } from '@baton/cluster';
+import {
+  buildStepTimeModel,
+  findGpu,
+  findModel,
+  type ModelGeometry,
+  parameterCount,
+  type StepTimeModel,
+  type StepTimeProfile,
+} from '@baton/hardware';
+import { WorkloadBuilder, type Workload } from '@baton/workload';
+import { linesOf, rowsOf } from './files';
+import type { Finding } from './finding';
+import { aggregatedScenario } from './one-engine';
+
+const POINTS = ['measured', 'silybench-h100-qwen3-8b', 'perf_points_bf16.csv'];
+const PART = 'vLLM 0.30, Qwen3-8B BF16 on one H100, closed loop';
+const AIMS = { itl: 5, throughput: 5, ttft: 10 } as const;
+/** What the measured engine had: its KV, the budget that its P99 ITL shows, and slots for the largest concurrency. */
+const ENGINE = {
+  numBlocks: 377_024 / 16,
+  maxNumBatchedTokens: 8_192,
+  maxNumSeqs: 1_024,
+};
+/** The points that are fitted to. */
+const FIT_SHAPE = 'chat-128-128';
+
+interface Point {
+  readonly name: string;
+  readonly concurrency: number;
+  readonly prompts: number;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly itlMs: number;
+  readonly tokensPerSecond: number;
+  readonly ttftP95Ms: number;
+}
+
+interface Fitted {
+  /** Linear part of a step, ms, by its tokens. */
+  readonly linear: readonly (readonly [number, number])[];
+  /** From the client's sending to the engine, and of the first token back. */
+  readonly requestMs: number;
+}
+
+/**
+ * A closed loop at several concurrencies and three shapes. Step times begin as those of Llama-3.1-8B on an H100, measured operator by operator, and are carried over to
+ * Qwen3-8B by geometry: linear work by parameters, attention by layers. The linear part of small steps and one constant per request are then fitted to one shape;
+ * the two other shapes are the test.
+ */
+export function h100ClosedLoop(): { findings: Finding[]; note: string } {
+  const points = rowsOf(...POINTS).map(pointOf);
+  const isFit = ({ name }: Point): boolean => name === FIT_SHAPE;
+  const fitted = fit(points.filter(isFit));
+  const findings = points.flatMap((point) => findingsOf(point, fitted, isFit(point)));
+  const steps = fitted.linear.map(([tokens, ms]) => `${tokens}: ${ms.toFixed(2)}`).join(', ');
+  const note =
+    `Fitted to ${FIT_SHAPE}: the linear part of steps by tokens, ms (${steps}), from the median ITL; ` +
+    `${fitted.requestMs.toFixed(1)} ms per request, from the TTFT at concurrency 1.`;
+  return { findings, note };
+}
+
+function pointOf(row: Readonly<Record<string, string>>): Point {
+  return {
+    name: row['workload'] ?? '',
+    concurrency: Number(row['concurrency']),
+    prompts: Number(row['num_prompts']),
+    promptTokens: Number(row['input_len']),
+    outputTokens: Number(row['output_len']),
+    itlMs: Number(row['itl_median_ms']),
+    tokensPerSecond: Number(row['output_throughput']),
+    ttftP95Ms: Number(row['ttft_p95_ms']),
+  };
+}
+
+/** What of a measured step with as many tokens as requests is not attention, by the attention of the carried-over profile. */
+function fit(points: readonly Point[]): Fitted {
+  const [g0, g1, g2] = carriedOver().decodeAttentionMs;
+  const linear = points.map(({ concurrency, promptTokens, outputTokens, itlMs }) => {
+    const context = concurrency * (promptTokens + outputTokens / 2);
+    return [concurrency, itlMs - g0 - g1 * concurrency - g2 * context] as const;
+  });
+  const alone = points.find(({ concurrency }) => concurrency === 1)!;
+  const bare = ran(alone, { linear, requestMs: 0 });
+  return { linear, requestMs: alone.ttftP95Ms - bare.ttftP95Ms };
+}
+
+function findingsOf(point: Point, fitted: Fitted, isFitted: boolean): Finding[] {
+  const ours = ran(point, fitted);
+  const shape = `${point.promptTokens} in, ${point.outputTokens} out, concurrency ${point.concurrency}`;
+  const base = { part: PART, isFitted };
+  return [
+    {
+      ...base,
+      what: `${shape}: median ITL`,
+      theirs: point.itlMs,
+      ours: ours.itlMs,
+      unit: 'ms',
+      aim: AIMS.itl,
+    },
+    {
+      ...base,
+      ...{ what: `${shape}: output`, theirs: point.tokensPerSecond, ours: ours.tokensPerSecond },
+      ...{ unit: 'tokens/s', aim: AIMS.throughput },
+    },
+    {
+      ...base,
+      ...{ what: `${shape}: TTFT P95`, theirs: point.ttftP95Ms, ours: ours.ttftP95Ms },
+      ...{ unit: 'ms', aim: AIMS.ttft },
+    },
+  ];
+}
+
+function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'tokensPerSecond' | 'ttftP95Ms'> {
+  const workload = closedLoop(point, fitted.requestMs);
+  const stepTime = qwen3OnH100(fitted.linear);
+  const run = simulate(aggregatedScenario(workload, { stepTime, ...ENGINE }));
+  return {
+    itlMs: run.itl.quantileUs(0.5) / 1000,
+    tokensPerSecond: (point.prompts * point.outputTokens) / (run.endUs / 1e6),
+    ttftP95Ms: ttftP95Ms(run) + fitted.requestMs,
+  };
+}
+
+/** As many clients as the concurrency, each sending its next request when its last has ended. */
+function closedLoop(point: Point, requestMs: number): Workload {
+  const { prompts, promptTokens, outputTokens, concurrency } = point;
+  const builder = new WorkloadBuilder();
+  const arrivalUs = Math.round(requestMs * 1000);
+  for (let row = 0; row < prompts; row++) {
+    const former = row < concurrency ? {} : { after: row - concurrency };
+    builder.add({ arrivalUs, promptTokens, outputTokens, ...former });
+  }
+  return builder.build();
+}
+
+function ttftP95Ms({ log }: RunRecord): number {
+  const ttfts = log.firstTokenUs.map((us, row) => us - log.arrivalUs[row]!);
+  return ttfts.sort()[Math.ceil(0.95 * ttfts.length) - 1]! / 1000;
+}
+
+interface Unified {
+  readonly gpu: string;
+  readonly model: string;
+  readonly tp: number;
+  readonly linear_ms: readonly (readonly [number, number])[];
+  readonly decode_attn_ms_g0_g1B_g2S: readonly [number, number, number];
+  readonly prefill_attn_ms_h0_h1Q: readonly [number, number];
+}
+
+/** Beyond the fitted points the carried-over ones go on, where they rise further. */
+function qwen3OnH100(linear: Fitted['linear']): StepTimeModel {
+  const carried = carriedOver();
+  const [lastTokens, lastMs] = linear.at(-1)!;
+  const rest = carried.linear.tokens
+    .map((tokens, i) => [tokens, carried.linear.ms[i]!] as const)
+    .filter(([tokens, ms]) => tokens > lastTokens && ms > lastMs);
+  const points = [...linear, ...rest];
+  const profile = {
+    ...carried,
+    linear: { tokens: points.map(([tokens]) => tokens), ms: points.map(([, ms]) => ms) },
+  };
+  const placement = { model: findModel('qwen3-8b'), gpu: findGpu('h100'), tp: 1 };
+  return buildStepTimeModel({ kind: 'calibrated', profile }, placement);
+}
+
+function carriedOver(): StepTimeProfile {
+  const all = JSON.parse(linesOf('profiles', 'unified_model.json').join('\n')) as Unified[];
+  const llama = all.find(
+    ({ gpu, model, tp }) => gpu.startsWith('H100') && model.endsWith('8B') && tp === 1,
+  )!;
+  const [from, to] = [findModel('llama-3.1-8b'), findModel('qwen3-8b')];
+  const linear = linearParameters(to) / linearParameters(from);
+  const attention = to.layers / from.layers;
+  const [g0, g1, g2] = llama.decode_attn_ms_g0_g1B_g2S;
+  const [h0, h1] = llama.prefill_attn_ms_h0_h1Q;
+  return {
+    linear: {
+      tokens: llama.linear_ms.map(([tokens]) => tokens),
+      ms: llama.linear_ms.map(([, ms]) => ms * linear),
+    },
+    decodeAttentionMs: [g0 * attention, g1 * attention, g2 * attention],
+    prefillAttentionMs: [h0 * attention, h1 * attention],
+    ...{ overheadMs: 0, valid: {} },
+  };
+}
+
+/** Weights that every token is multiplied with: all but the table of input embeddings. */
+function linearParameters(model: ModelGeometry): number {
+  const table = model.tiedEmbeddings ? 0 : model.vocabulary * model.hidden;
+  return parameterCount(model) - table;
+}

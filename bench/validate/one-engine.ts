@@ -1,0 +1,31 @@
+import type { ClusterScenario } from '@baton/cluster';
+import type { EngineOptions } from '@baton/engine';
+import type { Workload } from '@baton/workload';
+
+type Chosen = Pick<EngineOptions, 'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks'>;
+
+/** One aggregated engine with vLLM's defaults but for what is given, as the measurements were made on. */
+export function aggregatedScenario(workload: Workload, chosen: Chosen): ClusterScenario {
+  return {
+    pools: [
+      {
+        ...{ role: 'aggregated', count: 1, gpus: 1, kvBytesPerToken: 1, startupUs: 0 },
+        link: { bytesPerSecond: 1, baseLatencyUs: 0 },
+        options: {
+          ...{ blockSize: 16, maxModelLen: 131_072, longPrefillTokenThreshold: 0, seed: 0 },
+          ...{ enablePrefixCaching: true, enableChunkedPrefill: true, schedulingPolicy: 'fcfs' },
+          ...{ warmupPenaltyPercent: 0, warmupSteps: 0 },
+          ...chosen,
+        },
+      },
+    ],
+    ...{ changes: [], workload, kvLeaseUs: 30_000_000, maxRuns: 3, seed: 0, leap: true },
+    placement: {
+      prefill: 'pull',
+      decode: 'pull',
+      decodeChoice: 'late',
+      disaggregationThreshold: 0,
+    },
+    ...{ admissionSloTtftUs: Infinity, maxWaitingRequests: Infinity, maxConcurrency: Infinity },
+  };
+}
