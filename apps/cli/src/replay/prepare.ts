@@ -29,33 +29,46 @@ export interface Prepared {
  * @throws UsageError, one sentence
  */
 export async function prepare(flags: ReplayFlags): Promise<Prepared> {
-  const { config, notes } = resolveConfig({
+  const {
+    config: asked,
+    origins,
+    notes,
+  } = resolveConfig({
     flags: flags.config,
     env: process.env,
     file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
   });
   try {
-    const loaded = await loadWithProgress(config, flags.workload, contextOf(config));
+    const loaded = await loadWithProgress(asked, flags.workload, {
+      maxModelLen: contextOf(asked),
+      mayCoarsen: origins.blockSize === 'default',
+    });
+    const config = { ...asked, blockSize: loaded.workload.contentBlockTokens };
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const scenario = scenarioOf(config, loaded.workload, { leap, ...bound });
-    return { config, loaded, scenario, notes: [...notes, ...loaded.notes] };
+    const own = config.blockSize === asked.blockSize ? [] : [coarseBlocks(config)];
+    return { config, loaded, scenario, notes: [...notes, ...loaded.notes, ...own] };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
     throw error;
   }
 }
 
+function coarseBlocks({ blockSize }: BatonConfig): string {
+  return `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; --block-size 16 has vLLM's.`;
+}
+
 /** The workload that the flags ask for, for engines with a context of `maxModelLen` tokens; a bar shows how far a long file is read. */
 export async function loadWithProgress(
   { seed, blockSize }: BatonConfig,
   flags: WorkloadFlags,
-  maxModelLen: number,
+  engines: { readonly maxModelLen: number; readonly mayCoarsen: boolean },
 ): Promise<LoadedWorkload> {
   const progress = await openProgress('reading');
   try {
     const onProgress = progress.update.bind(progress);
-    return await loadWorkload(flags, { seed, blockSize, maxModelLen, onProgress });
+    return await loadWorkload(flags, { seed, blockSize, ...engines, onProgress });
   } finally {
     progress.end();
   }

@@ -45,6 +45,8 @@ export interface WorkloadContext extends Partial<DatasetContext> {
   readonly seed: number;
   /** Tokens per KV block; contents come in blocks of that size. */
   readonly blockSize: number;
+  /** Whether a trace that names contents in larger blocks keeps them. */
+  readonly mayCoarsen?: boolean;
   /** While a file is read: bytes so far and in all (0: not known). */
   onProgress?(doneBytes: number, totalBytes: number): void;
 }
@@ -83,13 +85,19 @@ export async function loadWorkload(
     const scaled = scaleRate(loaded.workload, scale);
     const durationS = values.seconds('duration');
     const limited = durationS === undefined ? scaled : within(scaled, secondsToUs(durationS));
-    return { ...loaded, workload: withContentBlock(limited, context.blockSize) };
+    return { ...loaded, workload: withContentBlock(limited, blockTokensOf(limited, context)) };
   } catch (error) {
     if (error instanceof TraceError || error instanceof WorkloadError) {
       throw new UsageError(error.message);
     }
     throw error;
   }
+}
+
+/** Finer blocks than the contents are named in find no more in a cache, and cost time and memory. */
+function blockTokensOf(workload: Workload, { blockSize, mayCoarsen }: WorkloadContext): number {
+  const isNamed = workload.contentIds.length > 0;
+  return mayCoarsen && isNamed ? Math.max(blockSize, workload.contentBlockTokens) : blockSize;
 }
 
 /** Refuses flags that would do nothing. */
