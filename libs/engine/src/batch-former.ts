@@ -5,6 +5,7 @@ import type { Sequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { SequenceTable } from './sequence-table';
 import type { StepRecord } from './step-record';
+import { truncate } from './truncate';
 import type { EngineOptions } from './types';
 import type { SchedulingOrder, WaitingQueue } from './waiting-queue';
 
@@ -171,7 +172,7 @@ export class BatchFormer {
     const { decode, blocks } = this.parts;
     const { scratch: growing } = this;
     let demand = 0;
-    growing.length = 0;
+    truncate(growing, 0);
     for (const seq of decode.members) {
       blocks.publish(seq, decode.contextOf(seq));
       const fresh = blocks.blocksFor(this.reachOf(seq)) - seq.blocks.length;
@@ -249,7 +250,7 @@ export class BatchFormer {
       accounts.query(seq, start);
       accounts.cached(seq, start);
     }
-    this.run(seq, { start, tokens });
+    this.run(seq, start, tokens);
     return 'admitted';
   }
 
@@ -272,7 +273,7 @@ export class BatchFormer {
     return this.running === 0 ? wanted : 0;
   }
 
-  private run(seq: Sequence, { start, tokens }: { start: number; tokens: number }): void {
+  private run(seq: Sequence, start: number, tokens: number): void {
     const { queue, record, blocks } = this.parts;
     queue.remove(seq);
     if (!seq.wasScheduled) {
@@ -325,7 +326,7 @@ export class BatchFormer {
   /** A copy to walk over while preemption changes the original. */
   private snapshotOf(sequences: readonly Sequence[]): Sequence[] {
     const { scratch } = this;
-    scratch.length = 0;
+    truncate(scratch, 0);
     for (const seq of sequences) scratch.push(seq);
     return scratch;
   }

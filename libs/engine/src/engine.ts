@@ -1,14 +1,15 @@
-import { assert, hashString, type Micros } from '@baton/kernel';
+import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
 import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
 import { DecodeSet } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
-import type { Sequence } from './sequence';
+import type { Sequence, SequenceState } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { SequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
 import { StepRecord } from './step-record';
 import { StepRunner } from './step-runner';
+import { truncate } from './truncate';
 import type {
   Admission,
   EngineCounters,
@@ -44,6 +45,7 @@ export class Engine implements EnginePort {
   /** Sequences of the step under way that were aborted: their blocks are in use until it ends. */
   private readonly doomed: Sequence[] = [];
   private readonly drawsPerRequest: boolean;
+  private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
   private deferred = 0;
   private heldBlocks = 0;
 
@@ -94,7 +96,7 @@ export class Engine implements EnginePort {
     if (spec.mode === 'remote-prefill') this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
     this.former.touch();
-    return { kind: 'accepted', handle: seq.handle };
+    return seq.admission;
   }
 
   reserveNext(): Reservation | undefined {
@@ -108,14 +110,17 @@ export class Engine implements EnginePort {
     seq.cachedTokens = hitTokens;
     this.deferred++;
     this.accounts.query(seq, hitTokens);
-    const missingTokens = seq.promptTokens - hitTokens;
-    return { handle: seq.handle, missingTokens, cachedTokens: hitTokens };
+    const { reservation } = this;
+    reservation.handle = seq.handle;
+    reservation.missingTokens = seq.promptTokens - hitTokens;
+    reservation.cachedTokens = hitTokens;
+    return reservation;
   }
 
   kvArrived(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
-    assert(seq.state === 'deferred', `no KV is awaited for ${handle}, which is ${seq.state}`);
+    expectState(seq, 'deferred', 'deferred');
     this.deferred--;
     this.blocks.publish(seq, seq.promptTokens);
     this.accounts.cached(seq, seq.cachedTokens);
@@ -128,8 +133,7 @@ export class Engine implements EnginePort {
   kvFailed(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
-    const isAwaited = seq.state === 'deferred' || seq.state === 'unreserved';
-    assert(isAwaited, `no KV is awaited for ${handle}, which is ${seq.state}`);
+    expectState(seq, 'deferred', 'unreserved');
     this.takeOut(seq);
     this.queue.addWaiting(seq);
     this.former.touch();
@@ -152,7 +156,7 @@ export class Engine implements EnginePort {
   releaseHeld(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
-    assert(seq.state === 'held', `${handle} is not held but ${seq.state}`);
+    expectState(seq, 'held', 'held');
     this.accounts.released++;
     this.remove(seq);
   }
@@ -177,7 +181,7 @@ export class Engine implements EnginePort {
   endStep(): StepFacts {
     this.runner.completeAllButLast();
     for (const seq of this.doomed) this.remove(seq);
-    this.doomed.length = 0;
+    truncate(this.doomed, 0);
     this.runner.completeLast();
     for (let seq = this.decode.finished(); seq !== undefined; seq = this.decode.finished()) {
       this.decode.leave(seq);
@@ -280,7 +284,7 @@ export class Engine implements EnginePort {
       if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
       else this.endPrompt(seq);
     }
-    prefilling.length = kept;
+    truncate(prefilling, kept);
   }
 
   private endPrompt(seq: Sequence): void {
@@ -337,4 +341,9 @@ function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
   const isNamed = requestId !== undefined || requestHash !== undefined;
   assert(isNamed, 'jitter and speculation need to know the request');
   return requestHash ?? hashString(requestId!);
+}
+
+function expectState(seq: Sequence, one: SequenceState, other: SequenceState): void {
+  if (seq.state === one || seq.state === other) return;
+  throw new InvariantError(`sequence ${seq.handle} is ${seq.state}, not ${one}`);
 }

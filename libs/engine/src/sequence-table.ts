@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { InvariantError } from '@baton/kernel';
 import type { BlockList } from '@baton/kvcache';
 import { Sequence } from './sequence';
 import type { SequenceHandle, SequenceSpec } from './types';
@@ -22,8 +22,7 @@ export class SequenceTable {
 
   at(handle: SequenceHandle): Sequence {
     const seq = this.slots[handle];
-    assert(seq !== undefined, `no sequence ever had the handle ${handle}`);
-    return seq;
+    return seq ?? unknownHandle(handle);
   }
 
   retire(seq: Sequence): void {
@@ -52,4 +51,8 @@ export class SequenceTable {
     this.slots.push(seq);
     return seq;
   }
+}
+
+function unknownHandle(handle: SequenceHandle): never {
+  throw new InvariantError(`no sequence ever had the handle ${handle}`);
 }

@@ -1,6 +1,6 @@
 import { BlockList } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
-import type { SequenceHandle, SequenceSpec } from './types';
+import type { Admission, SequenceHandle, SequenceSpec } from './types';
 
 /**
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`: its blocks wait for their KV ·
@@ -57,7 +57,12 @@ export class Sequence {
   memberIndex = -1;
   phaseIndex = -1;
 
-  constructor(readonly handle: SequenceHandle) {}
+  /** What a submission that took this slot is answered; one object for all. */
+  readonly admission: Admission;
+
+  constructor(readonly handle: SequenceHandle) {
+    this.admission = { kind: 'accepted', handle };
+  }
 
   /** Tokens that must be in KV before the next one can be sampled: the prompt and, after a preemption, what was generated. */
   get targetTokens(): number {

@@ -1,5 +1,6 @@
 import type { Micros } from '@baton/kernel';
 import type { DecodeSet } from './decode-set';
+import { truncate } from './truncate';
 import type { SequenceHandle, StepFacts } from './types';
 
 /**
@@ -29,7 +30,7 @@ export class StepRecord implements StepFacts {
     const count = decode.size + this.finished.length;
     if (this.version === decode.version && emitting.length === count) return emitting;
     this.version = decode.version;
-    emitting.length = 0;
+    truncate(emitting, 0);
     for (const seq of decode.members) emitting.push(seq.handle);
     for (const handle of this.finished) emitting.push(handle);
     return emitting;
@@ -38,11 +39,11 @@ export class StepRecord implements StepFacts {
   clear(): void {
     this.isRead = false;
     if (this.finished.length > 0) this.version = -1;
-    this.scheduled.length = 0;
-    this.firstTokens.length = 0;
-    this.held.length = 0;
-    this.finished.length = 0;
-    this.preempted.length = 0;
-    this.rejected.length = 0;
+    truncate(this.scheduled, 0);
+    truncate(this.firstTokens, 0);
+    truncate(this.held, 0);
+    truncate(this.finished, 0);
+    truncate(this.preempted, 0);
+    truncate(this.rejected, 0);
   }
 }

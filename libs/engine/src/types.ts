@@ -202,6 +202,7 @@ export interface EnginePort {
   readonly acceptedPerPosition: readonly number[];
 }
 
+/** The engine reuses the object: it is valid until the next call. */
 export interface Reservation {
   readonly handle: SequenceHandle;
   /** Prompt tokens that the local cache does not hold: what has to be transferred. 0 = nothing to fetch. */
