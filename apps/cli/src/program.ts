@@ -1,7 +1,9 @@
 import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
+import { addCalibrateCommand } from './calibrate/command';
 import { Failure } from './failure';
 import { addConfigOptions, spelledWithDashes } from './options';
+import { addPlanCommand } from './plan/command';
 import { addReplayCommand } from './replay/command';
 
 const DONE = 0;
@@ -38,6 +40,8 @@ function buildProgram(finish: (exitCode: number) => void): Command {
     });
   addConfigOptions(quiet(upCommand));
   addReplayCommand(quiet(program.command('replay')));
+  addPlanCommand(quiet(program.command('plan')));
+  addCalibrateCommand(quiet(program.command('calibrate')));
   quiet(program.command('doctor'))
     .description('Say what is installed here and what `baton up` would use.')
     .action(async () => {

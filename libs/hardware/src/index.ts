@@ -27,6 +27,8 @@ export type { OutsideRange, Range, ValidRange } from './step-time/valid-range';
 export { calibrate } from './calibration/calibrate';
 export type { Calibration, CalibrationOptions } from './calibration/calibrate';
 export type { FitQuality } from './calibration/fit-quality';
+export { fitKvTransfer } from './calibration/kv-transfer-fit';
+export type { KvTransferFit } from './calibration/kv-transfer-fit';
 export { decodeStep, phaseOf, prefillStep } from './calibration/measured-step';
 export type { MeasuredStep, Phase } from './calibration/measured-step';
 export { parseStepLogLine, stepLogLine } from './calibration/step-log';

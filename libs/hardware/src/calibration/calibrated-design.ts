@@ -1,9 +1,12 @@
 import type { StepTimeProfile } from '../profiles/step-time-profile';
 import type { MeasuredStep } from './measured-step';
+import { NormalEquations } from './normal-equations';
 
 /** Columns after the points of `linear`: g0, g1, g2, h0, h1. */
 const DECODE_COLUMNS = 3;
 const PREFILL_COLUMNS = 2;
+/** Part of a column's own length that speaks against it. */
+const RELUCTANCE = 1e-4;
 
 /**
  * The calibrated model as a linear combination of columns with coefficients from 0: a constant, one
@@ -25,7 +28,7 @@ export class CalibratedDesign {
   }
 
   /** The row of a step; overwritten by the next call. */
-  rowOf(step: MeasuredStep): Float64Array {
+  private rowOf(step: MeasuredStep): Float64Array {
     const { tokens, row } = this;
     const { prefillTokens, decodeSeqs, draftTokens = 0 } = step;
     const all = prefillTokens + decodeSeqs + draftTokens;
@@ -42,6 +45,20 @@ export class CalibratedDesign {
     row[first + 3] = prefillTokens > 0 ? 1 : 0;
     row[first + 4] = prefillTokens > 0 ? step.prefillQuadratic : 0;
     return row;
+  }
+
+  /**
+   * The system of some steps. What decode and prefill have in common is charged once in a step that
+   * does both, so a fixed time of one alone needs a reason: a faint pull of g0 and h0 to 0 decides
+   * where steps of one kind do not.
+   */
+  systemOf(steps: readonly MeasuredStep[]): NormalEquations {
+    const system = new NormalEquations(this.size);
+    for (const step of steps) system.add(this.rowOf(step), step.ms, 1 / step.ms);
+    for (const column of [this.tokens.length, this.tokens.length + DECODE_COLUMNS]) {
+      system.gram[column * this.size + column]! *= 1 + RELUCTANCE;
+    }
+    return system;
   }
 
   /** The parts of a profile that the coefficients stand for. */

@@ -2,7 +2,6 @@ import { RandomStream } from '@baton/kernel';
 import type { StepTimeProfile } from '../profiles/step-time-profile';
 import { CalibratedDesign, linearPoints } from './calibrated-design';
 import { type MeasuredStep, phaseOf } from './measured-step';
-import { NormalEquations } from './normal-equations';
 
 /** Numbers of straight pieces of `linear` that are tried. */
 const SEGMENTS = [1, 2, 4, 8, 16, 23];
@@ -37,11 +36,8 @@ export function fitCalibrated(steps: readonly MeasuredStep[], seed: number): Fit
 
 function fitWith(design: CalibratedDesign, steps: readonly MeasuredStep[]): FittedLaw {
   const isMixed = (step: MeasuredStep) => phaseOf(step) === 'mixed';
-  const mixed = systemOf(design, steps.filter(isMixed));
-  const pure = systemOf(
-    design,
-    steps.filter((step) => !isMixed(step)),
-  );
+  const mixed = design.systemOf(steps.filter(isMixed));
+  const pure = design.systemOf(steps.filter((step) => !isMixed(step)));
   if (mixed.rows < FEWEST_MIXED) {
     return design.profileOf(pure.combined(mixed).solveNonNegative());
   }
@@ -54,15 +50,9 @@ function fitWith(design: CalibratedDesign, steps: readonly MeasuredStep[]): Fitt
   return { ...design.profileOf(best.x), mixedDecodeFactor: best.factor };
 }
 
-function systemOf(design: CalibratedDesign, steps: readonly MeasuredStep[]): NormalEquations {
-  const system = new NormalEquations(design.size);
-  for (const step of steps) system.add(design.rowOf(step), step.ms, 1 / step.ms);
-  return system;
-}
-
 /** Mean squared relative error over the folds, each predicted from the others. */
 function crossValidated(design: CalibratedDesign, folds: readonly MeasuredStep[][]): number {
-  const systems = folds.map((fold) => systemOf(design, fold));
+  const systems = folds.map((fold) => design.systemOf(fold));
   const all = systems.reduce((sum, system) => sum.combined(system));
   const errors = systems.map((system) =>
     system.squaredError(all.combined(system, -1).solveNonNegative()),

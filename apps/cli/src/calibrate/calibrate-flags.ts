@@ -1,0 +1,137 @@
+import { type CalibrationOptions, findGpu, findModel, HardwareError } from '@baton/hardware';
+import { UsageError } from '@baton/runtime';
+import { type Command, Option } from 'commander';
+import type { InputOptions } from './measured';
+import { FORMATS, type InputFormat } from './formats';
+
+type FlagValue = string | boolean | readonly string[];
+export type Flags = Readonly<Record<string, FlagValue | undefined>>;
+
+export interface CalibrateFlags {
+  readonly inputs: readonly string[];
+  readonly format: InputFormat | undefined;
+  readonly input: InputOptions;
+  readonly options: CalibrationOptions;
+  /** File to write. */
+  readonly out: string | undefined;
+  readonly json: boolean;
+}
+
+const HOLD_OUT = 5;
+const BATCHED_TOKENS = 8192;
+const FITS = ['calibrated', 'polynomial'] as const;
+
+export function addCalibrateOptions(command: Command): void {
+  const flag = (text: string, help: string): void => {
+    command.addOption(new Option(text, help));
+  };
+  command.addOption(
+    new Option('--input <file...>', 'Files with measurements.').makeOptionMandatory(),
+  );
+  flag(
+    '--format <name>',
+    `Format of all of them: ${FORMATS.join(', ')} (default: what each looks like).`,
+  );
+  flag('--fit <name>', `Model: ${FITS.join(' or ')} (default: calibrated).`);
+  flag(
+    '--model <name>',
+    'What was measured: picks rows of a CSV, and the profile serves nothing else.',
+  );
+  flag('--gpu <name>', 'On which GPU.');
+  flag('--tp <n>', 'With how many GPUs per engine.');
+  flag(
+    '--overhead-ms <x>',
+    'Added to each step in use: for measurements of kernels alone (default: 0).',
+  );
+  flag(
+    '--max-num-batched-tokens <n>',
+    `Token budget of the measured engine; longer prompts took several steps (default: ${BATCHED_TOKENS}).`,
+  );
+  flag(
+    '--hold-out <k>',
+    `Keep every k-th point out of the fit and print its error; 0 for none (default: ${HOLD_OUT}).`,
+  );
+  flag('--seed <n>', 'Seed of the choice of those points (default: 0).');
+  flag('--out <file>', 'Write the profile here, for --step-time-file.');
+  flag('--json', 'Print the result as one JSON document.');
+}
+
+/** @throws UsageError, one sentence */
+export function readCalibrateFlags(flags: Flags): CalibrateFlags {
+  const number = (name: string, rules: NumberRules) => numberOf(flags[name], rules);
+  const tp = number('tp', { flag: '--tp', min: 1, fallback: undefined, isWhole: true });
+  const placement = {
+    model: catalogued(flags['model'], (name) => findModel(name).name),
+    gpu: catalogued(flags['gpu'], (name) => findGpu(name).name),
+    tp,
+  };
+  const whole = { isWhole: true };
+  return {
+    inputs: flags['input'] as readonly string[],
+    format: choiceOf('--format', FORMATS, flags['format']),
+    input: {
+      ...placement,
+      maxNumBatchedTokens: number('maxNumBatchedTokens', {
+        ...{ flag: '--max-num-batched-tokens', min: 1, fallback: BATCHED_TOKENS, ...whole },
+      })!,
+    },
+    options: {
+      fit: choiceOf('--fit', FITS, flags['fit']) ?? 'calibrated',
+      holdOutEvery: holdOutOf(
+        number('holdOut', { flag: '--hold-out', min: 0, fallback: HOLD_OUT, ...whole })!,
+      ),
+      seed: number('seed', { flag: '--seed', min: 0, fallback: 0, ...whole })!,
+      placement,
+      overheadMs: number('overheadMs', { flag: '--overhead-ms', min: 0, fallback: 0 })!,
+    },
+    out: typeof flags['out'] === 'string' ? flags['out'] : undefined,
+    json: flags['json'] === true,
+  };
+}
+
+interface NumberRules {
+  readonly flag: string;
+  readonly min: number;
+  readonly fallback: number | undefined;
+  readonly isWhole?: boolean;
+}
+
+function numberOf(given: FlagValue | undefined, rules: NumberRules): number | undefined {
+  const { flag, min, fallback, isWhole = false } = rules;
+  if (given === undefined) return fallback;
+  const value = String(given).trim() === '' ? NaN : Number(given);
+  if (Number.isFinite(value) && value >= min && (!isWhole || Number.isSafeInteger(value))) {
+    return value;
+  }
+  const kind = isWhole ? 'an integer' : 'a number';
+  throw new UsageError(`${flag} must be ${kind} from ${min}; '${String(given)}' is not.`);
+}
+
+function holdOutOf(every: number): number {
+  if (every !== 1) return every;
+  throw new UsageError('--hold-out 1 would leave nothing to fit; give 0, or 2 and more.');
+}
+
+function choiceOf<C extends string>(
+  flag: string,
+  choices: readonly C[],
+  given: FlagValue | undefined,
+): C | undefined {
+  if (given === undefined) return undefined;
+  const chosen = choices.find((choice) => choice === given);
+  if (chosen !== undefined) return chosen;
+  throw new UsageError(`${flag} must be one of ${choices.join(', ')}; '${String(given)}' is not.`);
+}
+
+function catalogued(
+  given: FlagValue | undefined,
+  find: (name: string) => string,
+): string | undefined {
+  if (given === undefined) return undefined;
+  try {
+    return find(String(given));
+  } catch (error) {
+    if (error instanceof HardwareError) throw new UsageError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,168 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeStep, prefillStep, stepLogLine } from '@baton/hardware';
+import { defaultConfig, engineSetup } from '@baton/runtime';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../program';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-calibrate-'));
+const path = (name: string) => join(folder, name);
+
+interface Told {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function baton(...args: string[]): Promise<Told> {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => stdout.push(String(text)) > 0);
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => stderr.push(String(text)) > 0);
+  const exitCode = await runProgram(args);
+  return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+/** Steps of 4 ms + 10 µs per token and the usual attention. */
+function logOf(): string {
+  const decodes = [1, 4, 16, 64].flatMap((seqs) =>
+    [100, 1000, 4000].map((context) =>
+      decodeStep(seqs, seqs * context, 4 + 0.03 * seqs + 4e-5 * seqs * context),
+    ),
+  );
+  const prompts = [32, 128, 512, 2048, 8192].map((tokens) =>
+    prefillStep({ tokens, ms: 4 + 0.01 * tokens + 4e-7 * tokens ** 2 }),
+  );
+  return [...decodes, ...prompts].map((step) => `${stepLogLine(step)}\n`).join('');
+}
+
+const LOG = path('steps.jsonl');
+writeFileSync(LOG, logOf());
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('baton calibrate', () => {
+  it('prints how well each phase is met, fitted and held out apart, and where it holds', async () => {
+    const { exitCode, stdout, stderr } = await baton('calibrate', '--input', LOG);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('calibrated model, 17 points of');
+    expect(stdout).toMatch(
+      /fitted to +points +R² +mean error +largest error\n +prefill +\d+ +[01]\.\d/,
+    );
+    expect(stdout).toMatch(/held out \(every 5th, seed 0\)[^]*decode +\d+/);
+    expect(stdout).toContain('decoding sequences 1 to 64');
+    expect(stdout).toContain('--out FILE writes the profile.');
+  });
+
+  it('writes a profile that engines load, and that names no time and no folder', async () => {
+    const out = path('profile.yaml');
+    const flags = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--tp', '1', '--out', out];
+    const { stdout } = await baton('calibrate', '--input', LOG, ...flags);
+    expect(stdout).toContain(
+      `wrote ${out}: use it with --step-time calibrated --step-time-file ${out}`,
+    );
+    const yaml = readFileSync(out, 'utf8');
+    expect(yaml).toContain('steps.jsonl (baton-log)');
+    expect(yaml).not.toContain(folder);
+    expect(yaml).not.toMatch(/20\d\d-/);
+    const { stepTime } = engineSetup(defaultConfig({ stepTimeFile: out }), 'decode').options;
+    const ms = stepTime.stepUs({ ...decodeStep(10, 5000, 1), kvUsage: 0 }) / 1000;
+    expect(ms).toBeCloseTo(4 + 0.3 + 0.2, 1);
+  });
+
+  it('prints the same as JSON, the same each time', async () => {
+    const args = ['calibrate', '--input', LOG, '--json', '--seed', '3'];
+    const { stdout } = await baton(...args);
+    const result = JSON.parse(stdout) as Record<string, unknown>;
+    expect(Object.keys(result)).toEqual([
+      'fit',
+      'inputs',
+      'hold_out',
+      'fitted',
+      'held_out',
+      'profile',
+    ]);
+    expect(result['hold_out']).toEqual({ every: 5, seed: 3 });
+    expect((await baton(...args)).stdout).toBe(stdout);
+  });
+
+  it('fits transfers beside the steps of xPyD-sim, and writes its profile', async () => {
+    const points = path('points.yaml');
+    const lines = [
+      'prefill:',
+      ...[100, 1000, 3000].map((t) => `  - {batch_size: ${t}, delay_ms: ${5 + 0.02 * t}}`),
+      'kv_transfer:',
+      ...[100, 1000, 3000].map((t) => `  - {batch_size: ${t}, delay_ms: ${2 + 0.003 * t}}`),
+      'decode:',
+      ...[1, 4, 16].flatMap((b) =>
+        [100, 500, 900].map(
+          (c) =>
+            `  - {batch_size: ${b}, context_length: ${c}, delay_per_token_ms: ${6 + 0.1 * b + 0.001 * c}}`,
+        ),
+      ),
+    ];
+    writeFileSync(points, lines.join('\n'));
+    const out = path('xpyd-profile.yaml');
+    const args = ['--fit', 'polynomial', '--hold-out', '0', '--out', out];
+    const { exitCode, stdout } = await baton('calibrate', '--input', points, ...args);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      '--kv-cache-transfer-latency 2ms --kv-cache-transfer-time-per-token 0.003ms',
+    );
+    const config = defaultConfig({ stepTime: 'polynomial', stepTimeFile: out });
+    const { link, options } = engineSetup(config, 'prefill');
+    expect(link.baseLatencyUs).toBe(2000);
+    const ms =
+      options.stepTime.stepUs({ ...prefillStep({ tokens: 700, ms: 1 }), kvUsage: 0 }) / 1000;
+    expect(ms).toBeCloseTo(19, 3);
+  });
+
+  it('says on stderr what of a file could not be used', async () => {
+    const bench = path('bench.json');
+    const run = {
+      completed: 10,
+      total_input_tokens: 1000,
+      total_output_tokens: 500,
+      median_itl_ms: 8,
+    };
+    writeFileSync(
+      bench,
+      JSON.stringify({ ...run, max_concurrency: 4, mean_itl_ms: 8, output_throughput: 400 }),
+    );
+    const { exitCode, stderr } = await baton('calibrate', '--input', LOG, bench);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      'bench.json (not saved with --save-detailed): it has no times of single',
+    );
+    const alone = await baton('calibrate', '--input', bench);
+    expect(alone.exitCode).toBe(2);
+    expect(alone.stderr).toContain(
+      'The points cannot be fitted: 1 of decode are all of the same batch',
+    );
+  });
+
+  it.each<[string[], string]>([
+    [[], "baton: required option '--input <file...>' not specified\n"],
+    [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
+    [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],
+    [['--input', LOG, '--fit', 'spline'], 'baton: --fit must be one of calibrated, polynomial'],
+    [['--input', LOG, '--gpu', 'h1000'], "baton: Unknown GPU 'h1000'. Nearest known: h100"],
+    [['--input', LOG, '--tp', '0'], "baton: --tp must be an integer from 1; '0' is not.\n"],
+    [['--input', LOG, '--hold-out', '1'], 'baton: --hold-out 1 would leave nothing to fit'],
+    [
+      ['--input', LOG, '--modle', 'x'],
+      "baton: unknown option '--modle'; did you mean '--model'?\n",
+    ],
+  ])('answers %j with one sentence and exit code 2', async (args, sentence) => {
+    const { exitCode, stderr } = await baton('calibrate', ...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('fails when the profile cannot be written', async () => {
+    const { exitCode, stderr } = await baton('calibrate', '--input', LOG, '--out', folder);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('The profile cannot be written: EISDIR');
+  });
+});

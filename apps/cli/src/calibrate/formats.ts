@@ -1,0 +1,4 @@
+/** Files of measurements that are understood. */
+export const FORMATS = ['csv', 'xpyd', 'vllm-bench', 'guidellm', 'aiperf', 'baton-log'] as const;
+
+export type InputFormat = (typeof FORMATS)[number];

@@ -1,0 +1,43 @@
+import type { MeasuredStep } from '@baton/hardware';
+import { UsageError } from '@baton/runtime';
+
+/** What one input file holds. */
+export interface Measured {
+  readonly steps: readonly MeasuredStep[];
+  /** One sentence each on what of the file could not be used, and why. */
+  readonly notes: readonly string[];
+  /** Transfers of KV, which are no steps: tokens and milliseconds. */
+  readonly transfers?: readonly KvTransfer[];
+}
+
+export interface KvTransfer {
+  readonly tokens: number;
+  readonly ms: number;
+}
+
+/** What a user says of the measurements that the file does not. */
+export interface InputOptions {
+  readonly model?: string | undefined;
+  readonly gpu?: string | undefined;
+  readonly tp?: number | undefined;
+  /** Token budget of the measured engine: longer prompts took several steps. */
+  readonly maxNumBatchedTokens: number;
+}
+
+/** A parsed JSON or YAML object. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+export function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A finite number from 0, or undefined when the value is none. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** @throws UsageError when the value is not a finite number above `above` */
+export function measuredNumber(value: unknown, where: string, above: number): number {
+  if (typeof value === 'number' && Number.isFinite(value) && value > above) return value;
+  throw new UsageError(`${where} must be a number above ${above}, not ${JSON.stringify(value)}.`);
+}

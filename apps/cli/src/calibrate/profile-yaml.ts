@@ -1,0 +1,35 @@
+import { basename } from 'node:path';
+import { Document, isScalar, visit } from 'yaml';
+import { qualityEntry, type Result } from './report';
+
+const HEADING = ` Step times fitted by \`baton calibrate\`.
+ Use: baton up --step-time-file FILE; replay and plan take it too.`;
+/** Beyond what any measurement carries. */
+const DIGITS = 9;
+
+/** The profile as a YAML file, which says what it was fitted to but not when. */
+export function profileYaml({ flags, inputs, calibration, transfer }: Result): string {
+  const { file, fitted, heldOut } = calibration;
+  const isPolynomial = flags.options.fit === 'polynomial';
+  const document = new Document({
+    ...file,
+    ...(isPolynomial && transfer ? { kv_transfer: transfer.file } : {}),
+    source: inputs.map((input, i) => `${basename(flags.inputs[i]!)} (${input.format})`),
+    fit: {
+      fitted: fitted.map(qualityEntry),
+      ...(heldOut.length > 0 ? { held_out: heldOut.map(qualityEntry) } : {}),
+    },
+  });
+  document.commentBefore = HEADING;
+  visit(document, {
+    Scalar: (_key, node) => {
+      const { value } = node;
+      if (typeof value !== 'number' || Number.isInteger(value)) return;
+      node.value = Number(value.toPrecision(DIGITS));
+    },
+    Seq: (_key, node) => {
+      node.flow = node.items.every((item) => isScalar(item) && typeof item.value === 'number');
+    },
+  });
+  return document.toString({ flowCollectionPadding: false });
+}

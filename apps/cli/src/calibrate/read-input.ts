@@ -1,0 +1,124 @@
+import { readFileSync, statSync } from 'node:fs';
+import { UsageError } from '@baton/runtime';
+import { parse, YAMLError } from 'yaml';
+import { readAiperfCsv, readAiperfRecords, readAiperfSummary } from './aiperf';
+import { FORMATS, type InputFormat } from './formats';
+import { readGridCsv } from './grid-csv';
+import { readGuidellm } from './guidellm';
+import { type InputOptions, isEntry, type Measured } from './measured';
+import { readStepLog } from './step-log-file';
+import { readVllmBench } from './vllm-bench';
+import { readXpydPoints } from './xpyd-points';
+
+export interface ReadInput extends Measured {
+  readonly format: InputFormat;
+}
+
+const BYTES_MAX = 256 * 2 ** 20;
+
+/**
+ * Reads one file of measurements, in the given format or the one it looks like.
+ *
+ * @throws UsageError, one sentence with file and line where there is one
+ */
+export function readInput(
+  path: string,
+  format: InputFormat | undefined,
+  options: InputOptions,
+): ReadInput {
+  const text = textOf(path);
+  const source = { path, text, documents: lazily(() => documentsOf(path, text)) };
+  const known = format ?? formatOf(source);
+  return { ...READERS[known](source, options), format: known };
+}
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  /** The JSON documents of the file, one per line or one in all, or its YAML document. */
+  readonly documents: () => readonly unknown[];
+}
+
+const READERS: Readonly<Record<InputFormat, (source: Source, options: InputOptions) => Measured>> =
+  {
+    csv: ({ path, text }, options) => readGridCsv(path, text, options),
+    xpyd: ({ path, documents }) => readXpydPoints(path, documents()[0]),
+    'vllm-bench': ({ path, documents }, options) => readVllmBench(path, documents(), options),
+    guidellm: ({ path, documents }, options) => readGuidellm(path, documents()[0], options),
+    aiperf: readAiperf,
+    'baton-log': ({ path, text }) => readStepLog(path, text),
+  };
+
+function readAiperf({ path, text, documents }: Source, options: InputOptions): Measured {
+  if (isAiperfCsv(text)) return readAiperfCsv(path, text);
+  const [first] = documents();
+  const isSummary = isEntry(first) && !('metadata' in first);
+  return isSummary ? readAiperfSummary(path, first) : readAiperfRecords(path, documents(), options);
+}
+
+function formatOf({ path, text, documents }: Source): InputFormat {
+  if (isAiperfCsv(text)) return 'aiperf';
+  if (/^\uFEFF?\s*\w+(\s*,\s*\w+)+\s*(\r?\n|$)/.test(text)) return 'csv';
+  const [first] = documents();
+  if (isEntry(first)) {
+    const has = (...keys: readonly string[]) => keys.some((key) => key in first);
+    if (has('step_ms')) return 'baton-log';
+    if (has('benchmarks')) return 'guidellm';
+    if (has('input_sequence_length') || (has('metadata') && has('metrics'))) return 'aiperf';
+    if (has('input_lens', 'median_itl_ms', 'mean_ttft_ms', 'completed')) return 'vllm-bench';
+    if (has('prefill', 'decode', 'kv_transfer')) return 'xpyd';
+  }
+  throw new UsageError(
+    `${path} looks like none of the known formats; name it with --format ${FORMATS.join('|')}.`,
+  );
+}
+
+function isAiperfCsv(text: string): boolean {
+  return /^\s*Metric,/.test(text);
+}
+
+function documentsOf(path: string, text: string): readonly unknown[] {
+  if (!/^\s*[{[]/.test(text)) return [yamlOf(path, text)];
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return linesOf(path, text);
+  }
+}
+
+/** One JSON document per line, as appended results and records are written. */
+function linesOf(path: string, text: string): unknown[] {
+  return text.split(/\r?\n/).flatMap((line, i): unknown[] => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      throw new UsageError(`${path}:${i + 1}: not a JSON document.`);
+    }
+  });
+}
+
+function yamlOf(path: string, text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof YAMLError)) throw error;
+    const [why = ''] = error.message.split('\n');
+    throw new UsageError(`${path} cannot be read: ${why.replace(/:$/, '')}.`);
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    if (statSync(path).size <= BYTES_MAX) return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${path} cannot be read: ${why}.`);
+  }
+  throw new UsageError(`${path} is larger than ${BYTES_MAX / 2 ** 20} MiB; give a part of it.`);
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

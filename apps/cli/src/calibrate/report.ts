@@ -1,0 +1,119 @@
+import type { Calibration, FitQuality, KvTransferFit, ValidRange } from '@baton/hardware';
+import type { CalibrateFlags } from './calibrate-flags';
+import type { ReadInput } from './read-input';
+
+export interface Result {
+  readonly flags: CalibrateFlags;
+  readonly inputs: readonly ReadInput[];
+  readonly calibration: Calibration;
+  readonly transfer: KvTransferFit | undefined;
+}
+
+/** The result for people. */
+export function reportText({ flags, inputs, calibration, transfer }: Result): string {
+  const { options, out } = flags;
+  const points = inputs.reduce((sum, { steps }) => sum + steps.length, 0);
+  const sources = inputs.map(
+    ({ format, steps }, i) => `${flags.inputs[i]!} (${format}, ${steps.length})`,
+  );
+  return [
+    `${options.fit} model, ${points} points of ${sources.join(', ')}`,
+    '',
+    table('fitted to', calibration.fitted),
+    ...(calibration.heldOut.length > 0
+      ? [
+          table(
+            `held out (every ${ordinal(options.holdOutEvery)}, seed ${options.seed})`,
+            calibration.heldOut,
+          ),
+        ]
+      : ['held out: no points\n']),
+    `valid for  ${rangeLines(calibration.valid).join('\n           ')}`,
+    ...(transfer
+      ? [
+          `\nKV transfers: --kv-cache-transfer-latency ${transfer.latencyMs}ms --kv-cache-transfer-time-per-token ${transfer.perTokenMs}ms`,
+        ]
+      : []),
+    '',
+    out === undefined
+      ? '--out FILE writes the profile.'
+      : `wrote ${out}: use it with --step-time ${options.fit} --step-time-file ${out}`,
+    '',
+  ].join('\n');
+}
+
+/** The result for programs. */
+export function reportJson({ flags, inputs, calibration, transfer }: Result): string {
+  const { fit, holdOutEvery, seed } = flags.options;
+  const document = {
+    fit,
+    inputs: inputs.map(({ format, steps }, i) => ({
+      ...{ file: flags.inputs[i], format, points: steps.length },
+    })),
+    hold_out: { every: holdOutEvery, seed },
+    fitted: calibration.fitted.map(qualityEntry),
+    held_out: calibration.heldOut.map(qualityEntry),
+    profile: calibration.file,
+    ...(transfer
+      ? { kv_transfer: { latency_ms: transfer.latencyMs, per_token_ms: transfer.perTokenMs } }
+      : {}),
+    ...(flags.out === undefined ? {} : { out: flags.out }),
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** As results and profiles spell it. */
+export function qualityEntry(quality: FitQuality): Readonly<Record<string, unknown>> {
+  return {
+    phase: quality.phase,
+    points: quality.points,
+    r2: quality.r2,
+    mean_error_percent: quality.meanErrorPercent,
+    max_error_percent: quality.maxErrorPercent,
+  };
+}
+
+const COLUMNS = ['points', 'R²', 'mean error', 'largest error'];
+const WIDTH = 14;
+
+function table(title: string, qualities: readonly FitQuality[]): string {
+  const rows = qualities.map((quality) => [
+    `  ${quality.phase}`,
+    String(quality.points),
+    quality.r2.toFixed(4),
+    `${quality.meanErrorPercent.toFixed(2)} %`,
+    `${quality.maxErrorPercent.toFixed(2)} %`,
+  ]);
+  return [[title, ...COLUMNS], ...rows].map(aligned).join('\n') + '\n';
+}
+
+function aligned([first = '', ...others]: readonly string[]): string {
+  return first.padEnd(34) + others.map((cell) => cell.padStart(WIDTH)).join('');
+}
+
+function rangeLines(valid: ValidRange): string[] {
+  const format = (value: number) => Number(value.toPrecision(6)).toLocaleString('en-US');
+  const range = (what: string, given: readonly [number, number] | undefined) => {
+    if (given === undefined) return [];
+    const isMeasured = given[1] > 0;
+    return [
+      isMeasured ? `${what} ${format(given[0])} to ${format(given[1])}` : `${what}: none measured`,
+    ];
+  };
+  const most = (what: string, given: number | undefined) =>
+    given === undefined || given === 0 ? [] : [`${what} up to ${format(given)}`];
+  return [
+    ...range('tokens per step', valid.stepTokens),
+    ...range('prompt tokens per step', valid.prefillTokens),
+    ...most('attention of prompts, Σ((p+n)² − p²),', valid.prefillQuadraticMax),
+    ...range('decoding sequences', valid.decodeSeqs),
+    ...most('context tokens of a decode step', valid.decodeContextMax),
+    ...most('context tokens per sequence', valid.meanContextMax),
+  ];
+}
+
+function ordinal(n: number): string {
+  const suffix = { 1: 'st', 2: 'nd', 3: 'rd' }[n % 10];
+  const isTeen = n % 100 > 10 && n % 100 < 14;
+  return `${n}${suffix === undefined || isTeen ? 'th' : suffix}`;
+}

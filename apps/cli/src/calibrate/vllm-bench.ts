@@ -1,0 +1,91 @@
+import type { MeasuredStep } from '@baton/hardware';
+import { UsageError } from '@baton/runtime';
+import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
+import { type RequestTiming, stepsOfRequests } from './request-steps';
+import { notesOfRequests, sequentially } from './request-notes';
+import { stepsOfRun } from './run-steps';
+
+const MS_PER_SECOND = 1000;
+
+/**
+ * Results of `vllm bench serve --save-result`. With `--save-detailed` and start times (vLLM 0.11 and
+ * later) every interval of an unchanged batch gives a decode point, and each request that ran alone a
+ * prefill point; one request at a time needs no start times. Without details a run gives one point.
+ */
+export function readVllmBench(
+  path: string,
+  documents: readonly unknown[],
+  options: InputOptions,
+): Measured {
+  const parts = documents.map((document) => {
+    if (isEntry(document)) return readRun(path, document, options);
+    throw new UsageError(`${path} holds something that is no result of vllm bench serve.`);
+  });
+  return { steps: parts.flatMap(({ steps }) => steps), notes: parts.flatMap(({ notes }) => notes) };
+}
+
+function readRun(path: string, run: Entry, options: InputOptions): Measured {
+  const requests = requestsOf(run);
+  if (requests === undefined || requests.length === 0) return readSummary(path, run);
+  const found = stepsOfRequests(requests, options.maxNumBatchedTokens);
+  return { steps: found.steps, notes: notesOfRequests(path, requests.length, found) };
+}
+
+/** Undefined when the result has no details, or they cannot be laid in time. */
+function requestsOf(run: Entry): RequestTiming[] | undefined {
+  const { input_lens: inputs, output_lens: outputs, ttfts, itls, start_times: starts } = run;
+  if (![inputs, outputs, ttfts, itls].every(Array.isArray)) return undefined;
+  const errors = Array.isArray(run['errors']) ? (run['errors'] as unknown[]) : [];
+  const isSequential = countOf(run['max_concurrency']) === 1;
+  if (!Array.isArray(starts) && !isSequential) return undefined;
+  const requests = (inputs as unknown[]).flatMap((inputTokens, i) => {
+    if (errors[i]) return [];
+    const timing = timingOf({
+      inputTokens,
+      outputTokens: (outputs as unknown[])[i],
+      ttft: (ttfts as unknown[])[i],
+      gaps: (itls as unknown[])[i],
+      start: Array.isArray(starts) ? (starts as unknown[])[i] : 0,
+    });
+    return timing ? [timing] : [];
+  });
+  return Array.isArray(starts) ? requests : sequentially(requests);
+}
+
+/** A request as the result has it, in seconds; undefined when it got no token. */
+function timingOf(request: Readonly<Record<string, unknown>>): RequestTiming | undefined {
+  const [input, output, ttft, start] = ['inputTokens', 'outputTokens', 'ttft', 'start'].map((key) =>
+    countOf(request[key]),
+  );
+  const { gaps } = request;
+  if (!input || !output || !ttft || start === undefined || !Array.isArray(gaps)) return undefined;
+  return {
+    startMs: start * MS_PER_SECOND,
+    ttftMs: ttft * MS_PER_SECOND,
+    gapsMs: (gaps as unknown[]).map((gap) => (countOf(gap) ?? 0) * MS_PER_SECOND),
+    inputTokens: input,
+    outputTokens: output,
+  };
+}
+
+function readSummary(path: string, run: Entry): Measured {
+  const [completed, input, output] = ['completed', 'total_input_tokens', 'total_output_tokens'].map(
+    (key) => countOf(run[key]),
+  );
+  if (!completed || input === undefined || output === undefined) {
+    throw new UsageError(
+      `${path} holds no result of vllm bench serve: completed, total_input_tokens or total_output_tokens is missing.`,
+    );
+  }
+  const { steps, note } = stepsOfRun({
+    concurrency: countOf(run['max_concurrency']),
+    outputTokensPerSecond: countOf(run['output_throughput']),
+    meanTokenGapMs: countOf(run['mean_itl_ms']) ?? countOf(run['mean_tpot_ms']),
+    medianTokenGapMs: countOf(run['median_itl_ms']) ?? countOf(run['median_tpot_ms']),
+    medianTtftMs: countOf(run['median_ttft_ms']) ?? countOf(run['mean_ttft_ms']),
+    meanInputTokens: input / completed,
+    meanOutputTokens: output / completed,
+  });
+  const hint = Array.isArray(run['itls']) ? 'no start times' : 'not saved with --save-detailed';
+  return { steps: steps satisfies readonly MeasuredStep[], notes: [`${path} (${hint}): ${note}.`] };
+}
