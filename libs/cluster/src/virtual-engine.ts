@@ -58,7 +58,7 @@ export class VirtualEngine {
     },
   ) {
     this.engineId = `${parts.pool.role}-${index}`;
-    this.engine = new Engine(parts.pool.options);
+    this.engine = new Engine({ ...parts.pool.options, contentCount: parts.contentCount });
     this.room = new Room(parts.pool.role, parts.pool.options);
   }
 
