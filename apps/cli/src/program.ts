@@ -1,3 +1,4 @@
+import { HardwareError } from '@baton/hardware';
 import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
 import { addCalibrateCommand } from './calibrate/command';
@@ -71,7 +72,9 @@ function flagsOf(program: Command, name: string | undefined): string[] {
 function explain(error: unknown, flags: readonly string[]): number {
   if (error instanceof CommanderError) return explainUsage(error, flags);
   if (error instanceof UsageError) return say(error.message, WRONG_USAGE);
-  if (error instanceof Failure) return say(error.message, FAILED);
+  if (error instanceof Failure || error instanceof HardwareError) {
+    return say(error.message, FAILED);
+  }
   const isError = error instanceof Error;
   return say(isError ? (error.stack ?? error.message) : String(error), FAILED);
 }

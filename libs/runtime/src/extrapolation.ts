@@ -38,7 +38,7 @@ export interface LargestBatches {
  * @throws UsageError, one sentence
  */
 export function checkExtrapolation(
-  { options }: EngineSetup,
+  { options }: Pick<EngineSetup, 'options'>,
   stage: Stage,
   largest: LargestBatches,
 ): void {

@@ -1,7 +1,7 @@
 import type { ClusterScenario, EnginePool, MembershipChange } from '@baton/cluster';
 import { msToUs, secondsToUs } from '@baton/kernel';
 import { parseTopology, type EngineRole } from '@baton/placement';
-import { type BatonConfig, engineSetup, placerSpec } from '@baton/runtime';
+import { type BatonConfig, checkExtrapolation, engineSetup, placerSpec } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
 
 /** What a virtual run needs beyond the configuration of a cluster. */
@@ -29,10 +29,12 @@ export function scenarioOf(
     ['decode', decode],
     ['aggregated', aggregated],
   ] as const;
+  const pools = roles
+    .filter(([, count]) => count > 0)
+    .map(([role, count]) => poolOf(config, role, count));
+  checkLongestPrompt(pools, workload);
   return {
-    pools: roles
-      .filter(([, count]) => count > 0)
-      .map(([role, count]) => poolOf(config, role, count)),
+    pools,
     changes: extras.changes ?? [],
     workload,
     placement: placerSpec(config),
@@ -44,6 +46,15 @@ export function scenarioOf(
     seed: config.seed,
     leap: extras.leap ?? true,
   };
+}
+
+/** Refuses ahead of the run what its longest prompt would be refused for in the middle. */
+function checkLongestPrompt(pools: readonly EnginePool[], { promptTokens }: Workload): void {
+  const longestPrompt = promptTokens.reduce((longest, tokens) => Math.max(longest, tokens), 0);
+  if (longestPrompt === 0) return;
+  for (const pool of pools) {
+    checkExtrapolation(pool, pool.role, { longestPrompt, everyBatch: false });
+  }
 }
 
 /** Equal engines of one role, as the configuration has them. */
