@@ -21,6 +21,20 @@ export { shareWorkload } from './share';
 export { traceLine, traceLines } from './trace/baton-trace';
 export type { TraceRow } from './trace/baton-trace';
 export { detectTraceFormat, openAnyTrace, openTrace, readTrace } from './trace/open-trace';
+export {
+  isRecordingHeader,
+  parseMeasured,
+  parseRecordingHeader,
+  RECORDED_OUTCOMES,
+  recordingHeaderLine,
+} from './trace/recording';
+export type {
+  Measured,
+  MeasuredLine,
+  RecordedInstants,
+  RecordedOutcome,
+  RecordingHeader,
+} from './trace/recording';
 export { TRACE_FORMATS, TraceError } from './trace/trace-reader';
 export type {
   Trace,

@@ -3,7 +3,19 @@ import { withContentBlock } from '../content-block';
 import { isFirst, MOST_TOKENS, requestIdOf, type Workload, WorkloadError } from '../workload';
 import { JsonFields } from './json-fields';
 import { RequestCollector } from './request-collector';
-import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
+import {
+  isRecordingHeader,
+  type Measured,
+  measuredObject,
+  parseRecordingHeader,
+} from './recording';
+import {
+  quoted,
+  type Trace,
+  TraceError,
+  type TraceOptions,
+  type TraceReader,
+} from './trace-reader';
 
 const MOST_SECONDS = 4e9;
 const LONGEST_ID = 1024;
@@ -31,12 +43,14 @@ const KEYS = new Set([
 
 /**
  * Reads our own JSON lines, which carry all that a workload can hold and all that the replay of a recorded run needs. Stamps are kept as they are written:
- * they count from the beginning of the run. Unknown keys are refused, so that a misspelt one is not passed over.
+ * they count from the beginning of the run; those of a recording, which has a header, from its earliest request. Unknown keys are refused, so that a misspelt
+ * one is not passed over.
  */
 export class BatonTraceReader implements TraceReader {
   readonly format = 'baton';
   private collector: RequestCollector | undefined;
   private blockTokens = 0;
+  private isRecording = false;
   /** Last row of each session. */
   private readonly lastRows = new Map<number, number>();
 
@@ -53,6 +67,7 @@ export class BatonTraceReader implements TraceReader {
   push(line: string, lineNumber: number): void {
     const text = line.trim();
     if (text === '' || this.isFull) return;
+    if (isRecordingHeader(text)) return this.begin(text, lineNumber);
     const fields = JsonFields.parse(text, this.options.file, lineNumber);
     const unknown = fields.names().find((name) => !KEYS.has(name));
     if (unknown !== undefined) throw fields.error(`unknown key ${quoted(unknown)}`);
@@ -80,7 +95,21 @@ export class BatonTraceReader implements TraceReader {
   }
 
   end(): Trace {
-    return (this.collector ?? new RequestCollector()).finish(this.format, 'as-written');
+    const collector = this.collector ?? new RequestCollector();
+    if (!this.isRecording) return collector.finish(this.format, 'as-written');
+    const { workload, report } = collector.finish(this.format, 'first-request');
+    // Requests are recorded when they end, so their arrivals stand in no order, and nothing is wrong with that.
+    return { workload, report: { ...report, outOfOrder: 0 } };
+  }
+
+  private begin(header: string, lineNumber: number): void {
+    const { file } = this.options;
+    parseRecordingHeader(header, file, lineNumber);
+    if (this.isRecording || this.collector !== undefined) {
+      const reason = 'another recording begins here, whose stamps count from another instant';
+      throw new TraceError(file, lineNumber, reason);
+    }
+    this.isRecording = true;
   }
 
   /** The first line decides the size of blocks; a file cannot mix sizes. */
@@ -158,6 +187,8 @@ export interface TraceRow {
   readonly blockSize?: number | undefined;
   /** Chained hashes of the full blocks of prompt and output, 0 = private; may be shorter. */
   readonly blockHashes?: readonly number[] | undefined;
+  /** What was measured where the request was recorded. */
+  readonly measured?: Measured | undefined;
 }
 
 /** One line of our format, without its line feed: what `BatonTraceReader` reads back. */
@@ -173,6 +204,7 @@ export function traceLine(row: TraceRow): string {
     priority: row.priority,
     block_size: row.blockSize,
     block_hashes: hasHashes ? row.blockHashes : undefined,
+    measured: row.measured === undefined ? undefined : measuredObject(row.measured),
   });
 }
 

@@ -5,7 +5,8 @@ import { quoted, TraceError } from './trace-reader';
 /** One line of JSON, asked field by field; refuses by file and line. */
 export class JsonFields {
   private constructor(
-    private readonly fields: Readonly<Record<string, unknown>>,
+    /** As they were written. */
+    readonly values: Readonly<Record<string, unknown>>,
     private readonly file: string,
     private readonly line: number,
   ) {}
@@ -26,11 +27,11 @@ export class JsonFields {
   }
 
   has(name: string): boolean {
-    return this.fields[name] !== undefined && this.fields[name] !== null;
+    return this.values[name] !== undefined && this.values[name] !== null;
   }
 
   names(): string[] {
-    return Object.keys(this.fields);
+    return Object.keys(this.values);
   }
 
   tokens(name: string): number {
@@ -38,14 +39,14 @@ export class JsonFields {
   }
 
   integer(name: string, from: number, to: number): number {
-    const value = this.fields[name];
+    const value = this.values[name];
     if (Number.isInteger(value) && Number(value) >= from && Number(value) <= to)
       return Number(value);
     throw this.misfit(name, `is no whole number from ${from} to ${to}`);
   }
 
   number(name: string, to: number): number {
-    const value = this.fields[name];
+    const value = this.values[name];
     if (typeof value === 'number' && value >= 0 && value <= to) return value;
     throw this.misfit(name, `is no number from 0 to ${to}`);
   }
@@ -53,7 +54,7 @@ export class JsonFields {
   /** Where it was given: a key in [1, 2^53), the hash of a text or the number itself. */
   key(name: string): number | undefined {
     if (!this.has(name)) return undefined;
-    const value = this.fields[name];
+    const value = this.values[name];
     if (typeof value === 'string' && value !== '') return hashString(value) || 1;
     if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value) || hashString('0');
     throw this.misfit(name, 'is neither text nor a whole number from 0');
@@ -61,22 +62,38 @@ export class JsonFields {
 
   text(name: string, longest: number): string | undefined {
     if (!this.has(name)) return undefined;
-    const value = this.fields[name];
+    const value = this.values[name];
     if (typeof value === 'string' && value !== '' && value.length <= longest) return value;
     throw this.misfit(name, `is no text of 1 to ${longest} characters`);
+  }
+
+  choice<const C extends string>(name: string, choices: readonly C[]): C {
+    const found = choices.find((each) => each === this.values[name]);
+    if (found !== undefined) return found;
+    throw this.misfit(name, `is none of ${choices.join(', ')}`);
+  }
+
+  /** An object within this one, where it was given. */
+  object(name: string): JsonFields | undefined {
+    if (!this.has(name)) return undefined;
+    const value = this.values[name];
+    if (typeof value === 'object' && !Array.isArray(value)) {
+      return new JsonFields(value as Record<string, unknown>, this.file, this.line);
+    }
+    throw this.misfit(name, 'is no object');
   }
 
   /** A list, empty where it was not given; its entries are not looked at. */
   list(name: string): readonly unknown[] {
     if (!this.has(name)) return [];
-    const value = this.fields[name];
+    const value = this.values[name];
     if (Array.isArray(value)) return value;
     throw this.misfit(name, 'is no list');
   }
 
   misfit(name: string, why: string): TraceError {
     if (!this.has(name)) return this.error(`${name} is missing`);
-    return this.error(`${name} ${quoted(JSON.stringify(this.fields[name]))} ${why}`);
+    return this.error(`${name} ${quoted(JSON.stringify(this.values[name]))} ${why}`);
   }
 
   error(reason: string): TraceError {

@@ -2,6 +2,7 @@ import { unreachable } from '@baton/kernel';
 import { BatonTraceReader } from './baton-trace';
 import { columnNames, CSV_LAYOUTS, CsvTraceReader, neededColumns } from './csv-trace';
 import { MooncakeTraceReader } from './mooncake-trace';
+import { isRecordingHeader } from './recording';
 import {
   quoted,
   type Trace,
@@ -35,6 +36,7 @@ export function openTrace(format: TraceFormat, options: TraceOptions): TraceRead
 export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
   const line = firstLine.trim();
   if (line.startsWith('{')) {
+    if (isRecordingHeader(line)) return 'baton';
     if (line.includes('"input_length"')) return 'mooncake';
     return line.includes('"prompt_tokens"') ? 'baton' : undefined;
   }
