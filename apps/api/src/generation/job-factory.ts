@@ -56,6 +56,7 @@ export class JobFactory {
       flow: route.flow,
       ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),
+      ...(route.placed === undefined ? {} : { placed: route.placed }),
     };
   }
 

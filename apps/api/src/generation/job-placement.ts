@@ -24,7 +24,7 @@ export class JobPlacement {
 
   /** The job as it goes into its queue: `entryQueue` names that. */
   place(job: EngineJob, call: Call): EngineJob {
-    if (!this.isOn) return job;
+    if (!this.isOn || job.placed !== undefined) return job;
     const sessionKey = sessionKeyOf(call);
     const known = sessionKey === undefined ? job : { ...job, sessionKey };
     return this.routing.atArrival(known).job;

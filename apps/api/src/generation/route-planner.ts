@@ -6,7 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
 import { LOGGER } from '../tokens';
-import { kvWishOf, ownRoute, type Route, wishedRoute } from './route';
+import { kvWishOf, ownRoute, poolingRoute, type Route, wishedRoute } from './route';
 
 /** Chooses the way of each sequence of a request from what the client asks for and what lives in the cluster. */
 @Injectable()
@@ -35,6 +35,15 @@ export class RoutePlanner {
     this.refuseWithoutEngine(first);
     const sequences = request.prompts.length * request.choices;
     return Array.from({ length: sequences }, (_, index) => (index === 0 ? first : plain));
+  }
+
+  /** One route per prompt that is only computed: on prefill engines where there are some, else on aggregated ones. */
+  planPooling(request: GenerationRequest, engineId: string | undefined): Route[] {
+    const engine = engineId === undefined ? undefined : this.engineAt(engineId);
+    const stage = this.isServed('prefill') ? 'prefill' : 'aggregated';
+    const route = wishedRoute({ kind: 'none' }, engine) ?? poolingRoute(stage);
+    this.refuseWithoutEngine(route);
+    return request.prompts.map(() => route);
   }
 
   private own(): Route {

@@ -4,6 +4,7 @@ import {
   type EngineJob,
   type KvTransferParams,
   parseKvTransferParams,
+  type Placed,
   type Stage,
 } from '@baton/contract';
 
@@ -15,6 +16,8 @@ export interface Route {
   readonly next: Stage | undefined;
   readonly kvTransferParams: KvTransferParams | undefined;
   readonly engineId: string | undefined;
+  /** Where it waits, when its flow alone does not say. */
+  readonly placed?: Placed;
 }
 
 /** What the client's kv_transfer_params ask for. `unusable`: malformed, so the request is served without a transfer. */
@@ -54,6 +57,12 @@ export function ownRoute(way: 'disaggregated' | 'aggregated'): Route {
   return way === 'disaggregated'
     ? { ...BASE, flow: 'route', stage: 'prefill', next: 'decode' }
     : { ...BASE, flow: 'local', stage: 'aggregated' };
+}
+
+/** A prompt that is computed and nothing more, where prompts are computed. */
+export function poolingRoute(stage: 'prefill' | 'aggregated'): Route {
+  const route = { ...BASE, flow: 'local', stage } as const;
+  return stage === 'prefill' ? { ...route, placed: { stage } } : route;
 }
 
 const BASE = { next: undefined, kvTransferParams: undefined, engineId: undefined } as const;
