@@ -67,7 +67,7 @@ export class ClusterRun {
       ...{ engines, calendar, journal: this.journal, handovers: this.handovers },
       arrivalSlot: slots.arrivals,
       onEnd: (row) => {
-        if (observer.onEnd?.(row) === false) this.isStopped = true;
+        if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
     });
     this.membership = new Membership(scenario, {

@@ -1,3 +1,4 @@
+import type { RequestLog } from '@baton/analysis';
 import type { EngineOptions } from '@baton/engine';
 import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
@@ -50,8 +51,8 @@ export interface ClusterScenario {
 
 /** What a caller may watch while a run goes on. */
 export interface RunObserver {
-  /** A request has ended, one way or another. Returning false ends the run there. */
-  readonly onEnd?: (row: number) => boolean | undefined;
+  /** A request has ended, one way or another; its row of the log is complete. Returning false ends the run there. */
+  readonly onEnd?: (row: number, log: RequestLog) => boolean | undefined;
   /** Every so many events: requests that have ended, and all of them. */
   readonly onProgress?: (ended: number, count: number) => void;
   /** A step of an engine, or a leap of several. */
