@@ -42,6 +42,10 @@ export class Calendar {
     return this.winners[1]!;
   }
 
+  isNext(slot: number): boolean {
+    return this.winners[1] === slot;
+  }
+
   /** When it is due; Infinity when nothing is. */
   get nextUs(): Micros {
     return Math.floor(this.keys[this.winners[1]!]! / TIES);

@@ -52,11 +52,7 @@ export class ClusterRun {
     this.telemetry = new Telemetry(most);
     this.handovers = new Handovers(scenario.workload.count, {
       ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs, onHandoff: observer.onHandoff },
-      slots: {
-        source: (engine) => most + engine,
-        target: (engine) => 2 * most + engine,
-        transfers: slots.transfers,
-      },
+      slots: { source: most, target: 2 * most, transfers: slots.transfers },
       onTransferStarted: (row, nowUs) => this.lifecycle.onTransferStarted(row, nowUs),
       onOffered: (row, nowUs) => this.lifecycle.onOffered(row, nowUs),
       onKvReady: (row, tokens, nowUs) => this.lifecycle.onKvReady(row, tokens, nowUs),
@@ -88,6 +84,7 @@ export class ClusterRun {
       const nowUs = calendar.nextUs;
       if (nowUs === Infinity) break;
       while (telemetry.nextUs <= nowUs) telemetry.sample(this.engines, telemetry.nextUs);
+      assert(nowUs >= this.nowUs, 'virtual time goes forward');
       this.nowUs = nowUs;
       this.handle(calendar.next, nowUs);
       if ((++this.events & (PROGRESS_EVERY - 1)) === 0) {
@@ -124,7 +121,8 @@ export class ClusterRun {
 
   private step(engine: VirtualEngine, nowUs: Micros): void {
     if (engine.isStepping) this.endStep(engine);
-    else this.beginStep(engine, nowUs);
+    // The next step begins in the same breath, unless something else comes before at this instant.
+    if (!engine.isStepping && this.calendar.isNext(engine.index)) this.beginStep(engine, nowUs);
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
   }
 
@@ -137,14 +135,13 @@ export class ClusterRun {
   }
 
   private endStep(engine: VirtualEngine): void {
-    const promptTokens = engine.engine.counters.promptTokensComputed;
+    const { onSteps } = this.observer;
+    const computed = onSteps === undefined ? 0 : engine.engine.counters.promptTokensComputed;
     const facts = engine.end();
     const generated = this.journal.note(engine, facts);
-    if (this.observer.onSteps !== undefined) {
-      this.tellSteps(engine, facts, {
-        generated,
-        prompt: engine.engine.counters.promptTokensComputed - promptTokens,
-      });
+    if (onSteps !== undefined) {
+      const prompt = engine.engine.counters.promptTokensComputed - computed;
+      this.tellSteps(engine, facts, { generated, prompt });
     }
     this.lifecycle.onStep(engine, facts);
   }

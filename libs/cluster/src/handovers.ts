@@ -33,8 +33,9 @@ export interface HandoverEvents {
 
 /** Where each calendar entry of the hand-overs stands. */
 export interface HandoverSlots {
-  readonly source: (engine: number) => number;
-  readonly target: (engine: number) => number;
+  /** Of engine 0; the others follow. */
+  readonly source: number;
+  readonly target: number;
   readonly transfers: number;
 }
 
@@ -136,10 +137,12 @@ export class Handovers {
   }
 
   sourceTick(engine: number, nowUs: Micros): void {
+    this.parts.calendar.clear(this.parts.slots.source + engine);
     this.tellSource(engine, { kind: 'tick', nowUs });
   }
 
   targetTick(engine: number, nowUs: Micros): void {
+    this.parts.calendar.clear(this.parts.slots.target + engine);
     this.tellTarget(engine, { kind: 'tick', nowUs });
   }
 
@@ -161,7 +164,7 @@ export class Handovers {
     const actions = source.handle(fact);
     this.parts.onHandoff?.({ side: 'source', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutSource(engine, action, nowUs);
-    this.setAlarm(this.parts.slots.source(engine), source.nextWakeUpUs(), nowUs);
+    this.setAlarm(this.parts.slots.source + engine, source.nextWakeUpUs());
   }
 
   private tellTarget(engine: number, fact: Facts['target']): void {
@@ -170,7 +173,13 @@ export class Handovers {
     const actions = target.handle(fact);
     this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    this.setAlarm(this.parts.slots.target(engine), target.nextWakeUpUs(), nowUs);
+    // A fetch that was just accepted is announced at the end of its instant, unless its read says the same by then.
+    if (fact.kind !== 'accepted') this.settle(engine);
+  }
+
+  /** Whoever has accepted fetches calls this when it has reserved what it can. */
+  settle(engine: number): void {
+    this.setAlarm(this.parts.slots.target + engine, this.targets[engine]!.nextWakeUpUs());
   }
 
   private carryOutSource(engine: number, action: SourceAction<number>, nowUs: Micros): void {
@@ -286,9 +295,9 @@ export class Handovers {
     else calendar.set(slots.transfers, dueUs, TIE.transfer);
   }
 
-  private setAlarm(slot: number, dueUs: Micros | undefined, nowUs: Micros): void {
+  /** An alarm is only ever moved to an earlier instant: one that rings too soon finds nothing due and is set anew, which costs less than moving it with every fact. */
+  private setAlarm(slot: number, dueUs: Micros | undefined): void {
     const { calendar } = this.parts;
-    if (dueUs === undefined) calendar.clear(slot);
-    else calendar.set(slot, Math.max(nowUs, dueUs), TIE.lease);
+    if (dueUs !== undefined && dueUs < calendar.dueUs(slot)) calendar.set(slot, dueUs, TIE.lease);
   }
 }

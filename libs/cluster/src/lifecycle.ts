@@ -167,6 +167,7 @@ export class Lifecycle {
     engine.waitingForRoom++;
     handovers.accepted(row, engine, nowUs);
     this.reserve(engine, nowUs);
+    handovers.settle(engine.index);
     engine.wake(nowUs);
   }
 

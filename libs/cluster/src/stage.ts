@@ -32,7 +32,8 @@ export class Stage {
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
-  private taken = 0;
+  /** The same engines, the one that took from the shared queue last at the end. */
+  private readonly byWaiting: VirtualEngine[] = [];
   private readonly views: Mutable<EngineView>[] = [];
   private readonly context: Mutable<PlacementContext>;
 
@@ -64,6 +65,7 @@ export class Stage {
     const { engineId } = engine;
     const { options } = engine.pool;
     this.engines.push(engine);
+    this.byWaiting.push(engine);
     this.views.push({ engineId, requests: 0, waitingTokens: 0, kvTokens: 0, kvUsage: 0 });
     this.parts.prefixes?.join(engineId, options.numBlocks * options.blockSize);
     this.refill(engine, nowUs);
@@ -74,6 +76,7 @@ export class Stage {
     const at = this.engines.indexOf(engine);
     if (at < 0) return;
     this.engines.splice(at, 1);
+    this.byWaiting.splice(this.byWaiting.indexOf(engine), 1);
     this.views.splice(at, 1);
     this.parts.prefixes?.leave(engine.engineId);
     const { directed } = engine;
@@ -134,7 +137,7 @@ export class Stage {
   }
 
   private take(engine: VirtualEngine, nowUs: Micros): void {
-    engine.lastTaken = ++this.taken;
+    this.moveBack(engine);
     const row = this.shared.shift();
     this.sharedTokens -= this.parts.workload.promptTokens[row]!;
     this.bring(row, engine, nowUs);
@@ -146,11 +149,16 @@ export class Stage {
   }
 
   private longestWaiting(nowUs: Micros): VirtualEngine | undefined {
-    let best: VirtualEngine | undefined;
-    for (const engine of this.engines) {
-      if (best !== undefined && engine.lastTaken > best.lastTaken) continue;
-      if (engine.hasRoom(nowUs)) best = engine;
+    for (let i = 0; i < this.byWaiting.length; i++) {
+      if (this.byWaiting[i]!.hasRoom(nowUs)) return this.byWaiting[i]!;
     }
-    return best;
+    return undefined;
+  }
+
+  private moveBack(engine: VirtualEngine): void {
+    const { byWaiting } = this;
+    const last = byWaiting.length - 1;
+    for (let i = byWaiting.indexOf(engine); i < last; i++) byWaiting[i] = byWaiting[i + 1]!;
+    byWaiting[last] = engine;
   }
 }

@@ -37,7 +37,7 @@ export class Telemetry {
   sample(engines: readonly VirtualEngine[], nowUs: Micros): void {
     for (const { index, engine, state } of engines) {
       if (state === 'gone') continue;
-      const now = engine.snapshot(nowUs);
+      const now = engine.gauges(nowUs);
       const at = index * 2 * MOST_SAMPLES + this.samples;
       this.columns.running[at] = now.running;
       this.columns.waiting[at] = now.waiting + now.deferred;

@@ -25,8 +25,6 @@ export class VirtualEngine {
   load = 0;
   /** Prompt tokens of `directed`. */
   directedTokens = 0;
-  /** When this engine last took from a shared queue, as a running number. */
-  lastTaken = 0;
   state: EngineState = 'starting';
   readyUs: Micros = 0;
   goneUs: Micros = -1;
@@ -76,7 +74,7 @@ export class VirtualEngine {
 
   /** Nothing runs, waits, or is held for others. */
   get isEmpty(): boolean {
-    return this.load === 0 && !this.stepping && this.engine.snapshot().heldBlocks === 0;
+    return this.load === 0 && !this.stepping && this.engine.gauges().heldBlocks === 0;
   }
 
   get isReady(): boolean {
@@ -84,7 +82,7 @@ export class VirtualEngine {
   }
 
   hasRoom(nowUs: Micros): boolean {
-    return this.room.left(this.engine.snapshot(nowUs), NOTHING_INCOMING, this.waitingForRoom) > 0;
+    return this.room.left(this.engine.gauges(nowUs), NOTHING_INCOMING, this.waitingForRoom) > 0;
   }
 
   /** Must come before anything that changes the engine. */
@@ -181,7 +179,7 @@ export class VirtualEngine {
 
   /** What a policy may see of this engine now. */
   describe(view: { -readonly [K in keyof EngineView]: EngineView[K] }, nowUs: Micros): void {
-    const { waitingTokens, kvUsage } = this.engine.snapshot(nowUs);
+    const { waitingTokens, kvUsage } = this.engine.gauges(nowUs);
     const { numBlocks, blockSize } = this.pool.options;
     view.requests = this.load + this.directed.length;
     view.waitingTokens = waitingTokens + this.directedTokens;

@@ -48,6 +48,10 @@ export class Engine implements EnginePort {
   private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
   private deferred = 0;
   private heldBlocks = 0;
+  private readonly now = {
+    ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
+    ...{ freeBlocks: 0, heldBlocks: 0, kvUsage: 0 },
+  };
 
   /** @throws InvariantError when an option makes no sense (not an integer, or out of range). */
   constructor(private readonly options: EngineOptions) {
@@ -225,16 +229,21 @@ export class Engine implements EnginePort {
   }
 
   snapshot(atUs?: Micros): EngineSnapshot {
-    const freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
-    return {
-      running: this.former.running,
-      waiting: this.queue.size,
-      deferred: this.deferred + this.queue.unreservedSize,
-      waitingTokens: this.queue.tokens,
-      freeBlocks,
-      heldBlocks: this.heldBlocks,
-      kvUsage: (this.options.numBlocks - freeBlocks) / this.options.numBlocks,
-    };
+    return { ...this.gauges(atUs) };
+  }
+
+  /** As `snapshot`, in one object that every call fills anew: for a driver that asks often and keeps nothing. */
+  gauges(atUs?: Micros): EngineSnapshot {
+    const { now, queue } = this;
+    const { numBlocks } = this.options;
+    now.running = this.former.running;
+    now.waiting = queue.size;
+    now.deferred = this.deferred + queue.unreservedSize;
+    now.waitingTokens = queue.tokens;
+    now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
+    now.heldBlocks = this.heldBlocks;
+    now.kvUsage = (numBlocks - now.freeBlocks) / numBlocks;
+    return now;
   }
 
   /** Generations of the blocks of `blockIds`: each rises when its block is taken for other content. */

@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { simulate } from '@baton/cluster';
+import { defaultConfig } from '@baton/runtime';
+import { budgetWorkload } from '@baton/workload';
+import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';
+
+const ROOT = join(__dirname, '..', '..', '..');
+/** 85 % of what four such prefill engines compute of this workload, which is where the cluster saturates first. */
+const RATE_PER_SECOND = 39.5;
+const CONFIG = defaultConfig({
+  ...{ topology: '4P8D', model: 'llama-3.1-70b', gpu: 'a100', tensorParallelSize: 8 },
+  maxWaitingRequests: 10_000_000,
+});
+const MOONCAKE = [
+  'replay',
+  ...['--trace', 'mooncake-conversation', '--topology', '8P8D', '--model', 'llama-3.1-70b'],
+  ...['--gpu', 'a100', '--tp', '8', '--json'],
+];
+
+interface Speed {
+  readonly requests: number;
+  readonly completed: number;
+  readonly steps: number;
+  readonly events: number;
+  readonly requests_per_wall_second: number;
+  readonly steps_per_wall_second: number;
+  readonly simulated_seconds_per_wall_second: number;
+  readonly user_cpu_us_per_request: number;
+  readonly busiest_prefill_engine: number;
+}
+
+/** The replay budgets: a million requests on one thread beside a run of the same core without leaps, and a whole Mooncake trace from the command line. */
+function main(): void {
+  const count = process.argv.includes('--quick') ? 100_000 : 1_000_000;
+  const result = {
+    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
+    synthetic: speedOf(count, true),
+    synthetic_no_leap: speedOf(count, false),
+    peak_memory_mib: Math.round(process.resourceUsage().maxRSS / 1024),
+    mooncake_conversation_seconds: [1, 2, 3].map(() => mooncakeSeconds(MOONCAKE)),
+    mooncake_conversation_no_leap_seconds: mooncakeSeconds([...MOONCAKE, '--no-leap']),
+    budgets: {
+      synthetic: '>= 200,000 requests per wall second, <= 1,024 MiB',
+      mooncake_conversation_seconds: '<= 1, start-up included',
+    },
+  };
+  const json = `${JSON.stringify(result, null, 2)}\n`;
+  process.stdout.write(json);
+  if (process.argv.includes('--save')) writeFileSync(join(ROOT, 'bench/results/replay.json'), json);
+}
+
+function speedOf(count: number, leap: boolean): Speed {
+  const workload = budgetWorkload({ ratePerSecond: RATE_PER_SECOND, count, seed: 1 });
+  const scenario = scenarioOf(CONFIG, workload, { leap });
+  const before = process.cpuUsage();
+  const startMs = performance.now();
+  const run = simulate(scenario);
+  const seconds = (performance.now() - startMs) / 1000;
+  const { user } = process.cpuUsage(before);
+  const busy = run.engines.filter(({ role }) => role === 'prefill').map((e) => e.busyUs / e.upUs);
+  return {
+    requests: count,
+    completed: run.log.outcome.filter((code) => code === 1).length,
+    ...{ steps: run.steps, events: run.events },
+    requests_per_wall_second: Math.round(count / seconds),
+    steps_per_wall_second: Math.round(run.steps / seconds),
+    simulated_seconds_per_wall_second: Math.round(run.endUs / 1e6 / seconds),
+    user_cpu_us_per_request: user / count,
+    busiest_prefill_engine: Math.max(...busy),
+  };
+}
+
+/** From the start of the process to its end. */
+function mooncakeSeconds(args: readonly string[]): number {
+  const startMs = performance.now();
+  execFileSync(process.execPath, [join(ROOT, 'bin', 'baton'), ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 1 << 26,
+  });
+  return (performance.now() - startMs) / 1000;
+}
+
+main();
