@@ -60,6 +60,23 @@ describe('blis', () => {
     expect(ms).toBeLessThan(9);
   });
 
+  it.each([
+    [1, 6.86],
+    [32, 8.11],
+    [256, 18.08],
+  ])('decodes %i streams of Qwen3-8B 2 to 23 %% too slowly beside vLLM 0.30', (clients, ms) => {
+    const model = build(undefined, place('qwen3-8b', 'h100', 1));
+    const error = model.stepUs(decode(clients, clients * 640)) / 1000 / ms - 1;
+    expect(error).toBeGreaterThan(0.01);
+    expect(error).toBeLessThan(0.23);
+  });
+
+  it('computes long prompts far too fast: 8,192 tokens took 253.9 ms', () => {
+    const prompt = { ...EMPTY, prefillSeqs: 1, prefillTokens: 8192, prefillQuadratic: 8192 ** 2 };
+    const ms = build(undefined, place('qwen3-8b', 'h100', 1)).stepUs(prompt) / 1000;
+    expect(Math.round(ms)).toBe(34);
+  });
+
   it('takes the larger of computing and reading with a short list, and its laws say where', () => {
     const beta = [1, 1, 1, 1, 30, 4, 100];
     const model = build(beta);
