@@ -9,6 +9,8 @@ export interface EngineLoad {
   readonly stage: EnginePresence['stage'];
   readonly index: number;
   readonly state: EnginePresence['state'];
+  /** Data-parallel rank; absent where an engine has but one. */
+  readonly rank?: number;
   /** Sequences in the engine or on their way into it: running, waiting, deferred. Not those in its queue. */
   readonly requests: number;
   /** Prompt tokens of them that are not computed yet. */

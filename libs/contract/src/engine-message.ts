@@ -1,4 +1,5 @@
 import type { Epoch } from './epoch';
+import type { Stage } from './job';
 
 /**
  * What engines (and the API) say to one engine over its own channel. The first five are the NIXL side channel of the
@@ -54,6 +55,10 @@ export type EngineMessage =
       readonly requestId: string;
       readonly generation: number;
     }
+  /** Whoever manages the cluster: finish what runs, take nothing more, and go. Sent again until the engine is seen to drain. */
+  | { readonly kind: 'leave' }
+  /** As `leave`; what the engine ran on then becomes an engine of `role`. */
+  | { readonly kind: 'become'; readonly role: Stage }
   /** The API misses tokens of its stream from this index on. */
   | {
       readonly kind: 'resend';
@@ -62,3 +67,6 @@ export type EngineMessage =
       readonly streamId: number;
       readonly fromIndex: number;
     };
+
+/** What an engine is told about its own membership in the cluster. */
+export type MembershipOrder = Extract<EngineMessage, { readonly kind: 'leave' | 'become' }>;

@@ -51,6 +51,8 @@ export interface EngineJob {
   readonly kvTransferParams?: KvTransferParams;
   /** A job for this engine alone (exposed engine ports). */
   readonly engineId?: string;
+  /** The data-parallel rank that must run it, in every stage. Absent: any, or there is only one. */
+  readonly dataParallelRank?: number;
   /** Hash of the client's session or user, by which requests that belong together are placed. Absent: none is known. */
   readonly sessionKey?: number;
   /** Where a placement policy put the job. Absent: in the shared queue of the stage in which its flow begins. */

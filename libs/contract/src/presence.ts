@@ -4,8 +4,10 @@ import type { Stage } from './job';
 export interface EnginePresence {
   readonly engineId: string;
   readonly stage: Stage;
-  /** Small number, unique among the living engines of the cluster, used as vLLM's `engine` label. */
+  /** Small number, unique among the living engines (and ranks of engines) of the cluster. */
   readonly index: number;
+  /** Set on a data-parallel rank: one of several schedulers, each with a KV cache of its own, that make one engine of the topology. */
+  readonly dataParallel?: DataParallelRank;
   readonly pid: number;
   readonly host: string;
   readonly model: string;
@@ -15,6 +17,15 @@ export interface EnginePresence {
   readonly counters: Readonly<Record<string, number>>;
   /** Histograms since the engine's start: cumulative counts per bucket (the last is +Inf), sum and count. */
   readonly histograms: Readonly<Record<string, HistogramSnapshot>>;
+}
+
+export interface DataParallelRank {
+  /** 0 .. size - 1. */
+  readonly rank: number;
+  readonly size: number;
+  /** What the ranks of one engine have in common: id and index of rank 0. */
+  readonly replicaId: string;
+  readonly replica: number;
 }
 
 export interface EngineGauges {

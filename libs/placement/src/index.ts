@@ -11,7 +11,14 @@ export type { BlockRange } from './prefix-memory';
 export { retryAfterSeconds } from './retry-after';
 export { chooseRoute } from './route';
 export type { ClusterLoad, RouteChoice, StageLoad } from './route';
-export { formatTopology, MAX_ENGINES, parseTopology, TopologyError } from './topology';
+export {
+  canServe,
+  formatTopology,
+  MAX_ENGINES,
+  parseEngines,
+  parseTopology,
+  TopologyError,
+} from './topology';
 export type { Topology } from './topology';
 export { Room } from './room';
 export type { Incoming, RoomFacts } from './room';

@@ -29,6 +29,17 @@ const EXAMPLES = 'write for example 2P3D (prefill, decode), 4A (aggregated) or 2
  * @throws TopologyError for other text, a role named twice or with 0, prefill without decode or the reverse, more than 1,024 engines
  */
 export function parseTopology(text: string): Topology {
+  const topology = parseEngines(text);
+  refuseUnusable(topology, shorten(text));
+  return topology;
+}
+
+/**
+ * Reads the same notation for some engines of a cluster, which need not be able to serve alone: `1P`.
+ *
+ * @throws TopologyError for other text, or a role named twice or with 0
+ */
+export function parseEngines(text: string): Topology {
   const written = text.trim().toUpperCase();
   if (!WHOLE.test(written)) {
     throw new TopologyError(`Topology "${shorten(text)}" is not understood: ${EXAMPLES}.`);
@@ -47,8 +58,12 @@ export function parseTopology(text: string): Topology {
     }
     topology[role] = count;
   }
-  refuseUnusable(topology, shorten(text));
   return topology;
+}
+
+/** Whether requests find a way through: from prefill to decode, or through an aggregated engine. */
+export function canServe({ prefill, decode, aggregated }: Topology): boolean {
+  return aggregated > 0 || (prefill > 0 && decode > 0);
 }
 
 /** The canonical spelling: prefill, decode, aggregated; roles without an engine are left out. */

@@ -15,6 +15,7 @@ export * from './clock/loop-lag';
 export * from './clock/wall-clock';
 export * from './metrics/bucket-counts';
 export * from './metrics/cache-config';
+export * from './metrics/engine-labels';
 export * from './metrics/engine-metrics';
 export * from './metrics/engine-stats';
 export * from './metrics/families';

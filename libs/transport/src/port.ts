@@ -31,8 +31,11 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Where a job waits: the shared queue of a stage, or the own queue of one engine. */
-export type QueueName = Stage | `engine:${string}`;
+/**
+ * Where a job waits: the shared queue of a stage, that of one data-parallel rank of its engines, or
+ * the own queue of one engine.
+ */
+export type QueueName = Stage | `${Stage}:rank-${number}` | `engine:${string}`;
 
 export interface JobQueues {
   /** Adds all jobs in one round trip. A job id that is already queued or running is left alone. */

@@ -1,5 +1,5 @@
 import type { EnginePresence, Stage } from '@baton/contract';
-import { type BatonConfig, placerSpec } from '@baton/runtime';
+import { type BatonConfig, engineLabels, placerSpec } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../tokens';
 import { renderNumbers, type Series } from './exposition';
@@ -22,10 +22,14 @@ export class PlacementMetrics {
 
   render(engines: readonly EnginePresence[]): string {
     const placed = engines.filter(({ stage }) => this.policies[stage] !== 'pull');
-    const decisions: Series<number>[] = placed.map(({ index, model, stage, counters }) => ({
-      labels: { engine: String(index), model_name: model, stage, policy: this.policies[stage] },
-      value: counters['placed_jobs'] ?? 0,
-    }));
+    const decisions: Series<number>[] = placed.map((engine) => {
+      const { model, stage, counters } = engine;
+      const place = { model_name: model, stage, policy: this.policies[stage] };
+      return {
+        labels: { ...engineLabels(engine), ...place },
+        value: counters['placed_jobs'] ?? 0,
+      };
+    });
     return [
       renderNumbers(
         {

@@ -1,5 +1,5 @@
 import type { EnginePresence, FrameHeader } from '@baton/contract';
-import { BucketCounts } from '@baton/runtime';
+import { BucketCounts, engineLabels } from '@baton/runtime';
 import { Injectable } from '@nestjs/common';
 import type { Sequence } from '../sequences/sequence';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
@@ -96,7 +96,7 @@ export class RequestMetrics {
   /** The text of all families for these engines, zeros included. */
   render(engines: readonly EnginePresence[]): string {
     const seen = engines.map((engine) => ({
-      labels: { engine: String(engine.index), model_name: engine.model },
+      labels: { ...engineLabels(engine), model_name: engine.model },
       value: this.byEngine.get(engine.engineId) ?? UNOBSERVED,
     }));
     const success: Series<number>[] = seen.flatMap(({ labels, value }) =>

@@ -8,6 +8,7 @@ import {
   type MetricValueWithName,
   Registry,
 } from 'prom-client';
+import { engineLabels } from './engine-labels';
 import {
   type CounterFamily,
   ENGINE_METRICS,
@@ -59,7 +60,7 @@ function metricOf(family: MetricFamily, presences: PresenceSource): Gauge | Coun
 }
 
 function labelsOf(engine: EnginePresence, extra: SeriesLabels): Record<string, string> {
-  return { engine: String(engine.index), model_name: engine.model, ...extra };
+  return { ...engineLabels(engine), model_name: engine.model, ...extra };
 }
 
 /** What prom-client asks of a metric beside its values. */
@@ -161,7 +162,7 @@ class CacheConfigInfo extends Gauge {
 
   override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
     const values = this.source.presences().map((engine) => ({
-      labels: { engine: String(engine.index), ...this.source.cacheConfig(engine) },
+      labels: { ...engineLabels(engine), ...this.source.cacheConfig(engine) },
       value: 1,
     }));
     return { ...(await super.get()), values };

@@ -52,9 +52,12 @@ export class EngineBoard {
     known.take(load, load.taken[this.options.routerId] ?? 0, nowUs);
   }
 
-  /** The engines of a stage that take work, by index. */
-  ready(stage: Stage, nowUs: number): EngineView[] {
-    return this.byStage[stage].filter((row) => row.isReady && !this.isSilent(row, nowUs));
+  /** The engines of a stage that take work, by index: all, or those that are one data-parallel rank. */
+  ready(stage: Stage, nowUs: number, rank?: number): EngineView[] {
+    return this.byStage[stage].filter(
+      (row) =>
+        row.isReady && !this.isSilent(row, nowUs) && (rank === undefined || row.rank === rank),
+    );
   }
 
   isReady(engineId: string, nowUs: number): boolean {
@@ -95,6 +98,7 @@ export class EngineBoard {
     const row = new Row(engineId, stage, this.options.blockSize);
     this.rows.set(engineId, row);
     row.index = load.index;
+    row.rank = load.rank ?? 0;
     this.byStage[stage] = [...this.byStage[stage], row].sort((a, b) => a.index - b.index);
     this.options.onJoin(engineId, numBlocks * this.options.blockSize);
     return row;
@@ -107,6 +111,7 @@ class Row implements EngineView {
   kvTokens = 0;
   kvUsage = 0;
   index = 0;
+  rank = 0;
   heardUs = 0;
   private state: EngineLoad['state'] = 'starting';
   private ordinal = 0;

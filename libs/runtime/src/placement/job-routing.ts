@@ -36,12 +36,29 @@ export interface JobRouting {
 }
 
 /** What of a job is known before it is planned. */
-export type PromptFacts = Pick<EngineJob, 'promptTokens' | 'blockHashes' | 'sessionKey'>;
+export type PromptFacts = Pick<
+  EngineJob,
+  'promptTokens' | 'blockHashes' | 'sessionKey' | 'dataParallelRank'
+>;
 
 /** The queue in which a job starts. */
-export function entryQueue({ engineId, placed, flow }: EngineJob): QueueName {
-  if (engineId !== undefined) return `engine:${engineId}`;
-  if (placed !== undefined) return queueOf(placed.stage, placed.own?.engineId);
+export function entryQueue(job: EngineJob): QueueName {
+  const { engineId, placed } = job;
+  if (engineId !== undefined) return engineQueue(engineId);
+  if (placed?.own !== undefined) return engineQueue(placed.own.engineId);
+  return sharedQueue(placed?.stage ?? entryStage(job), job.dataParallelRank);
+}
+
+/** The queue from which all engines of a stage take, or all those that are the given data-parallel rank. */
+export function sharedQueue(stage: Stage, rank: number | undefined): QueueName {
+  return rank === undefined ? stage : `${stage}:rank-${rank}`;
+}
+
+export function engineQueue(engineId: string): QueueName {
+  return `engine:${engineId}`;
+}
+
+function entryStage({ flow }: EngineJob): Stage {
   switch (flow) {
     case 'route':
     case 'hold':
@@ -53,14 +70,11 @@ export function entryQueue({ engineId, placed, flow }: EngineJob): QueueName {
   }
 }
 
-export function queueOf(stage: Stage, engineId: string | undefined): QueueName {
-  return engineId === undefined ? stage : `engine:${engineId}`;
-}
-
 /** Where a job of this stage was placed before, so that adding it again changes nothing. */
 export function routedTo(stage: Stage, job: EngineJob, placed: Placed | undefined): RoutedJob {
-  if (placed === undefined) return { queue: stage, job };
-  return { queue: queueOf(placed.stage, placed.own?.engineId), job: { ...job, placed } };
+  if (placed === undefined) return { queue: sharedQueue(stage, job.dataParallelRank), job };
+  const placedJob = { ...job, placed };
+  return { queue: entryQueue(placedJob), job: placedJob };
 }
 
 /** `pull`: every job goes into the shared queue of its stage, and engines take what they have room for. */
@@ -70,11 +84,11 @@ export class SharedQueues implements JobRouting {
   }
 
   atHandOver(job: EngineJob): RoutedJob {
-    return { queue: 'decode', job };
+    return this.again('decode', job);
   }
 
   again(stage: Stage, job: EngineJob): RoutedJob {
-    return { queue: stage, job };
+    return { queue: sharedQueue(stage, job.dataParallelRank), job };
   }
 
   expect(): void {

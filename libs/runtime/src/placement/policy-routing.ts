@@ -20,9 +20,10 @@ import {
   entryQueue,
   type ForsakenEngine,
   type JobRouting,
+  engineQueue,
   type PromptFacts,
-  queueOf,
   type RoutedJob,
+  sharedQueue,
   SharedQueues,
 } from './job-routing';
 
@@ -192,8 +193,11 @@ export class PolicyRouting implements JobRouting {
 
   /** Undefined: to the shared queue. */
   private send(job: EngineJob, stage: Stage, engineId: string | undefined): RoutedJob {
-    const queue = queueOf(stage, engineId);
-    if (engineId === undefined) return { queue, job: { ...job, placed: { stage } } };
+    if (engineId === undefined) {
+      const queue = sharedQueue(stage, job.dataParallelRank);
+      return { queue, job: { ...job, placed: { stage } } };
+    }
+    const queue = engineQueue(engineId);
     const { routerId, wall } = this.options;
     const request = this.requestOf(job);
     const cached = this.prefixes.cachedTokens(engineId, request);
@@ -206,7 +210,7 @@ export class PolicyRouting implements JobRouting {
     const request = this.requestOf(job);
     return {
       ...{ stage, request },
-      engines: this.board.ready(stage, this.options.wall.nowUs()),
+      engines: this.board.ready(stage, this.options.wall.nowUs(), job.dataParallelRank),
       cachedTokens: ({ engineId }) => this.prefixes.cachedTokens(engineId, request),
       prefillUs: (_engine, tokens, cached) => {
         const { stepTime, maxNumBatchedTokens } = this.setupOf(stage).options;

@@ -12,16 +12,23 @@ const LOOK_EVERY_US = 20_000;
 
 /** How an engine leaves: what has not started goes back at once, what runs may finish, what is held may be fetched, the rest goes back. */
 export class Drain {
+  /** Wall µs; what still runs then goes back. */
+  private deadlineUs = Infinity;
+
   constructor(
     private readonly context: HostContext,
     private readonly sides: DrainSides,
   ) {}
 
-  async run(timeoutMs: number): Promise<void> {
+  endWithin(timeoutMs: number): void {
+    const endUs = this.context.clock.wall.nowUs() + timeoutMs * 1_000;
+    this.deadlineUs = Math.min(this.deadlineUs, endUs);
+  }
+
+  async run(): Promise<void> {
     const { wall } = this.context.clock;
-    const deadlineUs = wall.nowUs() + timeoutMs * 1_000;
     this.giveBack((run) => !run.isScheduled);
-    while (!this.isAtRest() && wall.nowUs() < deadlineUs) {
+    while (!this.isAtRest() && wall.nowUs() < this.deadlineUs) {
       await new Promise<void>((resolve) => wall.at(wall.nowUs() + LOOK_EVERY_US, resolve));
     }
     this.giveBack(() => true);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EnginePresence } from '@baton/contract';
+import type { EnginePresence, MembershipOrder } from '@baton/contract';
 import type { EngineCounters, EnginePort, StepFacts } from '@baton/engine';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import type { Transport } from '@baton/transport';
@@ -34,6 +34,8 @@ export interface HostDependencies {
   readonly log: Logger;
   /** Shared queues unless told. */
   readonly routing?: JobRouting;
+  /** Whoever owns the host carries orders out: an engine of several ranks leaves as one. Unset: there are none to carry out. */
+  readonly onOrder?: (order: MembershipOrder) => void;
 }
 
 const NO_COUNTS: EngineCounters = {
@@ -84,12 +86,17 @@ export class EngineHost implements HostContext {
   private readonly beacon: PresenceBeacon;
   private readonly load: LoadBeacon;
   private stepUs: Micros = 0;
+  private readonly drain: Drain;
+  private readonly onOrder: (order: MembershipOrder) => void;
   private startup: { cancel(): void } | undefined;
+  private stopping: Promise<void> | undefined;
 
   constructor(
     readonly options: HostOptions,
-    { transport, clock, log, routing = new SharedQueues() }: HostDependencies,
+    dependencies: HostDependencies,
   ) {
+    const { transport, clock, log, routing = new SharedQueues() } = dependencies;
+    this.onOrder = dependencies.onOrder ?? (() => undefined);
     this.transport = transport;
     this.routing = routing;
     this.clock = clock;
@@ -119,6 +126,7 @@ export class EngineHost implements HostContext {
       lag: this.lag,
       formerCounters: () => this.formerCounters,
     });
+    this.drain = new Drain(this, { endings, prefill });
     this.load = new LoadBeacon(this, { intake: this.intake, presence: this.beacon });
   }
 
@@ -128,6 +136,7 @@ export class EngineHost implements HostContext {
       prefill: this.prefill,
       decode: this.decode,
       onResend: new Resender(this, this.finished).answer,
+      onOrder: this.onOrder,
       onAborts: (requestIds) => this.onAborts(requestIds),
     });
     await this.beacon.start();
@@ -146,19 +155,32 @@ export class EngineHost implements HostContext {
     return this.beacon.state;
   }
 
+  /** Unique among the living engines of the cluster, once that has given it. */
+  get index(): number {
+    return this.beacon.index;
+  }
+
   presence(): EnginePresence {
     return this.beacon.snapshot();
   }
 
-  /** Takes nothing more, lets what runs finish for at most `timeoutMs` of wall time, hands back the rest, and leaves the cluster. */
-  async stop(timeoutMs: number): Promise<void> {
+  /**
+   * Takes nothing more, lets what runs finish for at most `timeoutMs` of wall time, hands back the rest, and leaves the cluster. Told again
+   * while it drains, it takes the earlier end of the two.
+   */
+  stop(timeoutMs: number): Promise<void> {
+    this.drain.endWithin(timeoutMs);
+    this.stopping ??= this.leave();
+    return this.stopping;
+  }
+
+  private async leave(): Promise<void> {
     this.startup?.cancel();
     this.intake.pause();
     const told = this.beacon.enter('draining');
     this.load.tellNow();
     await this.tolerate(told);
-    const { endings, prefill } = this;
-    await new Drain(this, { endings, prefill }).run(timeoutMs);
+    await this.drain.run();
     this.loop.stop();
     this.sweep.stop();
     this.load.stop();

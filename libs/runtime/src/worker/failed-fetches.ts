@@ -1,4 +1,5 @@
 import type { FetchFailure } from '@baton/handoff';
+import { sharedQueue } from '../placement/job-routing';
 import type { Endings } from './endings';
 import type { HostContext } from './host-context';
 import type { Run } from './run';
@@ -67,7 +68,8 @@ export class FailedFetches {
     const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
     if (submission !== undefined) {
       const causeUs = clock.wall.nowUs();
-      await transport.jobs.add('prefill', [{ ...job, submission, causeUs }]);
+      const queue = sharedQueue('prefill', job.dataParallelRank);
+      await transport.jobs.add(queue, [{ ...job, submission, causeUs }]);
     }
     if (run.state !== 'over') this.endings.handOn(run);
   }

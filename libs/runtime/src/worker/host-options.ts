@@ -22,8 +22,19 @@ export interface LinkFacts {
   readonly baseLatencyUs: Micros;
 }
 
+/** Which of the schedulers of one engine a host is. */
+export interface RankOptions {
+  /** 0 .. size - 1. */
+  readonly rank: number;
+  readonly size: number;
+  /** Rank 0, by which the cluster knows that they belong together. */
+  readonly leader: () => { readonly engineId: string; readonly index: number };
+}
+
 export interface HostOptions {
   readonly role: Stage;
+  /** Unset: the engine has one rank. */
+  readonly dataParallel?: RankOptions;
   readonly facts: EngineFacts;
   /** Called at the start, and again after an engine has thrown. */
   readonly buildEngine: () => EnginePort;

@@ -8,7 +8,7 @@ import type { SequenceSpec } from '@baton/engine';
 import { unreachable, usToSeconds } from '@baton/kernel';
 import { Room } from '@baton/placement';
 import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transport';
-import { routedTo } from '../placement/job-routing';
+import { engineQueue, routedTo, sharedQueue } from '../placement/job-routing';
 import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
 import type { FailedFetches } from './failed-fetches';
@@ -54,17 +54,23 @@ export class Intake {
     return this.taken.byRouter();
   }
 
-  /** Starts taking: from the stage's shared queue, and from the engine's own. */
+  /** Starts taking: from the stage's shared queue, from that of its data-parallel rank, and from the engine's own. */
   open(): void {
     this.isOpen = true;
-    const queues: QueueName[] = [this.context.options.role, `engine:${this.context.engineId}`];
-    this.consumers = queues.map((queue) =>
+    this.consumers = this.queues().map((queue) =>
       this.context.transport.jobs.consume(queue, {
         room: () => this.roomLeft(),
         onJob: (taken) => this.context.guard(() => this.take(taken)),
         onLockLost: (taken) => this.context.guard(() => this.loseLock(taken)),
       }),
     );
+  }
+
+  private queues(): QueueName[] {
+    const { engineId, options } = this.context;
+    const { role, dataParallel } = options;
+    const ofRank = dataParallel === undefined ? [] : [sharedQueue(role, dataParallel.rank)];
+    return [role, ...ofRank, engineQueue(engineId)];
   }
 
   /** Room may have grown. */
@@ -185,7 +191,8 @@ export class Intake {
       const { queue, job } = routedTo('decode', { ...run.job, causeUs: heldUs }, decode);
       await jobs.add(queue, [job]);
     } else if (permit.why === 'returned') {
-      await jobs.add('prefill', [{ ...run.job, submission: permit.submission }]);
+      const { queue, job } = routedTo('prefill', run.job, undefined);
+      await jobs.add(queue, [{ ...job, submission: permit.submission }]);
     }
     if (run.state === 'moving-on') this.context.guard(() => this.sides.endings.handOn(run));
   }

@@ -20,6 +20,8 @@ export interface HeldKv {
   readonly remoteRequestId: string;
   readonly blockIds: readonly number[] | undefined;
   readonly tensorParallelSize: number;
+  /** Data-parallel rank, each of which has a side channel of its own. */
+  readonly rank: number;
   readonly promptTokens: number;
 }
 
@@ -36,7 +38,7 @@ export function kvTransferParams(held: HeldKv): KvTransferParams {
     remote_engine_id: held.engineId,
     remote_request_id: held.remoteRequestId,
     remote_host: SIDE_CHANNEL_HOST,
-    remote_port: SIDE_CHANNEL_PORT,
+    remote_port: SIDE_CHANNEL_PORT + held.rank,
     tp_size: held.tensorParallelSize,
     remote_num_tokens: held.promptTokens,
     remote_blocks_expiry_time: null,

@@ -62,6 +62,7 @@ export class LoadBeacon {
       stage: options.role,
       index: presence.index,
       state: presence.state,
+      ...(options.dataParallel === undefined ? {} : { rank: options.dataParallel.rank }),
       requests: now.running + now.waiting + now.deferred + intake.incomingSequences,
       waitingTokens: intake.incomingPromptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,

@@ -1,4 +1,4 @@
-import type { EngineMessage } from '@baton/contract';
+import type { EngineMessage, MembershipOrder } from '@baton/contract';
 import { channels, type Unsubscribe } from '@baton/transport';
 import { unreachable } from '@baton/kernel';
 import type { DecodeSide } from './decode-side';
@@ -9,6 +9,7 @@ export interface MailReaders {
   readonly prefill: PrefillSide;
   readonly decode: DecodeSide;
   readonly onResend: (ask: Extract<EngineMessage, { kind: 'resend' }>) => void;
+  readonly onOrder: (order: MembershipOrder) => void;
   readonly onAborts: (requestIds: readonly string[]) => void;
 }
 
@@ -71,7 +72,8 @@ export class Mailbox {
   }
 }
 
-function deliver(message: EngineMessage, { prefill, decode, onResend }: MailReaders): void {
+function deliver(message: EngineMessage, readers: MailReaders): void {
+  const { prefill, decode, onResend, onOrder } = readers;
   switch (message.kind) {
     case 'read':
       return prefill.onRead(message);
@@ -87,6 +89,9 @@ function deliver(message: EngineMessage, { prefill, decode, onResend }: MailRead
       return decode.onReadShare(message);
     case 'resend':
       return onResend(message);
+    case 'leave':
+    case 'become':
+      return onOrder(message);
     default:
       return unreachable(message);
   }

@@ -2,7 +2,7 @@ import type { EngineJob, EngineLoad } from '@baton/contract';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settle } from '../clock/manual-wall-clock';
-import { queueOf, type RoutedJob, SharedQueues } from '../placement/job-routing';
+import { engineQueue, type RoutedJob, SharedQueues } from '../placement/job-routing';
 import { PROMPT_US, World } from './test-world';
 
 /** Sends what is handed over to the own queue of one engine after the other. */
@@ -15,7 +15,7 @@ class InTurn extends SharedQueues {
     this.turn += 1;
     const own = { engineId, routerId: 'prefill', ordinal: this.turn };
     return {
-      queue: queueOf('decode', engineId),
+      queue: engineQueue(engineId),
       job: { ...job, placed: { stage: 'decode', own } },
     };
   }
@@ -70,7 +70,7 @@ describe('an engine in a cluster that places jobs', () => {
       const { engineId } = host;
       const own = { engineId, routerId: 'api-1', ordinal: 7 };
       const job = world.job(1, { flow: 'local', placed: { stage: 'aggregated', own } });
-      await world.api.jobs.add(queueOf('aggregated', engineId), [job]);
+      await world.api.jobs.add(engineQueue(engineId), [job]);
       await world.untilEnded(1);
       await world.wall.advance(200_000);
       expect(loads.at(-1)?.taken).toEqual({ 'api-1': 7 });

@@ -245,11 +245,13 @@ export class PrefillSide {
 
   private paramsOf(held: Held, generation: number): ReturnType<typeof kvTransferParams> {
     const { job } = held.run;
+    const { facts, dataParallel } = this.context.options;
     return kvTransferParams({
       engineId: this.context.engineId,
       remoteRequestId: remoteRequestId(job.requestId, generation),
       blockIds: held.blockIds,
-      tensorParallelSize: this.context.options.facts.tensorParallelSize,
+      tensorParallelSize: facts.tensorParallelSize,
+      rank: dataParallel?.rank ?? 0,
       promptTokens: job.promptTokens,
     });
   }

@@ -55,6 +55,7 @@ export class PresenceBeacon {
       engineId,
       stage: options.role,
       index: this.index,
+      ...this.dataParallel(),
       pid: process.pid,
       host: hostname(),
       model: options.facts.model,
@@ -63,6 +64,14 @@ export class PresenceBeacon {
       counters: { ...stats.counters(), ...this.engineCounters() },
       histograms: stats.histograms(),
     };
+  }
+
+  private dataParallel(): Pick<EnginePresence, 'dataParallel'> {
+    const { dataParallel } = this.context.options;
+    if (dataParallel === undefined) return {};
+    const { rank, size, leader } = dataParallel;
+    const { engineId: replicaId, index: replica } = leader();
+    return { dataParallel: { rank, size, replicaId, replica } };
   }
 
   private repeat(): void {

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Engine } from '@baton/engine';
-import type { EnginePresence, Stage } from '@baton/contract';
-import { secondsToUs } from '@baton/kernel';
+import type { EnginePresence, MembershipOrder, Stage } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { LiveClock } from '../clock/live-clock';
 import { SystemWallClock, type WallClock } from '../clock/wall-clock';
@@ -10,9 +8,10 @@ import { engineSetup, type EngineSetup } from '../engine-factory';
 import { checkExtrapolation } from '../extrapolation';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
-import { buildRouting, needsLoads } from '../placement/policy-routing';
+import { buildRouting } from '../placement/policy-routing';
+import { hostOptions } from './configured-host';
 import { EngineHost } from './engine-host';
-import type { HostOptions } from './host-options';
+import { EngineRanks } from './engine-ranks';
 
 export interface WorkerHostsOptions {
   readonly config: BatonConfig;
@@ -23,76 +22,151 @@ export interface WorkerHostsOptions {
   readonly log: Logger;
   /** The machine's by default. */
   readonly wall?: WallClock;
+  /** Called when engines begin to leave, have left, or changed their role. */
+  readonly onChange?: (hosts: WorkerHosts) => void;
+  /** An engine that was to take another's place could not be started. By default it is logged. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
-/** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
-const UNLIMITED = 1e18;
+/** What engines of one role have in common. */
+interface RoleParts {
+  readonly setup: EngineSetup;
+  readonly routing: JobRouting;
+}
 
-/** The engines of one role in one process, on one transport. Whoever starts them stops them; the transport stays open. */
+/**
+ * The engines of one process, on one transport: at first of one role, later whatever they are told to become. Whoever starts them stops them; the
+ * transport stays open.
+ */
 export class WorkerHosts {
-  private constructor(
-    readonly hosts: readonly EngineHost[],
-    private readonly config: BatonConfig,
-    private readonly routing: JobRouting,
-  ) {}
+  private readonly engines = new Set<EngineRanks>();
+  /** Engines that drain, and what comes in the place of each. */
+  private readonly leaving = new Map<EngineRanks, Stage | undefined>();
+  private readonly roles = new Map<Stage, Promise<RoleParts>>();
+  private readonly wall: WallClock;
+  private isStopping = false;
+
+  private constructor(private readonly options: WorkerHostsOptions) {
+    this.wall = options.wall ?? new SystemWallClock();
+  }
 
   /** @throws UsageError when the configuration describes no engine that can be */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
-    const { config, role, transport, log, wall = new SystemWallClock() } = options;
-    const setup = engineSetup(config, role);
-    checkExtrapolation(setup, role, { everyBatch: true });
-    const routerId = `${role}-${randomUUID().slice(0, 12)}`;
-    const routing = buildRouting({ config, transport, routerId, role, wall });
-    await routing.start();
-    const hosts = Array.from(
-      { length: options.engines },
-      () =>
-        new EngineHost(hostOptions(config, role, setup), {
-          clock: new LiveClock(wall, config.speedup),
-          transport,
-          log,
-          routing,
-        }),
+    const hosts = new WorkerHosts(options);
+    await hosts.join(options.role, options.engines);
+    return hosts;
+  }
+
+  /** One per engine and data-parallel rank. */
+  get hosts(): readonly EngineHost[] {
+    return [...this.engines].flatMap((engine) => engine.hosts);
+  }
+
+  /** Engines by role once those that drain are gone, and what they become is there. */
+  get counts(): Readonly<Record<Stage, number>> {
+    const roles = [...this.engines].map((engine) =>
+      this.leaving.has(engine) ? this.leaving.get(engine) : engine.role,
     );
-    await Promise.all(hosts.map((host) => host.start()));
-    return new WorkerHosts(hosts, config, routing);
+    const countOf = (role: Stage): number => roles.filter((each) => each === role).length;
+    return {
+      prefill: countOf('prefill'),
+      decode: countOf('decode'),
+      aggregated: countOf('aggregated'),
+    };
+  }
+
+  /** No engine is left, and none is to come. */
+  get isEmpty(): boolean {
+    return this.engines.size === 0;
   }
 
   presences(): EnginePresence[] {
     return this.hosts.map((host) => host.presence());
   }
 
-  /** Drains all engines at once, for at most `shutdown_timeout`. */
-  async stop(timeoutMs = this.config.shutdownTimeout * 1_000): Promise<void> {
-    await Promise.all(this.hosts.map((host) => host.stop(timeoutMs)));
-    await this.routing.stop();
+  /**
+   * Starts further engines; they take work once their start-up is over.
+   *
+   * @throws UsageError when the configuration describes no such engine that can be
+   */
+  async join(role: Stage, count: number): Promise<void> {
+    if (count === 0) return;
+    await this.open(role, count, await this.partsOf(role));
   }
-}
 
-function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup): HostOptions {
-  const { options, link } = setup;
-  return {
-    role,
-    facts: {
-      model: setup.servedModelName,
-      maxNumSeqs: options.maxNumSeqs,
-      maxNumBatchedTokens: options.maxNumBatchedTokens,
-      blockSize: options.blockSize,
-      numBlocks: options.numBlocks,
-      tensorParallelSize: setup.tensorParallelSize,
-      kvBytesPerToken: setup.kvBytesPerToken,
-      link: {
-        bytesPerSecond: Math.min(UNLIMITED, link.bytesPerSecond),
-        baseLatencyUs: link.baseLatencyUs,
-      },
-    },
-    buildEngine: () => new Engine(options),
-    kvLeaseUs: secondsToUs(config.kvLeaseDuration),
-    kvLoadFailurePolicy: config.kvLoadFailurePolicy,
-    workerLossPolicy: config.workerLossPolicy,
-    maxRuns: config.maxRuns,
-    startupUs: secondsToUs(config.startupDuration),
-    tellsLoad: needsLoads(config),
-    faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },
-  };
+  /** Drains all engines at once, for at most `shutdown_timeout`. */
+  async stop(timeoutMs = this.options.config.shutdownTimeout * 1_000): Promise<void> {
+    this.isStopping = true;
+    await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
+    for (const parts of this.roles.values()) await (await parts).routing.stop();
+  }
+
+  private async open(role: Stage, count: number, parts: RoleParts): Promise<void> {
+    if (this.isStopping) return;
+    const joining = Array.from({ length: count }, () => this.newEngine(role, parts));
+    for (const engine of joining) this.engines.add(engine);
+    await Promise.all(joining.map((engine) => engine.start()));
+  }
+
+  private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
+    const { config, transport, log } = this.options;
+    const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
+      const options = hostOptions(config, role, setup);
+      return new EngineHost(rank === undefined ? options : { ...options, dataParallel: rank }, {
+        clock: new LiveClock(this.wall, config.speedup),
+        ...{ transport, log, routing },
+        onOrder: (order) => void this.obey(engine, order),
+      });
+    });
+    return engine;
+  }
+
+  /** A failure is remembered no longer than it takes to tell of it. */
+  private partsOf(role: Stage): Promise<RoleParts> {
+    const known = this.roles.get(role) ?? this.newParts(role);
+    this.roles.set(role, known);
+    known.catch(() => this.roles.delete(role));
+    return known;
+  }
+
+  private async newParts(role: Stage): Promise<RoleParts> {
+    const { config, transport } = this.options;
+    const setup = engineSetup(config, role);
+    checkExtrapolation(setup, role, { everyBatch: true });
+    const routerId = `${role}-${randomUUID().slice(0, 12)}`;
+    const routing = buildRouting({ config, transport, routerId, role, wall: this.wall });
+    await routing.start();
+    return { setup, routing };
+  }
+
+  /** An order comes again until the engine is seen to drain, and to each of its ranks. */
+  private async obey(engine: EngineRanks, order: MembershipOrder): Promise<void> {
+    if (this.isStopping || this.leaving.has(engine) || !this.engines.has(engine)) return;
+    const next = order.kind === 'become' ? order.role : undefined;
+    this.leaving.set(engine, next);
+    try {
+      if (next !== undefined) await this.partsOf(next);
+    } catch (error) {
+      this.leaving.delete(engine);
+      this.options.log.error({ err: error, role: next }, 'the engine cannot change its role');
+      return;
+    }
+    await this.replace(engine, next).catch((error: unknown) => this.fail(error));
+  }
+
+  /** Drains for as long as what runs takes. */
+  private async replace(engine: EngineRanks, next: Stage | undefined): Promise<void> {
+    this.options.onChange?.(this);
+    await engine.stop(Infinity);
+    const parts = next === undefined ? undefined : await this.partsOf(next);
+    this.engines.delete(engine);
+    this.leaving.delete(engine);
+    if (next !== undefined && parts !== undefined) await this.open(next, 1, parts);
+    this.options.onChange?.(this);
+  }
+
+  private fail(error: unknown): void {
+    this.options.log.error({ err: error }, 'no engine took the place of the one that left');
+    this.options.onFailure?.(error);
+  }
 }

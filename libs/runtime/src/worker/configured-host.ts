@@ -1,0 +1,39 @@
+import type { Stage } from '@baton/contract';
+import { Engine } from '@baton/engine';
+import { secondsToUs } from '@baton/kernel';
+import type { BatonConfig } from '../config/config';
+import type { EngineSetup } from '../engine-factory';
+import { needsLoads } from '../placement/policy-routing';
+import type { HostOptions } from './host-options';
+
+/** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
+const UNLIMITED = 1e18;
+
+/** What a host of this role is to know, by the configuration. */
+export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup): HostOptions {
+  const { options, link } = setup;
+  return {
+    role,
+    facts: {
+      model: setup.servedModelName,
+      maxNumSeqs: options.maxNumSeqs,
+      maxNumBatchedTokens: options.maxNumBatchedTokens,
+      blockSize: options.blockSize,
+      numBlocks: options.numBlocks,
+      tensorParallelSize: setup.tensorParallelSize,
+      kvBytesPerToken: setup.kvBytesPerToken,
+      link: {
+        bytesPerSecond: Math.min(UNLIMITED, link.bytesPerSecond),
+        baseLatencyUs: link.baseLatencyUs,
+      },
+    },
+    buildEngine: () => new Engine(options),
+    kvLeaseUs: secondsToUs(config.kvLeaseDuration),
+    kvLoadFailurePolicy: config.kvLoadFailurePolicy,
+    workerLossPolicy: config.workerLossPolicy,
+    maxRuns: config.maxRuns,
+    startupUs: secondsToUs(config.startupDuration),
+    tellsLoad: needsLoads(config),
+    faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },
+  };
+}
