@@ -103,7 +103,7 @@ export class StepRunner {
   }
 
   boundaryUs(step: number): Micros {
-    assert(this.ahead === 0 && step >= 1 && step <= this.done, `no step ${step} has ended`);
+    assert(this.ahead === 0 && step >= 1 && step <= this.done, 'no such step has ended');
     return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
   }
 
