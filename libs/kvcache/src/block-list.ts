@@ -45,10 +45,11 @@ export class BlockList {
     this.rest += count;
   }
 
-  /** Adds a block of the pool to a list that has no private ones yet. */
-  push(id: number): void {
-    if (this.numbered === this.ids.length) this.grow(this.numbered + 1);
-    this.ids[this.numbered++] = id;
+  /** Adds the first `count` of these blocks of the pool to a list that is empty. */
+  append(ids: Int32Array, count: number): void {
+    if (count > this.ids.length) this.grow(count);
+    for (let i = 0; i < count; i++) this.ids[i] = ids[i]!;
+    this.numbered = count;
   }
 
   /** Gives the private block at this place an id. */

@@ -7,9 +7,15 @@ const FAMILIES = 3;
 const LENGTH = 6;
 const CONTENTS = FAMILIES * LENGTH;
 
-/** Chained hashes as a prompt has them: families share nothing, members of one share all. Some prompts have a private block inside. */
+/**
+ * Chained hashes as prompts have them: members of one family share all, the last two families share their first half, the others nothing. Some prompts
+ * have a private block inside.
+ */
 const hashesOf = (family: number, gapAt: number): number[] =>
-  Array.from({ length: LENGTH }, (_, i) => (i === gapAt ? 0 : family * LENGTH + i + 1));
+  Array.from({ length: LENGTH }, (_, i) => {
+    const isCommon = family === FAMILIES - 1 && i < LENGTH / 2;
+    return i === gapAt ? 0 : (isCommon ? family - 1 : family) * LENGTH + i + 1;
+  });
 
 type Operation =
   | {

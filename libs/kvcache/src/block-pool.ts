@@ -1,14 +1,10 @@
 import { assert } from '@baton/kernel';
 import type { BlockList } from './block-list';
-import { type BlockTable, FIELDS } from './block-table';
+import { BlockSpans } from './block-spans';
+import type { BlockTable } from './block-table';
 import { createTable } from './create-table';
-import { FifoOrder } from './fifo-order';
 import type { FreeOrder } from './free-order';
-import { LruOrder } from './lru-order';
 import { RecentContents } from './recent-contents';
-
-// Bound here: an imported name is read through a getter each time.
-const { ROW } = FIELDS;
 
 export interface BlockPoolOptions {
   readonly numBlocks: number;
@@ -42,22 +38,19 @@ export class PrefixMatch {
 export class BlockPool {
   readonly numBlocks: number;
   private readonly table: BlockTable;
-  private readonly rows: Int32Array;
+  private readonly spans: BlockSpans;
   private readonly order: FreeOrder;
   private readonly host: RecentContents | undefined;
   private readonly enablePrefixCaching: boolean;
-  private readonly isFifo: boolean;
 
   constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
+    const { contentCount, evictionPolicy = 'lru', hostBlocks = 0 } = options;
     this.numBlocks = numBlocks;
     this.enablePrefixCaching = enablePrefixCaching;
-    const table = createTable(numBlocks, options.contentCount);
-    this.table = table;
-    this.rows = table.rows;
-    this.isFifo = options.evictionPolicy === 'fifo';
-    this.order = this.isFifo ? new FifoOrder(table, numBlocks) : new LruOrder(table, numBlocks);
-    const { hostBlocks = 0 } = options;
+    this.table = createTable(numBlocks, contentCount);
+    this.spans = new BlockSpans(this.table.lastId, numBlocks, evictionPolicy);
+    this.order = this.spans.order;
     this.host = hostBlocks > 0 ? new RecentContents(hostBlocks) : undefined;
   }
 
@@ -81,23 +74,16 @@ export class BlockPool {
   }
 
   /** Finds how many leading blocks of what the list is to hold, at most `maxBlocks`, are here. Touches nothing; O(blocks found). */
-  match({ hashes, hashFrom, hashCount }: BlockList, maxBlocks: number, into: PrefixMatch): void {
-    const limit = this.enablePrefixCaching ? Math.min(maxBlocks, hashCount) : 0;
+  match(list: BlockList, maxBlocks: number, into: PrefixMatch): void {
+    const limit = this.enablePrefixCaching ? Math.min(maxBlocks, list.hashCount) : 0;
     if (into.ids.length < limit) into.ids = new Int32Array(2 * limit);
-    const { table, rows } = this;
-    const { ids } = into;
-    let found = 0;
-    let idle = 0;
-    for (; found < limit; found++) {
-      const id = table.find(hashes[hashFrom + found]!);
-      if (id < 0) break;
-      if (rows[id << ROW] === 1) idle++;
-      ids[found] = id;
-    }
-    into.length = found;
-    into.idle = idle;
+    into.length = 0;
+    into.idle = 0;
     into.inHost = 0;
+    while (into.length < limit && this.matchSpan(list, limit, into));
     if (this.host === undefined) return;
+    const { hashes, hashFrom } = list;
+    let found = into.length;
     while (found < limit && this.host.has(hashes[hashFrom + found]!)) found++;
     into.inHost = found - into.length;
   }
@@ -107,13 +93,14 @@ export class BlockPool {
    * into. Nothing may have been taken since the match.
    */
   share(match: PrefixMatch, list: BlockList): void {
-    const { rows, order } = this;
-    for (let i = 0; i < match.length; i++) {
-      const id = match.ids[i]!;
-      if (rows[id << ROW]!++ === 1) order.used(id);
-      list.push(id);
+    const { ids, length } = match;
+    list.append(ids, length);
+    for (let from = 0; from < length;) {
+      const end = runEnd(ids, from, length);
+      this.spans.own(ids[from]!, end - from);
+      from = end;
     }
-    list.published = match.length;
+    list.published = length;
     if (match.inHost > 0) this.useInHost(match, list);
   }
 
@@ -127,8 +114,7 @@ export class BlockPool {
     if (count > order.size) return false;
     let rest = count - order.takePrivate(count);
     while (rest > 0) {
-      this.evict(order.takeFindable());
-      rest--;
+      rest -= this.evict(rest);
       if (rest > 0) rest -= order.takePrivate(rest);
     }
     return true;
@@ -148,27 +134,26 @@ export class BlockPool {
       const hash = hashes[hashFrom + i]!;
       if (hash !== 0) this.enter(list, i, hash);
     }
-    if (this.isFifo) this.placeFilled(list, published);
+    this.createSpans(list, published);
   }
 
-  /** Gives up the owner's references and empties the list. Its tail is freed first, so it is evicted before its head. */
+  /** Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted before its head. */
   release(list: BlockList): void {
-    const { rows, order, table } = this;
-    let freed = list.rest;
-    for (let i = list.numbered - 1; i >= 0; i--) {
-      const id = list.ids[i]!;
-      if (id < 0) {
-        freed++;
-      } else if (list.hasPrivateIds && table.hashOf(id) === 0) {
-        table.vacatePrivate(id);
-        freed++;
-      } else if (--rows[id << ROW]! === 1) {
-        if (freed > 0) order.freedPrivate(freed);
-        freed = 0;
-        order.freed(id);
+    const { order, table } = this;
+    const { ids, hasPrivateIds } = list;
+    if (list.rest > 0) order.freedPrivate(list.rest);
+    for (let end = list.numbered; end > 0;) {
+      const id = ids[end - 1]!;
+      if (id < 0 || (hasPrivateIds && table.hashOf(id) === 0)) {
+        if (id > 0) table.vacatePrivate(id);
+        order.freedPrivate(1);
+        end--;
+        continue;
       }
+      const from = this.runStart(list, end, 0);
+      this.spans.disown(ids[from]!, end - from);
+      end = from;
     }
-    if (freed > 0) order.freedPrivate(freed);
     list.clear();
   }
 
@@ -187,14 +172,14 @@ export class BlockPool {
     return this.table.generationOf(id);
   }
 
-  /** Owners of a findable block. */
+  /** Owners of a findable block. O(blocks). */
   ownersOf(id: number): number {
-    return Math.max(0, this.rows[id << ROW]! - 1);
+    return Math.max(0, this.spans.owners()[id]!);
   }
 
-  /** What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For tests and audits: O(free blocks). */
+  /** What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For tests and audits: O(blocks). */
   freeOrder(): number[] {
-    return this.order.toArray().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
+    return this.spans.freeIds().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
   }
 
   /** What host memory keeps, the least recently used first. For tests and audits: O(blocks). */
@@ -231,24 +216,44 @@ export class BlockPool {
   }
 
   private auditIds(expectedOwners: Int32Array): void {
-    const { table, order } = this;
-    const free = order.toArray();
-    assert(free.length === order.size, 'the free order has lost count');
+    const { table } = this;
+    const owners = this.spans.owners();
+    const free = this.spans.freeIds();
+    assert(free.length === this.order.size, 'the free order has lost count');
     const freeIds = new Set(free.filter((id) => id >= 0));
     let cached = 0;
     for (let id = 1; id <= table.lastId; id++) {
-      const owners = expectedOwners[id]!;
+      const expected = expectedOwners[id]!;
       const hash = table.hashOf(id);
-      assert(freeIds.delete(id) === (hash !== 0 && owners === 0), `block ${id} is used and free`);
+      assert(freeIds.delete(id) === (hash !== 0 && expected === 0), `block ${id} is used and free`);
+      assert(owners[id]! >= 0 === (hash !== 0), `block ${id} is in a span and private`);
       if (hash === 0) {
-        assert(owners <= 1, `the private block ${id} was given twice`);
+        assert(expected <= 1, `the private block ${id} was given twice`);
         continue;
       }
       cached++;
-      assert(this.ownersOf(id) === owners, `block ${id} has lost count of its owners`);
+      assert(owners[id] === expected, `block ${id} has lost count of its owners`);
       assert(table.find(hash) === id, `block ${id} is not found under its hash`);
     }
     assert(cached === table.size, 'the block table has lost count');
+  }
+
+  /** Adds the span where the match stands so far, as far as the list goes along with it; false when there is none. */
+  private matchSpan(list: BlockList, limit: number, into: PrefixMatch): boolean {
+    const { table } = this;
+    const { hashes, hashFrom } = list;
+    const { ids, length } = into;
+    const first = table.find(hashes[hashFrom + length]!);
+    if (first < 0) return false;
+    const most = Math.min(this.spans.lengthAt(first), limit - length);
+    let found = 0;
+    while (found < most && table.hashOf(first + found) === hashes[hashFrom + length + found]) {
+      ids[length + found] = first + found;
+      found++;
+    }
+    into.length += found;
+    if (this.spans.isFreeAt(first)) into.idle += found;
+    return found > 0;
   }
 
   private enter(list: BlockList, at: number, hash: number): void {
@@ -257,12 +262,28 @@ export class BlockPool {
     if (id > 0) list.number(at, id);
   }
 
-  /** Gives the blocks that were filled together their places: the tail before the head, which is worth more. */
-  private placeFilled({ ids, numbered }: BlockList, from: number): void {
-    for (let i = numbered - 1; i >= from; i--) {
-      const id = ids[i]!;
-      if (id > 0 && this.table.hashOf(id) !== 0) this.order.filled(id);
+  /** Makes spans of the findable blocks from this place on, which have just become so. */
+  private createSpans(list: BlockList, from: number): void {
+    for (let end = list.numbered; end > from;) {
+      const id = list.ids[end - 1]!;
+      if (id < 0 || (list.hasPrivateIds && this.table.hashOf(id) === 0)) {
+        end--;
+        continue;
+      }
+      const start = this.runStart(list, end, from);
+      this.spans.create(list.ids[start]!, end - start);
+      end = start;
     }
+  }
+
+  /** Where the run of consecutive findable ids begins that ends before `end`, at `from` or behind it. */
+  private runStart({ ids, hasPrivateIds }: BlockList, end: number, from: number): number {
+    let start = end - 1;
+    while (start > from && ids[start - 1] === ids[start]! - 1) {
+      if (hasPrivateIds && this.table.hashOf(ids[start - 1]!) === 0) break;
+      start--;
+    }
+    return start;
   }
 
   /** The tail before the head, which is worth more. */
@@ -270,8 +291,23 @@ export class BlockPool {
     for (let i = length + inHost - 1; i >= length; i--) this.host!.use(hashes[hashFrom + i]!);
   }
 
-  private evict(id: number): void {
-    this.host?.use(this.table.hashOf(id));
-    this.table.remove(id);
+  /** Gives up at most `most` blocks of the span that comes first; returns how many. */
+  private evict(most: number): number {
+    const { first } = this.order;
+    const length = this.spans.lengthAt(first);
+    const count = Math.min(length, most);
+    for (let id = first + length - 1; id >= first + length - count; id--) {
+      this.host?.use(this.table.hashOf(id));
+      this.table.remove(id);
+    }
+    this.spans.evict(count);
+    return count;
   }
+}
+
+/** Where the run of consecutive ids ends that begins at `from`. */
+function runEnd(ids: Int32Array, from: number, length: number): number {
+  let end = from + 1;
+  while (end < length && ids[end] === ids[end - 1]! + 1) end++;
+  return end;
 }

@@ -1,28 +1,25 @@
-import { type BlockTable, FIELDS } from './block-table';
+import { SPAN } from './span-rows';
 
 // Bound here: an imported name is read through a getter each time.
-const { ROW, NEXT, PREV, GAP } = FIELDS;
+const { ROW, NEXT, PREV, GAP } = SPAN;
 
 /**
- * A sequence of blocks with private ones between them: a doubly linked list through the rows of the block table, so that a block leaves from the
- * middle at once. Each row counts the private blocks before it; row 0 closes the ring and counts those at the end.
+ * Spans in a row, with private blocks between them: a doubly linked list, so that one leaves from the middle at once. Each counts the private blocks
+ * before it; row 0 closes the ring and counts those at the end.
  */
 export class BlockRing {
-  private readonly rows: Int32Array;
+  /** @param rows  as `SPAN` says; only the links are touched */
+  constructor(private readonly rows: Int32Array) {}
 
-  constructor({ rows }: BlockTable) {
-    this.rows = rows;
-  }
-
-  /** The first block that is not private, -1 without one. */
+  /** The first span, -1 without one. */
   get first(): number {
     const row = this.rows[NEXT]!;
     return row === 0 ? -1 : row >> ROW;
   }
 
-  append(id: number): void {
+  append(first: number): void {
     const { rows } = this;
-    const row = id << ROW;
+    const row = first << ROW;
     const last = rows[PREV]!;
     rows[last + NEXT] = row;
     rows[row + PREV] = last;
@@ -32,10 +29,24 @@ export class BlockRing {
     rows[GAP] = 0;
   }
 
-  /** Takes the block out; private ones before it stay. */
-  remove(id: number): void {
+  /** Puts a span directly before another, behind the private blocks that stand there. */
+  insertBefore(other: number, first: number): void {
     const { rows } = this;
-    const row = id << ROW;
+    const row = first << ROW;
+    const after = other << ROW;
+    const before = rows[after + PREV]!;
+    rows[before + NEXT] = row;
+    rows[row + PREV] = before;
+    rows[row + NEXT] = after;
+    rows[after + PREV] = row;
+    rows[row + GAP] = rows[after + GAP]!;
+    rows[after + GAP] = 0;
+  }
+
+  /** Takes the span out; private blocks before it stay. */
+  remove(first: number): void {
+    const { rows } = this;
+    const row = first << ROW;
     const before = rows[row + PREV]!;
     const after = rows[row + NEXT]!;
     rows[before + NEXT] = after;
@@ -47,7 +58,7 @@ export class BlockRing {
     this.rows[GAP]! += count;
   }
 
-  /** Takes at most `most` of the private blocks that stand before the first other. */
+  /** Takes at most `most` of the private blocks that stand before the first span. */
   takePrivate(most: number): number {
     const { rows } = this;
     const gap = rows[NEXT]! + GAP;
@@ -56,16 +67,16 @@ export class BlockRing {
     return count;
   }
 
-  /** Ids in order, -1 for each private block. */
+  /** The spans in order, -1 for each private block. */
   toArray(): number[] {
     const { rows } = this;
-    const ids: number[] = [];
+    const firsts: number[] = [];
     let row = 0;
     do {
       row = rows[row + NEXT]!;
-      for (let i = rows[row + GAP]!; i > 0; i--) ids.push(-1);
-      if (row !== 0) ids.push(row >> ROW);
+      for (let i = rows[row + GAP]!; i > 0; i--) firsts.push(-1);
+      if (row !== 0) firsts.push(row >> ROW);
     } while (row !== 0);
-    return ids;
+    return firsts;
   }
 }

@@ -1,17 +1,8 @@
 /**
- * A row is four integers, so that all that is known of a block lies together: `id << ROW` is where that of a block begins. Its first field is 0
- * when the block is not findable, else its owners plus 1. The others belong to the free order; `GAP` counts the private blocks that stand before
- * this one.
- */
-export const FIELDS = { ROW: 2, NEXT: 1, PREV: 2, GAP: 3 } as const;
-
-/**
- * Which blocks can be found, under which hash, and how many owners each has. A block has an id, 1 or more, while it can be found or once somebody
- * asked for it; all others are private and alike. One block per hash: when the same content is computed twice, the block that came first stays
- * the one that is found. Row 0 is at the disposal of the free order.
+ * Which blocks can be found, and under which hash. A block has an id, 1 or more, while it can be found or once somebody asked for it; all others
+ * are private and alike. One block per hash: when the same content is computed twice, the block that came first stays the one that is found.
  */
 export interface BlockTable {
-  readonly rows: Int32Array;
   /** Ids are 1..lastId. */
   readonly lastId: number;
   /** Blocks that can be found. */
@@ -21,14 +12,14 @@ export interface BlockTable {
   /** The hash under which the block is found, 0 when it is private. */
   hashOf(id: number): number;
   /**
-   * Lets a private block with one owner be found, and returns its id; -1, with nothing changed, when another block already stands for the hash.
+   * Lets a private block be found, and returns its id; -1, with nothing changed, when another block already stands for the hash.
    *
    * @param privateId the id that the block has already, -1 when it has none
    */
   enter(hash: number, privateId: number): number;
-  /** A findable block without owners becomes private and loses its id. */
+  /** A findable block becomes private and loses its id. */
   remove(id: number): void;
-  /** An id for a private block with one owner. */
+  /** An id for a private block. */
   drawPrivate(): number;
   vacatePrivate(id: number): void;
   /** Rises each time the id is given to other content. */

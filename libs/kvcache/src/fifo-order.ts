@@ -1,17 +1,19 @@
-import { EventQueue } from '@baton/kernel';
+import { assert, EventQueue } from '@baton/kernel';
 import { BlockRing } from './block-ring';
-import { type BlockTable, FIELDS } from './block-table';
 import type { FreeOrder } from './free-order';
+import { SPAN } from './span-rows';
 
 // Bound here: an imported name is read through a getter each time.
-const { ROW } = FIELDS;
+const { ROW } = SPAN;
 
 /**
  * First filled, first given up, whether a block was used since or not. A findable block takes its place when it is filled and keeps it while it is
  * used; a private one, of whose content nothing is left, takes its place when it is freed. Whoever is in use when its turn comes is passed over and
- * given up first once it is free: those are *overdue*, and among them the one filled first comes first.
+ * given up first once it is free: those are *overdue*, and among them the one filled first comes first. Blocks of one span may have different places, so
+ * there are only spans of one block.
  */
 export class FifoOrder implements FreeOrder {
+  readonly longestSpan = 1;
   size: number;
   /** All findable blocks, in use or not, but the overdue ones. */
   private readonly ring: BlockRing;
@@ -22,18 +24,23 @@ export class FifoOrder implements FreeOrder {
   private readonly filledAt: Float64Array;
   private fills = 0;
 
-  private readonly rows: Int32Array;
-
   /** All of `numBlocks` are free and private. */
-  constructor(table: BlockTable, numBlocks: number) {
-    this.rows = table.rows;
-    this.ring = new BlockRing(table);
+  constructor(
+    private readonly rows: Int32Array,
+    numBlocks: number,
+  ) {
+    this.ring = new BlockRing(new Int32Array(rows.length));
     this.ring.appendPrivate(numBlocks);
     this.size = numBlocks;
-    const ids = table.rows.length >> ROW;
+    const ids = rows.length >> ROW;
     this.isOverdue = new Uint8Array(ids);
     this.isQueued = new Uint8Array(ids);
     this.filledAt = new Float64Array(ids);
+  }
+
+  get first(): number {
+    const overdue = this.firstOverdue();
+    return overdue < 0 ? this.ring.first : overdue;
   }
 
   filled(id: number): void {
@@ -50,6 +57,21 @@ export class FifoOrder implements FreeOrder {
 
   used(): void {
     this.size--;
+  }
+
+  split(): void {
+    assert(false, 'a span of one block cannot be cut');
+  }
+
+  evicted(id: number): void {
+    this.size--;
+    if (this.isOverdue[id] === 0) {
+      this.ring.remove(id);
+      return;
+    }
+    this.overdue.pop();
+    this.isQueued[id] = 0;
+    this.isOverdue[id] = 0;
   }
 
   freedPrivate(count: number): void {
@@ -71,20 +93,6 @@ export class FifoOrder implements FreeOrder {
     return taken;
   }
 
-  takeFindable(): number {
-    this.size--;
-    const id = this.firstOverdue();
-    if (id < 0) {
-      const { first } = this.ring;
-      this.ring.remove(first);
-      return first;
-    }
-    this.overdue.pop();
-    this.isQueued[id] = 0;
-    this.isOverdue[id] = 0;
-    return id;
-  }
-
   toArray(): number[] {
     const { isOverdue, filledAt } = this;
     const isFree = (id: number) => id < 0 || this.isFree(id);
@@ -94,7 +102,7 @@ export class FifoOrder implements FreeOrder {
   }
 
   private isFree(id: number): boolean {
-    return this.rows[id << ROW] === 1;
+    return this.rows[id << ROW]! > 0;
   }
 
   /** The overdue block that was filled first among those that are free, -1 without one. */

@@ -1,21 +1,27 @@
 /**
- * The order in which blocks that nobody uses are given up. Findable ones are known by id; private ones are alike and only counted, by where
- * they stand between the others.
+ * The order in which blocks that nobody uses are given up. Findable ones are known by their spans, which are named by their first block and given up
+ * from their last; private ones are alike and only counted, by where they stand between the others.
  */
 export interface FreeOrder {
   /** Blocks that nobody uses. */
   readonly size: number;
-  /** A block in use has become findable. */
-  filled(id: number): void;
-  /** The last owner of a findable block has gone. */
-  freed(id: number): void;
-  /** Somebody uses a free findable block again. */
-  used(id: number): void;
+  /** The span that comes first, once `takePrivate` gave less than it was asked for. */
+  readonly first: number;
+  /** Spans that this order can keep are no longer than this. */
+  readonly longestSpan: number;
+  /** A span in use has become findable. */
+  filled(first: number): void;
+  /** The last owner of a span has gone. */
+  freed(first: number, count: number): void;
+  /** Somebody uses a free span again. */
+  used(first: number, count: number): void;
+  /** A free span was cut in two; `upper` is where its last blocks begin. */
+  split(first: number, upper: number): void;
+  /** Blocks of the first span were given up; `isGone` when they were all. */
+  evicted(first: number, count: number, isGone: boolean): void;
   freedPrivate(count: number): void;
   /** Takes private blocks, at most `most`, as far as they come first. */
   takePrivate(most: number): number;
-  /** Takes the block that comes first, which is a findable one after `takePrivate` gave less than it was asked for. */
-  takeFindable(): number;
-  /** Ids in order, -1 for each private block. O(blocks). */
+  /** Spans in order, -1 for each private block. O(blocks). */
   toArray(): number[];
 }

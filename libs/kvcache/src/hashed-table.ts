@@ -1,19 +1,14 @@
-import { type BlockTable, FIELDS } from './block-table';
+import type { BlockTable } from './block-table';
 import { HashedIndex } from './hashed-index';
-
-// Bound here: an imported name is read through a getter each time.
-const { ROW } = FIELDS;
 
 /** The table for hashes of any kind. Ids are drawn from 1..numBlocks; as each stands for a block, none is ever lacking. */
 export class HashedTable implements BlockTable {
-  readonly rows: Int32Array;
   private readonly index: HashedIndex;
   private readonly generations: Int32Array;
   private readonly vacant: Int32Array;
   private vacantCount: number;
 
   constructor(readonly lastId: number) {
-    this.rows = new Int32Array((lastId + 1) << ROW);
     this.index = new HashedIndex(lastId + 1);
     this.generations = new Int32Array(lastId + 1);
     this.vacant = Int32Array.from({ length: lastId }, (_, i) => lastId - i);
@@ -35,19 +30,19 @@ export class HashedTable implements BlockTable {
   enter(hash: number, privateId: number): number {
     const id = privateId > 0 ? privateId : this.vacant[this.vacantCount - 1]!;
     if (!this.index.add(hash, id)) return -1;
-    if (privateId < 0) this.draw();
-    this.rows[id << ROW] = 2;
+    if (privateId < 0) this.drawPrivate();
     return id;
   }
 
   remove(id: number): void {
     this.index.remove(id);
-    this.rows[id << ROW] = 0;
     this.vacatePrivate(id);
   }
 
   drawPrivate(): number {
-    return this.draw();
+    const id = this.vacant[--this.vacantCount]!;
+    this.generations[id]!++;
+    return id;
   }
 
   vacatePrivate(id: number): void {
@@ -56,11 +51,5 @@ export class HashedTable implements BlockTable {
 
   generationOf(id: number): number {
     return this.generations[id]!;
-  }
-
-  private draw(): number {
-    const id = this.vacant[--this.vacantCount]!;
-    this.generations[id]!++;
-    return id;
   }
 }

@@ -1,29 +1,42 @@
 import { BlockRing } from './block-ring';
-import type { BlockTable } from './block-table';
 import type { FreeOrder } from './free-order';
 
 /** Least recently freed first, as in vLLM. */
 export class LruOrder implements FreeOrder {
+  readonly longestSpan = Infinity;
   size: number;
   private readonly ring: BlockRing;
 
   /** All of `numBlocks` are free and private. */
-  constructor(table: BlockTable, numBlocks: number) {
-    this.ring = new BlockRing(table);
+  constructor(rows: Int32Array, numBlocks: number) {
+    this.ring = new BlockRing(rows);
     this.size = numBlocks;
     this.ring.appendPrivate(numBlocks);
   }
 
-  filled(): void {}
-
-  freed(id: number): void {
-    this.ring.append(id);
-    this.size++;
+  get first(): number {
+    return this.ring.first;
   }
 
-  used(id: number): void {
-    this.ring.remove(id);
-    this.size--;
+  filled(): void {}
+
+  freed(first: number, count: number): void {
+    this.ring.append(first);
+    this.size += count;
+  }
+
+  used(first: number, count: number): void {
+    this.ring.remove(first);
+    this.size -= count;
+  }
+
+  split(first: number, upper: number): void {
+    this.ring.insertBefore(first, upper);
+  }
+
+  evicted(first: number, count: number, isGone: boolean): void {
+    if (isGone) this.ring.remove(first);
+    this.size -= count;
   }
 
   freedPrivate(count: number): void {
@@ -35,12 +48,6 @@ export class LruOrder implements FreeOrder {
     const count = this.ring.takePrivate(most);
     this.size -= count;
     return count;
-  }
-
-  takeFindable(): number {
-    const id = this.ring.first;
-    this.used(id);
-    return id;
   }
 
   toArray(): number[] {
