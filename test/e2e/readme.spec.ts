@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -85,6 +86,20 @@ describe('the README', { timeout: 90_000 }, () => {
         const answer = await fetch(`http://127.0.0.1:${port}/v1/models`);
         expect(answer.status).toBe(200);
       });
+    },
+  );
+
+  it.each([...commands('bin/baton replay'), ...commands('bin/baton plan')])(
+    'answers %s on the virtual clock',
+    async (line) => {
+      const cwd = await mkdtemp(join(tmpdir(), 'baton-readme-'));
+      try {
+        const absolute = line.replace('bin/baton', join(ROOT, 'bin', 'baton'));
+        const { stdout } = await run('bash', ['-c', absolute], { cwd });
+        expect(stdout.trim()).not.toBe('');
+      } finally {
+        await rm(cwd, { recursive: true });
+      }
     },
   );
 
