@@ -1,3 +1,5 @@
+import type { Steering, StructuredText, ToolOffer } from '@baton/text';
+
 export type Endpoint = 'chat' | 'completions';
 
 /** A checked request, the same for both endpoints and dialects. Sequence `i` is choice `i % choices` of prompt `i / choices`. */
@@ -5,8 +7,10 @@ export interface GenerationRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly prompts: readonly Prompt[];
-  /** `n`: choices per prompt. */
+  /** Choices per prompt that are decoded: `n`, or `best_of` where that is more. */
   readonly choices: number;
+  /** `n`: choices per prompt that the answer shows, the likeliest of those decoded. */
+  readonly shownChoices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   /** Usage in every chunk (vLLM). */
@@ -19,6 +23,16 @@ export interface GenerationRequest {
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
   readonly sampling: Sampling;
+  /** Which tokens are wanted and which not; undefined: no preference. */
+  readonly steering: Steering | undefined;
+  /** Confines the content; undefined: free text. */
+  readonly constraint: StructuredText | undefined;
+  /** Functions that the answer may or must call. */
+  readonly tools: ToolOffer | undefined;
+  /** How calls of them look in the answer. */
+  readonly calls: CallShape;
+  /** The reasoning before the answer; undefined: none. */
+  readonly reasoning: ReasoningRequest | undefined;
   /** Alternatives per token, 0 for the token alone; undefined: no log-probabilities. */
   readonly logprobs: number | undefined;
   readonly promptLogprobs: number | undefined;
@@ -27,6 +41,7 @@ export interface GenerationRequest {
   /** The prompt precedes the answer. */
   readonly echo: boolean;
   readonly returnTokenIds: boolean;
+  readonly returnPromptText: boolean;
   /** As the client sent it; see `parseKvTransferParams`, `asksToHold` and `bringsKv` of the contract. */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
@@ -37,7 +52,24 @@ export interface GenerationRequest {
   readonly requestId: string | undefined;
   /** Separates prefix caches: goes into the salt of the block hashes. */
   readonly cacheSalt: string | undefined;
+  /** The tier that answers, when the client asked for one. */
+  readonly serviceTier: string | undefined;
   readonly user: string | undefined;
+}
+
+/** `tools`: `tool_calls`. `function`: the one `function_call` of the older fields. */
+export interface CallShape {
+  readonly kind: 'tools' | 'function';
+  /** What an answer with calls ends with; a function that was named ends as any answer does. */
+  readonly finishReason: 'tool_calls' | 'function_call' | 'stop';
+}
+
+export interface ReasoningRequest {
+  /** Multiplies the natural length, above 0. */
+  readonly effort: number;
+  readonly maxTokens: number;
+  /** False: it is generated and counted, not shown. */
+  readonly isShown: boolean;
 }
 
 export interface Prompt {

@@ -15,4 +15,14 @@ export interface RequestLimits {
   readonly kvCapacityTokens?: number;
   /** Default 20. */
   readonly maxLogprobs?: number;
+  /** The model thinks before it answers. */
+  readonly isReasoning?: boolean;
+  /** Prompt tokens of one image; undefined: the model takes no images. */
+  readonly imageTokens?: number;
+  /** Prompt tokens of one audio clip; undefined: the model takes no audio. */
+  readonly audioTokens?: number;
+  /** Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered. Default 0.5. */
+  readonly toolCallProbability?: number;
+  /** Chance, in [0, 1], of each further call in one answer. Default 0.45. */
+  readonly extraToolCallProbability?: number;
 }

@@ -1,11 +1,14 @@
 import { callMarkup, REASONING_END } from './tool-calls';
 import type { Tokenizer } from './tokenizer';
 
-/** One turn of a conversation, its content already plain text. */
+/** Text, or pieces of text and of token ids that stand for something else. */
+export type TurnContent = string | readonly (string | readonly number[])[];
+
+/** One turn of a conversation. */
 export interface ChatTurn {
   readonly role: string;
   readonly name?: string;
-  readonly content: string;
+  readonly content: TurnContent;
   /** Of an assistant: what it thought before the content. */
   readonly reasoning?: string;
   /** Of an assistant: functions that it called, after the content. */
@@ -62,7 +65,8 @@ class ChatPrompt {
       this.append(turn.reasoning);
       this.append(REASONING_END);
     }
-    this.append(turn.content);
+    if (typeof turn.content === 'string') this.append(turn.content);
+    else for (const piece of turn.content) this.append(piece);
     for (const call of turn.calls ?? []) {
       const { opening, closing } = callMarkup(call.name);
       this.append(opening);
@@ -86,9 +90,10 @@ class ChatPrompt {
     return this.collected.length > this.limit;
   }
 
-  private append(text: string): void {
-    if (text === '' || this.isFull) return;
-    for (const id of this.tokenizer.encode(text, this.limit)) this.collected.push(id);
+  private append(piece: string | readonly number[]): void {
+    if (this.isFull) return;
+    const ids = typeof piece === 'string' ? this.tokenizer.encode(piece, this.limit) : piece;
+    for (const id of ids) this.collected.push(id);
   }
 }
 

@@ -1,10 +1,17 @@
 export { applyChatTemplate } from './chat-template';
-export type { ChatTemplateOptions, ChatTurn } from './chat-template';
+export type { ChatTemplateOptions, ChatTurn, TurnContent } from './chat-template';
 export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
 export { tokenLogprobs } from './logprobs';
 export type { TokenLogprob, TokenPlace } from './logprobs';
 export { defaultTokenizer } from './o200k-tokenizer';
-export type { LengthModel, OutputPlan, PlanInput, PlanSegment, TextCut } from './output-plan';
+export type {
+  LengthModel,
+  OutputPlan,
+  PlanInput,
+  PlanSegment,
+  ReasoningWish,
+  TextCut,
+} from './output-plan';
 export { planOutput } from './plan-output';
 export type { Steering } from './steered-tokens';
 export type { OfferedTool, ToolOffer } from './tool-calls';

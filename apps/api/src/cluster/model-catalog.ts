@@ -2,11 +2,12 @@ import { findModel } from '@baton/hardware';
 import {
   type AnswerOptions,
   type ModelCard,
+  type PlanContext,
   type RequestLimits,
   systemFingerprint,
 } from '@baton/openai';
 import { type BatonConfig, VERSION } from '@baton/runtime';
-import { defaultTokenizer, type LengthModel } from '@baton/text';
+import { defaultTokenizer } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { KvCapacity } from '../generation/kv-capacity';
 import { lengthModelOf } from '../generation/length-model';
@@ -15,7 +16,8 @@ import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 /** What is served, and what a request for it is checked against. */
 @Injectable()
 export class ModelCatalog {
-  readonly lengthModel: LengthModel;
+  /** What answers depend on besides the request. */
+  readonly plans: PlanContext;
   readonly systemFingerprint: string;
   readonly answerOptions: AnswerOptions;
   readonly maxModelLen: number;
@@ -33,10 +35,24 @@ export class ModelCatalog {
     this.name = config.servedModelName ?? config.model;
     this.maxModelLen = config.maxModelLen ?? findModel(config.model).maxContext;
     this.version = config.reportedVersion ?? VERSION;
-    this.lengthModel = lengthModelOf(config);
     this.answerOptions = { dialect, tokenizer };
     this.systemFingerprint = systemFingerprint(dialect, this.version, config.model);
-    this.fixed = { dialect, tokenizer, models: [this.name], maxModelLen: this.maxModelLen };
+    this.fixed = {
+      dialect,
+      tokenizer,
+      models: [this.name],
+      maxModelLen: this.maxModelLen,
+      ...modelAbilities(config),
+    };
+    this.plans = {
+      tokenizer,
+      seed: config.seed,
+      lengthModel: lengthModelOf(config),
+      reasoningLengthModel: lengthModelOf({
+        ...config,
+        outputLengthMean: config.reasoningLengthMean,
+      }),
+    };
   }
 
   /** With the KV capacity that the engines have announced by now. */
@@ -59,4 +75,15 @@ export class ModelCatalog {
   find(id: string): ModelCard | undefined {
     return this.cards().find((card) => card.id === id);
   }
+}
+
+function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
+  const { imageTokens, audioTokens } = config;
+  return {
+    isReasoning: config.reasoning,
+    toolCallProbability: config.toolCallProbability,
+    extraToolCallProbability: config.toolCallExtraCallProbability,
+    ...(imageTokens === undefined ? {} : { imageTokens }),
+    ...(audioTokens === undefined ? {} : { audioTokens }),
+  };
 }

@@ -1,16 +1,8 @@
 import { BatonError } from '@baton/contract';
-import {
-  answerId,
-  type AnswerHead,
-  type GenerationRequest,
-  parseChat,
-  parseCompletion,
-  renderFinal,
-  StreamedAnswer,
-} from '@baton/openai';
+import { type AnswerHead, type GenerationRequest, planSequence } from '@baton/openai';
 import { chainBlockHashes } from '@baton/kernel';
 import { type BatonConfig, entryQueue, type Logger } from '@baton/runtime';
-import { type OutputPlan, planOutput } from '@baton/text';
+import type { OutputPlan } from '@baton/text';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
@@ -23,7 +15,7 @@ import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
-import type { Answer, AnswerFacts } from './answer';
+import type { Asked } from './asked';
 import type { Call } from './call';
 import { Exchange, type ExchangeTools } from './exchange';
 import { cacheSalt, JobFactory } from './job-factory';
@@ -32,13 +24,11 @@ import type { Route } from './route';
 import { KvCapacity } from './kv-capacity';
 import { KvRelease } from './kv-release';
 import { RoutePlanner } from './route-planner';
-import { StreamAnswer } from './stream-answer';
-import { WholeAnswer } from './whole-answer';
 
 /** A checked request on its way in. */
 interface Admission {
   readonly call: Call;
-  readonly request: GenerationRequest;
+  readonly asked: Asked;
   readonly plans: readonly OutputPlan[];
   readonly routes: readonly Route[];
 }
@@ -106,14 +96,16 @@ export class GenerationService {
 
   private async take(call: Call): Promise<void> {
     this.refuseWhenClosed();
-    const parse = call.endpoint === 'chat' ? parseChat : parseCompletion;
-    const request = parse(call.body, this.catalog.limits);
-    const routes = this.routes.plan(request, call.engineId);
+    const asked = call.ask(call.body, this.catalog.limits);
+    const { request } = asked;
+    const routes = asked.isPooling
+      ? this.routes.planPooling(request, call.engineId)
+      : this.routes.plan(request, call.engineId);
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
     this.refuseLate(request, routes);
-    const plans = this.plan(request, routes);
-    await this.admit({ call, request, plans, routes });
+    const plans = this.plan(asked, routes);
+    await this.admit({ call, asked, plans, routes });
   }
 
   private refuseWhenClosed(): void {
@@ -133,25 +125,12 @@ export class GenerationService {
     }
   }
 
-  private plan(request: GenerationRequest, routes: readonly Route[]): OutputPlan[] {
+  private plan({ request, isPooling }: Asked, routes: readonly Route[]): OutputPlan[] {
     return routes.map((route, index) => {
       const prompt = request.prompts[Math.floor(index / request.choices)];
       const room = this.capacity.outputRoom(route, prompt?.ids.length ?? 0);
-      const input = {
-        tokenizer: this.catalog.limits.tokenizer,
-        promptIds: prompt?.ids ?? [],
-        model: request.model,
-        seed: request.seed ?? this.config.seed,
-        choice: index % request.choices,
-        maxTokens: Math.min(prompt?.maxTokens ?? 1, room),
-        minTokens: request.minTokens,
-        ignoreEos: request.ignoreEos,
-        stop: request.stop,
-        stopTokenIds: request.stopTokenIds,
-        includeStop: request.includeStop,
-        lengthModel: this.catalog.lengthModel,
-      };
-      return planOutput(route.flow === 'hold' ? { ...input, ...ONE_TOKEN } : input);
+      const isPrefillLeg = route.flow === 'hold' || isPooling === true;
+      return planSequence(request, { index, room, isPrefillLeg }, this.catalog.plans);
     });
   }
 
@@ -172,8 +151,9 @@ export class GenerationService {
   }
 
   private async submit(admission: Admission, first: Route): Promise<void> {
-    const { call, request, plans, routes } = admission;
-    const head = this.headOf(call, request);
+    const { call, asked, plans, routes } = admission;
+    const { request } = asked;
+    const head = this.headOf(call, asked);
     const exchange = this.openExchange(admission, head);
     const factory = new JobFactory({
       request,
@@ -203,9 +183,16 @@ export class GenerationService {
   private openExchange(admission: Admission, head: AnswerHead): Exchange {
     const { response, takeOver } = admission.call;
     takeOver();
-    const exchange = new Exchange(this.tools, this.answerFor(admission, head), {
+    const { asked, call, plans } = admission;
+    const http = new HttpAnswer(response, {
+      dialect: this.config.dialect,
+      requestId: call.requestId,
+      isClosing: () => this.isDraining,
+    });
+    const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
+    const exchange = new Exchange(this.tools, answer, {
       hangUp: () => response.destroy(),
-      choices: admission.request.choices,
+      choices: admission.asked.request.choices,
     });
     this.live.add(exchange);
     response.once('close', () => {
@@ -216,37 +203,13 @@ export class GenerationService {
     return exchange;
   }
 
-  private answerFor({ call, request, plans }: Admission, head: AnswerHead): Answer {
-    const options = this.catalog.answerOptions;
-    const http = new HttpAnswer(call.response, {
-      dialect: this.config.dialect,
-      requestId: call.requestId,
-      isClosing: () => this.isDraining,
-    });
-    if (request.stream) {
-      return new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options));
-    }
-    return new WholeAnswer(http, plans, (results, facts: AnswerFacts) =>
-      renderFinal({ request, head, options }, results, facts),
-    );
-  }
-
-  private headOf(call: Call, request: GenerationRequest): AnswerHead {
+  private headOf(call: Call, { request, answerId }: Asked): AnswerHead {
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
     return {
-      id: answerId(call.endpoint, requestId),
+      id: answerId(requestId),
       created: Math.floor(call.arrivalUs / 1_000_000),
       model: request.model,
       systemFingerprint: this.catalog.systemFingerprint,
     };
   }
 }
-
-/** A prefill leg asked for from outside samples one token and ends with `length`. */
-const ONE_TOKEN = {
-  maxTokens: 1,
-  minTokens: 0,
-  ignoreEos: true,
-  stop: [],
-  stopTokenIds: [],
-} as const;

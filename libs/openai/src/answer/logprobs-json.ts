@@ -7,12 +7,21 @@ import {
   type TokenLogprob,
 } from '@baton/text';
 import { type RawJson, rawArray, rawEntries, rawObject } from './raw-json';
+import type { ReportedTokens } from './reported-tokens';
 
 /** Tokens with what is known of their likelihood. */
 export interface ScoredToken {
   readonly id: number;
   /** The token and its rivals in falling order; undefined for a prompt's first token, which nothing precedes. */
   readonly list: readonly TokenLogprob[] | undefined;
+}
+
+/** Tokens `[from, to)` of a sequence, as far as they are reported. */
+export interface OutputSpan {
+  readonly plan: OutputPlan;
+  readonly from: number;
+  readonly to: number;
+  readonly reported: ReportedTokens;
 }
 
 /** Writes log-probabilities for one request: `top` entries per token, the token itself among them. */
@@ -23,10 +32,10 @@ export class LogprobsWriter {
     private readonly tokensAsIds: boolean,
   ) {}
 
-  /** Tokens `[from, to)` of a sequence. */
-  ofOutput(plan: OutputPlan, from: number, to: number): ScoredToken[] {
+  ofOutput({ plan, from, to, reported }: OutputSpan): ScoredToken[] {
     const tokens: ScoredToken[] = [];
     for (let index = from; index < to; index++) {
+      if (!reported.hasLogprob(index)) continue;
       const id = plan.tokenIds[index]!;
       tokens.push({ id, list: this.score({ hash: plan.hash, index, id }) });
     }

@@ -17,8 +17,10 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
     system_fingerprint: asciiJson(head.systemFingerprint),
     choices: rawArray(choices),
     usage: parts.usage,
+    service_tier: request.serviceTier === undefined ? undefined : asciiJson(request.serviceTier),
     prompt_logprobs: isChat ? first?.promptLogprobs : undefined,
     prompt_token_ids: isChat ? first?.promptTokenIds : undefined,
+    prompt_text: first?.promptText,
     kv_transfer_params: asked ? (parts.kvTransferParams ?? 'null') : undefined,
   });
 }
@@ -32,6 +34,9 @@ export function openaiChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
       content: choice.text,
       refusal: 'null',
       annotations: '[]',
+      tool_calls: choice.toolCalls,
+      function_call: choice.functionCall,
+      reasoning_content: choice.reasoning,
     });
     return rawObject({ index, message, ...outcome, token_ids: choice.tokenIds });
   }

@@ -14,12 +14,14 @@ export class OpenaiStreamShape implements StreamShape {
   constructor(private readonly input: StreamShapeInput) {
     this.isChat = input.endpoint === 'chat';
     const { id, created, model, systemFingerprint } = input.head;
+    const { serviceTier: tier } = input;
     const head = rawObject({
       id: asciiJson(id),
       object: this.isChat ? '"chat.completion.chunk"' : '"text_completion"',
       created: String(created),
       model: asciiJson(model),
       system_fingerprint: asciiJson(systemFingerprint),
+      service_tier: tier === undefined ? undefined : asciiJson(tier),
     });
     this.open = `data: ${head.slice(0, -1)},"choices":[`;
   }
@@ -37,6 +39,10 @@ export class OpenaiStreamShape implements StreamShape {
       ? this.chatChoice(index, `{"content":"${text}"}`, facts)
       : this.textChoice(index, text, facts);
     return this.frame(choice, facts);
+  }
+
+  delta(index: number, delta: RawJson, facts: ChunkFacts): string {
+    return this.frame(this.chatChoice(index, delta, facts), facts);
   }
 
   finish(index: number, facts: ChunkFacts): string {
@@ -68,7 +74,9 @@ export class OpenaiStreamShape implements StreamShape {
     const usage = this.input.includeUsage ? `,"usage":${facts.usage ?? 'null'}` : '';
     const hasPrompt = this.isChat && facts.promptTokenIds !== undefined;
     const prompt = hasPrompt ? `,"prompt_token_ids":${facts.promptTokenIds}` : '';
-    return `${this.open}${choice}]${usage}${prompt}}\n\n`;
+    const { promptText } = facts;
+    const text = promptText === undefined ? '' : `,"prompt_text":${promptText}`;
+    return `${this.open}${choice}]${usage}${prompt}${text}}\n\n`;
   }
 }
 

@@ -1,11 +1,14 @@
 import type { EndReason } from '@baton/contract';
-import { assert } from '@baton/kernel';
-import { asciiJson, type OutputPlan, visibleText } from '@baton/text';
+import { asciiJson, type OutputPlan, segmentText, visibleText } from '@baton/text';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
+import { chosenSequences, type ChosenSequence } from './best-choices';
+import { callId } from './call-id';
+import { type FinishReason, finishReasonOf } from './finish-reason';
 import { LogprobsWriter, type ScoredToken } from './logprobs-json';
 import { openaiBody, openaiChoice } from './openai-final-shape';
-import { type RawJson, rawIds } from './raw-json';
+import { type RawJson, rawArray, rawIds, rawObject } from './raw-json';
+import { ReportedTokens, reasoningTokens } from './reported-tokens';
 import { usageJson } from './usage';
 import { vllmBody, vllmChoice } from './vllm-final-shape';
 
@@ -24,14 +27,22 @@ export interface FinalFacts {
 /** A choice of an answer in one piece; JSON where it is not plain. */
 export interface FinalChoice {
   readonly index: number;
+  /** `null` where an answer consists of something else. */
   readonly text: RawJson;
+  /** Undefined when there is none, or none is shown. */
+  readonly reasoning: RawJson | undefined;
+  /** Calls of functions: `tool_calls` or the one `function_call`; undefined when there are none. */
+  readonly toolCalls: RawJson | undefined;
+  readonly functionCall: RawJson | undefined;
   readonly logprobs: RawJson;
-  readonly reason: EndReason;
+  readonly reason: FinishReason;
   readonly stopReason: string | number | null;
   /** Undefined unless the request asked for ids. */
   readonly tokenIds: RawJson | undefined;
   readonly promptTokenIds: RawJson | undefined;
   readonly promptLogprobs: RawJson | undefined;
+  /** Undefined unless the request asked for it. */
+  readonly promptText: RawJson | undefined;
 }
 
 /** An answer in one piece, its parts in order. */
@@ -56,11 +67,13 @@ export function renderFinal(
   results: readonly FinishedSequence[],
   facts: FinalFacts = {},
 ): string {
-  const writer = new ChoiceWriter(request, options);
-  const choices = results.map((result, index) => writer.choice(result, index));
+  const writer = new ChoiceWriter({ request, head, options });
+  const chosen = chosenSequences(request, results, options.tokenizer);
+  const choices = chosen.map((one, index) => writer.choice(one, index));
   const usage = {
     promptTokens: request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
     completionTokens: results.reduce((sum, { count }) => sum + count, 0),
+    reasoningTokens: results.reduce((sum, one) => sum + reasoningTokens(one.plan, one.count), 0),
     cachedTokens: facts.cachedTokens,
   };
   const { kvTransferParams: params } = facts;
@@ -83,30 +96,64 @@ export function renderFinal(
 }
 
 class ChoiceWriter {
-  constructor(
-    private readonly request: GenerationRequest,
-    private readonly options: AnswerOptions,
-  ) {}
+  private readonly request: GenerationRequest;
+  private readonly options: AnswerOptions;
 
-  choice(result: FinishedSequence, index: number): FinalChoice {
+  constructor(private readonly context: FinalContext) {
+    this.request = context.request;
+    this.options = context.options;
+  }
+
+  choice({ result, prompt }: ChosenSequence, index: number): FinalChoice {
     const { request } = this;
-    const prompt = request.prompts[Math.floor(index / request.choices)];
-    assert(prompt !== undefined, 'every result belongs to a prompt');
     const { plan, reason, count } = result;
+    const reported = new ReportedTokens(plan, request, this.options.dialect);
+    const calls = this.calls(result, index);
+    const isCalls = calls.length > 0;
     return {
       index,
-      text: asciiJson(this.echoOf(prompt) + this.textOf(prompt, result)),
-      logprobs: this.logprobs(prompt, result),
-      reason,
+      text: this.text(prompt, result),
+      reasoning: this.reasoning(result),
+      toolCalls: isCalls && request.calls.kind === 'tools' ? rawArray(calls) : undefined,
+      functionCall: isCalls && request.calls.kind === 'function' ? calls[0] : undefined,
+      logprobs: this.logprobs(prompt, result, reported),
+      reason: finishReasonOf(request, plan, reason),
       stopReason: reason === 'stop' ? plan.stopReason : null,
-      tokenIds: request.returnTokenIds ? rawIds(plan.tokenIds.subarray(0, count)) : undefined,
+      tokenIds: request.returnTokenIds ? rawIds(reported.ids(plan, 0, count)) : undefined,
       promptTokenIds: request.returnTokenIds ? rawIds(prompt.ids) : undefined,
       promptLogprobs: this.promptLogprobs(prompt),
+      promptText: request.returnPromptText
+        ? asciiJson(this.options.tokenizer.decode(prompt.ids))
+        : undefined,
     };
   }
 
-  private textOf(prompt: Prompt, { plan, count }: FinishedSequence): string {
-    return prompt.hidesOutput ? '' : visibleText(this.options.tokenizer, plan, count);
+  private text(prompt: Prompt, { plan, count }: FinishedSequence): RawJson {
+    const isContent = plan.segments?.some(({ kind }) => kind === 'content') ?? true;
+    if (!isContent && !this.request.echo) return 'null';
+    const text = prompt.hidesOutput ? '' : visibleText(this.options.tokenizer, plan, count);
+    return asciiJson(this.echoOf(prompt) + text);
+  }
+
+  private reasoning({ plan, count }: FinishedSequence): RawJson | undefined {
+    const segment = plan.segments?.find(({ kind }) => kind === 'reasoning');
+    if (segment === undefined || this.request.reasoning?.isShown !== true) return undefined;
+    return asciiJson(segmentText(this.options.tokenizer, { plan, segment, count }));
+  }
+
+  /** Calls that were opened; the arguments of the last may be cut. */
+  private calls({ plan, count }: FinishedSequence, choice: number): RawJson[] {
+    const { request, options, head } = this.context;
+    const opened = (plan.segments ?? []).filter(({ kind, to }) => kind === 'call' && to <= count);
+    return opened.map(({ name, call }) => {
+      const segment = plan.segments?.find((one) => one.kind === 'arguments' && one.call === call);
+      const text =
+        segment === undefined ? '' : segmentText(options.tokenizer, { plan, segment, count });
+      const called = rawObject({ name: asciiJson(name), arguments: asciiJson(text) });
+      if (request.calls.kind === 'function') return called;
+      const id = callId(options.dialect, head.id, { choice, call });
+      return rawObject({ id: asciiJson(id), type: '"function"', function: called });
+    });
   }
 
   /** With token ids returned, vLLM leaves a completion's echo to them. */
@@ -115,13 +162,20 @@ class ChoiceWriter {
     return isLeftOut ? '' : (prompt.echoText ?? '');
   }
 
-  private logprobs(prompt: Prompt, { plan, count }: FinishedSequence): RawJson {
+  private logprobs(
+    prompt: Prompt,
+    { plan, count }: FinishedSequence,
+    reported: ReportedTokens,
+  ): RawJson {
     const { logprobs, endpoint, echo } = this.request;
     if (logprobs === undefined) return 'null';
     const writer = this.writer(logprobs);
     const isChat = endpoint === 'chat';
     const scored: ScoredToken[] = echo && !isChat ? writer.ofPrompt(prompt.ids) : [];
-    if (!prompt.hidesOutput) scored.push(...writer.ofOutput(plan, 0, count));
+    if (!prompt.hidesOutput)
+      scored.push(...writer.ofOutput({ plan, from: 0, to: count, reported }));
+    // OpenAI has none where there is no content.
+    if (plan.segments !== undefined && scored.length === 0) return 'null';
     if (!isChat) return writer.completion(scored, 0);
     return this.options.dialect === 'openai' ? writer.openaiChat(scored) : writer.chat(scored);
   }

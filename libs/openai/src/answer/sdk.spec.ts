@@ -1,9 +1,10 @@
 import { BatonError } from '@baton/contract';
-import { defaultTokenizer, planOutput } from '@baton/text';
+import { defaultTokenizer } from '@baton/text';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { renderError } from '../errors/render-error';
 import type { Dialect } from '../limits';
+import { planSequence } from '../plan-sequence';
 import { parseChat } from '../request/parse-chat';
 import { renderFinal } from './render-final';
 import { StreamedAnswer } from './streamed-answer';
@@ -17,16 +18,8 @@ function clientOf(dialect: Dialect, failure?: BatonError): OpenAI {
   const limits = { ...options, models: ['m'], maxModelLen: 8192 };
   const answer = (body: unknown): Response => {
     const request = parseChat(body, limits);
-    const plans = Array.from({ length: request.choices }, (_, choice) =>
-      planOutput({
-        ...request,
-        tokenizer,
-        promptIds: request.prompts[0]!.ids,
-        seed: 1,
-        choice,
-        maxTokens: request.prompts[0]!.maxTokens,
-        lengthModel: () => 40,
-      }),
+    const plans = Array.from({ length: request.choices }, (_, index) =>
+      planSequence(request, { index }, { tokenizer, seed: 1, lengthModel: () => 40 }),
     );
     if (!request.stream) {
       const results = plans.map((plan) => ({ plan, reason: plan.endReason, count: plan.count }));

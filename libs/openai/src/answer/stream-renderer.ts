@@ -1,10 +1,15 @@
 import type { EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import { escapeJson, type OutputPlan } from '@baton/text';
+import { asciiJson, escapeJson, type OutputPlan } from '@baton/text';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { AnswerOptions } from './answer-head';
+import { callId } from './call-id';
+import { DeltaWriter } from './delta-json';
+import { finishReasonOf } from './finish-reason';
 import { LogprobsWriter, type ScoredToken } from './logprobs-json';
 import { type RawJson, rawIds } from './raw-json';
+import { ReportedTokens, reasoningTokens } from './reported-tokens';
+import { SegmentDeltas } from './segment-deltas';
 import type { ChunkFacts, FinishFacts, StreamShape } from './stream-shape';
 import { runningUsageJson } from './usage';
 import { VisibleText } from './visible-text';
@@ -13,6 +18,7 @@ export interface StreamedSequence {
   readonly index: number;
   readonly prompt: Prompt;
   readonly plan: OutputPlan;
+  readonly answerId: string;
 }
 
 /** Stands for the text when a frame's constant parts are cut out; no text contains it. */
@@ -32,6 +38,9 @@ export class StreamRenderer {
   private textOffset = 0;
   private received = 0;
   private readonly isChat: boolean;
+  /** Of an answer that is more than content. */
+  private readonly parts: SegmentDeltas | undefined;
+  private readonly reported: ReportedTokens;
 
   constructor(
     private readonly request: GenerationRequest,
@@ -45,6 +54,8 @@ export class StreamRenderer {
     if (request.logprobs !== undefined) {
       this.logprobs = new LogprobsWriter(options.tokenizer, request.logprobs, request.tokensAsIds);
     }
+    this.reported = new ReportedTokens(plan, request, options.dialect);
+    this.parts = plan.segments === undefined ? undefined : this.segmentDeltas();
     this.frame = this.constantFrame();
   }
 
@@ -53,12 +64,20 @@ export class StreamRenderer {
     return this.received;
   }
 
+  get reasoningTokens(): number {
+    return reasoningTokens(this.sequence.plan, this.received);
+  }
+
   /** Opens a chat answer; nothing for completions. */
   role(): string {
     if (!this.isChat) return '';
     const { ids } = this.sequence.prompt;
     const promptTokenIds = this.request.returnTokenIds ? rawIds(ids) : undefined;
-    return this.shape.role(this.sequence.index, { promptTokenIds, usage: this.usage() });
+    const promptText = this.request.returnPromptText
+      ? asciiJson(this.options.tokenizer.decode(ids))
+      : undefined;
+    const facts = { promptTokenIds, promptText, usage: this.usage() };
+    return this.shape.role(this.sequence.index, facts);
   }
 
   /** The echoed message of a chat answer; a completion's echo comes with its first text. */
@@ -71,6 +90,7 @@ export class StreamRenderer {
   /** What to write for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible and the dialect skips that. */
   tokens(fromIndex: number, count: number): string {
     this.received = fromIndex + count;
+    if (this.parts !== undefined) return this.chunks(this.parts.advance(fromIndex, count, false));
     const text = this.text.advance(fromIndex, count, false);
     if (this.frame !== undefined && this.hasBegun && text !== '') {
       return this.frame[0] + text + this.frame[1];
@@ -83,9 +103,15 @@ export class StreamRenderer {
   finish(reason: EndReason, fromIndex: number, count: number): string {
     assert(count === 0 || fromIndex === this.received, 'tokens come in order');
     this.received = fromIndex + count;
+    const { plan } = this.sequence;
+    const finish = {
+      reason: finishReasonOf(this.request, plan, reason),
+      stopReason: reason === 'stop' ? plan.stopReason : null,
+    };
+    if (this.parts !== undefined) {
+      return this.chunks(this.parts.advance(fromIndex, count, true), finish);
+    }
     const text = this.text.advance(fromIndex, count, true);
-    const { stopReason } = this.sequence.plan;
-    const finish = { reason, stopReason: reason === 'stop' ? stopReason : null };
     if (!this.shape.finishesApart) return this.chunk(text, finish);
     const last = this.chunk(text, undefined);
     return last + this.shape.finish(this.sequence.index, this.facts(finish));
@@ -101,6 +127,37 @@ export class StreamRenderer {
     return this.shape.chunk(this.sequence.index, whole, facts);
   }
 
+  /** One frame per delta; what is known of the tokens goes with the last. */
+  private chunks(deltas: readonly RawJson[], finish?: FinishFacts): string {
+    const { index } = this.sequence;
+    const { finishesApart } = this.shape;
+    const needsOne =
+      finish !== undefined ? !finishesApart : this.request.returnTokenIds && !finishesApart;
+    const all = deltas.length === 0 && needsOne ? ['{}'] : deltas;
+    const last = all.length - 1;
+    const frames = all.map((delta, i) => {
+      const facts =
+        i < last ? { usage: this.usage() } : this.facts(finishesApart ? undefined : finish);
+      return this.shape.delta(index, delta, facts);
+    });
+    if (finish !== undefined && finishesApart) {
+      frames.push(this.shape.finish(index, this.facts(finish)));
+    }
+    return frames.join('');
+  }
+
+  private segmentDeltas(): SegmentDeltas {
+    const { request, sequence, options } = this;
+    const { dialect, tokenizer } = options;
+    const { answerId, index: choice } = sequence;
+    return new SegmentDeltas(sequence.plan, {
+      tokenizer,
+      deltas: new DeltaWriter(dialect, request.calls.kind),
+      showsReasoning: request.reasoning?.isShown !== false,
+      callId: (call) => callId(dialect, answerId, { choice, call }),
+    });
+  }
+
   /** What the frame says beside its text; takes the tokens that no frame has shown yet. */
   private facts(finish: FinishFacts | undefined): ChunkFacts {
     const { plan, prompt } = this.sequence;
@@ -111,7 +168,7 @@ export class StreamRenderer {
     return {
       finish,
       logprobs: this.logprobsOf(from, isFirst),
-      tokenIds: returnTokenIds ? rawIds(plan.tokenIds.subarray(from, this.received)) : undefined,
+      tokenIds: returnTokenIds ? rawIds(this.reported.ids(plan, from, this.received)) : undefined,
       promptTokenIds: isFirst && returnTokenIds ? rawIds(prompt.ids) : undefined,
       usage: this.usage(),
     };
@@ -122,7 +179,8 @@ export class StreamRenderer {
     if (writer === undefined) return undefined;
     const { plan, prompt } = this.sequence;
     const scored: ScoredToken[] = isFirst && this.request.echo ? writer.ofPrompt(prompt.ids) : [];
-    if (!prompt.hidesOutput) scored.push(...writer.ofOutput(plan, from, this.received));
+    if (!prompt.hidesOutput)
+      scored.push(...writer.ofOutput({ plan, from, to: this.received, reported: this.reported }));
     if (scored.length === 0) return undefined;
     if (!this.isChat) return writer.completion(scored, this.textOffset);
     return this.options.dialect === 'openai' ? writer.openaiChat(scored) : writer.chat(scored);

@@ -1,6 +1,6 @@
-import type { EndReason } from '@baton/contract';
 import type { Endpoint } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
+import type { FinishReason } from './finish-reason';
 import { OpenaiStreamShape } from './openai-stream-shape';
 import type { RawJson } from './raw-json';
 import { VllmStreamShape } from './vllm-stream-shape';
@@ -12,12 +12,14 @@ export interface ChunkFacts {
   /** Ids of the chunk's tokens, when the request asked for them. */
   readonly tokenIds?: RawJson | undefined;
   readonly promptTokenIds?: RawJson | undefined;
+  /** The prompt as text, when the request asked for it. */
+  readonly promptText?: RawJson | undefined;
   /** Usage so far, when the request asked for it in every chunk. */
   readonly usage?: RawJson | undefined;
 }
 
 export interface FinishFacts {
-  readonly reason: EndReason;
+  readonly reason: FinishReason;
   readonly stopReason: string | number | null;
 }
 
@@ -30,6 +32,8 @@ export interface StreamShape {
   /** The echo of a chat message. */
   echo(index: number, text: string, facts: ChunkFacts): string;
   chunk(index: number, text: string, facts: ChunkFacts): string;
+  /** A chat chunk whose delta is ready. */
+  delta(index: number, delta: RawJson, facts: ChunkFacts): string;
   /** The end of a sequence, where it is apart. */
   finish(index: number, facts: ChunkFacts): string;
   usage(usage: RawJson): string;
@@ -39,6 +43,7 @@ export interface StreamShapeInput {
   readonly endpoint: Endpoint;
   readonly head: AnswerHead;
   readonly includeUsage: boolean;
+  readonly serviceTier: string | undefined;
 }
 
 export function streamShape(input: StreamShapeInput, options: AnswerOptions): StreamShape {

@@ -22,12 +22,17 @@ export class StreamedAnswer {
     plans: readonly OutputPlan[],
     private readonly options: AnswerOptions,
   ) {
-    const { endpoint, includeUsage } = request;
-    this.shape = streamShape({ endpoint, head, includeUsage }, options);
+    const { endpoint, includeUsage, serviceTier } = request;
+    this.shape = streamShape({ endpoint, head, includeUsage, serviceTier }, options);
     this.sequences = plans.map((plan, index) => {
       const prompt = request.prompts[Math.floor(index / request.choices)];
       assert(prompt !== undefined, 'every plan belongs to a prompt');
-      return new StreamRenderer(request, { index, prompt, plan }, this.shape, options);
+      return new StreamRenderer(
+        request,
+        { index, prompt, plan, answerId: head.id },
+        this.shape,
+        options,
+      );
     });
   }
 
@@ -44,6 +49,7 @@ export class StreamedAnswer {
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
       completionTokens: this.sequences.reduce((sum, one) => sum + one.completionTokens, 0),
+      reasoningTokens: this.sequences.reduce((sum, one) => sum + one.reasoningTokens, 0),
       cachedTokens: facts.cachedTokens,
     };
     return this.shape.usage(usageJson(usage, this.options, true)) + DONE;

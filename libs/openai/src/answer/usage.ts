@@ -5,6 +5,8 @@ export interface Usage {
   readonly promptTokens: number;
   /** Sampled tokens, those of stop strings included. */
   readonly completionTokens: number;
+  /** Those of the completion that were reasoning. */
+  readonly reasoningTokens?: number;
   /** Prompt tokens that an engine did not have to compute; undefined where nobody may ask. */
   readonly cachedTokens?: number | undefined;
 }
@@ -55,7 +57,7 @@ function openaiUsage(usage: Usage): RawJson {
       audio_tokens: '0',
     }),
     completion_tokens_details: rawObject({
-      reasoning_tokens: '0',
+      reasoning_tokens: String(usage.reasoningTokens ?? 0),
       audio_tokens: '0',
       accepted_prediction_tokens: '0',
       rejected_prediction_tokens: '0',

@@ -1,7 +1,10 @@
 import { escapeJson, JsonFragments, type OutputPlan, type Tokenizer } from '@baton/text';
 
+/** A run of tokens that spell one text. */
+export type TokenRun = Pick<OutputPlan, 'tokenIds' | 'cut'>;
+
 /**
- * What of a sequence's text has been shown. While the sequence runs it keeps back as many characters as a stop string could still
+ * What of a run's text has been shown. While the sequence goes on it keeps back as many characters as a stop string could still
  * claim; at the end it shows the rest up to the cut.
  */
 export class VisibleText {
@@ -10,28 +13,28 @@ export class VisibleText {
 
   constructor(
     tokenizer: Tokenizer,
-    private readonly plan: OutputPlan,
+    private readonly run: TokenRun,
     private readonly isHidden: boolean,
   ) {
     this.fragments = JsonFragments.of(tokenizer);
   }
 
-  /** JSON-escaped text that tokens `[from, from + count)` make visible. */
+  /** JSON-escaped text that tokens `[from, from + count)` of the run make visible. */
   advance(from: number, count: number, isEnd: boolean): string {
     if (this.isHidden) return '';
-    const { cut } = this.plan;
+    const { cut } = this.run;
     return cut === undefined ? this.joined(from, count) : this.uncovered(from + count, isEnd);
   }
 
   private joined(from: number, count: number): string {
-    const { tokenIds } = this.plan;
+    const { tokenIds } = this.run;
     let text = '';
     for (let i = from; i < from + count; i++) text += this.fragments.get(tokenIds[i]!);
     return text;
   }
 
   private uncovered(tokens: number, isEnd: boolean): string {
-    const { text, ends, heldBack } = this.plan.cut!;
+    const { text, ends, heldBack } = this.run.cut!;
     const generated = tokens === 0 ? 0 : (ends[tokens - 1] ?? text.length);
     const end = Math.min(text.length, isEnd ? generated : generated - heldBack);
     if (end <= this.shown) return '';

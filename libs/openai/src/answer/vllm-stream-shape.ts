@@ -29,7 +29,7 @@ export class VllmStreamShape implements StreamShape {
       logprobs: 'null',
       finish_reason: 'null',
     });
-    const prompt = `,"prompt_token_ids":${facts.promptTokenIds ?? 'null'},"prompt_text":null`;
+    const prompt = `,"prompt_token_ids":${facts.promptTokenIds ?? 'null'},"prompt_text":${facts.promptText ?? 'null'}`;
     return this.frame(choice, facts, prompt);
   }
 
@@ -44,9 +44,14 @@ export class VllmStreamShape implements StreamShape {
   }
 
   chunk(index: number, text: string, facts: ChunkFacts): string {
-    const choice = this.isChat ? chatChoice(index, text, facts) : textChoice(index, text, facts);
-    const isLast = facts.finish !== undefined && !this.input.includeUsage;
-    return this.frame(choice, facts, isLast ? this.fingerprint : '');
+    const choice = this.isChat
+      ? chatChoice(index, `{"content":"${text}"}`, facts)
+      : textChoice(index, text, facts);
+    return this.chunkOf(choice, facts);
+  }
+
+  delta(index: number, delta: RawJson, facts: ChunkFacts): string {
+    return this.chunkOf(chatChoice(index, delta, facts), facts);
   }
 
   finish(index: number, facts: ChunkFacts): string {
@@ -57,17 +62,22 @@ export class VllmStreamShape implements StreamShape {
     return `${this.open}],"usage":${usage}${this.fingerprint}}\n\n`;
   }
 
+  private chunkOf(choice: RawJson, facts: ChunkFacts): string {
+    const isLast = facts.finish !== undefined && !this.input.includeUsage;
+    return this.frame(choice, facts, isLast ? this.fingerprint : '');
+  }
+
   private frame(choice: RawJson, facts: ChunkFacts, tail: string): string {
     const usage = facts.usage === undefined ? '' : `,"usage":${facts.usage}`;
     return `${this.open}${choice}]${usage}${tail}}\n\n`;
   }
 }
 
-function chatChoice(index: number, text: string, facts: ChunkFacts): RawJson {
+function chatChoice(index: number, delta: RawJson, facts: ChunkFacts): RawJson {
   const { finish } = facts;
   return rawObject({
     index: String(index),
-    delta: `{"content":"${text}"}`,
+    delta,
     logprobs: facts.logprobs ?? 'null',
     finish_reason: finish === undefined ? 'null' : `"${finish.reason}"`,
     stop_reason: finish === undefined ? undefined : asciiJson(finish.stopReason),

@@ -1,29 +1,50 @@
 import { Is, Within } from './rules';
-import { SamplingDto } from './sampling.dto';
 import { anyOf, BOOLEAN, INTEGER, listOf, OBJECT, recordOf, TEXT } from './shapes';
+import { ToolsDto } from './tools.dto';
 
 const PART = recordOf({ type: { shape: TEXT, isRequired: true } });
+
+const CALL = recordOf({
+  id: { shape: TEXT },
+  type: { shape: TEXT },
+  function: {
+    shape: recordOf({ name: { shape: TEXT }, arguments: { shape: anyOf(TEXT, OBJECT) } }),
+  },
+});
 
 const MESSAGE = recordOf({
   role: { shape: TEXT, isRequired: true },
   content: { shape: anyOf(TEXT, listOf(PART)) },
   name: { shape: TEXT },
   tool_call_id: { shape: TEXT },
-  tool_calls: { shape: listOf(OBJECT) },
+  tool_calls: { shape: listOf(CALL) },
+  function_call: {
+    shape: recordOf({ name: { shape: TEXT }, arguments: { shape: anyOf(TEXT, OBJECT) } }),
+  },
+  reasoning: { shape: TEXT },
+  reasoning_content: { shape: TEXT },
 });
 
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string };
+
+export interface CalledFunction {
+  readonly name?: string | null;
+  readonly arguments?: string | object | null;
+}
 
 export interface MessageField {
   readonly role: string;
   readonly content?: string | readonly ContentPart[] | null;
   readonly name?: string | null;
   readonly tool_call_id?: string | null;
-  readonly tool_calls?: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly tool_calls?: readonly { readonly function?: CalledFunction | null }[] | null;
+  readonly function_call?: CalledFunction | null;
+  readonly reasoning?: string | null;
+  readonly reasoning_content?: string | null;
 }
 
 /** Body of POST /v1/chat/completions. */
-export class ChatDto extends SamplingDto {
+export class ChatDto extends ToolsDto {
   @Is(listOf(MESSAGE), { isRequired: true })
   @Within((value: readonly MessageField[]) =>
     value.length === 0 ? { message: 'messages must not be empty.' } : undefined,
@@ -51,4 +72,37 @@ export class ChatDto extends SamplingDto {
 
   @Is(BOOLEAN)
   add_generation_prompt?: boolean | null;
+
+  @Is(BOOLEAN)
+  @Within((value: boolean, body: ChatDto) =>
+    value && body.add_generation_prompt === true
+      ? {
+          message: 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.',
+        }
+      : undefined,
+  )
+  continue_final_message?: boolean | null;
+
+  @Is(OBJECT)
+  chat_template_kwargs?: Readonly<Record<string, unknown>> | null;
+
+  @Is(listOf(OBJECT))
+  documents?: readonly Readonly<Record<string, unknown>>[] | null;
+
+  @Is(TEXT)
+  reasoning_effort?: string | null;
+
+  @Is(BOOLEAN)
+  include_reasoning?: boolean | null;
+
+  @Is(INTEGER)
+  @Within((value: number) =>
+    value >= -1
+      ? undefined
+      : { message: `thinking_token_budget must be -1 or at least 0, got ${value}.` },
+  )
+  thinking_token_budget?: number | null;
+
+  @Is(BOOLEAN)
+  return_prompt_text?: boolean | null;
 }

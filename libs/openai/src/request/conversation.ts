@@ -1,45 +1,124 @@
-import type { ChatTurn } from '@baton/text';
+import type { ChatTurn, TurnContent } from '@baton/text';
 import { valueError } from '../errors/request-error';
-import type { ContentPart, MessageField } from './chat.dto';
-import { unsupported } from './unsupported';
+import type { RequestLimits } from '../limits';
+import type { CalledFunction, MessageField } from './chat.dto';
+import { ContentReader } from './content-parts';
+import type { FunctionField } from './tools.dto';
 
-/** Part types that hold text, with the key under which they hold it. */
-const TEXT_PARTS: Readonly<Record<string, string>> = {
-  text: 'text',
-  input_text: 'text',
-  output_text: 'text',
-  refusal: 'refusal',
-  thinking: 'thinking',
-};
+/** What a conversation is made of, whatever endpoint it came in at. */
+export interface ConversationParts {
+  readonly messages: readonly MessageField[];
+  /** Functions that the model is told of. */
+  readonly functions: readonly FunctionField[];
+  readonly documents: readonly object[];
+}
 
-/** Messages as turns of the chat template. Parts of one message are joined by line breaks, as vLLM does. */
-export function turnsOf(messages: readonly MessageField[]): ChatTurn[] {
-  return messages.map((message, index) => {
-    const content = contentOf(message, index);
-    const calls = (message.tool_calls ?? []).map((call) => JSON.stringify(call));
-    return {
-      role: message.role,
-      content: [content, ...calls].filter((text) => text !== '').join('\n'),
-      ...(message.name === undefined || message.name === null ? {} : { name: message.name }),
-    };
+/** Roles that give instructions. */
+const INSTRUCTING = new Set(['system', 'developer']);
+/** Roles under which the result of a function comes back. */
+const ANSWERING = new Set(['tool', 'function']);
+
+/**
+ * Messages as turns of the chat template. Instructions (`system` and `developer`), functions and documents become one leading system turn; neighbours of
+ * one role become one turn.
+ */
+export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTurn[] {
+  const reader = new ContentReader(limits);
+  const turns = parts.messages.map((message, index) => turnOf(message, index, reader));
+  const instructions = turns.filter(({ role }) => INSTRUCTING.has(role));
+  const leading = [
+    ...instructions.map(({ content }) => content),
+    ...described(parts.functions, functionsText),
+    ...described(parts.documents, documentsText),
+  ].filter((content) => content.length > 0);
+  const system = instructions.find(({ name }) => name !== undefined) ?? { role: 'system' };
+  const others = merged(turns.filter(({ role }) => !INSTRUCTING.has(role)));
+  if (leading.length === 0 && instructions.length === 0) return others;
+  return [{ ...system, role: 'system', content: joined(leading, '\n\n') }, ...others];
+}
+
+/** The conversation waits for what the model makes of a function's result. */
+export function endsWithResult(messages: readonly MessageField[]): boolean {
+  return ANSWERING.has(messages.at(-1)?.role ?? '');
+}
+
+function turnOf(message: MessageField, index: number, reader: ContentReader): ChatTurn {
+  const calls = [
+    ...(message.tool_calls ?? []).map((call, i) =>
+      calledBy(call.function ?? {}, `messages[${index}].tool_calls[${i}].function`),
+    ),
+    ...(message.function_call
+      ? [calledBy(message.function_call, `messages[${index}].function_call`)]
+      : []),
+  ];
+  const reasoning = message.reasoning ?? message.reasoning_content ?? '';
+  const isNamed = message.name !== undefined && message.name !== null;
+  return {
+    role: message.role,
+    content: reader.read(message, index),
+    ...(isNamed ? { name: message.name } : {}),
+    ...(reasoning === '' ? {} : { reasoning }),
+    ...(calls.length === 0 ? {} : { calls }),
+  };
+}
+
+function calledBy(
+  { name, arguments: args }: CalledFunction,
+  place: string,
+): { name: string; arguments: string } {
+  if (name === undefined || name === null) {
+    throw valueError({
+      field: `${place}.name`,
+      message: `Missing required parameter: '${place}.name'.`,
+    });
+  }
+  const text = typeof args === 'string' ? args : args ? JSON.stringify(args) : '{}';
+  return { name, arguments: text };
+}
+
+function merged(turns: readonly ChatTurn[]): ChatTurn[] {
+  const result: ChatTurn[] = [];
+  for (const turn of turns) {
+    const last = result.at(-1);
+    if (last === undefined || last.role !== turn.role || last.name !== turn.name) result.push(turn);
+    else result[result.length - 1] = together(last, turn);
+  }
+  return result;
+}
+
+function together(a: ChatTurn, b: ChatTurn): ChatTurn {
+  const calls = [...(a.calls ?? []), ...(b.calls ?? [])];
+  const reasoning = [a.reasoning, b.reasoning].filter((one) => one !== undefined).join('\n');
+  const contents = [a.content, b.content].filter((content) => content.length > 0);
+  return {
+    ...a,
+    content: joined(contents, '\n'),
+    ...(calls.length === 0 ? {} : { calls }),
+    ...(reasoning === '' ? {} : { reasoning }),
+  };
+}
+
+function joined(contents: readonly TurnContent[], between: string): TurnContent {
+  if (contents.every((content) => typeof content === 'string')) return contents.join(between);
+  return contents.flatMap((content, i) => {
+    const pieces = typeof content === 'string' ? [content] : content;
+    return i === 0 ? pieces : [between, ...pieces];
   });
 }
 
-/** Plain text of a message's content. */
-export function contentOf(message: MessageField, index: number): string {
-  const { content } = message;
-  if (content === undefined || content === null) return '';
-  if (typeof content === 'string') return content;
-  return content.map((part, at) => partText(part, `messages[${index}].content[${at}]`)).join('\n');
+function described<Item>(
+  items: readonly Item[],
+  describe: (items: readonly Item[]) => string,
+): string[] {
+  return items.length === 0 ? [] : [describe(items)];
 }
 
-function partText(part: ContentPart, place: string): string {
-  const key = TEXT_PARTS[part.type];
-  if (key === undefined) {
-    throw unsupported(place, `${place} of type '${part.type.slice(0, 100)}'`);
-  }
-  const text = part[key];
-  if (typeof text === 'string') return text;
-  const message = `${place} of type ${part.type} must have a string in '${key}'.`;
-  throw valueError({ field: `${place}.${key}`, message });
+function functionsText(functions: readonly FunctionField[]): string {
+  const lines = functions.map((field) => JSON.stringify({ type: 'function', function: field }));
+  return `# Tools\n\nCall these functions where they help:\n<tools>\n${lines.join('\n')}\n</tools>`;
+}
+
+function documentsText(documents: readonly object[]): string {
+  const lines = documents.map((document) => JSON.stringify(document));
+  return `# Documents\n\n${lines.join('\n')}`;
 }

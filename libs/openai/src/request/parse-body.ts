@@ -10,6 +10,15 @@ export function parseJsonBody(text: string): unknown {
   }
 }
 
+/** JSON inside of a field; undefined when the text is none. */
+export function parseNested(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A body must be an object; never a server's fault when it is not. */
 export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined) throw missingBody();

@@ -36,18 +36,79 @@ describe('messages', () => {
     expect(content).toBe(promptOf({ messages: [{ role: 'user', content: 'a\nb\nc' }] }));
   });
 
-  it('may have any role, a name, no content, and tool calls of earlier turns', () => {
-    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
+  it('may have any role, a name, no content, and calls and reasoning of earlier turns', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":  1}' } };
     const text = promptOf({
       messages: [
-        { role: 'developer', name: 'ann', content: 'x' },
-        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'user', name: 'ann', content: 'x' },
+        { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: [call] },
         { role: 'tool', tool_call_id: 'c1', content: '5' },
+        { role: 'critic', content: 'y' },
       ],
     });
-    expect(text).toContain('<|im_start|>developer name=ann\nx<|im_end|>');
-    expect(text).toContain(`<|im_start|>assistant\n${JSON.stringify(call)}<|im_end|>`);
+    expect(text).toContain('<|im_start|>user name=ann\nx<|im_end|>');
+    expect(text).toContain('<|im_start|>assistant\nhm\n</think>');
+    expect(text).toContain('{"name": "f", "arguments": {"a":  1}}\n</tool_call>\n<|im_end|>');
     expect(text).toContain('<|im_start|>tool\n5<|im_end|>');
+    expect(text).toContain('<|im_start|>critic\ny<|im_end|>');
+  });
+
+  it('give their instructions in one leading turn, and neighbours of one role are one turn', () => {
+    const text = promptOf({
+      messages: [
+        { role: 'system', content: 'a' },
+        { role: 'user', content: 'b' },
+        { role: 'developer', content: 'c' },
+        { role: 'user', content: 'd' },
+        { role: 'user', name: 'eve', content: 'e' },
+      ],
+    });
+    expect(text).toBe(
+      '<|im_start|>system\na\n\nc<|im_end|>\n<|im_start|>user\nb\nd<|im_end|>\n' +
+        '<|im_start|>user name=eve\ne<|im_end|>\n<|im_start|>assistant\n',
+    );
+  });
+
+  it('come after what the model is told of tools and documents', () => {
+    const text = promptOf({
+      messages: [{ role: 'system', content: 'Be brief.' }, ...messages],
+      tools: [{ type: 'function', function: { name: 'f', parameters: {} } }],
+      documents: [{ title: 't', text: 'u' }],
+    });
+    expect(text).toMatch(/^<\|im_start\|>system\nBe brief\.\n\n# Tools/);
+    expect(text).toContain('{"type":"function","function":{"name":"f","parameters":{}}}');
+    expect(text).toContain('{"title":"t","text":"u"}');
+    const without = parse({}).prompts[0]!.ids.length;
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    expect(parse({ tools, tool_choice: 'none' }).prompts[0]!.ids.length).toBeGreaterThan(without);
+  });
+
+  it('may leave the last one open for the answer to go on with', () => {
+    const open = [...messages, { role: 'assistant', content: 'Well,' }];
+    const body = { messages: open, continue_final_message: true };
+    expect(promptOf(body)).toBe(
+      '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nWell,',
+    );
+    expect(refusal({ ...body, add_generation_prompt: true }).message).toContain('Cannot set both');
+  });
+
+  it('may have images and audio where the model takes them, each at its cost', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
+    const withParts = (...parts: object[]) => [
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }, ...parts] },
+    ];
+    const able = { imageTokens: 50, audioTokens: 7 };
+    const idsOf = (body: object) => [...parse(body, able).prompts[0]!.ids];
+    const plain = idsOf({}).length;
+    const breaks = 1;
+    expect(idsOf({ messages: withParts(image) })).toHaveLength(plain + breaks + 50);
+    expect(idsOf({ messages: withParts(image, audio) })).toHaveLength(plain + 2 * breaks + 57);
+    expect(idsOf({ messages: withParts(image) })).toEqual(idsOf({ messages: withParts(image) }));
+    const other = { type: 'image_url', image_url: 'https://example.com/a.png' };
+    expect(idsOf({ messages: withParts(other) })).not.toEqual(idsOf({ messages: withParts(image) }));
+    const empty = { type: 'image_url', image_url: {} };
+    expect(() => parse({ messages: withParts(empty) }, able)).toThrow('an address or data');
   });
 
   it('end without an open turn when no generation prompt is wanted', () => {
@@ -120,26 +181,24 @@ describe('echo', () => {
 
 describe('fields that would change the answer', () => {
   it.each([
-    ['tools', [{ type: 'function', function: { name: 'f' } }]],
-    ['tools', []],
-    ['tool_choice', 'auto'],
-    ['functions', [{ name: 'f' }]],
-    ['response_format', { type: 'json_object' }],
-    ['structured_outputs', { regex: 'a' }],
-    ['logit_bias', { 5: 1 }],
-    ['bad_words', ['x']],
-    ['allowed_token_ids', [1]],
     ['use_beam_search', true],
     ['modalities', ['text', 'audio']],
     ['audio', { voice: 'x' }],
-    ['chat_template', 'x'],
-    ['continue_final_message', true],
-    ['truncate_prompt_tokens', 5],
+    ['web_search_options', {}],
     ['prompt_embeds', 'x'],
+    ['logprob_token_ids', [5]],
+    ['repetition_detection', { max_pattern_size: 5 }],
+    ['return_token_offsets', true],
+    ['return_assistant_tokens_mask', true],
+    ['ec_transfer_params', {}],
   ])('%s is refused by name', (field, value) => {
     const error = refusal({ [field]: value });
     expect(error).toMatchObject({ code: 'invalid_value', param: field });
     expect(error.message).toBe(`${field} is not currently supported`);
+  });
+
+  it('chat_template is refused as vLLM does it', () => {
+    expect(refusal({ chat_template: 'x' }).message).toContain('untrusted chat template');
   });
 
   it('pass with the neutral values that SDKs send', () => {
@@ -152,6 +211,9 @@ describe('fields that would change the answer', () => {
       modalities: ['text'],
       use_beam_search: false,
       parallel_tool_calls: true,
+      functions: [],
+      documents: [],
+      service_tier: null,
     };
     expect(parse(neutral)).toEqual(parse({}));
   });

@@ -1,20 +1,25 @@
-import { applyChatTemplate } from '@baton/text';
+import { applyChatTemplate, type ChatTurn } from '@baton/text';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
 import { servedModel } from './check-model';
+import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
-import { contentOf, turnsOf } from './conversation';
+import { endsWithResult, turnsOf } from './conversation';
 import { objectBody } from './parse-body';
+import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
-import { refuseUnsupported } from './unsupported';
+import { toolUse } from './tool-offer';
+import { Truncation } from './truncation';
+import { refuseTemplate, refuseUnsupported } from './unsupported';
 
 /** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first thing that is wrong. */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const dto = validateBody(new ChatDto(), fields);
   refuseUnsupported(fields);
+  refuseTemplate(fields);
   const model = servedModel(dto.model, limits);
   const part = samplingPart(dto, limits);
   const logprobs = dto.logprobs === true ? (dto.top_logprobs ?? 0) : undefined;
@@ -24,29 +29,40 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   if (typeof dto.prompt_logprobs === 'number') {
     checkLogprobs({ field: 'prompt_logprobs', kind: 'prompt', count: dto.prompt_logprobs }, limits);
   }
+  const tools = toolUse(dto, limits, endsWithResult(dto.messages));
+  const documents = dto.documents ?? [];
+  const turns = turnsOf({ messages: dto.messages, functions: tools.functions, documents }, limits);
   return {
     ...part,
     endpoint: 'chat',
     model,
-    prompts: [promptOf(dto, limits)],
+    prompts: [promptOf(dto, turns, limits)],
+    choices: part.shownChoices,
+    tools: tools.offer,
+    calls: tools.shape,
+    reasoning: reasoningOf(dto, limits),
     logprobs,
     promptLogprobs: dto.prompt_logprobs ?? undefined,
+    returnPromptText: dto.return_prompt_text ?? false,
   };
 }
 
-function promptOf(dto: ChatDto, limits: RequestLimits): Prompt {
+function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimits): Prompt {
   const output = outputLimit(dto);
   const context = new ContextLength(limits, output);
-  const turns = turnsOf(dto.messages);
-  context.checkText(turns.reduce((sum, turn) => sum + turn.content.length, 0));
-  const most = context.maxInputTokens;
-  const addGenerationPrompt = dto.add_generation_prompt ?? true;
-  const ids = applyChatTemplate(limits.tokenizer, turns, { addGenerationPrompt, limit: most });
+  const truncation = new Truncation(dto, limits);
+  const characters = turns.reduce((sum, turn) => sum + plainText(turn.content).length, 0);
+  if (!truncation.isWanted) context.checkText(characters);
+  const most = truncation.isWanted ? Infinity : context.maxInputTokens;
+  const continueFinalTurn = dto.continue_final_message ?? false;
+  const addGenerationPrompt = dto.add_generation_prompt ?? !continueFinalTurn;
+  const options = { addGenerationPrompt, continueFinalTurn, limit: most };
+  const ids = truncation.ofIds(applyChatTemplate(limits.tokenizer, turns, options));
   const maxTokens = context.room({ tokens: ids.length, isAtLeast: ids.length > most });
   checkMinTokens(dto.min_tokens ?? 0, maxTokens);
   if (output.maxTokens !== undefined) context.checkCapacity(ids.length + maxTokens);
   else context.checkCapacity(ids.length + 1);
-  const echoText = dto.echo === true ? echoOf(dto, addGenerationPrompt) : undefined;
+  const echoText = dto.echo === true ? echoOf(dto, addGenerationPrompt, limits) : undefined;
   return { ids, echoText, maxTokens: fitting(maxTokens, ids.length, limits), hidesOutput: false };
 }
 
@@ -67,8 +83,12 @@ function fitting(maxTokens: number, promptTokens: number, limits: RequestLimits)
 }
 
 /** `echo` repeats the last message when it has the role of the answer. */
-function echoOf(dto: ChatDto, addGenerationPrompt: boolean): string | undefined {
+function echoOf(
+  dto: ChatDto,
+  addGenerationPrompt: boolean,
+  limits: RequestLimits,
+): string | undefined {
   const last = dto.messages.at(-1);
   if (last === undefined || (addGenerationPrompt && last.role !== 'assistant')) return undefined;
-  return contentOf(last, dto.messages.length - 1);
+  return plainText(new ContentReader(limits).read(last, dto.messages.length - 1));
 }

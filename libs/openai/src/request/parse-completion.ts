@@ -7,6 +7,7 @@ import { ContextLength, type PromptLength } from './context-length';
 import { objectBody } from './parse-body';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
+import { Truncation } from './truncation';
 import { refuseSuffix, refuseUnsupported } from './unsupported';
 
 /** vLLM's and OpenAI's. */
@@ -26,7 +27,9 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
   const sources = promptSources(dto.prompt);
   const model = servedModel(dto.model, limits);
   const part = samplingPart(dto, limits);
-  checkSequences(sources.length * part.choices);
+  const choices = Math.max(part.shownChoices, dto.best_of ?? 1);
+  checkBestOf(dto, choices);
+  checkSequences(sources.length * choices);
   if (typeof dto.logprobs === 'number') {
     checkLogprobs({ field: 'logprobs', kind: 'sample', count: dto.logprobs }, limits);
   }
@@ -38,6 +41,11 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     endpoint: 'completions',
     model,
     prompts: new Prompts(dto, limits).read(sources),
+    choices,
+    tools: undefined,
+    calls: { kind: 'tools', finishReason: 'tool_calls' },
+    reasoning: undefined,
+    returnPromptText: false,
     logprobs: dto.logprobs ?? undefined,
     promptLogprobs: dto.prompt_logprobs ?? undefined,
   };
@@ -47,6 +55,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
 class Prompts {
   private readonly hidesOutput: boolean;
   private readonly context: ContextLength;
+  private readonly truncation: Truncation;
 
   constructor(
     private readonly dto: CompletionDto,
@@ -60,6 +69,7 @@ class Prompts {
     }
     const maxTokens = Math.max(1, asked);
     checkMinTokens(dto.min_tokens ?? 0, maxTokens);
+    this.truncation = new Truncation(dto, limits);
     this.context = new ContextLength(limits, { maxTokens, field: 'max_tokens', input: 'prompt' });
   }
 
@@ -76,10 +86,11 @@ class Prompts {
   private ofText(text: string): { ids: Int32Array; length: PromptLength } {
     const { tokenizer } = this.limits;
     const most = this.context.maxInputTokens;
+    if (text === '') return measured(Int32Array.of(tokenizer.special.endOfText));
+    if (this.truncation.isWanted) return measured(this.truncation.ofText(text, tokenizer));
     this.context.checkText(text.length);
-    const ids = text === '' ? [tokenizer.special.endOfText] : tokenizer.encode(text, most);
-    const length = { tokens: ids.length, isAtLeast: ids.length > most };
-    return { ids: Int32Array.from(ids), length };
+    const ids = Int32Array.from(tokenizer.encode(text, most));
+    return { ids, length: { tokens: ids.length, isAtLeast: ids.length > most } };
   }
 
   private ofIds(source: readonly number[]): { ids: Int32Array; length: PromptLength } {
@@ -90,12 +101,24 @@ class Prompts {
       const message = `Token id ${foreign} is out of vocabulary`;
       throw valueError({ field: 'prompt', message });
     }
-    return { ids: Int32Array.from(source), length: { tokens: source.length, isAtLeast: false } };
+    return measured(this.truncation.ofIds(Int32Array.from(source)));
   }
 
   private textOf(source: PromptSource, ids: Int32Array): string {
-    return typeof source === 'string' ? source : this.limits.tokenizer.decode(ids);
+    const isWhole = typeof source === 'string' && !this.truncation.isWanted;
+    return isWhole ? source : this.limits.tokenizer.decode(ids);
   }
+}
+
+function measured(ids: Int32Array): { ids: Int32Array; length: PromptLength } {
+  return { ids, length: { tokens: ids.length, isAtLeast: false } };
+}
+
+/** Which choices are the best is known only when all of them have ended. */
+function checkBestOf(dto: CompletionDto, decoded: number): void {
+  if (dto.stream !== true || decoded === (dto.n ?? 1)) return;
+  const message = 'Streaming is not supported when best_of is greater than n.';
+  throw valueError({ field: 'best_of', message });
 }
 
 function promptSources(prompt: PromptField | null | undefined): PromptSource[] {

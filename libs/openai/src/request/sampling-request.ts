@@ -2,6 +2,8 @@ import { valueError } from '../errors/request-error';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import type { SamplingDto } from './sampling.dto';
+import { checkVocabulary, steeringOf } from './steering';
+import { constraintOf } from './structured-output';
 
 const DEFAULT_MAX_LOGPROBS = 20;
 const GREEDY_BELOW = 1e-5;
@@ -9,16 +11,25 @@ const GREEDY_BELOW = 1e-5;
 /** The part of a request that both endpoints fill alike. */
 export type SamplingPart = Omit<
   GenerationRequest,
-  'endpoint' | 'model' | 'prompts' | 'logprobs' | 'promptLogprobs'
+  | 'endpoint'
+  | 'model'
+  | 'prompts'
+  | 'logprobs'
+  | 'promptLogprobs'
+  | 'choices'
+  | 'tools'
+  | 'calls'
+  | 'reasoning'
+  | 'returnPromptText'
 >;
 
 export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingPart {
-  const choices = dto.n ?? 1;
-  checkGreedy(dto, choices, limits);
-  checkStopTokens(dto.stop_token_ids ?? [], limits);
+  const shownChoices = dto.n ?? 1;
+  checkGreedy(dto, shownChoices, limits);
+  checkVocabulary('stop_token_ids', dto.stop_token_ids ?? [], limits.tokenizer);
   const includeUsage = dto.stream_options?.include_usage ?? false;
   return {
-    choices,
+    shownChoices,
     stream: dto.stream ?? false,
     includeUsage,
     continuousUsage: includeUsage && (dto.stream_options?.continuous_usage_stats ?? false),
@@ -29,6 +40,8 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     stopTokenIds: dto.stop_token_ids ?? [],
     includeStop: dto.include_stop_str_in_output ?? false,
     sampling: samplingOf(dto),
+    steering: steeringOf(dto, limits),
+    constraint: constraintOf(dto),
     tokensAsIds: dto.return_tokens_as_token_ids ?? false,
     echo: dto.echo ?? false,
     returnTokenIds: dto.return_token_ids ?? false,
@@ -37,6 +50,7 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     cacheHitThreshold: dto.cache_hit_threshold ?? undefined,
     requestId: dto.request_id ?? undefined,
     cacheSalt: dto.cache_salt ?? undefined,
+    serviceTier: servedTier(dto.service_tier ?? undefined),
     user: dto.user ?? undefined,
   };
 }
@@ -74,17 +88,9 @@ function checkGreedy(dto: SamplingDto, choices: number, limits: RequestLimits): 
   throw valueError({ field: 'n', message });
 }
 
-function checkStopTokens(ids: readonly number[], limits: RequestLimits): void {
-  const { vocabSize } = limits.tokenizer;
-  const foreign = ids.filter((id) => id < 0 || id >= vocabSize);
-  if (foreign.length === 0) return;
-  const list = `[${foreign.slice(0, 20).join(', ')}]`;
-  throw valueError({
-    field: 'stop_token_ids',
-    message: `token_id(s) ${list} in stop_token_ids contain out-of-vocab token ids. Vocabulary size: ${vocabSize}`,
-    named: true,
-    value: list,
-  });
+/** `auto` is answered by the default tier. */
+function servedTier(asked: string | undefined): string | undefined {
+  return asked === 'auto' ? 'default' : asked;
 }
 
 function samplingOf(dto: SamplingDto): Sampling {

@@ -6,6 +6,7 @@ import {
   BOOLEAN,
   INTEGER,
   listOf,
+  mapOf,
   NUMBER,
   OBJECT,
   recordOf,
@@ -56,6 +57,44 @@ function choicesRange(value: number): Complaint {
     : undefined;
 }
 
+/** vLLM's VLLM_MAX_NUM_BAD_WORDS. */
+const MAX_BAD_WORDS = 128;
+const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority'];
+
+function serviceTierRange(value: string): Complaint {
+  if (SERVICE_TIERS.includes(value)) return undefined;
+  const tiers = SERVICE_TIERS.map((tier) => `'${tier}'`).join(', ');
+  return { message: `service_tier must be one of ${tiers}, got '${value.slice(0, 100)}'.` };
+}
+
+/** Fewer than are shown cannot be decoded. */
+function bestOfRange(value: number, body: SamplingDto): Complaint {
+  const shown = body.n ?? 1;
+  if (value < 1) return { message: `best_of must be at least 1, got ${value}.` };
+  if (value > MAX_CHOICES)
+    return { message: `best_of must be at most ${MAX_CHOICES}, got ${value}.` };
+  return value < shown
+    ? {
+        message: `best_of must be greater than or equal to n, got n=${shown} and best_of=${value}.`,
+      }
+    : undefined;
+}
+
+function truncationRange(value: number): Complaint {
+  if (value === -1 || value >= 1) return undefined;
+  return named(`truncate_prompt_tokens must be -1 or at least 1, got ${value}.`, value, false);
+}
+
+const FORMAT = recordOf({
+  type: { shape: TEXT, isRequired: true },
+  json_schema: { shape: OBJECT },
+});
+
+export interface FormatField {
+  readonly type: string;
+  readonly json_schema?: Readonly<Record<string, unknown>> | null;
+}
+
 const STREAM_OPTIONS = recordOf({
   include_usage: { shape: BOOLEAN },
   continuous_usage_stats: { shape: BOOLEAN },
@@ -83,6 +122,10 @@ export class SamplingDto {
   @Is(INTEGER)
   @Within(choicesRange)
   n?: number | null;
+
+  @Is(INTEGER)
+  @Within(bestOfRange)
+  best_of?: number | null;
 
   @Is(NUMBER)
   @Within(temperatureRange)
@@ -136,6 +179,36 @@ export class SamplingDto {
 
   @Is(BOOLEAN)
   include_stop_str_in_output?: boolean | null;
+
+  @Is(mapOf(NUMBER))
+  logit_bias?: Readonly<Record<string, number>> | null;
+
+  @Is(listOf(TEXT, MAX_BAD_WORDS))
+  @Within((value: readonly string[]) =>
+    value.includes('') ? { message: 'bad_words cannot contain an empty string.' } : undefined,
+  )
+  bad_words?: readonly string[] | null;
+
+  @Is(listOf(INTEGER))
+  allowed_token_ids?: readonly number[] | null;
+
+  @Is(FORMAT)
+  response_format?: FormatField | null;
+
+  @Is(OBJECT)
+  structured_outputs?: Readonly<Record<string, unknown>> | null;
+
+  @Is(INTEGER)
+  @Within(truncationRange)
+  truncate_prompt_tokens?: number | null;
+
+  @Is(TEXT)
+  @Within((value: string) =>
+    value === 'left' || value === 'right'
+      ? undefined
+      : { message: "truncation_side must be 'left' or 'right'." },
+  )
+  truncation_side?: 'left' | 'right' | null;
 
   @Is(BOOLEAN)
   ignore_eos?: boolean | null;
@@ -193,6 +266,10 @@ export class SamplingDto {
     value === '' ? { message: 'cache_salt must be a non-empty string.', named: true } : undefined,
   )
   cache_salt?: string | null;
+
+  @Is(TEXT)
+  @Within(serviceTierRange)
+  service_tier?: string | null;
 
   @Is(TEXT)
   user?: string | null;

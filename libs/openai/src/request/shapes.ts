@@ -130,6 +130,19 @@ export function anyOf(...branches: readonly Shape[]): Shape {
   return { expected, plural: expected, branch: 'union', check };
 }
 
+/** An object whose values all have one shape. */
+export function mapOf(value: Shape): Shape {
+  const check = (map: unknown): readonly SchemaFault[] => {
+    if (!isObject(map)) return OBJECT.check(map);
+    for (const [key, one] of Object.entries(map)) {
+      const faults = value.check(one);
+      if (faults.length > 0) return faults.map((fault) => below(key, fault));
+    }
+    return FITS;
+  };
+  return { ...OBJECT, check };
+}
+
 export interface Field {
   readonly shape: Shape;
   readonly isRequired?: boolean;

@@ -8,9 +8,6 @@ const isSet: IsUsed = (value) => value !== undefined && value !== null;
 const isTrue: IsUsed = (value) => isSet(value, {}) && value !== false;
 const isFilled: IsUsed = (value) =>
   isSet(value, {}) && !(Array.isArray(value) && value.length === 0) && !isEmptyObject(value);
-const isOtherThanText: IsUsed = (value) =>
-  isSet(value, {}) && !(isObject(value) && value['type'] === 'text');
-const isOtherThanNone: IsUsed = (value) => isSet(value, {}) && value !== 'none';
 const wantsAudio: IsUsed = (value) => Array.isArray(value) && value.some((kind) => kind !== 'text');
 
 /**
@@ -19,30 +16,14 @@ const wantsAudio: IsUsed = (value) => Array.isArray(value) && value.some((kind) 
  * leaves this table when its feature arrives.
  */
 const UNSUPPORTED: Readonly<Record<string, IsUsed>> = {
-  tools: isSet,
-  tool_choice: isOtherThanNone,
-  functions: isFilled,
-  function_call: isOtherThanNone,
-  response_format: isOtherThanText,
-  structured_outputs: isSet,
-  logit_bias: isFilled,
-  bad_words: isFilled,
-  allowed_token_ids: isSet,
   logprob_token_ids: isFilled,
   prompt_embeds: isSet,
   use_beam_search: isTrue,
   modalities: wantsAudio,
   audio: isSet,
   web_search_options: isSet,
-  documents: isFilled,
-  chat_template: isSet,
-  chat_template_kwargs: isFilled,
-  continue_final_message: isTrue,
-  truncate_prompt_tokens: isSet,
-  thinking_token_budget: isSet,
   repetition_detection: isSet,
   return_token_offsets: isTrue,
-  return_prompt_text: isTrue,
   return_assistant_tokens_mask: isTrue,
   ec_transfer_params: isSet,
 };
@@ -54,11 +35,19 @@ export function refuseUnsupported(body: Body): void {
   }
 }
 
-/** vLLM words `suffix` by itself, and OpenAI has it for one model only. */
+/** vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one asks for nothing. */
 export function refuseSuffix(body: Body): void {
-  if (isSet(body['suffix'], body)) {
+  if (isSet(body['suffix'], body) && body['suffix'] !== '') {
     throw valueError({ field: 'suffix', message: 'suffix is not currently supported' });
   }
+}
+
+/** vLLM's answer without `--trust-request-chat-template`: a template is a program. */
+export function refuseTemplate(body: Body): void {
+  if (!isSet(body['chat_template'], body)) return;
+  const message =
+    'Chat template is passed with request, but --trust-request-chat-template is not set. Refused request with untrusted chat template.';
+  throw valueError({ field: 'chat_template', message });
 }
 
 /** @param what names the field within its surroundings, where `field` alone does not say enough */

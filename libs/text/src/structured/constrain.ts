@@ -1,17 +1,19 @@
 import { ConstraintError } from './constraint-error';
 import { GrammarText } from './grammar/grammar-text';
-import { type Json } from './json';
+import { checkDepth, type Json } from './json';
 import { RegexText } from './regex-text';
-import { SchemaText } from './schema/schema-text';
+import { SchemaText, type SchemaTextOptions } from './schema/schema-text';
 import { structuralTagText } from './structural-tag';
-import type { StructuredText } from './structured-text';
+import type { StructuredText, WriteOptions } from './structured-text';
 import { choiceText } from './text-parts';
 
-/** What a text may be confined to: OpenAI's `response_format` and vLLM's `structured_outputs`, in one form. */
+/** What a text may be confined to: OpenAI's `response_format`, vLLM's `structured_outputs` and the arguments of functions, in one form. */
 export type Constraint =
-  | { readonly kind: 'schema'; readonly schema: Json; readonly isCompact?: boolean }
+  | ({ readonly kind: 'schema'; readonly schema: Json } & SchemaTextOptions)
+  /** Arguments of a function: an object, with no property that the schema does not describe or demand. */
+  | { readonly kind: 'arguments'; readonly schema: Json }
   /** Any JSON object. */
-  | { readonly kind: 'object'; readonly isCompact?: boolean }
+  | ({ readonly kind: 'object' } & SchemaTextOptions)
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'grammar'; readonly grammar: string }
@@ -19,16 +21,37 @@ export type Constraint =
 
 const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
+/** Constraints that are kept ready, the latest used; a benchmark sends one schema many times. */
+const MAX_KEPT = 512;
+const MAX_KEPT_CHARACTERS = 32_768;
+/** Per constraint: a prompt has at most 32 structured choices of its own, in up to four degrees of detail. */
+const MAX_TEXTS = 128;
+const kept = new Map<string, StructuredText>();
+
 /**
  * Reads a constraint. What it gives always writes texts that meet it. Throws `ConstraintError` when the constraint is malformed or cannot be met: before
  * anything is generated, never after.
  */
 export function constrain(constraint: Constraint): StructuredText {
+  checkDepth(constraint as unknown as Json);
+  const key = JSON.stringify(constraint);
+  const known = kept.get(key);
+  kept.delete(key);
+  const text = known ?? new RepeatedTexts(read(constraint));
+  if (key.length <= MAX_KEPT_CHARACTERS) kept.set(key, text);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return text;
+}
+
+function read(constraint: Constraint): StructuredText {
   switch (constraint.kind) {
     case 'schema':
-      return new SchemaText(constraint.schema, { isCompact: constraint.isCompact === true });
+      return new SchemaText(constraint.schema, constraint);
+    case 'arguments':
+      return new SchemaText(constraint.schema, { isObject: true, isClosed: true });
     case 'object':
-      return new SchemaText(ANY_OBJECT, { isCompact: constraint.isCompact === true });
+      return new SchemaText(ANY_OBJECT, constraint);
     case 'regex':
       return new RegexText(constraint.pattern);
     case 'choice':
@@ -38,5 +61,23 @@ export function constrain(constraint: Constraint): StructuredText {
       return new GrammarText(constraint.grammar);
     case 'structural-tag':
       return structuralTagText(constraint.tag);
+  }
+}
+
+/** Remembers the texts of the seeds that were asked for last: the choices of one prompt share them. */
+class RepeatedTexts implements StructuredText {
+  private readonly texts = new Map<string, string>();
+
+  constructor(private readonly source: StructuredText) {}
+
+  write(seed: number, options: WriteOptions): string {
+    const key = `${seed} ${options.ease}`;
+    let text = this.texts.get(key);
+    if (text === undefined) {
+      text = this.source.write(seed, options);
+      if (this.texts.size >= MAX_TEXTS) this.texts.clear();
+      if (text.length <= MAX_KEPT_CHARACTERS) this.texts.set(key, text);
+    }
+    return text;
   }
 }

@@ -1,3 +1,8 @@
+import { ConstraintError } from './constraint-error';
+
+/** Deeper documents are refused, so that what reads them may call itself. */
+const MAX_DEPTH = 500;
+
 /** A decoded JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
@@ -48,4 +53,15 @@ export function writeJson(value: Json, style: JsonStyle): string {
     return `{${members.join(comma)}}`;
   };
   return write(value);
+}
+
+/** Throws `ConstraintError` for a document that is nested too deeply to be read. */
+export function checkDepth(document: Json): void {
+  let level: Json[] = [document];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw new ConstraintError('nested too deeply');
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value as JsonObject) : [],
+    );
+  }
 }

@@ -1,4 +1,4 @@
-import { choice, integer, number, optionalText, toggle } from '../option';
+import { choice, integer, number, optionalInteger, optionalText, toggle } from '../option';
 
 /** What is accepted, how long answers are, and what a loss or an overload does. */
 export const REQUESTS = {
@@ -20,6 +20,32 @@ export const REQUESTS = {
   outputLengthMax: integer(8192, [1, 1_048_576], {
     help: 'Longest natural length; upper bound of uniform.',
     unit: 'tokens',
+  }),
+  reasoning: toggle(false, {
+    help: 'The model thinks before it answers a chat: as long as reasoning_effort says, shown apart from the content.',
+  }),
+  reasoningLengthMean: number(256, [1, 1_048_576], {
+    help: 'Mean length of that thinking at medium effort, distributed as the lengths of answers are.',
+    unit: 'tokens',
+  }),
+  toolCallProbability: number(0.5, [0, 1], {
+    help: 'Chance that tool_choice auto calls a tool, drawn from prompt and seed. After the result of a tool the answer is text.',
+  }),
+  toolCallExtraCallProbability: number(0.45, [0, 1], {
+    help: 'Chance of each further call in one answer, where parallel calls are allowed.',
+  }),
+  imageTokens: optionalInteger([1, 65_536], {
+    help: 'Prompt tokens of one image part.',
+    unit: 'tokens',
+    unset: 'the model takes no images',
+  }),
+  audioTokens: optionalInteger([1, 65_536], {
+    help: 'Prompt tokens of one audio part.',
+    unit: 'tokens',
+    unset: 'the model takes no audio',
+  }),
+  embeddingDimensions: integer(1024, [2, 4096], {
+    help: 'Length of an embedding; `dimensions` asks for fewer.',
   }),
   maxRequestBodyMb: number(16, [0.001, 1024], {
     help: 'Largest request body, counted while it is read; beyond it 413.',

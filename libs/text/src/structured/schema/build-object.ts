@@ -117,7 +117,8 @@ class ObjectBuilder {
   /** Adds properties until there are enough: described ones first, then invented ones. */
   private fill(): boolean {
     const ease = this.builder.easeAt(this.wish.depth);
-    const isFree = ease > 0 && !this.nodes.some(({ object }) => object.isDescribed);
+    const { isClosed } = this.builder.tools;
+    const isFree = ease > 0 && !isClosed && !this.nodes.some(({ object }) => object.isDescribed);
     const invented = isFree ? 1 + this.builder.tools.random.integer(ease + 1) : 0;
     const wanted = Math.max(this.min, Math.min(this.max, this.required.size + invented));
     for (const { object } of this.nodes) {

@@ -27,8 +27,8 @@ const TYPES: readonly JsonType[] = [
 export class Costs {
   private readonly costs = new Map<SchemaNode, number>();
 
-  constructor(root: SchemaNode) {
-    const nodes = reachable(root);
+  constructor(roots: readonly SchemaNode[]) {
+    const nodes = reachable(roots);
     for (let looks = 0; looks < MAX_LOOKS; looks += nodes.length) {
       let isStable = true;
       for (const node of nodes) {
@@ -109,10 +109,10 @@ export class Costs {
   }
 }
 
-/** All schemas that can matter to a value of `root`, each behind what it is made of as far as there is no cycle. */
-function reachable(root: SchemaNode): SchemaNode[] {
+/** All schemas that can matter to a value of the roots, each behind what it is made of as far as there is no cycle. */
+function reachable(roots: readonly SchemaNode[]): SchemaNode[] {
   const seen = new Set<SchemaNode>();
-  const open = [root];
+  const open = [...roots];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (seen.has(node)) continue;
     seen.add(node);

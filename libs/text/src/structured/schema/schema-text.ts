@@ -7,7 +7,7 @@ import { Costs } from './costs';
 import { InstanceBuilder } from './instance-builder';
 import { readSchema } from './read-schema';
 import { Validator } from './satisfies';
-import type { SchemaNode } from './schema-node';
+import { FREE, type SchemaNode } from './schema-node';
 import { NONE } from './search';
 import { WorkBudget } from './work-budget';
 
@@ -18,11 +18,17 @@ const MOST_EASE = 3;
 export interface SchemaTextOptions {
   /** No blanks between the parts of the JSON. */
   readonly isCompact?: boolean;
+  /** Objects get no properties that the schema neither describes nor demands. */
+  readonly isClosed?: boolean;
+  /** The value is an object, whatever else the schema would allow. */
+  readonly isObject?: boolean;
 }
+
+const OBJECT: SchemaNode = { ...FREE, pointer: '', types: new Set(['object']) };
 
 /** JSON texts of a schema. Made once per request; a text depends on the schema, the seed and the ease alone. */
 export class SchemaText implements StructuredText {
-  private readonly root: SchemaNode;
+  private readonly roots: readonly SchemaNode[];
   private readonly costs: Costs;
   private readonly strings = new StringBuilder();
   /** Why the first attempt found nothing. */
@@ -33,8 +39,9 @@ export class SchemaText implements StructuredText {
     schema: Json,
     private readonly options: SchemaTextOptions = {},
   ) {
-    this.root = readSchema(schema);
-    this.costs = new Costs(this.root);
+    const root = readSchema(schema);
+    this.roots = options.isObject === true ? [root, OBJECT] : [root];
+    this.costs = new Costs(this.roots);
     this.value(0, 0);
   }
 
@@ -55,10 +62,11 @@ export class SchemaText implements StructuredText {
     const budget = new WorkBudget(work);
     const validator = new Validator(budget);
     const random = RandomStream.root(seed).stream('schema');
-    const { costs, strings } = this;
-    const builder = new InstanceBuilder({ random, costs, strings, budget, validator, ease });
+    const { costs, strings, options } = this;
+    const tools = { random, costs, strings, budget, validator, ease };
+    const builder = new InstanceBuilder({ ...tools, isClosed: options.isClosed === true });
     try {
-      const value = builder.build({ nodes: [this.root], depth: 0 });
+      const value = builder.build({ nodes: this.roots, depth: 0 });
       if (value !== NONE) return value;
       const { reason, pointer } = builder.failure ?? {
         reason: 'no value is possible',

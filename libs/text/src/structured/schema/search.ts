@@ -15,6 +15,8 @@ export interface BuilderTools {
   readonly budget: WorkBudget;
   /** 0: only what is required, each choice the cheapest. Above: more of everything. */
   readonly ease: number;
+  /** No properties are invented. */
+  readonly isClosed: boolean;
 }
 
 /** A value that is asked for. */

@@ -1,0 +1,15 @@
+import type { EndReason } from '@baton/contract';
+import type { OutputPlan } from '@baton/text';
+import type { GenerationRequest } from '../generation-request';
+
+/** How an answer says that it ended: in the engine's words, or with the calls that it makes. */
+export type FinishReason = EndReason | 'tool_calls' | 'function_call';
+
+export function finishReasonOf(
+  { calls }: GenerationRequest,
+  plan: OutputPlan,
+  reason: EndReason,
+): FinishReason {
+  const hasCalls = plan.segments?.some(({ kind }) => kind === 'call') === true;
+  return reason === 'stop' && hasCalls ? calls.finishReason : reason;
+}

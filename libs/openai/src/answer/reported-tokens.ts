@@ -1,0 +1,45 @@
+import type { OutputPlan, PlanSegment } from '@baton/text';
+import type { GenerationRequest } from '../generation-request';
+import type { Dialect } from '../limits';
+
+/** Tells which tokens of a sequence have ids and log-probabilities in the answer. */
+export class ReportedTokens {
+  private readonly segments: readonly PlanSegment[] | undefined;
+  private readonly showsReasoning: boolean;
+
+  constructor(
+    plan: OutputPlan,
+    request: GenerationRequest,
+    private readonly dialect: Dialect,
+  ) {
+    this.segments = plan.segments;
+    this.showsReasoning = request.reasoning?.isShown !== false;
+  }
+
+  /** Ids: all but those of reasoning that is not shown. */
+  ids(plan: OutputPlan, from: number, to: number): Int32Array {
+    if (this.segments === undefined || this.showsReasoning) return plan.tokenIds.subarray(from, to);
+    return plan.tokenIds.subarray(from, to).filter((_id, i) => !this.isHidden(from + i));
+  }
+
+  /** Log-probabilities: OpenAI gives those of the content alone. */
+  hasLogprob(index: number): boolean {
+    if (this.segments === undefined) return true;
+    if (this.dialect === 'vllm') return !this.isHidden(index);
+    return this.kindAt(index) === 'content';
+  }
+
+  private isHidden(index: number): boolean {
+    return !this.showsReasoning && this.kindAt(index) === 'reasoning';
+  }
+
+  private kindAt(index: number): PlanSegment['kind'] | undefined {
+    return this.segments?.find(({ from, to }) => index >= from && index < to)?.kind;
+  }
+}
+
+/** Tokens of reasoning among the first `count`. */
+export function reasoningTokens({ segments }: OutputPlan, count: number): number {
+  const reasoning = segments?.find(({ kind }) => kind === 'reasoning');
+  return reasoning === undefined ? 0 : Math.min(reasoning.to, count) - reasoning.from;
+}

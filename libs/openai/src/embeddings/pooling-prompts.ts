@@ -1,0 +1,112 @@
+import { valueError } from '../errors/request-error';
+import type { GenerationRequest } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { servedModel } from '../request/check-model';
+import { ContextLength } from '../request/context-length';
+import { samplingPart } from '../request/sampling-request';
+import { SamplingDto } from '../request/sampling.dto';
+import { Truncation } from '../request/truncation';
+import type { InputField, PoolingDto } from './pooling.dto';
+
+/** OpenAI's bound on the inputs of one request; vLLM has none. */
+export const MAX_INPUTS = 2048;
+
+export type PoolingInput = string | ArrayLike<number>;
+
+/** Inputs as a field holds them: one or a list, as text or as token ids. */
+export function inputsOf(field: InputField | null | undefined, name: string): PoolingInput[] {
+  if (field === undefined || field === null) {
+    throw valueError({ field: name, message: `Missing required parameter: '${name}'.` });
+  }
+  if (typeof field === 'string') return [field];
+  if (typeof field[0] === 'number') return [field as readonly number[]];
+  checkCount(field.length, name);
+  return [...(field as readonly (string | readonly number[])[])];
+}
+
+export function checkCount(count: number, name: string): void {
+  if (count >= 1 && count <= MAX_INPUTS) return;
+  const message = `${name} must have 1 to ${MAX_INPUTS} entries, got ${count}.`;
+  throw valueError({ field: name, message });
+}
+
+/** Turns inputs into token ids within the context length. */
+export class PoolingPrompts {
+  private readonly truncation: Truncation;
+  private readonly context: ContextLength;
+
+  constructor(
+    dto: PoolingDto,
+    private readonly limits: RequestLimits,
+  ) {
+    this.truncation = new Truncation(truncationPart(dto), limits);
+    const output = { maxTokens: undefined, field: 'max_tokens', input: 'prompt' } as const;
+    this.context = new ContextLength(limits, output);
+  }
+
+  /** @param place names the input in errors */
+  ids(input: PoolingInput, place: string): Int32Array {
+    const { tokenizer, maxModelLen } = this.limits;
+    if (input.length === 0) {
+      throw valueError({ field: place, message: `${place} must not be empty.` });
+    }
+    const ids = typeof input === 'string' ? this.ofText(input) : this.ofIds(input, place);
+    const isTooLong = ids.length > maxModelLen;
+    if (isTooLong) this.context.room({ tokens: ids.length, isAtLeast: typeof input === 'string' });
+    this.context.checkCapacity(Math.min(ids.length + 1, maxModelLen));
+    return ids.length > 0 ? ids : Int32Array.of(tokenizer.special.endOfText);
+  }
+
+  private ofText(text: string): Int32Array {
+    const { tokenizer, maxModelLen } = this.limits;
+    if (this.truncation.isWanted) return this.truncation.ofText(text, tokenizer);
+    this.context.checkText(text.length);
+    return Int32Array.from(tokenizer.encode(text, maxModelLen));
+  }
+
+  private ofIds(source: ArrayLike<number>, place: string): Int32Array {
+    const ids = Int32Array.from(source);
+    const foreign = Array.from(source).find((id) => !this.limits.tokenizer.hasToken(id));
+    if (foreign === undefined) return this.truncation.ofIds(ids);
+    throw valueError({ field: place, message: `Token id ${foreign} is out of vocabulary` });
+  }
+}
+
+/**
+ * Prompts as the cluster computes them: each is prefilled and samples one token that nobody sees, so the last token of a prompt that fills the whole
+ * context is not computed.
+ */
+export function poolingRequest(
+  dto: PoolingDto,
+  prompts: readonly Int32Array[],
+  limits: RequestLimits,
+): GenerationRequest {
+  const sampling = Object.assign(new SamplingDto(), {
+    priority: dto.priority,
+    request_id: dto.request_id,
+    cache_salt: dto.cache_salt,
+    user: dto.user,
+  });
+  return {
+    ...samplingPart(sampling, limits),
+    endpoint: 'completions',
+    model: servedModel(dto.model, limits),
+    prompts: prompts.map((ids) => ({
+      ids: ids.subarray(0, limits.maxModelLen - 1),
+      echoText: undefined,
+      maxTokens: 1,
+      hidesOutput: true,
+    })),
+    choices: 1,
+    tools: undefined,
+    calls: { kind: 'tools', finishReason: 'tool_calls' },
+    reasoning: undefined,
+    logprobs: undefined,
+    promptLogprobs: undefined,
+    returnPromptText: false,
+  };
+}
+
+function truncationPart({ truncate_prompt_tokens, truncation_side }: PoolingDto): SamplingDto {
+  return Object.assign(new SamplingDto(), { truncate_prompt_tokens, truncation_side });
+}

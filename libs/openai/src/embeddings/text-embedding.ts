@@ -1,0 +1,85 @@
+import { hashString, mix, unitOf } from '@baton/kernel';
+
+/** Twelve bits of a hash name a dimension, so there are no more. */
+export const MAX_DIMENSIONS = 4096;
+
+/** Each feature adds to this many dimensions, each named by 13 bits of its hash: 12 for the place and one for the sign. */
+const PLACES = 4;
+const PLACE_SPAN = 2 ** 12;
+
+const TRIGRAM_WEIGHT = 0.5;
+const PAIR_WEIGHT = 0.7;
+/** Length of the part that hangs on the whole text, so that no vector is zero and different texts differ. */
+const OWN_WEIGHT = 0.01;
+
+const WORD = /[\p{L}\p{N}]+/gu;
+
+export interface EmbeddingSpace {
+  /** Vectors of one model and seed can be compared. */
+  readonly seed: number;
+  /** Of the space, 1 to `MAX_DIMENSIONS`. */
+  readonly dimensions: number;
+}
+
+/**
+ * A vector of float32 values whose length is 1. Words, pairs of neighbours and letter trigrams are thrown into dimensions by their hashes (Charikar's and
+ * Weinberger's hashing of features), so texts that share many of them point the same way; letters count alike in upper and lower case.
+ *
+ * @param kept of the space's dimensions, the first ones (a shorter vector is the beginning of a longer one, scaled)
+ */
+export function embedText(text: string, space: EmbeddingSpace, kept: number): Float32Array {
+  const whole = new Float64Array(space.dimensions);
+  addFeatures(whole, text.toLowerCase(), space.seed);
+  addOwnPart(whole, mix(hashString(text), space.seed));
+  return unitVector(whole.subarray(0, kept));
+}
+
+/** Cosine of the angle between two texts, -1 to 1. */
+export function similarity(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+}
+
+function addFeatures(sum: Float64Array, text: string, seed: number): void {
+  let former = 0;
+  for (const [word] of text.matchAll(WORD)) {
+    const hash = mix(hashString(word), seed);
+    addFeature(sum, hash, 1);
+    if (former !== 0) addFeature(sum, mix(former, hash), PAIR_WEIGHT);
+    former = hash;
+    addTrigrams(sum, ` ${word} `, seed);
+  }
+}
+
+function addTrigrams(sum: Float64Array, word: string, seed: number): void {
+  for (let i = 0; i + 3 <= word.length; i++) {
+    const letters =
+      word.charCodeAt(i) * 2 ** 32 + word.charCodeAt(i + 1) * 2 ** 16 + word.charCodeAt(i + 2);
+    addFeature(sum, mix(letters, seed), TRIGRAM_WEIGHT);
+  }
+}
+
+function addFeature(sum: Float64Array, hash: number, weight: number): void {
+  let rest = hash;
+  for (let i = 0; i < PLACES; i++) {
+    const place = (rest % PLACE_SPAN) % sum.length;
+    rest = Math.floor(rest / PLACE_SPAN);
+    sum[place] = (sum[place] ?? 0) + (rest % 2 === 0 ? weight : -weight);
+    rest = Math.floor(rest / 2);
+  }
+}
+
+function addOwnPart(sum: Float64Array, hash: number): void {
+  const weight = (OWN_WEIGHT * Math.max(1, lengthOf(sum))) / Math.sqrt(sum.length);
+  for (let i = 0; i < sum.length; i++) {
+    sum[i] = (sum[i] ?? 0) + weight * (2 * unitOf(mix(hash, i)) - 1);
+  }
+}
+
+function unitVector(values: Float64Array): Float32Array {
+  const length = lengthOf(values);
+  return Float32Array.from(values, (value) => value / length);
+}
+
+function lengthOf(values: Float64Array): number {
+  return Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+}

@@ -1,0 +1,81 @@
+import { assert } from '@baton/kernel';
+import {
+  type LengthModel,
+  type OutputPlan,
+  type PlanInput,
+  planOutput,
+  type Tokenizer,
+} from '@baton/text';
+import type { GenerationRequest } from './generation-request';
+
+/** What the answer depends on besides the request. */
+export interface PlanContext {
+  readonly tokenizer: Tokenizer;
+  /** Where the request names none. */
+  readonly seed: number;
+  /** Natural length of an answer. */
+  readonly lengthModel: LengthModel;
+  /** Natural length of the reasoning before it. Default: that of answers. */
+  readonly reasoningLengthModel?: LengthModel;
+}
+
+export interface SequencePlace {
+  /** Choice `index % choices` of prompt `index / choices`. */
+  readonly index: number;
+  /** Tokens that there is room for, besides the request's own limit. */
+  readonly room?: number;
+  /** The prefill leg of an outside router: one token, which nobody reads. */
+  readonly isPrefillLeg?: boolean;
+}
+
+/** The whole output of one sequence of a request. */
+export function planSequence(
+  request: GenerationRequest,
+  place: SequencePlace,
+  context: PlanContext,
+): OutputPlan {
+  const { index, room = Infinity } = place;
+  const prompt = request.prompts[Math.floor(index / request.choices)];
+  assert(prompt !== undefined, 'every sequence belongs to a prompt');
+  const own = {
+    tokenizer: context.tokenizer,
+    promptIds: prompt.ids,
+    model: request.model,
+    seed: request.seed ?? context.seed,
+    choice: index % request.choices,
+    lengthModel: context.lengthModel,
+  };
+  if (place.isPrefillLeg === true) return planOutput({ ...own, ...ONE_TOKEN });
+  return planOutput({
+    ...own,
+    maxTokens: Math.min(prompt.maxTokens, room),
+    minTokens: request.minTokens,
+    ignoreEos: request.ignoreEos,
+    stop: request.stop,
+    stopTokenIds: request.stopTokenIds,
+    includeStop: request.includeStop,
+    steering: request.steering,
+    constraint: request.constraint,
+    tools: request.tools,
+    reasoning: reasoningOf(request, context),
+  });
+}
+
+function reasoningOf(
+  { reasoning }: GenerationRequest,
+  context: PlanContext,
+): PlanInput['reasoning'] {
+  if (reasoning === undefined) return undefined;
+  const lengthModel = context.reasoningLengthModel ?? context.lengthModel;
+  return { lengthModel, effort: reasoning.effort, maxTokens: reasoning.maxTokens };
+}
+
+/** It samples one token and ends with `length`. */
+const ONE_TOKEN = {
+  maxTokens: 1,
+  minTokens: 0,
+  ignoreEos: true,
+  stop: [],
+  stopTokenIds: [],
+  includeStop: false,
+} as const;

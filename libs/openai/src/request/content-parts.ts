@@ -1,0 +1,91 @@
+import { hashString, mix } from '@baton/kernel';
+import type { TurnContent } from '@baton/text';
+import { valueError } from '../errors/request-error';
+import type { RequestLimits } from '../limits';
+import type { ContentPart, MessageField } from './chat.dto';
+import { isObject } from './shapes';
+import { unsupported } from './unsupported';
+
+/** Part types that hold text, with the key under which they hold it. */
+const TEXT_PARTS: Readonly<Record<string, string>> = {
+  text: 'text',
+  input_text: 'text',
+  output_text: 'text',
+  refusal: 'refusal',
+  thinking: 'thinking',
+};
+
+/** Part types that hold something else, with the key under which they hold it and what they cost. */
+const MEDIA_PARTS: Readonly<Record<string, { readonly key: string; readonly kind: Medium }>> = {
+  image_url: { key: 'image_url', kind: 'image' },
+  input_image: { key: 'image_url', kind: 'image' },
+  input_audio: { key: 'input_audio', kind: 'audio' },
+  audio_url: { key: 'audio_url', kind: 'audio' },
+};
+
+type Medium = 'image' | 'audio';
+type Piece = Exclude<TurnContent, string>[number];
+
+/**
+ * Content of messages as the prompt has it. Parts are joined by line breaks, as vLLM does. An image or a clip stands as so many token ids as the model
+ * spends on one, derived from its address or data: equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
+ */
+export class ContentReader {
+  constructor(private readonly limits: RequestLimits) {}
+
+  read({ content }: MessageField, index: number): TurnContent {
+    if (content === undefined || content === null) return '';
+    if (typeof content === 'string') return content;
+    const pieces = content.map((part, at) => this.piece(part, `messages[${index}].content[${at}]`));
+    if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('\n');
+    return pieces.flatMap((piece, at): Piece[] => (at === 0 ? [piece] : ['\n', piece]));
+  }
+
+  private piece(part: ContentPart, place: string): Piece {
+    const key = Object.hasOwn(TEXT_PARTS, part.type) ? TEXT_PARTS[part.type] : undefined;
+    if (key !== undefined) return textIn(part, key, place);
+    const medium = Object.hasOwn(MEDIA_PARTS, part.type) ? MEDIA_PARTS[part.type] : undefined;
+    const cost = medium && this.costOf(medium.kind);
+    if (medium === undefined || cost === undefined) {
+      throw unsupported(place, `${place} of type '${part.type.slice(0, 100)}'`);
+    }
+    return this.placeholders(sourceOf(part, medium.key, place), cost);
+  }
+
+  private costOf(kind: Medium): number | undefined {
+    return kind === 'image' ? this.limits.imageTokens : this.limits.audioTokens;
+  }
+
+  private placeholders(source: string, count: number): number[] {
+    const { tokenizer } = this.limits;
+    const hash = hashString(source);
+    return Array.from({ length: count }, (_, i) => {
+      for (let attempt = 0; ; attempt++) {
+        const id = mix(mix(hash, i), attempt) % tokenizer.vocabSize;
+        if (tokenizer.hasToken(id)) return id;
+      }
+    });
+  }
+}
+
+/** Plain text of a message; what is not text is left out. */
+export function plainText(content: TurnContent): string {
+  if (typeof content === 'string') return content;
+  return content.filter((piece) => typeof piece === 'string').join('');
+}
+
+function textIn(part: ContentPart, key: string, place: string): string {
+  const text = part[key];
+  if (typeof text === 'string') return text;
+  const message = `${place} of type ${part.type} must have a string in '${key}'.`;
+  throw valueError({ field: `${place}.${key}`, message });
+}
+
+/** What tells one image or clip from another: its address, or its data. */
+function sourceOf(part: ContentPart, key: string, place: string): string {
+  const value = part[key];
+  const source = isObject(value) ? (value['url'] ?? value['data']) : value;
+  if (typeof source === 'string' && source !== '') return source;
+  const message = `${place} of type ${part.type} must have an address or data in '${key}'.`;
+  throw valueError({ field: `${place}.${key}`, message });
+}

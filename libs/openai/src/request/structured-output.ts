@@ -1,0 +1,136 @@
+import { type Constraint, constrain, ConstraintError, type StructuredText } from '@baton/text';
+import { valueError } from '../errors/request-error';
+import { parseNested } from './parse-body';
+import type { FormatField, SamplingDto } from './sampling.dto';
+import { isObject } from './shapes';
+
+/** OpenAI's, for the name of a schema. */
+const SCHEMA_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
+type Kind = (typeof KINDS)[number];
+type Outputs = Readonly<Record<string, unknown>>;
+
+/** What `response_format` or `structured_outputs` confine the answer to; undefined: nothing. Throws when no answer could fulfil it. */
+export function constraintOf(dto: SamplingDto): StructuredText | undefined {
+  const { response_format: format, structured_outputs: outputs } = dto;
+  const ofFormat = format === undefined || format === null ? undefined : fromFormat(format);
+  const ofOutputs = outputs === undefined || outputs === null ? undefined : fromOutputs(outputs);
+  if (ofFormat !== undefined && ofOutputs !== undefined) throw severalConstraints();
+  return ofFormat ?? ofOutputs;
+}
+
+function fromFormat(format: FormatField): StructuredText | undefined {
+  switch (format.type) {
+    case 'text':
+      return undefined;
+    case 'json_object':
+      return made({ kind: 'object' }, 'response_format');
+    case 'json_schema':
+      return fromSchema(format.json_schema);
+    case 'structural_tag':
+      return made({ kind: 'structural-tag', tag: format as never }, 'response_format');
+    default: {
+      const message = `response_format.type must be 'text', 'json_object', 'json_schema' or 'structural_tag', got '${format.type.slice(0, 100)}'.`;
+      throw valueError({ field: 'response_format.type', message });
+    }
+  }
+}
+
+function fromSchema(wrapper: FormatField['json_schema']): StructuredText {
+  const field = 'response_format.json_schema';
+  if (wrapper === undefined || wrapper === null) {
+    throw valueError({ field, message: `Missing required parameter: '${field}'.` });
+  }
+  const { name, schema } = wrapper;
+  if (typeof name !== 'string' || !SCHEMA_NAME.test(name)) {
+    const message = `${field}.name must be up to 64 letters, digits, underscores and dashes.`;
+    throw valueError({ field: `${field}.name`, message });
+  }
+  if (schema === undefined || schema === null) return made({ kind: 'object' }, field);
+  if (!isObject(schema) && typeof schema !== 'boolean') {
+    throw valueError({ field: `${field}.schema`, message: `${field}.schema must be an object.` });
+  }
+  return made({ kind: 'schema', schema: schema as never }, `${field}.schema`, name);
+}
+
+function fromOutputs(outputs: Outputs): StructuredText {
+  const given = KINDS.filter((kind) => isGiven(outputs[kind]));
+  if (given.length > 1) throw severalConstraints();
+  const [kind] = given;
+  if (kind === undefined) {
+    const message = `structured_outputs must have one of ${KINDS.join(', ')}.`;
+    throw valueError({ field: 'structured_outputs', message });
+  }
+  return made(constraintFor(kind, outputs), `structured_outputs.${kind}`);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
+}
+
+function constraintFor(kind: Kind, outputs: Outputs): Constraint {
+  const value = outputs[kind];
+  const style = {
+    isCompact: outputs['disable_any_whitespace'] === true || isBlankless(outputs),
+    isClosed: outputs['disable_additional_properties'] === true,
+  };
+  switch (kind) {
+    case 'json':
+      return { kind: 'schema', schema: documentIn(value, kind) as never, ...style };
+    case 'json_object':
+      return { kind: 'object', ...style };
+    case 'regex':
+      return { kind, pattern: textIn(value, kind) };
+    case 'grammar':
+      return { kind, grammar: textIn(value, kind) };
+    case 'structural_tag':
+      return { kind: 'structural-tag', tag: documentIn(value, kind) as never };
+    case 'choice':
+      if (isTexts(value) && value.length > 0) return { kind, choices: value };
+      throw wrongKind(kind, 'a list of at least one string');
+  }
+}
+
+/** A pattern for white space that does not match a blank leaves none. */
+function isBlankless({ whitespace_pattern: pattern }: Outputs): boolean {
+  return typeof pattern === 'string' && !pattern.includes(' ') && !pattern.includes('\\s');
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function textIn(value: unknown, kind: Kind): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw wrongKind(kind, 'a non-empty string');
+}
+
+/** A JSON document, or the text of one. */
+function documentIn(value: unknown, kind: Kind): unknown {
+  const document = typeof value === 'string' ? parseNested(value) : value;
+  if (isObject(document) || (kind === 'json' && typeof document === 'boolean')) return document;
+  throw wrongKind(kind, 'a JSON object or the text of one');
+}
+
+function wrongKind(kind: Kind, expected: string): Error {
+  const field = `structured_outputs.${kind}`;
+  return valueError({ field, message: `${field} must be ${expected}.` });
+}
+
+function severalConstraints(): Error {
+  const message =
+    "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').";
+  return valueError({ field: 'structured_outputs', message });
+}
+
+function made(constraint: Constraint, field: string, name?: string): StructuredText {
+  try {
+    return constrain(constraint);
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    const [whole = ''] = field.split('.');
+    const what = name === undefined ? whole : `${whole} '${name}'`;
+    const noun = constraint.kind === 'schema' ? 'schema' : 'value';
+    throw valueError({ field, message: `Invalid ${noun} for ${what}: ${error.message}.` });
+  }
+}

@@ -1,0 +1,54 @@
+import { Is, Within } from './rules';
+import { SamplingDto } from './sampling.dto';
+import { anyOf, BOOLEAN, listOf, OBJECT, recordOf, TEXT } from './shapes';
+
+const FUNCTION = recordOf({
+  name: { shape: TEXT, isRequired: true },
+  description: { shape: TEXT },
+  parameters: { shape: OBJECT },
+  strict: { shape: BOOLEAN },
+});
+
+const TOOL = recordOf({ type: { shape: TEXT }, function: { shape: FUNCTION, isRequired: true } });
+
+export interface FunctionField {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: Readonly<Record<string, unknown>> | null;
+  readonly strict?: boolean | null;
+}
+
+export interface ToolField {
+  readonly type?: string | null;
+  readonly function: FunctionField;
+}
+
+/** A word, or an object that says which. */
+export type ChoiceField = string | Readonly<Record<string, unknown>>;
+
+/** The fields by which a chat request offers functions, the older ones too. */
+export class ToolsDto extends SamplingDto {
+  @Is(listOf(TOOL))
+  @Within((value: readonly ToolField[]) =>
+    value.length === 0
+      ? {
+          message:
+            '`tools` must not be an empty array. Either provide at least one tool or omit the field entirely.',
+          named: true,
+        }
+      : undefined,
+  )
+  tools?: readonly ToolField[] | null;
+
+  @Is(anyOf(TEXT, OBJECT))
+  tool_choice?: ChoiceField | null;
+
+  @Is(BOOLEAN)
+  parallel_tool_calls?: boolean | null;
+
+  @Is(listOf(FUNCTION))
+  functions?: readonly FunctionField[] | null;
+
+  @Is(anyOf(TEXT, OBJECT))
+  function_call?: ChoiceField | null;
+}

@@ -1,0 +1,46 @@
+import type { Tokenizer } from '@baton/text';
+import { valueError } from '../errors/request-error';
+import type { RequestLimits } from '../limits';
+import type { SamplingDto } from './sampling.dto';
+
+/** Characters per token to begin with when the end of a long text is all that is needed. */
+const FIRST_GUESS = 8;
+/** Tokens at the cut of a text that may differ from those of the whole. */
+const MARGIN = 32;
+
+/** `truncate_prompt_tokens`: how much of a prompt is kept, and of which side. */
+export class Truncation {
+  /** Undefined: all. */
+  private readonly most: number | undefined;
+  private readonly keepsEnd: boolean;
+
+  constructor(dto: SamplingDto, limits: RequestLimits) {
+    const asked = dto.truncate_prompt_tokens ?? undefined;
+    this.most = asked === -1 ? limits.maxModelLen - 1 : asked;
+    this.keepsEnd = (dto.truncation_side ?? 'left') === 'left';
+    if (asked === undefined || asked <= limits.maxModelLen) return;
+    const message = `truncate_prompt_tokens value (${asked}) is greater than max_model_len (${limits.maxModelLen}). Please, select a smaller truncation size.`;
+    throw valueError({ field: 'truncate_prompt_tokens', message });
+  }
+
+  get isWanted(): boolean {
+    return this.most !== undefined;
+  }
+
+  ofIds(ids: Int32Array): Int32Array {
+    if (this.most === undefined || ids.length <= this.most) return ids;
+    return this.keepsEnd ? ids.slice(ids.length - this.most) : ids.slice(0, this.most);
+  }
+
+  /** Token ids of a text, of which no more is encoded than is kept. */
+  ofText(text: string, tokenizer: Tokenizer): Int32Array {
+    const most = this.most ?? Infinity;
+    if (!this.keepsEnd || most === Infinity) {
+      return this.ofIds(Int32Array.from(tokenizer.encode(text, most)));
+    }
+    for (let length = (most + MARGIN) * FIRST_GUESS; ; length *= 2) {
+      const ids = Int32Array.from(tokenizer.encode(text.slice(-length)));
+      if (length >= text.length || ids.length >= most + MARGIN) return this.ofIds(ids);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { applyChatTemplate } from '@baton/text';
+import type { RequestLimits } from '../limits';
+import { ChatDto } from '../request/chat.dto';
+import { endsWithResult, turnsOf } from '../request/conversation';
+import { validateBody } from '../request/rules';
+import { toolUse } from '../request/tool-offer';
+import { refuseTemplate } from '../request/unsupported';
+
+/** Whether a body is one of messages. */
+export function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
+  return body['messages'] !== undefined && body['messages'] !== null;
+}
+
+/** The prompt of a conversation as chat completions would compute it, whatever its length. Throws `BatonError`. */
+export function chatPromptIds(
+  body: Readonly<Record<string, unknown>>,
+  limits: RequestLimits,
+  opensAnswer: boolean,
+): Int32Array {
+  const dto = validateBody(new ChatDto(), body);
+  refuseTemplate(body);
+  const { functions } = toolUse(dto, limits, endsWithResult(dto.messages));
+  const turns = turnsOf(
+    { messages: dto.messages, functions, documents: dto.documents ?? [] },
+    limits,
+  );
+  const continueFinalTurn = dto.continue_final_message ?? false;
+  const addGenerationPrompt = dto.add_generation_prompt ?? (opensAnswer && !continueFinalTurn);
+  return applyChatTemplate(limits.tokenizer, turns, { addGenerationPrompt, continueFinalTurn });
+}

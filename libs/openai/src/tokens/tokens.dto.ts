@@ -1,0 +1,29 @@
+import { Is } from '../request/rules';
+import { TOKEN_IDS } from '../request/sampling.dto';
+import { BOOLEAN, TEXT } from '../request/shapes';
+
+class TokensDto {
+  @Is(TEXT)
+  model?: string | null;
+}
+
+/** The fields of POST /tokenize that both its forms have. */
+export class TokenizeDto extends TokensDto {
+  @Is(BOOLEAN)
+  add_special_tokens?: boolean | null;
+
+  @Is(BOOLEAN)
+  return_token_strs?: boolean | null;
+}
+
+/** Its form for a text. */
+export class TokenizeTextDto extends TokenizeDto {
+  @Is(TEXT, { isRequired: true })
+  prompt!: string;
+}
+
+/** Body of POST /detokenize. */
+export class DetokenizeDto extends TokensDto {
+  @Is(TOKEN_IDS, { isRequired: true })
+  tokens!: readonly number[];
+}

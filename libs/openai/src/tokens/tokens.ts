@@ -1,0 +1,63 @@
+import { asciiJson } from '@baton/text';
+import { rawIds, rawObject } from '../answer/raw-json';
+import { valueError } from '../errors/request-error';
+import type { RequestLimits } from '../limits';
+import { servedModel } from '../request/check-model';
+import { objectBody } from '../request/parse-body';
+import { validateBody } from '../request/rules';
+import { chatPromptIds, hasMessages } from './chat-prompt';
+import { DetokenizeDto, TokenizeDto, TokenizeTextDto } from './tokens.dto';
+
+/**
+ * Answers POST /tokenize: a text as it stands, or a conversation as chat completions would compute it. The tokenizer has no special tokens to add,
+ * so `add_special_tokens` changes nothing. Throws `BatonError`.
+ */
+export function tokenizeBody(body: unknown, limits: RequestLimits): string {
+  const fields = objectBody(body);
+  const dto = validateBody(new TokenizeDto(), fields);
+  const { tokenizer, maxModelLen } = limits;
+  const ids = hasMessages(fields)
+    ? chatPromptIds(fields, limits, true)
+    : tokenizer.encode(validateBody(new TokenizeTextDto(), fields).prompt);
+  servedModel(dto.model, limits);
+  const strings = Array.from(ids, (id) => tokenizer.tokenText(id));
+  return rawObject({
+    count: String(ids.length),
+    max_model_len: String(maxModelLen),
+    tokens: rawIds(ids),
+    token_strs: dto.return_token_strs === true ? asciiJson(strings) : 'null',
+  });
+}
+
+/** Answers POST /detokenize. Throws `BatonError` for ids outside of the vocabulary. */
+export function detokenizeBody(body: unknown, limits: RequestLimits): string {
+  const dto = validateBody(new DetokenizeDto(), objectBody(body));
+  servedModel(dto.model, limits);
+  const { tokenizer } = limits;
+  const foreign = dto.tokens.find((id) => !tokenizer.hasToken(id));
+  if (foreign !== undefined) {
+    throw valueError({ field: 'tokens', message: `Token id ${foreign} is out of vocabulary` });
+  }
+  return asciiJson({ prompt: tokenizer.decode(dto.tokens) });
+}
+
+/** Answers GET /tokenizer_info with what a client needs to build the same tokenizer. */
+export function tokenizerInfoBody({ tokenizer, maxModelLen }: RequestLimits): string {
+  const { endOfText, imStart, imEnd } = tokenizer.special;
+  const nameOf = (id: number): string => tokenizer.decode([id]);
+  return asciiJson({
+    tokenizer_class: tokenizer.name,
+    vocab_size: tokenizer.vocabSize,
+    model_max_length: maxModelLen,
+    bos_token: null,
+    eos_token: nameOf(imEnd),
+    pad_token: nameOf(endOfText),
+    additional_special_tokens: [imStart, imEnd].map(nameOf),
+    chat_template: CHAT_TEMPLATE,
+  });
+}
+
+/** The part of the template that concerns plain messages. */
+const CHAT_TEMPLATE =
+  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
+  "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
