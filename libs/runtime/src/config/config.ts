@@ -5,6 +5,7 @@ import { ENGINE } from './tables/engine';
 import { HARDWARE } from './tables/hardware';
 import { PLACEMENT } from './tables/placement';
 import { PROCESS } from './tables/process';
+import { RECORDING } from './tables/recording';
 import { REQUESTS } from './tables/requests';
 import { overrideKey, PER_STAGE, STAGES_ALONE } from './tables/stages';
 import { STEP_TIME } from './tables/step-time';
@@ -18,6 +19,7 @@ export const OPTIONS = {
   ...REQUESTS,
   ...PLACEMENT,
   ...STAGES_ALONE,
+  ...RECORDING,
   ...PROCESS,
 } as const;
 
@@ -31,6 +33,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Requests', keys: keysOf(REQUESTS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
+    { title: 'Recording', keys: keysOf(RECORDING) },
     { title: 'Process', keys: keysOf(PROCESS) },
   ];
 

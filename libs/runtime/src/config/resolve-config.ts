@@ -13,6 +13,7 @@ import { impliedStepTime } from './implied-step-time';
 import { envName, flagName, keyOf, nearestName } from './names';
 import type { OptionValue } from './option';
 import { readText } from './read-value';
+import { recordedValues } from './recorded-values';
 import { UsageError } from './usage-error';
 
 /** Where a value came from. */
@@ -22,6 +23,8 @@ export type Origin =
   | 'file'
   /** It follows from another option that was set. */
   | 'implied'
+  /** The configuration of the run that is replayed. */
+  | 'recording'
   | 'default';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -32,6 +35,8 @@ export interface ConfigSources {
   readonly env?: Variables;
   /** Path of a YAML file. */
   readonly file?: string | undefined;
+  /** What a recorded run was configured with, by file names; takes the place of defaults. */
+  readonly recorded?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface ResolvedConfig {
@@ -40,6 +45,9 @@ export interface ResolvedConfig {
   /** One sentence per name of another simulator that was accepted without effect. */
   readonly notes: readonly string[];
 }
+
+/** Origins of values that the user of this run has not named. */
+const UNNAMED: ReadonlySet<Origin> = new Set(['default', 'recording']);
 
 interface Found {
   readonly value: OptionValue;
@@ -76,11 +84,13 @@ export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
   refuseUnknownVariables(env);
   const environment = environmentValues(env);
   const implied = { ...file.implied, ...environment.implied };
+  const recorded = recordedValues(sources.recorded ?? {});
   const layers = [
     flagValues(sources.flags ?? {}),
     environment.values,
     valuesFrom(file.values, 'file'),
     valuesFrom(impliedValues(implied), 'implied'),
+    valuesFrom(recorded.values, 'recording'),
   ];
   const config: Record<string, OptionValue> = { ...defaultConfig() };
   const origins: Record<string, Origin> = {};
@@ -92,15 +102,16 @@ export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
   return withStepTime({
     config: config as BatonConfig,
     origins: origins as Record<ConfigKey, Origin>,
-    notes: [...file.notes, ...environment.notes],
+    notes: [...file.notes, ...environment.notes, ...recorded.notes],
   });
 }
 
 /** Latencies that nobody named a model for are not lost. */
 function withStepTime(resolved: ResolvedConfig): ResolvedConfig {
   const { config, origins } = resolved;
-  if (origins.stepTime !== 'default' || config.stepTimeFile !== undefined) return resolved;
-  const stepTime = impliedStepTime(config, (key) => origins[key] !== 'default');
+  const isGiven = (key: ConfigKey): boolean => !UNNAMED.has(origins[key]);
+  if (isGiven('stepTime') || config.stepTimeFile !== undefined) return resolved;
+  const stepTime = impliedStepTime(config, isGiven);
   if (stepTime === undefined) return resolved;
   return {
     ...resolved,

@@ -217,6 +217,7 @@ export class EngineHost implements HostContext {
 
   private onStep(durationUs: Micros, lateUs: number): void {
     this.stepUs = durationUs;
+    this.options.onStep?.(durationUs);
     this.lag.observe(lateUs);
     this.stats.observe('step_lag_seconds', usToSeconds(Math.max(0, lateUs)));
   }

@@ -48,6 +48,8 @@ export interface HostOptions {
   readonly faults: FaultOptions;
   /** Whether routers want to know what the engine has to do. */
   readonly tellsLoad: boolean;
+  /** Sees how long each step took, in simulated µs, when it has ended. */
+  readonly onStep?: (durationUs: Micros) => void;
   /** Sees every call of the hand-over coordinators, so that their lifecycles can be compared with those of another driver. */
   readonly onHandoff?: (entry: HandoffEntry) => void;
 }

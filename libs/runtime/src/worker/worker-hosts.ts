@@ -12,6 +12,8 @@ import { buildRouting } from '../placement/policy-routing';
 import { hostOptions } from './configured-host';
 import { EngineHost } from './engine-host';
 import { EngineRanks } from './engine-ranks';
+import type { HostOptions } from './host-options';
+import { StepLog } from './step-log';
 
 export interface WorkerHostsOptions {
   readonly config: BatonConfig;
@@ -46,13 +48,16 @@ export class WorkerHosts {
   private readonly wall: WallClock;
   private isStopping = false;
 
-  private constructor(private readonly options: WorkerHostsOptions) {
+  private constructor(
+    private readonly options: WorkerHostsOptions,
+    private readonly stepLog: StepLog | undefined,
+  ) {
     this.wall = options.wall ?? new SystemWallClock();
   }
 
   /** @throws UsageError when the configuration describes no engine that can be */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
-    const hosts = new WorkerHosts(options);
+    const hosts = new WorkerHosts(options, await StepLog.open(options.config, options.log));
     await hosts.join(options.role, options.engines);
     return hosts;
   }
@@ -99,6 +104,7 @@ export class WorkerHosts {
     this.isStopping = true;
     await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
     for (const parts of this.roles.values()) await (await parts).routing.stop();
+    await this.stepLog?.close();
   }
 
   private async open(role: Stage, count: number, parts: RoleParts): Promise<void> {
@@ -111,7 +117,7 @@ export class WorkerHosts {
   private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
     const { config, transport, log } = this.options;
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
-      const options = hostOptions(config, role, setup);
+      const options = this.optionsFor(role, setup);
       return new EngineHost(rank === undefined ? options : { ...options, dataParallel: rank }, {
         clock: new LiveClock(this.wall, config.speedup),
         ...{ transport, log, routing },
@@ -119,6 +125,13 @@ export class WorkerHosts {
       });
     });
     return engine;
+  }
+
+  private optionsFor(role: Stage, setup: EngineSetup): HostOptions {
+    const { config } = this.options;
+    if (this.stepLog === undefined) return hostOptions(config, role, setup);
+    const { setup: watched, onStep } = this.stepLog.watch(setup, role);
+    return { ...hostOptions(config, role, watched), onStep };
   }
 
   /** A failure is remembered no longer than it takes to tell of it. */
