@@ -107,6 +107,15 @@ describe('calibrate', () => {
     expect(Math.min(...decode)).toBeGreaterThanOrEqual(0);
   });
 
+  it('is not led astray by a few steps in which something paused', () => {
+    const steps = pureSteps().map((step, i) => (i % 9 === 4 ? { ...step, ms: step.ms * 5 } : step));
+    const { file } = calibrate(steps, { ...OPTIONS, holdOutEvery: 0 });
+    const model = buildStepTimeModel(stepTimeFromProfile(file), PLACEMENT);
+    for (const step of pureSteps()) {
+      expect(model.stepUs({ ...step, kvUsage: 0 }) / 1000 / lawOf(step)).toBeCloseTo(1, 1);
+    }
+  });
+
   it('finds the factor on decode attention in steps that also prefill', () => {
     const { file } = calibrate([...pureSteps(), ...mixedSteps(1.75)], OPTIONS);
     expect(file['mixed_decode_factor']).toBeCloseTo(1.75, 9);

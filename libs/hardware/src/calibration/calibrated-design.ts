@@ -8,6 +8,13 @@ const PREFILL_COLUMNS = 2;
 /** Part of a column's own length that speaks against it. */
 const RELUCTANCE = 1e-4;
 
+/** A step, and how much its relative error counts. */
+export interface WeightedStep {
+  readonly step: MeasuredStep;
+  /** 0 to 1; 1 unless it lies far from what the others show. */
+  readonly weight: number;
+}
+
 /**
  * The calibrated model as a linear combination of columns with coefficients from 0: a constant, one
  * ramp per segment of `linear` (0 before it, 1 behind it, so that the line never falls), and the
@@ -52,9 +59,9 @@ export class CalibratedDesign {
    * does both, so a fixed time of one alone needs a reason: a faint pull of g0 and h0 to 0 decides
    * where steps of one kind do not.
    */
-  systemOf(steps: readonly MeasuredStep[]): NormalEquations {
+  systemOf(points: readonly WeightedStep[]): NormalEquations {
     const system = new NormalEquations(this.size);
-    for (const step of steps) system.add(this.rowOf(step), step.ms, 1 / step.ms);
+    for (const { step, weight } of points) system.add(this.rowOf(step), step.ms, weight / step.ms);
     for (const column of [this.tokens.length, this.tokens.length + DECODE_COLUMNS]) {
       system.gram[column * this.size + column]! *= 1 + RELUCTANCE;
     }
