@@ -18,6 +18,7 @@ import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
 import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
+import { PoolingController } from './embeddings/pooling.controller';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
@@ -40,6 +41,7 @@ import { Resender } from './sequences/resender';
 import { SequenceTable } from './sequences/sequence-table';
 import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
+import { TokenizeController } from './tokenize/tokenize.controller';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
 /** What the module cannot make by itself. */
@@ -76,13 +78,22 @@ const PROVIDERS = [
   Submitter,
 ];
 
+const CONTROLLERS = [
+  GenerationController,
+  ModelsController,
+  PoolingController,
+  TokenizeController,
+  HealthController,
+  MetricsController,
+];
+
 @Module({})
 export class ApiModule {
   static forRoot({ config, transport, logger, identity }: ApiDependencies): DynamicModule {
     return {
       module: ApiModule,
       imports: [LoggerModule.forRoot(accessLog(logger))],
-      controllers: [GenerationController, ModelsController, HealthController, MetricsController],
+      controllers: CONTROLLERS,
       providers: [
         ...PROVIDERS,
         { provide: CONFIG, useValue: config },

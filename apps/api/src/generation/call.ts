@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Endpoint } from '@baton/openai';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contextOf } from '../http/request-context';
+import type { Ask } from './asked';
 
-/** One HTTP request for generation, as its controller hands it on. */
+/** One HTTP request for work of the engines, as its controller hands it on. */
 export interface Call {
-  readonly endpoint: Endpoint;
+  readonly ask: Ask;
   readonly body: unknown;
   readonly response: ServerResponse;
   /** When its headers arrived, µs since the Unix epoch. */
@@ -16,4 +18,21 @@ export interface Call {
   readonly engineId: string | undefined;
   /** Takes the response away from the framework: from now on the exchange answers. */
   readonly takeOver: () => void;
+}
+
+export interface Received {
+  readonly body: unknown;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A call as the framework delivered it. */
+export function callOf(ask: Ask, { body, request, reply }: Received): Call {
+  return {
+    ...contextOf(request.raw),
+    ask,
+    body,
+    response: reply.raw,
+    takeOver: () => void reply.hijack(),
+  };
 }

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../test/api-fixture';
+
+describe('the tokenizer over HTTP', () => {
+  let fixture: ApiFixture;
+  beforeAll(async () => {
+    fixture = await ApiFixture.start({ config: { dialect: 'vllm' }, engines: [] });
+  });
+  afterAll(() => fixture.stop());
+
+  it('needs no engine to go there and back', async () => {
+    const answer = await fixture.post('/tokenize', { prompt: 'hand over' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    const { tokens } = (await answer.json()) as { tokens: number[] };
+    const back = await fixture.post('/detokenize', { tokens });
+    expect(await back.json()).toEqual({ prompt: 'hand over' });
+  });
+
+  it('describes itself', async () => {
+    const info = await fetch(`${fixture.api.url}/tokenizer_info`);
+    expect(await info.json()).toHaveProperty('tokenizer_class');
+  });
+
+  it.each([
+    ['/tokenize', {}],
+    ['/tokenize', 'null'],
+    ['/detokenize', { tokens: [-1] }],
+  ])('refuses bad input of %s (%j) with 400', async (path, body) => {
+    const answer = await fixture.post(path, body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { type: 'Bad Request', code: 400 } });
+  });
+});
