@@ -67,9 +67,12 @@ export class ClusterView {
     return this.engines.find((engine) => engine.engineId === engineId);
   }
 
-  /** vLLM's `engine` label of an engine; 0 while it is unknown. */
-  indexOf(engineId: string | undefined): number {
-    return this.engines.find((engine) => engine.engineId === engineId)?.index ?? 0;
+  /** The engine id of another data-parallel rank of the same engine; undefined while it is unknown. */
+  rankOf(engineId: string, rank: number): string | undefined {
+    const replicaId = this.find(engineId)?.dataParallel?.replicaId;
+    return this.engines.find(
+      ({ dataParallel }) => dataParallel?.replicaId === replicaId && dataParallel?.rank === rank,
+    )?.engineId;
   }
 
   readyEngines(stage: Stage): number {

@@ -2,6 +2,8 @@ import type { EngineJob } from '@baton/contract';
 import { type BatonConfig, type JobRouting, needsLoads } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
+import { ClusterView } from '../cluster/cluster-view';
+import { dataParallelRankOf } from '../http/data-parallel-rank';
 import { PlacementMetrics } from '../metrics/placement-metrics';
 import type { Sequence } from '../sequences/sequence';
 import { CONFIG, ROUTING } from '../tokens';
@@ -14,8 +16,9 @@ export class JobPlacement {
   private readonly isOn: boolean;
 
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
+    @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly cluster: ClusterView,
     private readonly gate: AdmissionGate,
     private readonly metrics: PlacementMetrics,
   ) {
@@ -24,10 +27,21 @@ export class JobPlacement {
 
   /** The job as it goes into its queue: `entryQueue` names that. */
   place(job: EngineJob, call: Call): EngineJob {
-    if (!this.isOn || job.placed !== undefined) return job;
+    const pinned = this.pin(job, call);
+    if (!this.isOn || job.placed !== undefined) return pinned;
     const sessionKey = sessionKeyOf(call);
-    const known = sessionKey === undefined ? job : { ...job, sessionKey };
+    const known = sessionKey === undefined ? pinned : { ...pinned, sessionKey };
     return this.routing.atArrival(known).job;
+  }
+
+  /** To the data-parallel rank that the client names: of any engine, or of the engine at whose own port it asks. */
+  private pin(job: EngineJob, { response }: Call): EngineJob {
+    const { dataParallelSize } = this.config;
+    if (dataParallelSize === 1) return job;
+    const rank = dataParallelRankOf(response.req.headers, dataParallelSize);
+    if (rank === undefined) return job;
+    if (job.engineId === undefined) return { ...job, dataParallelRank: rank };
+    return { ...job, engineId: this.cluster.rankOf(job.engineId, rank) ?? job.engineId };
   }
 
   /** The sequence of a placed job has been opened, and is counted in the stage of its route. */

@@ -6,6 +6,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readJsonBody } from './body-parser';
 import { answerClientError } from './client-error';
+import { dataParallelRankOf } from './data-parallel-rank';
 import { commonHeaders } from './http-answer';
 import { contextOf } from './request-context';
 
@@ -68,8 +69,21 @@ function install(fastify: FastifyInstance, config: BatonConfig): void {
     const { requestId } = contextOf(request.raw);
     void reply.headers(commonHeaders(requestId));
     if (isPreflight(request)) void answerPreflight(request, reply);
-    else done();
+    else if (!refuseRank(request, reply, config)) done();
   });
+}
+
+/** Before anything is read: whatever is asked of engines, it could not be done where it was asked for. */
+function refuseRank(request: FastifyRequest, reply: FastifyReply, config: BatonConfig): boolean {
+  if (request.method !== 'POST') return false;
+  try {
+    dataParallelRankOf(request.headers, config.dataParallelSize);
+    return false;
+  } catch (error) {
+    if (!(error instanceof BatonError)) throw error;
+    sendError(reply, error, config);
+    return true;
+  }
 }
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {

@@ -1,0 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { BatonError } from '@baton/contract';
+
+const HEADER = 'x-data-parallel-rank';
+/** What Python's `int` takes of a header, its digits grouped by underscores left out. */
+const INTEGER = /^\s*[+-]?\d+\s*$/;
+
+/**
+ * The data-parallel rank that a request asks for by vLLM's `X-data-parallel-rank`; undefined when it leaves the choice to us. vLLM passes over what
+ * is no number; here it is refused, because the answer would come from anywhere.
+ *
+ * @param size  ranks of an engine
+ * @throws BatonError `invalid_value`
+ */
+export function dataParallelRankOf(headers: IncomingHttpHeaders, size: number): number | undefined {
+  const said = headers[HEADER];
+  if (said === undefined) return undefined;
+  const text = String(said);
+  if (!INTEGER.test(text)) {
+    const message = `X-data-parallel-rank must be an integer from 0 to ${size - 1}; '${text}' is not.`;
+    throw new BatonError('invalid_value', message);
+  }
+  const rank = Number(text);
+  if (rank >= 0 && rank < size) return rank;
+  const message = `data_parallel_rank ${rank} is out of range [0, ${size}).`;
+  throw new BatonError('invalid_value', message);
+}
