@@ -8,6 +8,7 @@ import {
   type StepTimeModel,
 } from '../index';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from '../profiles/calibrated-profiles';
+import { decoding, prompts } from './test-batches';
 
 const root = new URL('../../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -35,27 +36,8 @@ const GRID: readonly GridRow[] = read('data/profiles/calibration_grid.csv')
     ms: Number(ms),
   }));
 
-const EMPTY: BatchAggregates = {
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-};
-
 function batchOf({ phase, batchSize, tokens, cached }: GridRow): BatchAggregates {
-  if (phase === 'decode') {
-    return { ...EMPTY, decodeSeqs: batchSize, decodeContext: batchSize * tokens };
-  }
-  return {
-    ...EMPTY,
-    prefillSeqs: batchSize,
-    prefillTokens: batchSize * tokens,
-    prefillContext: batchSize * cached,
-    prefillQuadratic: batchSize * ((cached + tokens) ** 2 - cached ** 2),
-  };
+  return phase === 'decode' ? decoding(batchSize, tokens) : prompts(batchSize, tokens, cached);
 }
 
 /** Errors in percent; `worst` keeps its sign. */
@@ -141,7 +123,7 @@ describe('the roofline beside an engine it was not fitted to', () => {
   const meanContext = 128 + 1024 / 2;
 
   it.each(MEASURED_ITL_MS)('with %i clients: documented, and within 20 %%', (clients, ms) => {
-    const batch = { ...EMPTY, decodeSeqs: clients, decodeContext: clients * meanContext };
+    const batch = decoding(clients, meanContext);
     const predictedMs = model.stepUs(batch) / 1000;
     const percent = (predictedMs / ms - 1) * 100;
     expect(Math.abs(percent)).toBeLessThan(20);

@@ -1,24 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type BatchAggregates,
   buildStepTimeModel,
   type EnginePlacement,
   findGpu,
   findModel,
   HardwareError,
 } from '../index';
+import { EMPTY, prompts } from './test-batches';
 import { BLIS_BETA } from './blis';
 
-const EMPTY: BatchAggregates = {
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-};
 const decode = (decodeSeqs: number, decodeContext: number) => ({
   ...EMPTY,
   decodeSeqs,
@@ -47,7 +38,7 @@ describe('blis', () => {
     const fixed = weight! * WEIGHT_US + layer! * 32 + step!;
     const eight = fixed + request! * 8 + reduce! * REDUCE_US * 8 + kv! * KV_US * 8000;
     expect(build().stepUs(decode(8, 8000)) / eight).toBeCloseTo(1, 9);
-    const prompt = { ...EMPTY, prefillSeqs: 1, prefillTokens: 512, prefillQuadratic: 512 ** 2 };
+    const prompt = prompts(1, 512);
     const compute = 512 * TOKEN_US + PAIR_US * 1.5 * 512 ** 2;
     const alone = fixed + request! + reduce! * REDUCE_US * 512 + pf! * compute;
     expect(build().stepUs(prompt) / alone).toBeCloseTo(1, 9);
@@ -72,7 +63,7 @@ describe('blis', () => {
   });
 
   it('computes long prompts far too fast: 8,192 tokens took 253.9 ms', () => {
-    const prompt = { ...EMPTY, prefillSeqs: 1, prefillTokens: 8192, prefillQuadratic: 8192 ** 2 };
+    const prompt = prompts(1, 8192);
     const ms = build(undefined, place('qwen3-8b', 'h100', 1)).stepUs(prompt) / 1000;
     expect(Math.round(ms)).toBe(34);
   });

@@ -10,27 +10,7 @@ import {
   HardwareError,
   kvCapacityBlocks,
 } from '../index';
-
-const EMPTY: BatchAggregates = {
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-};
-const prompts = (count: number, tokens: number): BatchAggregates => ({
-  ...EMPTY,
-  prefillSeqs: count,
-  prefillTokens: count * tokens,
-  prefillQuadratic: count * tokens ** 2,
-});
-const decode = (decodeSeqs: number, context: number): BatchAggregates => ({
-  ...EMPTY,
-  decodeSeqs,
-  decodeContext: decodeSeqs * context,
-});
+import { decoding, prompts } from './test-batches';
 
 type Parallel = Pick<EnginePlacement, 'tp' | 'dp' | 'expertParallel' | 'fabric'>;
 const place = (model: string, gpu: string, parallel: Parallel): EnginePlacement => ({
@@ -46,7 +26,7 @@ describe('experts shared by data-parallel ranks', () => {
   it('cost nothing more in a single rank, as in vLLM, where the all-reduce adds them up', () => {
     const without = qwen({ tp: 8 });
     const single = qwen({ tp: 8, expertParallel: true });
-    for (const batch of [prompts(2, 3000), decode(64, 4000)]) {
+    for (const batch of [prompts(2, 3000), decoding(64, 4000)]) {
       expect(single.stepUs(batch)).toBe(without.stepUs(batch));
     }
   });
@@ -54,7 +34,7 @@ describe('experts shared by data-parallel ranks', () => {
   it('leave a dense model as it is: its ranks are copies', () => {
     const alone = build(place('llama-3.1-8b', 'h100', { tp: 2 }));
     const ranks = build(place('llama-3.1-8b', 'h100', { tp: 2, dp: 8 }));
-    expect(ranks.stepUs(decode(64, 4000))).toBe(alone.stepUs(decode(64, 4000)));
+    expect(ranks.stepUs(decoding(64, 4000))).toBe(alone.stepUs(decoding(64, 4000)));
   });
 
   it('are read by each GPU in its share, as many as the tokens of all ranks are routed to', () => {
@@ -73,13 +53,13 @@ describe('experts shared by data-parallel ranks', () => {
     const copies = 4 / activeExperts;
     const exchangeUs = (bytes * copies) / rate + 2 * model.layers * gpu.interconnect.allReduceUs;
     const expected = (read(4) - read(1)) * expertUs + exchangeUs;
-    expect(four.stepUs(decode(1, 0)) - alone.stepUs(decode(1, 0))).toBeCloseTo(expected, 6);
+    expect(four.stepUs(decoding(1, 0)) - alone.stepUs(decoding(1, 0))).toBeCloseTo(expected, 6);
   });
 
   it('make a decode step shorter while reading weights decides, within a node', () => {
     const times = [1, 2, 4, 8].map((dp) =>
       build(place('deepseek-v3', 'h200', { tp: 1, dp, expertParallel: true })).stepUs(
-        decode(64, 4096),
+        decoding(64, 4096),
       ),
     );
     expect(times).toEqual([...times].sort((a, b) => b - a));
@@ -155,7 +135,7 @@ const PUBLISHED: readonly Published[] = [
   {
     what: 'DeepSeek-V3, H800, EP128, decode of 128 per GPU',
     placement: place('deepseek-v3', 'h800', { tp: 1, dp: 128, expertParallel: true }),
-    batch: decode(128, 4096 + 1786 / 2),
+    batch: decoding(128, 4096 + 1786 / 2),
     measured: 2324,
     inferSim: 2675,
   },
@@ -169,7 +149,7 @@ const PUBLISHED: readonly Published[] = [
   {
     what: 'Qwen3-30B-A3B, H20, EP4, decode of 100 per GPU',
     placement: place('qwen3-30b-a3b', 'h20', { tp: 1, dp: 4, expertParallel: true }),
-    batch: decode(100, 4096 + 1024),
+    batch: decoding(100, 4096 + 1024),
     measured: 2749,
     inferSim: 2632,
   },

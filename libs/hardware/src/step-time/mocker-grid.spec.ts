@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type BatchAggregates,
-  buildStepTimeModel,
-  findGpu,
-  findModel,
-  HardwareError,
-} from '../index';
+import { buildStepTimeModel, findGpu, findModel, HardwareError } from '../index';
+import { EMPTY } from './test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 const HEADER =
@@ -17,15 +12,6 @@ const ROWS = [
   ',,9000,1500,9',
   '2100,70,,,',
 ];
-const EMPTY: BatchAggregates = {
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-};
 const prompt = (prefillTokens: number) => ({ ...EMPTY, prefillSeqs: 1, prefillTokens });
 const decode = (decodeSeqs: number, decodeContext: number) => ({
   ...EMPTY,

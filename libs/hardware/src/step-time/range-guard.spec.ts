@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HardwareError } from '../hardware-error';
 import { RangeGuard } from './range-guard';
-import type { BatchAggregates, StepTimeModel } from './step-time-model';
+import type { StepTimeModel } from './step-time-model';
+import { EMPTY } from './test-batches';
 import { contextLimitOf, describeOutside, outsideOf, type ValidRange } from './valid-range';
 
 const VALID: ValidRange = {
@@ -13,22 +14,13 @@ const VALID: ValidRange = {
   decodeContextMax: 100_000,
   meanContextMax: 8000,
 };
-const BATCH: BatchAggregates = {
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-};
 const decode = (decodeSeqs: number, decodeContext: number) => ({
-  ...BATCH,
+  ...EMPTY,
   decodeSeqs,
   decodeContext,
 });
 const prompt = (prefillTokens: number, prefillQuadratic = prefillTokens ** 2) => ({
-  ...BATCH,
+  ...EMPTY,
   prefillSeqs: 1,
   prefillTokens,
   prefillQuadratic,

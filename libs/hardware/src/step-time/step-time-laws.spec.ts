@@ -8,6 +8,7 @@ import {
   type StepTimeModel,
   type StepTimeSpec,
 } from '../index';
+import { EMPTY } from './test-batches';
 
 const place = (model: string, gpu: string, tp: number) => ({
   model: findModel(model),
@@ -62,10 +63,7 @@ function latency(kind: 'constant' | 'per-token'): StepTimeSpec {
 }
 
 const decodeOnly = (decodeSeqs: number, decodeContext: number): BatchAggregates => ({
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
+  ...EMPTY,
   decodeSeqs,
   decodeContext,
   kvUsage: 0.5,

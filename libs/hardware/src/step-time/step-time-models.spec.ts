@@ -8,30 +8,11 @@ import {
   polynomialFromXpydProfile,
   type StepTimeSpec,
 } from '../index';
+import { decoding, prompts } from './test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
-const EMPTY: BatchAggregates = {
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-};
 const build = (spec: StepTimeSpec, placement = PLACEMENT) => buildStepTimeModel(spec, placement);
-const prompt = (tokens: number, cached = 0): BatchAggregates => ({
-  ...EMPTY,
-  prefillTokens: tokens,
-  prefillSeqs: 1,
-  prefillContext: cached,
-  prefillQuadratic: (tokens + cached) ** 2 - cached ** 2,
-});
-const decode = (decodeSeqs: number, context: number): BatchAggregates => ({
-  ...EMPTY,
-  decodeSeqs,
-  decodeContext: decodeSeqs * context,
-});
+const prompt = (tokens: number, cached = 0) => prompts(1, tokens, cached);
 const both = (a: BatchAggregates, b: BatchAggregates): BatchAggregates => ({
   ...a,
   decodeSeqs: b.decodeSeqs,
@@ -57,13 +38,13 @@ describe('calibrated', () => {
 
   it('adds the overhead to each step', () => {
     const bare = build({ kind: 'calibrated', overheadMs: 0 });
-    expect(model.stepUs(decode(8, 100)) - bare.stepUs(decode(8, 100))).toBeCloseTo(2000, 6);
+    expect(model.stepUs(decoding(8, 100)) - bare.stepUs(decoding(8, 100))).toBeCloseTo(2000, 6);
     expect(model.stepUs(prompt(100)) - bare.stepUs(prompt(100))).toBeCloseTo(2000, 6);
   });
 
   it('counts attention only of the part that is in the batch', () => {
     const bare = build({ kind: 'calibrated', overheadMs: 0 });
-    const mixed = bare.stepUs(both(prompt(256), decode(0, 0)));
+    const mixed = bare.stepUs(both(prompt(256), decoding(0, 0)));
     expect(mixed).toBe(bare.stepUs(prompt(256)));
     // lin(256) + h0 + h1 · 256² of data/profiles/unified_model.json.
     expect(mixed / 1000).toBeCloseTo(7.6752 + 0.324909 + 3.92033e-7 * 256 ** 2, 6);
@@ -72,9 +53,9 @@ describe('calibrated', () => {
   it('multiplies decode attention by the mixed factor in mixed steps only', () => {
     const factor = build({ kind: 'calibrated', overheadMs: 2, mixedDecodeFactor: 3.2 });
     const added = 2.2 * (0.436803 + 0.00312546 * 8 + 4.22419e-5 * 8000);
-    const mixed = both(prompt(512), decode(8, 1000));
+    const mixed = both(prompt(512), decoding(8, 1000));
     expect((factor.stepUs(mixed) - model.stepUs(mixed)) / 1000).toBeCloseTo(added, 6);
-    expect(factor.stepUs(decode(8, 1000))).toBe(model.stepUs(decode(8, 1000)));
+    expect(factor.stepUs(decoding(8, 1000))).toBe(model.stepUs(decoding(8, 1000)));
     expect(factor.stepUs(prompt(512))).toBe(model.stepUs(prompt(512)));
   });
 
@@ -96,13 +77,13 @@ describe('roofline', () => {
     expect(slope).toBeCloseTo(131_072 / bytesPerUs, 9);
     const weights = (8.03e9 - 128_256 * 4096) * 2;
     const expected = weights / bytesPerUs + 32 * gpu.efficiency.layerOverheadUs;
-    expect(model.stepUs(decode(1, 0)) / expected).toBeCloseTo(1, 3);
+    expect(model.stepUs(decoding(1, 0)) / expected).toBeCloseTo(1, 3);
   });
 
   it('reads more experts for a larger batch, up to all of them', () => {
     const mixture = { model: findModel('qwen3-30b-a3b'), gpu: findGpu('h200'), tp: 1 };
     const model = build({ kind: 'roofline', overheadMs: 0 }, mixture);
-    const at = (seqs: number) => model.stepUs(decode(seqs, 0));
+    const at = (seqs: number) => model.stepUs(decoding(seqs, 0));
     expect(at(8) / at(1)).toBeGreaterThan(2);
     expect(at(96) / at(80)).toBeLessThan(1.05);
   });
@@ -139,29 +120,29 @@ describe('constant and per-token', () => {
   it('take the configured times', () => {
     expect(constant.stepUs(prompt(1))).toBe(100_000);
     expect(constant.stepUs(prompt(9000))).toBe(100_000);
-    expect(constant.stepUs(decode(1, 50))).toBe(10_000);
+    expect(constant.stepUs(decoding(1, 50))).toBe(10_000);
     expect(perToken.stepUs(prompt(40, 1000))).toBe(40_000);
   });
 
   it('let the longer part decide in a mixed step', () => {
-    expect(perToken.stepUs(both(prompt(40), decode(3, 9)))).toBe(40_000);
+    expect(perToken.stepUs(both(prompt(40), decoding(3, 9)))).toBe(40_000);
     const fast = build({
       kind: 'per-token',
       prefillOverheadMs: 0,
       prefillTimePerTokenMs: 0.01,
       interTokenLatencyMs: 10,
     });
-    expect(fast.stepUs(both(prompt(40), decode(3, 9)))).toBe(10_000);
+    expect(fast.stepUs(both(prompt(40), decoding(3, 9)))).toBe(10_000);
   });
 
   it('slow down linearly with the number of running sequences', () => {
-    expect(constant.stepUs(decode(3, 1))).toBe(20_000);
-    expect(constant.stepUs(decode(5, 1))).toBe(30_000);
+    expect(constant.stepUs(decoding(3, 1))).toBe(20_000);
+    expect(constant.stepUs(decoding(5, 1))).toBe(30_000);
   });
 
   it('never give a step of no length', () => {
     const zero = build({ kind: 'constant', timeToFirstTokenMs: 0, interTokenLatencyMs: 0 });
-    expect(zero.stepUs(decode(1, 1))).toBe(1);
+    expect(zero.stepUs(decoding(1, 1))).toBe(1);
     expect(zero.decodeLaw!(1)!.baseUs).toBe(1);
   });
 });
@@ -170,7 +151,7 @@ describe('polynomial', () => {
   it('defaults to the fits of the Dynamo mocker', () => {
     const model = build({ kind: 'polynomial' });
     expect(model.stepUs(prompt(1000)) / 1000).toBeCloseTo(0.4209989 + 15.18344 + 16.50142, 6);
-    expect(model.stepUs({ ...decode(4, 9), kvUsage: 0.5 }) / 1000).toBeCloseTo(26.31, 6);
+    expect(model.stepUs({ ...decoding(4, 9), kvUsage: 0.5 }) / 1000).toBeCloseTo(26.31, 6);
     expect(model.decodeLaw!(4)).toBeUndefined();
   });
 
@@ -187,12 +168,12 @@ describe('polynomial', () => {
     const model = build(spec);
     expect(model.stepUs(prompt(100)) / 1000).toBeCloseTo(0.01 + 2 + 5, 9);
     const expected = 5 + 0.4 + 0.2 + 1e-5 * 800 + 0.002 * 16 + 1e-7 * 40_000;
-    expect(model.stepUs(decode(4, 200)) / 1000).toBeCloseTo(expected, 9);
+    expect(model.stepUs(decoding(4, 200)) / 1000).toBeCloseTo(expected, 9);
     expect(model.decodeLaw!(4)).toBeUndefined();
     expect(model.outsideRange!(prompt(100))).toBeUndefined();
     expect(model.outsideRange!(prompt(101))).toBeDefined();
-    expect(model.outsideRange!(decode(9, 10))).toBeDefined();
-    expect(model.outsideRange!(decode(8, 501))).toBeDefined();
+    expect(model.outsideRange!(decoding(9, 10))).toBeDefined();
+    expect(model.outsideRange!(decoding(8, 501))).toBeDefined();
   });
 
   it.each([

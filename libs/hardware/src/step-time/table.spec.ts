@@ -1,32 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  type BatchAggregates,
-  buildStepTimeModel,
-  findGpu,
-  findModel,
-  HardwareError,
-} from '../index';
+import { buildStepTimeModel, findGpu, findModel, HardwareError } from '../index';
+import { decoding, prompts } from './test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 const HEADER = 'gpu,model,tp,phase,batch_size,tokens_or_context,cached_prefix,latency_ms';
 const build = (lines: readonly string[]) =>
   buildStepTimeModel({ kind: 'table', csv: [HEADER, ...lines].join('\n') }, PLACEMENT);
-
-const step = (values: Partial<BatchAggregates>): BatchAggregates => ({
-  prefillTokens: 0,
-  prefillSeqs: 0,
-  prefillQuadratic: 0,
-  prefillContext: 0,
-  decodeSeqs: 0,
-  decodeContext: 0,
-  kvUsage: 0,
-  ...values,
-});
-const decode = (seqs: number, context: number) =>
-  step({ decodeSeqs: seqs, decodeContext: seqs * context });
-const prompts = (seqs: number, tokens: number, prefix = 0) =>
-  step({ prefillSeqs: seqs, prefillTokens: seqs * tokens, prefillContext: seqs * prefix });
 
 const LINES = [
   'h100,llama-3.1-8b,1,decode,1,100,0,5',
@@ -43,8 +23,8 @@ describe('table', () => {
   const model = build(LINES);
 
   it('is bilinear between measured steps', () => {
-    expect(model.stepUs(decode(1, 100))).toBeCloseTo(5000, 6);
-    expect(model.stepUs(decode(2, 200))).toBeCloseTo(8500, 6);
+    expect(model.stepUs(decoding(1, 100))).toBeCloseTo(5000, 6);
+    expect(model.stepUs(decoding(2, 200))).toBeCloseTo(8500, 6);
     expect(model.stepUs(prompts(1, 150))).toBeCloseTo(15_000, 6);
   });
 
@@ -70,7 +50,7 @@ describe('table', () => {
   it('continues a batch size measured at one context with the slope of the smaller one, scaled', () => {
     const sparse = build([...LINES, 'h100,llama-3.1-8b,1,decode,6,100,0,20']);
     const slopeMs = ((13 - 9) / 200) * 2;
-    expect(sparse.stepUs(decode(6, 250)) / 1000).toBeCloseTo(20 + 150 * slopeMs, 6);
+    expect(sparse.stepUs(decoding(6, 250)) / 1000).toBeCloseTo(20 + 150 * slopeMs, 6);
   });
 
   it('gives no law where noise makes longer contexts faster', () => {
@@ -79,9 +59,9 @@ describe('table', () => {
   });
 
   it('says which batches lie outside of it', () => {
-    expect(model.outsideRange!(decode(2, 250))).toBeUndefined();
-    expect(model.outsideRange!(decode(4, 250))).toBeDefined();
-    expect(model.outsideRange!(decode(2, 301))).toBeDefined();
+    expect(model.outsideRange!(decoding(2, 250))).toBeUndefined();
+    expect(model.outsideRange!(decoding(4, 250))).toBeDefined();
+    expect(model.outsideRange!(decoding(2, 301))).toBeDefined();
     expect(model.outsideRange!(prompts(2, 100))).toBeDefined();
     expect(model.outsideRange!(prompts(1, 100, 1000))).toBeUndefined();
     expect(model.outsideRange!(prompts(1, 100, 1001))).toBeDefined();
@@ -105,7 +85,7 @@ describe('table', () => {
       'utf8',
     );
     const shipped = buildStepTimeModel({ kind: 'table', csv }, PLACEMENT);
-    expect(shipped.stepUs(decode(64, 1024)) / 1000).toBeCloseTo(10.5434, 6);
+    expect(shipped.stepUs(decoding(64, 1024)) / 1000).toBeCloseTo(10.5434, 6);
     expect(shipped.stepUs(prompts(4, 512)) / 1000).toBeCloseTo(42.766, 6);
     expect(shipped.stepUs(prompts(1, 2048, 8192)) / 1000).toBeCloseTo(55.7587, 6);
   });
