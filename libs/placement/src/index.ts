@@ -1,6 +1,8 @@
 export { hasQueueRoom, missesSlo, predictTtftUs } from './admission';
 export { buildPolicy, POLICY_KINDS } from './build-policy';
 export type { PolicySpec } from './build-policy';
+export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
+export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
 export { Placer, SHARED_QUEUE } from './placer';
 export type { ArrivalChoice, DecodeChoice, PlacerSpec, StagePolicySpec } from './placer';

@@ -1,0 +1,158 @@
+import { type Micros, secondsToUs } from '@baton/kernel';
+import type { EngineRole } from './stage';
+import { canServe, MAX_ENGINES, type Topology } from './topology';
+
+/**
+ * Something that happens to a cluster at an instant of its run, in simulated µs since its start. `join`: engines of the role start. `leave`: those
+ * with the least to do take nothing more and go when they are empty. `become`: as `leave`, and then each starts as an engine of the role `to`.
+ */
+export type ScheduledChange =
+  | {
+      readonly atUs: Micros;
+      readonly kind: 'join' | 'leave';
+      readonly count: number;
+      readonly role: EngineRole;
+    }
+  | {
+      readonly atUs: Micros;
+      readonly kind: 'become';
+      readonly count: number;
+      readonly role: EngineRole;
+      readonly to: EngineRole;
+    };
+
+/** A schedule that cannot be carried out. The message is one line for the user and says what to write instead. */
+export class ChangesError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ChangesError';
+  }
+}
+
+const ROLES = { P: 'prefill', D: 'decode', A: 'aggregated' } as const;
+const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
+type Letter = keyof typeof ROLES;
+
+const SECONDS = { ms: 1e-3, s: 1, m: 60, h: 3_600 } as const;
+const LATEST_US: Micros = secondsToUs(31_536_000);
+const MOST_CHANGES = 10_000;
+
+const CHANGE =
+  /^(?<time>\d+(?:\.\d+)?)(?<unit>ms|s|m|h):(?:(?<sign>[+-])(?<some>\d+)(?<of>[PDA])|(?<all>\d+)(?<from>[PDA])>(?<to>[PDA]))$/i;
+const EXAMPLE = 'write for example 60s:+1D (join), 120s:-1P (leave) or 180s:1P>D (change of role)';
+
+/**
+ * Reads `60s:+1D,120s:-1P,180s:1P>D`, in any order and case; units `ms`, `s`, `m`, `h`. Answers in order of time, and of writing at one instant.
+ *
+ * @throws ChangesError for other text, a count of 0 or above 1,024, a role that becomes itself, an instant after a year, over 10,000 changes
+ */
+export function parseChanges(text: string): ScheduledChange[] {
+  const parts = text.split(',');
+  if (parts.length > MOST_CHANGES) {
+    throw new ChangesError(`There are more than ${MOST_CHANGES} changes.`);
+  }
+  return parts.map((part) => parseChange(part.trim())).sort((a, b) => a.atUs - b.atUs);
+}
+
+/** The canonical spelling: seconds, in the given order. */
+export function formatChanges(changes: readonly ScheduledChange[]): string {
+  return changes.map(formatChange).join(',');
+}
+
+function formatChange(change: ScheduledChange): string {
+  const { atUs, kind, count, role } = change;
+  const when = `${atUs / secondsToUs(1)}s`;
+  const who = `${count}${LETTERS[role]}`;
+  if (kind === 'become') return `${when}:${who}>${LETTERS[change.to]}`;
+  return `${when}:${kind === 'join' ? '+' : '-'}${who}`;
+}
+
+function parseChange(part: string): ScheduledChange {
+  const { time, unit, sign, some, of, all, from, to } = CHANGE.exec(part)?.groups ?? {};
+  if (time === undefined || unit === undefined) {
+    throw new ChangesError(`Change "${shorten(part)}" is not understood: ${EXAMPLE}.`);
+  }
+  const atUs = secondsToUs(Number(time) * SECONDS[unit.toLowerCase() as keyof typeof SECONDS]);
+  if (atUs > LATEST_US) {
+    throw new ChangesError(`Change "${shorten(part)}" comes after more than a year.`);
+  }
+  const count = Number(some ?? all);
+  if (count < 1 || count > MAX_ENGINES) {
+    throw new ChangesError(
+      `Change "${shorten(part)}" concerns ${count} engines: write 1 to ${MAX_ENGINES}.`,
+    );
+  }
+  if (to === undefined) {
+    return { atUs, kind: sign === '+' ? 'join' : 'leave', count, role: roleOf(of) };
+  }
+  if (roleOf(from) === roleOf(to)) {
+    throw new ChangesError(`Change "${shorten(part)}" changes nothing: name two roles.`);
+  }
+  return { atUs, kind: 'become', count, role: roleOf(from), to: roleOf(to) };
+}
+
+function roleOf(letter = ''): EngineRole {
+  return ROLES[letter.toUpperCase() as Letter];
+}
+
+/**
+ * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and after each instant requests still find a way. An
+ * engine that joins is ready `startupUs` later.
+ *
+ * @throws ChangesError
+ */
+export function checkChanges(
+  topology: Topology,
+  changes: readonly ScheduledChange[],
+  startupUs: Micros,
+): void {
+  const ready = { ...topology };
+  const steps = changes.flatMap((change) => stepsOf(change, startupUs));
+  // What becomes ready at an instant can be told to leave at the same one.
+  steps.sort((a, b) => a.atUs - b.atUs || b.delta - a.delta);
+  for (const [i, { atUs, role, delta }] of steps.entries()) {
+    if (ready[role] + delta < 0) {
+      throw new ChangesError(
+        `At ${instant(atUs)} only ${ready[role]} ${role} engines would be ready, so ${-delta} cannot leave.`,
+      );
+    }
+    ready[role] += delta;
+    if (steps[i + 1]?.atUs !== atUs) refuseUseless(ready, atUs);
+  }
+}
+
+interface Step {
+  readonly atUs: Micros;
+  readonly role: EngineRole;
+  readonly delta: number;
+}
+
+function stepsOf(change: ScheduledChange, startupUs: Micros): Step[] {
+  const { atUs, count, role } = change;
+  const readyUs = atUs + startupUs;
+  if (change.kind === 'join') return [{ atUs: readyUs, role, delta: count }];
+  const gone = { atUs, role, delta: -count };
+  if (change.kind === 'leave') return [gone];
+  return [gone, { atUs: readyUs, role: change.to, delta: count }];
+}
+
+function refuseUseless(ready: Topology, atUs: Micros): void {
+  const { prefill, decode, aggregated } = ready;
+  if (prefill + decode + aggregated > MAX_ENGINES) {
+    throw new ChangesError(`After ${instant(atUs)} there would be over ${MAX_ENGINES} engines.`);
+  }
+  if (canServe(ready)) return;
+  throw new ChangesError(
+    `After ${instant(atUs)} nobody could serve a request: ${prefill} prefill, ${decode} decode and ${aggregated} aggregated engines would be ready.`,
+  );
+}
+
+function instant(us: Micros): string {
+  return `${us / secondsToUs(1)}s`;
+}
+
+/** What the user wrote, cut so that the message stays one line. */
+function shorten(text: string): string {
+  const line = text.replace(/[\p{C}\s]+/gu, ' ');
+  return line.length > 40 ? `${line.slice(0, 40)}…` : line;
+}
