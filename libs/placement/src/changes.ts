@@ -132,8 +132,8 @@ function stepsOf(change: ScheduledChange, startupUs: Micros): Step[] {
   const readyUs = atUs + startupUs;
   if (change.kind === 'join') return [{ atUs: readyUs, role, delta: count }];
   const gone = { atUs, role, delta: -count };
-  if (change.kind === 'leave') return [gone];
-  return [gone, { atUs: readyUs, role: change.to, delta: count }];
+  if (change.kind === 'become') return [gone, { atUs: readyUs, role: change.to, delta: count }];
+  return [gone];
 }
 
 function refuseUseless(ready: Topology, atUs: Micros): void {
