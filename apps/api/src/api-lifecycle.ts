@@ -6,6 +6,7 @@ import { ExposedEngines } from './cluster/exposed-engines';
 import { Rehomer } from './cluster/rehomer';
 import { GenerationService } from './generation/generation.service';
 import { ProcessMetrics } from './metrics/process-metrics';
+import { RequestRecorder } from './recording/request-recorder';
 import { Aborter } from './sequences/aborter';
 import { frameFaults } from './sequences/frame-faults';
 import { FrameInbox } from './sequences/frame-inbox';
@@ -33,11 +34,13 @@ export class ApiLifecycle {
     private readonly exposed: ExposedEngines,
     private readonly process: ProcessMetrics,
     private readonly rehomer: Rehomer,
+    private readonly recorder: RequestRecorder,
     @Inject(ROUTING) private readonly routing: JobRouting,
   ) {}
 
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
+    await this.recorder.start();
     await this.inbox.start(frameFaults(this.config));
     this.cluster.onEngines(() => void this.gate.refreshTotals().catch(() => undefined));
     await this.routing.start();
@@ -73,6 +76,7 @@ export class ApiLifecycle {
     this.process.stop();
     this.exposed.stop();
     await this.inbox.stop().catch(() => undefined);
+    await this.recorder.stop();
     await this.cluster.stop();
   }
 }

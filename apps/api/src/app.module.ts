@@ -34,6 +34,7 @@ import { MetricsController } from './metrics/metrics.controller';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
+import { RequestRecorder } from './recording/request-recorder';
 import { Aborter } from './sequences/aborter';
 import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
@@ -72,6 +73,7 @@ const PROVIDERS = [
   Recovery,
   Rehomer,
   RequestMetrics,
+  RequestRecorder,
   Resender,
   RoutePlanner,
   SloGate,

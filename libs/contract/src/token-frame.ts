@@ -34,7 +34,8 @@ export interface FrameEntry {
   epoch: Epoch;
   /**
    * `scheduled` first entered a batch of this stage (`extra`: prompt tokens found in the local prefix cache; `count`: tokens
-   * that came over a transfer); `tokens` generated; `handed-over` prefill is done and decode has the job; `end` terminal;
+   * that came over a transfer; `first`: length of the step, µs); `tokens` generated; `handed-over` prefill is done and decode has the job (`first`: µs
+   * from the request's arrival until its prompt was held, both on the wall clock); `end` terminal;
    * `restarted` the run began again from token `first`.
    */
   kind: FrameEntryKind;

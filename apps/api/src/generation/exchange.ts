@@ -1,6 +1,7 @@
-import { BatonError, type EngineJob, type ErrorCode } from '@baton/contract';
+import { BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
 import type { AdmissionGate } from '../admission/admission-gate';
 import type { RequestMetrics } from '../metrics/request-metrics';
+import type { RequestRecorder } from '../recording/request-recorder';
 import type { Aborter } from '../sequences/aborter';
 import type { Sequence, SequenceOwner } from '../sequences/sequence';
 import type { SequenceTable } from '../sequences/sequence-table';
@@ -12,6 +13,7 @@ export interface ExchangeTools {
   readonly gate: AdmissionGate;
   readonly aborter: Aborter;
   readonly metrics: RequestMetrics;
+  readonly recorder: RequestRecorder;
 }
 
 export interface ExchangeOptions {
@@ -66,7 +68,7 @@ export class Exchange implements SequenceOwner {
     const span = { index: sequence.index, from, count: sequence.received - from };
     this.answer.finish(span, sequence.endReason ?? 'stop');
     this.unfinished -= 1;
-    this.tools.metrics.ended(sequence, this.options.choices, sequence.endReason ?? 'stop');
+    this.account(sequence, sequence.endReason ?? 'stop');
     this.release(sequence);
   }
 
@@ -114,11 +116,16 @@ export class Exchange implements SequenceOwner {
     this.isClosed = true;
     const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
     for (const sequence of running) {
-      this.tools.metrics.ended(sequence, this.options.choices, reason);
+      this.account(sequence, reason);
       this.release(sequence);
     }
     const orphans = running.filter(({ endReason }) => endReason === undefined);
     if (orphans.length > 0) this.tools.aborter.abort(orphans.map(({ job }) => job.requestId));
+  }
+
+  private account(sequence: Sequence, reason: EndReason): void {
+    this.tools.metrics.ended(sequence, this.options.choices, reason);
+    this.tools.recorder.ended(sequence, reason);
   }
 
   private release(sequence: Sequence): void {

@@ -10,6 +10,7 @@ import { SloGate } from '../admission/slo-gate';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { HttpAnswer } from '../http/http-answer';
 import { RequestMetrics } from '../metrics/request-metrics';
+import { RequestRecorder } from '../recording/request-recorder';
 import { Aborter } from '../sequences/aborter';
 import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
@@ -58,10 +59,11 @@ export class GenerationService {
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,
     private readonly readers: ReaderWatch,
+    private readonly recorder: RequestRecorder,
     metrics: RequestMetrics,
     aborter: Aborter,
   ) {
-    this.tools = { table, gate, aborter, metrics };
+    this.tools = { table, gate, aborter, metrics, recorder };
   }
 
   /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
@@ -170,6 +172,7 @@ export class GenerationService {
     for (const sequence of exchange.members) {
       sequence.waitingIn = first.stage;
       this.placement.opened(sequence);
+      this.recorder.opened(sequence, call);
     }
     try {
       await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));

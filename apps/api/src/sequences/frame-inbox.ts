@@ -5,6 +5,7 @@ import type { Logger } from '@baton/runtime';
 import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
 import { AdmissionGate } from '../admission/admission-gate';
 import { RequestMetrics, type TokenNews } from '../metrics/request-metrics';
+import { RequestRecorder } from '../recording/request-recorder';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
@@ -29,6 +30,7 @@ export class FrameInbox {
     private readonly gate: AdmissionGate,
     private readonly resender: Resender,
     private readonly metrics: RequestMetrics,
+    private readonly recorder: RequestRecorder,
   ) {}
 
   /** @param fault  sees each frame before it is read and passes on what is left of it (fault injection) */
@@ -62,6 +64,7 @@ export class FrameInbox {
   };
 
   private note(sequence: Sequence, entry: FrameEntry, header: FrameHeader): void {
+    this.recorder.noted(sequence, entry, header);
     if (entry.kind === 'handed-over') this.gate.moved(sequence, 'decode');
     if (entry.kind !== 'scheduled') return;
     this.gate.moved(sequence, undefined);
@@ -80,6 +83,7 @@ export class FrameInbox {
     if (sequence.received > news.from) {
       this.header = news.header;
       this.metrics.tokens(sequence, this.nowMs, news);
+      this.recorder.tokens(sequence, this.nowMs, news);
     }
     try {
       if (verdict === 'advanced') owner.onTokens(sequence, news.from);

@@ -33,6 +33,9 @@ interface Held {
 /** From the answer of a prefill leg to the arrival of the decode leg, at most (wall). */
 const ROUTER_TAKES_US = 2_000_000;
 
+/** What a field of a frame entry holds. */
+const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
+
 /** Far above any engine's lifetime count of holdings, so that a rebuilt engine never repeats the generations of the one before. */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
 
@@ -223,7 +226,7 @@ export class PrefillSide {
     await transport.jobs.add(next.queue, [next.job]);
     faults.reached('decode-queued');
     if (isOver(held.run)) return;
-    this.sayHandedOver(held.run);
+    this.sayHandedOver(held.run, heldUs);
     this.endings.handOn(held.run);
   }
 
@@ -256,9 +259,10 @@ export class PrefillSide {
     });
   }
 
-  private sayHandedOver(run: Run): void {
-    const entry = { ...this.entry, streamId: run.job.streamId, epoch: run.epoch };
-    this.context.frames.add(run.outbox, { ...entry, kind: 'handed-over' });
+  private sayHandedOver({ job, epoch, outbox }: Run, heldUs: number): void {
+    const first = Math.min(MOST_SINCE_ARRIVAL_US, Math.max(0, heldUs - job.arrivalUs));
+    const entry = { ...this.entry, streamId: job.streamId, epoch, first };
+    this.context.frames.add(outbox, { ...entry, kind: 'handed-over' });
     this.context.frames.flushSoon();
   }
 

@@ -1,0 +1,77 @@
+import type { Measured, RecordedOutcome, TraceRow } from '@baton/workload';
+import type { Sequence } from '../sequences/sequence';
+import type { Observation } from './observation';
+
+/** The priorities that our trace lines take. */
+const MOST_PRIORITY = 2 ** 31 - 1;
+
+export interface RowContext {
+  /** Instant 0 of the recording, µs since the Unix epoch. */
+  readonly startedUs: number;
+  /** Simulated µs per µs of the wall clock. */
+  readonly speedup: number;
+  readonly blockSize: number;
+}
+
+/** What a sequence leaves in a recording once it has ended for `reason`. */
+export function recordedRow(
+  sequence: Sequence,
+  seen: Observation,
+  { reason, context }: { readonly reason: string; readonly context: RowContext },
+): TraceRow {
+  const { job, received } = sequence;
+  const { startedUs, speedup, blockSize } = context;
+  const fullBlocks = Math.floor((job.promptTokens + received) / blockSize);
+  const priority = Math.max(-MOST_PRIORITY, Math.min(MOST_PRIORITY, job.priority));
+  return {
+    id: job.requestId,
+    arrivalUs: Math.max(0, Math.round((job.arrivalUs - startedUs) * speedup)),
+    promptTokens: job.promptTokens,
+    outputTokens: received,
+    maxTokens: job.maxTokens,
+    session: seen.sessionKey,
+    priority: priority || undefined,
+    blockSize,
+    blockHashes: job.blockHashes.slice(0, fullBlocks),
+    measured: measuredOf(sequence, seen, { reason, speedup }),
+  };
+}
+
+function measuredOf(
+  { job, received, cachedTokens, errorCode }: Sequence,
+  seen: Observation,
+  { reason, speedup }: { readonly reason: string; readonly speedup: number },
+): Measured {
+  const sinceArrival = (us: number | undefined): number | undefined =>
+    us === undefined ? undefined : Math.max(0, Math.round((us - job.arrivalUs) * speedup));
+  return {
+    outcome: outcomeOf(reason),
+    finishReason: reason,
+    error: errorCode,
+    endpoint: seen.endpoint,
+    arrivalWallUs: job.arrivalUs,
+    flow: job.flow,
+    prefillEngine: seen.prefillEngine,
+    decodeEngine: seen.decodeEngine,
+    tokens: received,
+    cachedTokens,
+    transferredTokens: seen.transferredTokens,
+    stamped: {
+      scheduledUs: sinceArrival(seen.scheduledUs),
+      heldUs: sinceArrival(seen.heldUs),
+      decodeUs: sinceArrival(seen.decodeUs),
+      firstTokenUs: sinceArrival(seen.stampedFirstUs),
+      finishUs: sinceArrival(seen.stampedLastUs),
+    },
+    seen: {
+      firstTokenUs: sinceArrival(seen.seenFirstUs),
+      finishUs: sinceArrival(seen.seenLastUs),
+    },
+    gapsUs: [...seen.gaps],
+  };
+}
+
+function outcomeOf(reason: string): RecordedOutcome {
+  if (reason === 'abort') return 'aborted';
+  return reason === 'error' ? 'failed' : 'completed';
+}

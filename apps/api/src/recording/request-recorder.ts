@@ -1,0 +1,90 @@
+import type { FrameEntry, FrameHeader } from '@baton/contract';
+import type { BatonConfig, LineFile, Logger } from '@baton/runtime';
+import { traceLine } from '@baton/workload';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Call } from '../generation/call';
+import { sessionKeyOf } from '../generation/session-key';
+import type { TokenNews } from '../metrics/request-metrics';
+import type { Sequence } from '../sequences/sequence';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../tokens';
+import { Observation } from './observation';
+import { recordedRow } from './recorded-row';
+import { openRecording } from './recording-file';
+
+/**
+ * Writes one line per sequence that has ended (`record`): what it was, where it ran and when what came. It sees what the front hears of each sequence anyway, and
+ * writes behind its back. Without a file every call returns at once.
+ */
+@Injectable()
+export class RequestRecorder {
+  private readonly live = new Map<Sequence, Observation>();
+  private file: LineFile | undefined;
+  private startedUs = 0;
+  private lines = 0;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws UsageError when the file cannot be written */
+  async start(): Promise<void> {
+    const { config, logger: log } = this;
+    if (config.record === undefined) return;
+    this.startedUs = wallUs(performance.now());
+    const { apiId } = this.identity;
+    const parts = { config, apiId, startedUs: this.startedUs, log };
+    this.file = await openRecording(config.record, parts);
+    log.info({ file: this.file?.path }, 'recording requests');
+  }
+
+  /** Writes what is not yet written. */
+  async stop(): Promise<void> {
+    if (this.file === undefined) return;
+    await this.file.close();
+    this.logger.info({ file: this.file.path, requests: this.lines }, 'recorded');
+    this.file = undefined;
+  }
+
+  opened(sequence: Sequence, call: Pick<Call, 'body' | 'response'>): void {
+    if (this.file === undefined) return;
+    const [path = ''] = (call.response.req.url ?? '').split('?');
+    this.live.set(sequence, new Observation(path, sessionKeyOf(call)));
+  }
+
+  /** It entered a batch for the first time, or was handed over. */
+  noted(sequence: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
+    if (this.file === undefined) return;
+    this.live.get(sequence)?.noted(sequence, entry, header);
+  }
+
+  /** Tokens `[from, received)` of the sequence have just come. */
+  tokens(sequence: Sequence, nowMs: number, { from, header, offsetUs }: TokenNews): void {
+    if (this.file === undefined) return;
+    const came = {
+      nowUs: wallUs(nowMs),
+      stampedUs: header.stepEndUs + offsetUs,
+      count: sequence.received - from,
+      isFirst: from === 0,
+    };
+    this.live.get(sequence)?.tokens(came, this.config.speedup);
+  }
+
+  /** Called once for each sequence that was opened. */
+  ended(sequence: Sequence, reason: string): void {
+    const { file, startedUs } = this;
+    const seen = this.live.get(sequence);
+    if (file === undefined || seen === undefined) return;
+    this.live.delete(sequence);
+    const { speedup, blockSize } = this.config;
+    const context = { startedUs, speedup, blockSize };
+    file.add(traceLine(recordedRow(sequence, seen, { reason, context })));
+    this.lines += 1;
+  }
+}
+
+/** An instant of `performance.now()` as µs since the Unix epoch. */
+function wallUs(nowMs: number): number {
+  return Math.round((performance.timeOrigin + nowMs) * 1_000);
+}
