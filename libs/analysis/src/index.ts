@@ -12,6 +12,7 @@ export { meanPhases, PHASES, readPhases } from './phases';
 export type { Phase, PhaseSpans } from './phases';
 export { NEVER, OUTCOMES, outcomeCode, RequestLog, ttftUs } from './request-log';
 export type { Outcome } from './request-log';
+export { roundTo } from './round-to';
 export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './run-record';
 export { attainmentOf, formatSlo, goodness, OBJECTIVES, parseSlo, SloError } from './slo';
 export type { Attainment, Objective, Slo } from './slo';

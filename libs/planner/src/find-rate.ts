@@ -19,18 +19,19 @@ export interface FoundRate<T> {
 }
 
 /** Below this share of the estimate a candidate is given up. */
-const HOPELESS_SHARE = 1 / 256;
+export const GIVEN_UP_SHARE = 1 / 1024;
 const WIDEN = 1.5;
 
 /**
- * The highest rate that keeps the target: the estimate is widened by half until it is bracketed, then bisected. Assumes that a cluster which keeps the
- * target at one rate keeps it at every lower one.
+ * The highest rate that keeps the target: the estimate is widened until the rate is bracketed (by half, then each time by the square of the factor before, so
+ * that what keeps no rate is soon given up), then bisected. Assumes that a cluster which keeps the target at one rate keeps it at every lower one.
  */
 export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
   const { startRate, tryRate, tolerance, mostTries } = search;
   assert(startRate > 0 && tolerance > 0 && mostTries >= 1, 'a search has a beginning and an end');
   let kept: { rate: number; result: T } | undefined;
   let lost = Infinity;
+  let factor = WIDEN;
   let rate = startRate;
   let tries = 0;
   while (tries < mostTries && !isNarrow(kept?.rate ?? 0, lost, tolerance)) {
@@ -38,18 +39,18 @@ export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
     const result = tryRate(rate);
     if (result === undefined) lost = rate;
     else kept = { rate, result };
-    rate = nextRate(kept?.rate, lost);
-    if (rate < startRate * HOPELESS_SHARE) break;
+    if (kept !== undefined && lost < Infinity) {
+      // In the middle on a logarithmic scale, as rates differ by factors.
+      rate = Math.sqrt(kept.rate * lost);
+    } else {
+      rate = kept === undefined ? rate / factor : rate * factor;
+      factor *= factor;
+    }
+    if (rate < startRate * GIVEN_UP_SHARE) break;
   }
   return { rate: kept?.rate ?? 0, result: kept?.result, tries };
 }
 
 function isNarrow(kept: number, lost: number, tolerance: number): boolean {
   return kept > 0 && lost < Infinity && lost / kept - 1 <= tolerance;
-}
-
-/** In the middle on a logarithmic scale, as rates differ by factors. */
-function nextRate(kept: number | undefined, lost: number): number {
-  if (kept === undefined) return lost / WIDEN;
-  return lost === Infinity ? kept * WIDEN : Math.sqrt(kept * lost);
 }

@@ -1,8 +1,12 @@
 export { candidatesOf, isAggregated, nameOf } from './candidates';
 export type { Candidate, Choices } from './candidates';
-export { findRate } from './find-rate';
+export { findRate, GIVEN_UP_SHARE } from './find-rate';
 export type { FoundRate, RateSearch } from './find-rate';
 export { paretoFront } from './pareto';
 export type { Costs } from './pareto';
+export { promising } from './promising';
+export type { Estimated } from './promising';
 export { decodeRate, matchRates, prefillRate } from './rate-match';
 export type { Demand, Engines } from './rate-match';
+export { atRate, missesAllowed, runWithin } from './trial';
+export type { Target } from './trial';

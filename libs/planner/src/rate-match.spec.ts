@@ -33,11 +33,10 @@ describe('rate matching', () => {
   });
 
   it('lets the slower pool decide', () => {
-    const engines = { prefill: ENGINE, decode: ENGINE, aggregated: ENGINE };
     const rate = (prefill: number, decode: number): number => {
       const topology = { prefill, decode, aggregated: 0 };
       const candidate = { topology, prefillTp: 1, decodeTp: 1, gpus: 4 };
-      return matchRates(candidate, engines, { demand: DEMAND, tpotUs: Infinity });
+      return matchRates(candidate, () => ENGINE, { demand: DEMAND, tpotUs: Infinity });
     };
     expect(rate(1, 3)).toBeCloseTo(90);
     expect(rate(3, 1)).toBeCloseTo((100 / 1.1) * 0.92);
@@ -46,9 +45,8 @@ describe('rate matching', () => {
   it('has aggregated engines share their time between both', () => {
     const topology = { prefill: 0, decode: 0, aggregated: 2 };
     const candidate = { topology, prefillTp: 1, decodeTp: 1, gpus: 2 };
-    const engines = { prefill: ENGINE, decode: ENGINE, aggregated: ENGINE };
     // 10 ms of prompt and 11 of decode.
-    const rate = matchRates(candidate, engines, { demand: DEMAND, tpotUs: Infinity });
+    const rate = matchRates(candidate, () => ENGINE, { demand: DEMAND, tpotUs: Infinity });
     expect(rate).toBeCloseTo(2 / 0.021);
   });
 });

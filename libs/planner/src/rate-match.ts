@@ -1,5 +1,6 @@
 import type { EngineOptions } from '@baton/engine';
 import type { BatchAggregates } from '@baton/hardware';
+import type { EngineRole } from '@baton/placement';
 import { type Candidate, isAggregated } from './candidates';
 
 /** What a mean request asks for. */
@@ -10,12 +11,8 @@ export interface Demand {
   readonly outputTokens: number;
 }
 
-/** Engines of each role at the sizes of a candidate. */
-export interface Engines {
-  readonly prefill: EngineOptions;
-  readonly decode: EngineOptions;
-  readonly aggregated: EngineOptions;
-}
+/** The engines of a candidate. */
+export type Engines = (role: EngineRole) => EngineOptions;
 
 /** Shares of their full rate that pools reach behind one another: AIConfigurator, sdk/picking.py. */
 const PREFILL_SHARE = 0.9;
@@ -36,10 +33,10 @@ export function matchRates(
 ): number {
   const { topology } = candidate;
   if (isAggregated(candidate)) {
-    return topology.aggregated * aggregatedRate(engines.aggregated, demand, tpotUs);
+    return topology.aggregated * aggregatedRate(engines('aggregated'), demand, tpotUs);
   }
-  const prefill = topology.prefill * prefillRate(engines.prefill, demand) * PREFILL_SHARE;
-  const decode = topology.decode * decodeRate(engines.decode, demand, tpotUs) * DECODE_SHARE;
+  const prefill = topology.prefill * prefillRate(engines('prefill'), demand) * PREFILL_SHARE;
+  const decode = topology.decode * decodeRate(engines('decode'), demand, tpotUs) * DECODE_SHARE;
   return Math.min(prefill, decode);
 }
 

@@ -6,6 +6,7 @@ import {
   fileName,
   optionOf,
   resolveConfig,
+  type ResolvedConfig,
   UsageError,
 } from '@baton/runtime';
 import { poolOf, scenarioOf } from '../scenario/scenario-of';
@@ -29,49 +30,50 @@ export interface Prepared {
  * @throws UsageError, one sentence
  */
 export async function prepare(flags: ReplayFlags): Promise<Prepared> {
-  const {
-    config: asked,
-    origins,
-    notes,
-  } = resolveConfig({
+  const resolved = resolveConfig({
     flags: flags.config,
     env: process.env,
     file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
   });
   try {
-    const loaded = await loadWithProgress(asked, flags.workload, {
-      maxModelLen: contextOf(asked),
-      mayCoarsen: origins.blockSize === 'default',
-    });
-    const config = { ...asked, blockSize: loaded.workload.contentBlockTokens };
+    const maxModelLen = contextOf(resolved.config);
+    const { config, loaded, notes } = await withWorkload(resolved, flags.workload, maxModelLen);
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const scenario = scenarioOf(config, loaded.workload, { leap, ...bound });
-    const own = config.blockSize === asked.blockSize ? [] : [coarseBlocks(config)];
-    return { config, loaded, scenario, notes: [...notes, ...loaded.notes, ...own] };
+    return { config, loaded, scenario, notes };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-function coarseBlocks({ blockSize }: BatonConfig): string {
-  return `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; --block-size 16 has vLLM's.`;
-}
-
-/** The workload that the flags ask for, for engines with a context of `maxModelLen` tokens; a bar shows how far a long file is read. */
-export async function loadWithProgress(
-  { seed, blockSize }: BatonConfig,
+/**
+ * The workload that the flags ask for, for engines with a context of `maxModelLen` tokens, the configuration with the KV blocks that it comes in, and what the
+ * user should see. A bar shows how far a long file is read.
+ */
+export async function withWorkload(
+  { config: asked, origins, notes }: ResolvedConfig,
   flags: WorkloadFlags,
-  engines: { readonly maxModelLen: number; readonly mayCoarsen: boolean },
-): Promise<LoadedWorkload> {
+  maxModelLen: number,
+): Promise<Pick<Prepared, 'config' | 'loaded' | 'notes'>> {
+  const { seed, blockSize } = asked;
+  const mayCoarsen = origins.blockSize === 'default';
   const progress = await openProgress('reading');
   try {
     const onProgress = progress.update.bind(progress);
-    return await loadWorkload(flags, { seed, blockSize, ...engines, onProgress });
+    const context = { seed, blockSize, maxModelLen, mayCoarsen, onProgress };
+    const loaded = await loadWorkload(flags, context);
+    const config = { ...asked, blockSize: loaded.workload.contentBlockTokens };
+    const own = config.blockSize === blockSize ? [] : [coarseBlocks(config)];
+    return { config, loaded, notes: [...notes, ...loaded.notes, ...own] };
   } finally {
     progress.end();
   }
+}
+
+function coarseBlocks({ blockSize }: BatonConfig): string {
+  return `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; --block-size 16 has vLLM's.`;
 }
 
 /** The resolved configuration and what else a result depends on, by the names that files and flags have. */

@@ -1,5 +1,6 @@
 import { type RunRecord, summarise, type Summary } from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
+import { say } from '../say';
 import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
 import { prepare, type Prepared, resolvedOptions } from './prepare';
@@ -71,8 +72,4 @@ async function tell({ prepared, flags, run, summary, steps }: Outcome): Promise<
   const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg };
   const names = await writeResultFiles(flags.out, { ...parts, steps: steps?.spans });
   say(`wrote ${names.join(', ')} into ${flags.out}`);
-}
-
-function say(sentence: string): void {
-  process.stderr.write(`baton: ${sentence}\n`);
 }

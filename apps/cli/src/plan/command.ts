@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import type { Flags } from '../replay/replay-flags';
+import { addPlanOptions } from './plan-flags';
+
+/** Makes `command` the search for the best split of GPUs. What it needs to run is loaded when it runs. */
+export function addPlanCommand(command: Command): void {
+  command
+    .description(
+      'Find the split of GPUs into prefill and decode engines that serves a workload best.',
+    )
+    .action(async (flags: Flags) => {
+      const { plan } = await import('./plan');
+      await plan(flags);
+    });
+  addPlanOptions(command);
+}

@@ -1,0 +1,73 @@
+import { meanRatePerSecond } from '@baton/workload';
+import { formatSlo } from '@baton/analysis';
+import {
+  type BatonConfig,
+  type ConfigKey,
+  defaultConfig,
+  flagName,
+  optionOf,
+  SECTIONS,
+} from '@baton/runtime';
+import { flagOf } from '../workload/workload-options';
+import type { PreparedPlan } from './prepare-plan';
+import { configOf } from './split-config';
+import type { SplitResult } from './split-result';
+
+const PROGRAM = 'bin/baton';
+/** Where a process listens and how it logs has nothing to do with a plan, but the seed has. */
+const FOREIGN_SECTIONS = ['Cluster', 'Process'];
+const SIZES: readonly ConfigKey[] = ['prefillTensorParallelSize', 'decodeTensorParallelSize'];
+
+/** The command line that starts the split: `bin/baton up 5P11D --model … --gpu … …`. */
+export function upCommand({ asked }: PreparedPlan, { split }: SplitResult): string {
+  const config = configOf(asked, split);
+  return commandLine(['up', config.topology, ...flagsOf(config)]);
+}
+
+/**
+ * The command line that replays the workload on the split at the rate that was found, request by request as the plan did. Undefined where the workload is cut by
+ * a duration, which counts after scaling.
+ */
+export function replayCommand(
+  { asked, context, workloadFlags }: PreparedPlan,
+  { split, measured }: SplitResult,
+): string | undefined {
+  if (workloadFlags.duration !== undefined || measured === undefined) return undefined;
+  const config = configOf(asked, split);
+  const requests = Object.entries(workloadFlags).flatMap(([name, value]) => [flagOf(name), value]);
+  const factor = measured.rate / meanRatePerSecond(context.workload);
+  const own = ['--rate-scale', String(factor), '--slo', formatSlo(context.target.slo)];
+  return commandLine([
+    ...['replay', '--topology', config.topology],
+    ...[...requests, ...own, ...flagsOf(config)],
+  ]);
+}
+
+/** Flags of what differs from the defaults, model and GPU in any case. */
+function flagsOf(config: BatonConfig): string[] {
+  const defaults = defaultConfig();
+  const keys = SECTIONS.filter(({ title }) => !FOREIGN_SECTIONS.includes(title)).flatMap(
+    (section) => section.keys,
+  );
+  const told = [...keys, 'seed' as const].filter((key) => {
+    const isNamed = key === 'model' || key === 'gpu' || SIZES.includes(key);
+    const isImplied = key === 'tensorParallelSize' && config.decodeTensorParallelSize !== undefined;
+    const isSet = config[key] !== undefined && !isImplied && !optionOf(key).hidden;
+    return isSet && (isNamed || config[key] !== defaults[key]);
+  });
+  return told.flatMap((key) => flagFor(key, config[key]));
+}
+
+function flagFor(key: ConfigKey, value: BatonConfig[ConfigKey]): string[] {
+  if (value === false) return [flagName(key).replace('--', '--no-')];
+  return value === true ? [flagName(key)] : [flagName(key), String(value)];
+}
+
+function commandLine(words: readonly string[]): string {
+  return [PROGRAM, ...words.map(quoted)].join(' ');
+}
+
+/** For a POSIX shell. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,46 @@
+import { formatSlo } from '@baton/analysis';
+import { nameOf } from '@baton/planner';
+import { formatMs, formatShare } from '@baton/report';
+import { Failure } from '../failure';
+import { AS_CONFIGURED } from './assumption';
+import type { PreparedPlan } from './prepare-plan';
+import type { Figures, Measured, PlanTask } from './task';
+
+/** What to say when no split keeps the target at any rate: which comes nearest when hardly anything is asked of it, and how it fares. */
+export async function nothingKept(
+  { candidates, context }: PreparedPlan,
+  run: (tasks: readonly PlanTask[]) => Promise<Measured[]>,
+  most: number,
+): Promise<Failure> {
+  const ableFirst = [...candidates].sort((a, b) => b.idleRate - a.idleRate).slice(0, most);
+  const able = ableFirst.filter(({ idleRate }) => idleRate > 0);
+  if (able.length === 0)
+    return new Failure('No engine has KV blocks for a request of mean length.');
+  const measured = await run(
+    able.map(({ candidate, idleRate }): PlanTask => {
+      return { kind: 'measure', split: candidate, assumption: AS_CONFIGURED, rate: idleRate };
+    }),
+  );
+  const best = measured.reduce((top, { figures }, i) => {
+    return attainment(figures) > attainment(measured[top]?.figures) ? i : top;
+  }, 0);
+  const { slo, attainment: target } = context.target;
+  return new Failure(
+    `No split keeps ${formatSlo(slo)} for ${formatShare(target)} of the requests, even when it is all but idle. ` +
+      `The nearest miss is ${nameOf(able[best]!.candidate)}: ${told(measured[best]?.figures)}.`,
+  );
+}
+
+function attainment(figures: Figures | undefined): number {
+  return figures?.slo_attainment ?? 0;
+}
+
+function told(figures: Figures | undefined): string {
+  if (figures === undefined) return 'nothing was measured';
+  const { ttft_ms: ttft, tpot_ms: tpot, refused, requests } = figures;
+  const never = refused === 0 ? '' : `; ${refused} of ${requests} requests can never fit an engine`;
+  return (
+    `${formatShare(attainment(figures))} with TTFT p50 ${formatMs(ttft.p50)}, p90 ${formatMs(ttft.p90)}, ` +
+    `TPOT p50 ${formatMs(tpot.p50)}, p90 ${formatMs(tpot.p90)}${never}`
+  );
+}

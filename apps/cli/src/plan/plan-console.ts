@@ -1,0 +1,98 @@
+import { consoleTable, formatMs, formatNumber, formatShare } from '@baton/report';
+import type { PlanDocument, SplitDocument } from './plan-document';
+
+const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
+
+/** A plan for people: every split, the winner, what it hangs on, and how to start it. */
+export function planConsole(document: PlanDocument, title: string): string {
+  const { command, verdict, replay_command: replay } = document;
+  return [
+    `${title}\n`,
+    splitTable(document),
+    `${verdict}\n`,
+    sensitivityTable(document),
+    `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
+  ].join('\n');
+}
+
+/** Best first, then those that cannot be compared; what was not simulated stands at the end by its estimate. */
+export function ranked(splits: readonly SplitDocument[]): SplitDocument[] {
+  const group = (split: SplitDocument): number => {
+    if (!split.simulated) return 2;
+    return split.comparable ? 0 : 1;
+  };
+  return [...splits].sort(
+    (a, b) =>
+      group(a) - group(b) ||
+      (b.goodput_rps ?? -1) - (a.goodput_rps ?? -1) ||
+      (b.estimated_rps ?? 0) - (a.estimated_rps ?? 0),
+  );
+}
+
+/** The columns of a table of splits. */
+export const SPLIT_COLUMNS = [
+  'split',
+  'estimate',
+  'goodput',
+  'per GPU',
+  'attained',
+  ...LATENCY_COLUMNS.map((name) => `TTFT ${name}`),
+  ...LATENCY_COLUMNS.map((name) => `TPOT ${name}`),
+  'ITL p99',
+  'busy',
+  'front',
+].map((name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }));
+
+export function splitRow(split: SplitDocument): string[] {
+  const { ttft_ms: ttft, tpot_ms: tpot, itl_ms: itl } = split;
+  return [
+    split.name,
+    formatNumber(split.estimated_rps),
+    split.simulated ? formatNumber(split.goodput_rps) : 'not simulated',
+    formatNumber(split.goodput_rps_per_gpu),
+    formatShare(split.slo_attainment),
+    ...LATENCY_COLUMNS.map((name) => formatMs(ttft?.[name] ?? null)),
+    ...LATENCY_COLUMNS.map((name) => formatMs(tpot?.[name] ?? null)),
+    formatMs(itl?.p99 ?? null),
+    Object.values(split.utilisation)
+      .map((share) => formatShare(share))
+      .join(', '),
+    frontCell(split),
+  ];
+}
+
+function frontCell({ comparable, on_pareto_front, refused }: SplitDocument): string {
+  if (!comparable) return `refuses ${formatNumber(refused)}`;
+  return on_pareto_front ? 'yes' : '';
+}
+
+function splitTable({ splits }: PlanDocument): string {
+  return consoleTable(SPLIT_COLUMNS, ranked(splits).map(splitRow));
+}
+
+/** The columns of a table of assumptions. */
+export function sensitivityColumns({ best_disaggregated, best_aggregated }: PlanDocument) {
+  const names = [
+    'goodput per GPU if',
+    best_disaggregated ?? 'no split',
+    best_aggregated ?? 'not aggregated',
+    'better',
+  ];
+  return names.map((name, i) => ({
+    name,
+    align: i === 0 ? ('left' as const) : ('right' as const),
+  }));
+}
+
+export function sensitivityRows({ sensitivity }: PlanDocument): string[][] {
+  return sensitivity.map((row) => [
+    row.assumption,
+    formatNumber(row.disaggregated_goodput_rps_per_gpu),
+    formatNumber(row.aggregated_goodput_rps_per_gpu),
+    `${row.better ?? '–'}${row.same_winner === false ? ' (changes)' : ''}`,
+  ]);
+}
+
+function sensitivityTable(document: PlanDocument): string {
+  return consoleTable(sensitivityColumns(document), sensitivityRows(document));
+}

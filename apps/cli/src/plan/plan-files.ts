@@ -1,0 +1,19 @@
+import { htmlReport } from '@baton/report';
+import type { NamedContent } from '../replay/result-files';
+import { planCsv } from './plan-csv';
+import type { PlanDocument } from './plan-document';
+import { planReport } from './plan-report';
+
+export function documentJson(document: PlanDocument): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** What `--out` writes. */
+export async function* planFiles(
+  document: PlanDocument,
+  heading: { readonly title: string; readonly subtitle: string },
+): AsyncGenerator<NamedContent> {
+  yield ['plan.json', documentJson(document)];
+  yield ['plan.csv', planCsv(document)];
+  yield await Promise.resolve(['plan.html', htmlReport(planReport(document, heading))] as const);
+}

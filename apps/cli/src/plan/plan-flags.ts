@@ -1,0 +1,144 @@
+import { availableParallelism } from 'node:os';
+import type { Target } from '@baton/planner';
+import { flagName, keyOf, UsageError } from '@baton/runtime';
+import { type Command, Option } from 'commander';
+import { addConfigOptions } from '../options';
+import { type Flags, partConfig, readSlo, textOf } from '../replay/replay-flags';
+import {
+  addWorkloadOptions,
+  flagOf,
+  splitWorkloadFlags,
+  type WorkloadFlag,
+  type WorkloadFlags,
+} from '../workload/workload-options';
+
+/** Tensor-parallel sizes by role, as far as they were given. */
+export interface GivenSizes {
+  readonly tp: readonly number[] | undefined;
+  readonly prefillTp: readonly number[] | undefined;
+  readonly decodeTp: readonly number[] | undefined;
+}
+
+/** The flags of `baton plan`, by whom they concern. */
+export interface PlanFlags {
+  readonly config: Flags;
+  /** A YAML file with options. */
+  readonly configFile: string | undefined;
+  readonly workload: WorkloadFlags;
+  readonly gpus: number;
+  readonly target: Target;
+  readonly sizes: GivenSizes;
+  /** Splits that are simulated, at most, beside the aggregated ones. */
+  readonly mostSimulated: number;
+  readonly threads: number;
+  readonly json: boolean;
+  /** Folder for files. */
+  readonly out: string | undefined;
+}
+
+const MOST_GPUS = 1024;
+const MOST_SIZE = 64;
+const MOST_THREADS = 256;
+const MOST_SPLITS = 10_000;
+const ATTAINMENT = 0.9;
+const SIMULATED = 40;
+
+export function addPlanOptions(command: Command): void {
+  const flag = (text: string, help: string): void => {
+    command.addOption(new Option(text, help).helpGroup('Plan:'));
+  };
+  flag('--gpus <n>', 'GPUs to be split, all of them.');
+  flag('--slo <bounds>', 'Objectives of each request, for example ttft=2s,tpot=50ms.');
+  flag('--attainment <share>', `Share of requests that must meet them (default: ${ATTAINMENT}).`);
+  flag('--tp <list>', 'GPUs per engine to choose from, for example 2,4,8 (default: 1,2,4,8).');
+  flag('--prefill-tp <list>', 'The same for prefill engines alone.');
+  flag('--decode-tp <list>', 'The same for decode engines alone.');
+  flag(
+    '--simulate <n>',
+    `Splits that are simulated, the best by estimate; aggregated ones always are (default: ${SIMULATED}).`,
+  );
+  flag('--threads <n>', 'Threads that simulate; the result is the same (default: one per core).');
+  flag('--json', 'Print the result as one JSON document.');
+  flag('--out <dir>', 'Write plan.json, plan.csv and plan.html into this folder.');
+  addWorkloadOptions(command);
+  addConfigOptions(command);
+}
+
+/** @throws UsageError, one sentence */
+export function readPlanFlags(given: Flags): PlanFlags {
+  const { workload, others } = splitWorkloadFlags(given);
+  const { config, own } = partConfig(others);
+  refuseIdle(config, workload);
+  const text = (name: string): string | undefined => textOf(own[name]);
+  const slo = readSlo(text('slo'));
+  if (slo === undefined) {
+    throw new UsageError('Say what must be kept: --slo ttft=2s,tpot=50ms.');
+  }
+  const gpus = integerOf('--gpus', text('gpus'), MOST_GPUS);
+  if (gpus === undefined) throw new UsageError('Say how many GPUs there are: --gpus 16.');
+  return {
+    config,
+    configFile: text('config'),
+    workload,
+    gpus,
+    target: { slo, attainment: shareOf('--attainment', text('attainment')) ?? ATTAINMENT },
+    sizes: sizesOf(own, config),
+    mostSimulated: integerOf('--simulate', text('simulate'), MOST_SPLITS) ?? SIMULATED,
+    threads: integerOf('--threads', text('threads'), MOST_THREADS) ?? availableParallelism(),
+    json: own['json'] === true,
+    out: text('out'),
+  };
+}
+
+/** What a plan looks for cannot be given. */
+function refuseIdle(config: Flags, workload: WorkloadFlags): void {
+  if (config['topology'] !== undefined) {
+    throw new UsageError('--topology has no meaning for a plan, which looks for the topology.');
+  }
+  const idle: WorkloadFlag = 'rateScale';
+  if (workload[idle] !== undefined) {
+    throw new UsageError(`${flagOf(idle)} has no meaning for a plan, which looks for the rate.`);
+  }
+}
+
+function sizesOf(own: Flags, config: Flags): GivenSizes {
+  const sizes = (flag: string, key: string): number[] | undefined => {
+    const list = textOf(own[keyOf(flag)]);
+    const longKey = `${key}TensorParallelSize`.replace(/^T/, 't');
+    if (list === undefined) return undefined;
+    if (config[longKey] === undefined) return sizeList(`--${flag}`, list);
+    throw new UsageError(`--${flag} and ${flagName(longKey)} are the same: give one.`);
+  };
+  return {
+    tp: sizes('tp', ''),
+    prefillTp: sizes('prefill-tp', 'prefill'),
+    decodeTp: sizes('decode-tp', 'decode'),
+  };
+}
+
+/** `2,4,8`, ascending and each once. */
+function sizeList(flag: string, list: string): number[] {
+  const sizes = list.split(',').map((each) => {
+    return /^\s*\d+\s*$/.test(each) ? Number(each) : NaN;
+  });
+  if (sizes.every((size) => size >= 1 && size <= MOST_SIZE)) {
+    return [...new Set(sizes)].sort((a, b) => a - b);
+  }
+  throw new UsageError(
+    `${flag} must be integers from 1 to ${MOST_SIZE}, as 2,4,8; '${list}' is not.`,
+  );
+}
+
+function integerOf(flag: string, text: string | undefined, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+  throw new UsageError(`${flag} must be an integer from 1 to ${most}; '${text}' is not.`);
+}
+
+function shareOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
+  if (value > 0 && value <= 1) return value;
+  throw new UsageError(`${flag} must be a number above 0, up to 1; '${text}' is not.`);
+}

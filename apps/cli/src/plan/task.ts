@@ -1,0 +1,59 @@
+import { summarise, type Summary } from '@baton/analysis';
+import { simulate } from '@baton/cluster';
+import { atRate, type Candidate, findRate, runWithin, type Target } from '@baton/planner';
+import type { BatonConfig } from '@baton/runtime';
+import type { Workload } from '@baton/workload';
+import { type Assumption, scenarioUnder } from './assumption';
+
+/** What all tasks of a plan share. Plain data, so that it can be posted to a thread. */
+export interface PlanContext {
+  readonly config: BatonConfig;
+  readonly workload: Workload;
+  readonly target: Target;
+}
+
+/** Something to simulate. `search`: the highest rate that keeps the target, from `rate` on. `measure`: what happens at `rate`. Plain data. */
+export interface PlanTask {
+  readonly kind: 'search' | 'measure';
+  readonly split: Candidate;
+  readonly assumption: Assumption;
+  /** Requests per second. */
+  readonly rate: number;
+}
+
+/** What came out. Plain data, and a function of context and task alone. */
+export interface Measured {
+  /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
+  readonly rate: number;
+  /** At that rate; undefined when none was found. */
+  readonly figures: Figures | undefined;
+  readonly simulations: number;
+}
+
+/** A summary without the wall clock. */
+export type Figures = Omit<Summary, 'wall_seconds' | 'requests_per_wall_second' | 'config'>;
+
+/** Relative width of the interval in which the rate is known at the end. */
+export const TOLERANCE = 0.02;
+const MOST_TRIES = 40;
+
+export function performTask(context: PlanContext, task: PlanTask): Measured {
+  const { config, target } = context;
+  const scenario = scenarioUnder(task.assumption, task.split, context);
+  const figuresOf = (run: ReturnType<typeof simulate>): Figures => {
+    const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed: config.seed });
+    const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
+    return figures;
+  };
+  if (task.kind === 'measure') {
+    const figures = figuresOf(simulate(atRate(scenario, task.rate)));
+    return { rate: task.rate, figures, simulations: 1 };
+  }
+  const { rate, result, tries } = findRate({
+    startRate: task.rate,
+    tolerance: TOLERANCE,
+    mostTries: MOST_TRIES,
+    tryRate: (tried) => runWithin(scenario, tried, target),
+  });
+  return { rate, figures: result && figuresOf(result), simulations: tries };
+}
