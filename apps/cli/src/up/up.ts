@@ -4,6 +4,7 @@ import { obtainBroker } from './broker';
 import { checkEngines, enginesOf } from './checks';
 import { planOneProcess, planProcesses } from './cluster-plan';
 import { formatLine } from './log-lines';
+import { clearOutputFiles } from './output-files';
 import { checkEnginePorts, claimPort } from './ports';
 import { Readiness, readyText } from './readiness';
 import { runRole } from './run-role';
@@ -29,6 +30,7 @@ export async function up(topology: string | undefined, flags: Flags): Promise<nu
   if (config.exposeEngines) {
     await checkEnginePorts(config, engines.prefill + engines.decode + engines.aggregated);
   }
+  clearOutputFiles(config);
   const broker = await obtainBroker(config, (line) => say(line));
   const specs =
     broker.kind === 'in-process'

@@ -1,0 +1,65 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultConfig } from '@baton/runtime';
+import { recordingHeaderLine } from '@baton/workload';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { clearOutputFiles } from './output-files';
+
+/** Beyond what a kernel gives out. */
+const NOBODY = 2 ** 30;
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-output-'));
+  path = join(folder, 'run.jsonl');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function headerOf(pid: number, host = hostname()): string {
+  return `${recordingHeaderLine({ version: '0', startedUs: 0, host, pid, config: {} })}\n{}\n`;
+}
+
+describe('the files of a new cluster', () => {
+  it.each([
+    ['an earlier run recorded', { record: true }, headerOf(NOBODY)],
+    ['an earlier run logged', { logSteps: true }, '{"step_ms":1,"decode_seqs":2}\n'],
+    ['nobody wrote anything into', { record: true }, ''],
+  ])('take the place of one that %s', (_what, option, content) => {
+    writeFileSync(path, content);
+    const [name = ''] = Object.keys(option);
+    clearOutputFiles(defaultConfig({ [name]: path }));
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it.each([headerOf(process.pid), headerOf(NOBODY, 'another machine')])(
+    'spare what may still be written: %s',
+    (content) => {
+      writeFileSync(path, content);
+      clearOutputFiles(defaultConfig({ record: path }));
+      expect(readFileSync(path, 'utf8')).toBe(content);
+    },
+  );
+
+  it.each([
+    ['record', '--record', 'topology: 2P2D\n'],
+    ['record', '--record', '{"baton_recording":7}\n'],
+    ['logSteps', '--log-steps', headerOf(NOBODY)],
+  ])('never replace anything else (%s)', (name, flag, content) => {
+    writeFileSync(path, content);
+    const clearing = (): void => clearOutputFiles(defaultConfig({ [name]: path }));
+    expect(clearing).toThrow(`${flag} ${path}: the file is there and is no such log`);
+    expect(readFileSync(path, 'utf8')).toBe(content);
+  });
+
+  it.each(['/dev/null', tmpdir()])('are no devices and no folders: %s', (name) => {
+    expect(() => clearOutputFiles(defaultConfig({ record: name }))).toThrow('no such log');
+    expect(existsSync(name)).toBe(true);
+  });
+
+  it('are refused where nothing can be written', () => {
+    const config = defaultConfig({ record: join(folder, 'none', 'run.jsonl') });
+    expect(() => clearOutputFiles(config)).toThrow('cannot be written: ENOENT');
+  });
+});

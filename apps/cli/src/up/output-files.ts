@@ -1,0 +1,80 @@
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { type BatonConfig, UsageError } from '@baton/runtime';
+import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/workload';
+
+/** Enough for the first line of a recording. */
+const HEAD_BYTES = 1 << 16;
+
+/**
+ * Makes way for the files that the processes of a new cluster will write: what an earlier run left under their names is taken away, what is still being written
+ * stays (the new processes then choose other names), and anything else is left alone.
+ *
+ * @throws UsageError when a name is that of another file, or cannot be written
+ */
+export function clearOutputFiles({ record, logSteps }: BatonConfig): void {
+  if (record !== undefined) clear(record, '--record', stateOfRecording);
+  if (logSteps !== undefined) clear(logSteps, '--log-steps', stateOfStepLog);
+}
+
+type State = 'ours' | 'in-use' | 'foreign';
+
+function clear(path: string, flag: string, stateOf: (head: string) => State): void {
+  const state = existsSync(path) ? stateAt(path, stateOf) : 'ours';
+  if (state === 'foreign') {
+    throw new UsageError(`${flag} ${path}: the file is there and is no such log; name another.`);
+  }
+  if (state === 'in-use') return;
+  withFile(path, 'a', () => undefined);
+  rmSync(path);
+}
+
+/** A device or a folder is never taken away. */
+function stateAt(path: string, stateOf: (head: string) => State): State {
+  return statSync(path).isFile() ? stateOf(headOf(path)) : 'foreign';
+}
+
+function stateOfRecording(head: string): State {
+  if (head === '') return 'ours';
+  if (!isRecordingHeader(head)) return 'foreign';
+  try {
+    const { host, pid } = parseRecordingHeader(head, '');
+    return host === hostname() && !isAlive(pid) ? 'ours' : 'in-use';
+  } catch (error) {
+    if (error instanceof TraceError) return 'foreign';
+    throw error;
+  }
+}
+
+function stateOfStepLog(head: string): State {
+  return head === '' || head.startsWith('{"step_ms"') ? 'ours' : 'foreign';
+}
+
+function headOf(path: string): string {
+  const buffer = Buffer.alloc(HEAD_BYTES);
+  const bytes = withFile(path, 'r', (file) => readSync(file, buffer, 0, HEAD_BYTES, 0));
+  return buffer.toString('utf8', 0, bytes).split('\n')[0] ?? '';
+}
+
+function withFile<T>(path: string, flags: 'a' | 'r', use: (file: number) => T): T {
+  try {
+    const file = openSync(path, flags);
+    try {
+      return use(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${path} cannot be written: ${why}.`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
