@@ -29,6 +29,7 @@ import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
 import { ErrorFilter } from './http/error.filter';
 import { contextOf } from './http/request-context';
+import { MessagesController } from './messages/messages.controller';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { PlacementMetrics } from './metrics/placement-metrics';
@@ -82,6 +83,7 @@ const PROVIDERS = [
 
 const CONTROLLERS = [
   GenerationController,
+  MessagesController,
   ModelsController,
   PoolingController,
   TokenizeController,

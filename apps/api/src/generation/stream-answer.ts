@@ -1,9 +1,24 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import type { StreamedAnswer, StreamRenderer } from '@baton/openai';
 import type { HttpAnswer } from '../http/http-answer';
 import { EventStream } from '../streaming/event-stream';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
+
+/** A stream as its events: what one sequence shows, and what belongs to all of them. */
+export interface Streamed {
+  readonly sequences: readonly StreamedSequence[];
+  /** Once, before the first token. */
+  open(): string;
+  /** When every sequence has finished. */
+  close(facts: { readonly cachedTokens?: number }): string;
+  /** A failure after the first byte, and the end. */
+  fail(error: BatonError): string;
+}
+
+export interface StreamedSequence {
+  tokens(from: number, count: number): string;
+  finish(reason: EndReason, from: number, count: number): string;
+}
 
 /**
  * A streamed answer: text is gathered while a frame is read and goes out in one write when it is through. Before the headers are out a failure is
@@ -16,7 +31,7 @@ export class StreamAnswer implements Answer {
 
   constructor(
     private readonly http: HttpAnswer,
-    private readonly rendered: StreamedAnswer,
+    private readonly rendered: Streamed,
   ) {
     this.stream = new EventStream(http.response);
   }
@@ -64,7 +79,7 @@ export class StreamAnswer implements Answer {
     this.pending += this.rendered.open();
   }
 
-  private rendererOf(index: number): StreamRenderer {
+  private rendererOf(index: number): StreamedSequence {
     const renderer = this.rendered.sequences[index];
     assert(renderer, 'every sequence has a renderer');
     return renderer;

@@ -1,5 +1,4 @@
 import { BatonError } from '@baton/contract';
-import { renderError } from '@baton/openai';
 import type { BatonConfig, Logger } from '@baton/runtime';
 import {
   type ArgumentsHost,
@@ -10,6 +9,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, LOGGER } from '../tokens';
+import { renderErrorAt } from './error-renderer';
 import { methodsOf } from './known-paths';
 
 /** Turns whatever was thrown on the way to an answer into the dialect's own error. */
@@ -25,7 +25,7 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.errorOf(exception, request.url);
     if (reply.raw.headersSent || reply.raw.destroyed) return;
-    const { status, headers, body } = renderError(error, this.config.dialect);
+    const { status, headers, body } = renderErrorAt(request.url, error, this.config.dialect);
     if (error.code === 'method_not_allowed') {
       void reply.header('allow', methodsOf(request.url)?.join(', ') ?? '');
     }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { BatonError } from '@baton/contract';
-import { type Dialect, renderError } from '@baton/openai';
+import type { Dialect } from '@baton/openai';
+import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
@@ -27,7 +28,11 @@ export class HttpAnswer {
   }
 
   sendError(error: BatonError): void {
-    const { status, headers, body } = renderError(error, this.options.dialect);
+    const { status, headers, body } = renderErrorAt(
+      this.response.req.url,
+      error,
+      this.options.dialect,
+    );
     this.send(status, headers, body);
   }
 

@@ -5,6 +5,7 @@ const KNOWN_PATHS: readonly { readonly path: RegExp; readonly methods: readonly 
     path: /^\/(v1\/embeddings|pooling|classify|(v1\/)?score|(v[12]\/)?rerank)$/,
     methods: ['POST'],
   },
+  { path: /^\/v1\/messages(\/count_tokens)?$/, methods: ['POST'] },
   { path: /^\/(tokenize|detokenize)$/, methods: ['POST'] },
   { path: /^\/tokenizer_info$/, methods: ['GET'] },
   { path: /^\/v1\/models(\/.+)?$/, methods: ['GET'] },

@@ -1,0 +1,14 @@
+import type { BatonError } from '@baton/contract';
+import { type Dialect, renderError, type RenderedError, renderMessageError } from '@baton/openai';
+
+const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;
+
+/** A failure in the shape that clients of this path read. */
+export function renderErrorAt(
+  url: string | undefined,
+  error: BatonError,
+  dialect: Dialect,
+): RenderedError {
+  const path = url?.split('?', 1)[0] ?? '';
+  return MESSAGES.test(path) ? renderMessageError(error, dialect) : renderError(error, dialect);
+}

@@ -1,0 +1,30 @@
+import type { BatonError } from '@baton/contract';
+import { asciiJson } from '@baton/text';
+import { renderError, type RenderedError } from '../errors/render-error';
+import type { Dialect } from '../limits';
+import { isObject } from '../request/shapes';
+
+/** Anthropic's names of failures by HTTP status; others of 400 to 499 are invalid requests, the rest `api_error`. */
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+};
+
+/** Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names of types in that shape. */
+export function renderMessageError(error: BatonError, dialect: Dialect): RenderedError {
+  const rendered = renderError(error, dialect);
+  const plain: unknown = JSON.parse(rendered.body);
+  const found = isObject(plain) ? plain['error'] : undefined;
+  if (!isObject(found)) return rendered;
+  const type = dialect === 'vllm' ? found['type'] : anthropicType(rendered.status);
+  const body = asciiJson({ type: 'error', error: { type, message: found['message'] } });
+  return { ...rendered, body };
+}
+
+function anthropicType(status: number): string {
+  return TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+}

@@ -1,0 +1,145 @@
+import { Is, Within } from '../request/rules';
+import { anyOf, BOOLEAN, INTEGER, listOf, NUMBER, OBJECT, recordOf, TEXT } from '../request/shapes';
+
+/** vLLM's VLLM_MAX_STOP_STRINGS. */
+const MAX_STOP_SEQUENCES = 4;
+const ROLES: readonly string[] = ['user', 'assistant', 'system'];
+const CHOICES: readonly string[] = ['auto', 'any', 'tool', 'none'];
+const THINKING: readonly string[] = ['enabled', 'disabled', 'adaptive'];
+
+const BLOCK = recordOf({ type: { shape: TEXT, isRequired: true } });
+const TEXT_BLOCK = recordOf({
+  type: { shape: TEXT, isRequired: true },
+  text: { shape: TEXT, isRequired: true },
+});
+const CONTENT = anyOf(TEXT, listOf(BLOCK));
+
+const MESSAGE = recordOf({
+  role: { shape: TEXT, isRequired: true },
+  content: { shape: CONTENT, isRequired: true },
+});
+
+const TOOL = recordOf({
+  type: { shape: TEXT },
+  name: { shape: TEXT, isRequired: true },
+  description: { shape: TEXT },
+  input_schema: { shape: OBJECT },
+  strict: { shape: BOOLEAN },
+});
+
+export type Block = Readonly<Record<string, unknown>> & { readonly type: string };
+
+export interface MessageField {
+  readonly role: string;
+  readonly content: string | readonly Block[];
+}
+
+export interface ToolField {
+  readonly type?: string | null;
+  readonly name: string;
+  readonly description?: string | null;
+  readonly input_schema?: Readonly<Record<string, unknown>> | null;
+  readonly strict?: boolean | null;
+}
+
+/** Body of POST /v1/messages/count_tokens, and what it has in common with that of /v1/messages. */
+export class CountTokensDto {
+  @Is(TEXT)
+  model?: string | null;
+
+  @Is(listOf(MESSAGE), { isRequired: true })
+  @Within((value: readonly MessageField[]) => {
+    if (value.length === 0) return { message: 'messages: at least one message is required' };
+    const wrong = value.findIndex(({ role }) => !ROLES.includes(role));
+    return wrong === -1
+      ? undefined
+      : { message: `messages.${wrong}.role: Input should be 'user', 'assistant' or 'system'` };
+  })
+  messages!: readonly MessageField[];
+
+  @Is(anyOf(TEXT, listOf(TEXT_BLOCK)))
+  system?: string | readonly { readonly text: string }[] | null;
+
+  @Is(listOf(TOOL))
+  tools?: readonly ToolField[] | null;
+
+  @Is(
+    recordOf({
+      type: { shape: TEXT, isRequired: true },
+      name: { shape: TEXT },
+      disable_parallel_tool_use: { shape: BOOLEAN },
+    }),
+  )
+  @Within((value: { readonly type: string; readonly name?: string | null }) => {
+    if (!CHOICES.includes(value.type)) {
+      return { message: "tool_choice.type: Input should be 'auto', 'any', 'tool' or 'none'" };
+    }
+    return value.type === 'tool' && typeof value.name !== 'string'
+      ? { message: 'tool_choice.tool.name: Field required' }
+      : undefined;
+  })
+  tool_choice?: {
+    readonly type: 'auto' | 'any' | 'tool' | 'none';
+    readonly name?: string | null;
+    readonly disable_parallel_tool_use?: boolean | null;
+  } | null;
+
+  @Is(recordOf({ type: { shape: TEXT, isRequired: true }, budget_tokens: { shape: INTEGER } }))
+  @Within((value: { readonly type: string; readonly budget_tokens?: number | null }) => {
+    if (!THINKING.includes(value.type)) {
+      return { message: "thinking.type: Input should be 'enabled', 'disabled' or 'adaptive'" };
+    }
+    return (value.budget_tokens ?? 1) >= 1
+      ? undefined
+      : { message: 'thinking.budget_tokens: Input should be greater than or equal to 1' };
+  })
+  thinking?: {
+    readonly type: 'enabled' | 'disabled' | 'adaptive';
+    readonly budget_tokens?: number | null;
+  } | null;
+}
+
+/** Body of POST /v1/messages. What is not listed is accepted and ignored. */
+export class MessagesDto extends CountTokensDto {
+  @Is(INTEGER, { isRequired: true })
+  @Within((value: number) =>
+    value >= 1 ? undefined : { message: 'max_tokens: Input should be greater than 0' },
+  )
+  max_tokens!: number;
+
+  @Is(listOf(TEXT, MAX_STOP_SEQUENCES))
+  stop_sequences?: readonly string[] | null;
+
+  @Is(BOOLEAN)
+  stream?: boolean | null;
+
+  @Is(NUMBER)
+  temperature?: number | null;
+
+  @Is(NUMBER)
+  top_p?: number | null;
+
+  @Is(INTEGER)
+  top_k?: number | null;
+
+  @Is(recordOf({ user_id: { shape: TEXT } }))
+  metadata?: { readonly user_id?: string | null } | null;
+
+  @Is(
+    recordOf({
+      effort: { shape: TEXT },
+      format: {
+        shape: recordOf({ type: { shape: TEXT, isRequired: true }, schema: { shape: OBJECT } }),
+      },
+    }),
+  )
+  @Within((value: { readonly format?: { readonly type: string } | null }) =>
+    (value.format?.type ?? 'json_schema') === 'json_schema'
+      ? undefined
+      : { message: "output_config.format.type: Input should be 'json_schema'" },
+  )
+  output_config?: {
+    readonly effort?: string | null;
+    readonly format?: { readonly schema?: Readonly<Record<string, unknown>> | null } | null;
+  } | null;
+}
