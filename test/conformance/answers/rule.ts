@@ -1,0 +1,34 @@
+import type { Dialect, Endpoint } from '@baton/openai';
+import type { Observed } from './observed';
+
+/** Where a rule is looked at. */
+export interface Path {
+  readonly endpoint: Endpoint;
+  readonly dialect: Dialect;
+  readonly isStreamed: boolean;
+}
+
+/** Something that holds wherever it is asked for. */
+export interface Rule {
+  readonly name: string;
+  /** Both unless said. */
+  readonly endpoints?: readonly Endpoint[];
+  /** Both unless said: some answers cannot be streamed. */
+  readonly modes?: readonly ('streamed' | 'whole')[];
+  /** Fields of the request besides the prompt. */
+  readonly body: object | ((endpoint: Endpoint) => object);
+  /** `plain` is the answer to the same prompt without the fields. */
+  readonly check: (seen: Observed, path: Path, plain: Observed) => void;
+}
+
+export const PROMPT = 'Tell me how runners hand over a baton.';
+
+/** A request with everything that a plain one needs. */
+export function requestBody(rule: Pick<Rule, 'body'>, { endpoint, isStreamed }: Path): object {
+  const own = typeof rule.body === 'function' ? rule.body(endpoint) : rule.body;
+  const prompt =
+    endpoint === 'chat' ? { messages: [{ role: 'user', content: PROMPT }] } : { prompt: PROMPT };
+  const stream = isStreamed ? { stream: true, stream_options: { include_usage: true } } : {};
+  const quiet = endpoint === 'chat' ? { reasoning_effort: 'none' } : {};
+  return { ...prompt, ...quiet, max_tokens: 40, ignore_eos: true, ...stream, ...own };
+}
