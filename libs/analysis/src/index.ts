@@ -1,3 +1,13 @@
+export { comparedLatencies, compareRuns } from './comparison';
+export type {
+  ComparedLatencies,
+  ComparedLatency,
+  ComparedRate,
+  ComparedRuns,
+  Comparison,
+  ErrorPercent,
+  RecordedRun,
+} from './comparison';
 export { cumulativeShare, cumulativeShareOfGaps } from './cumulative-share';
 export type { CumulativeShare } from './cumulative-share';
 export { distributionOf, distributionOfGaps, quantile } from './distribution';

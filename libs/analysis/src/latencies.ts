@@ -12,8 +12,15 @@ export interface Latencies {
 
 const COMPLETED = outcomeCode('completed');
 
-/** Sorts what the log has measured; the definitions are those of vLLM's benchmark. */
-export function latenciesOf(log: RequestLog): Latencies {
+/**
+ * Sorts what the log has measured; the definitions are those of vLLM's benchmark.
+ *
+ * @param isCounted  which of the completed requests are meant; left out: all
+ */
+export function latenciesOf(
+  log: RequestLog,
+  isCounted: (row: number) => boolean = () => true,
+): Latencies {
   const ttftUs = new Float64Array(log.count);
   const tpotUs = new Float64Array(log.count);
   const e2elUs = new Float64Array(log.count);
@@ -21,6 +28,7 @@ export function latenciesOf(log: RequestLog): Latencies {
   let spread = 0;
   for (let row = 0; row < log.count; row++) {
     if (log.outcome[row] !== COMPLETED || log.firstTokenUs[row] === NEVER) continue;
+    if (!isCounted(row)) continue;
     const arrivalUs = log.arrivalUs[row]!;
     ttftUs[measured] = log.firstTokenUs[row]! - arrivalUs;
     e2elUs[measured++] = log.finishUs[row]! - arrivalUs;
