@@ -107,7 +107,8 @@ export class Pairs {
     const seat = this.seats[index]!;
     const endUs = seat.engine.beginStep(this.nowUs);
     if (endUs === undefined) seat.endUs = Infinity;
-    else this.expectEnd(index, this.isPrefill(index) ? endUs : seat.engine.extendStep(Infinity));
+    else
+      this.expectEnd(index, this.isPrefill(index) ? endUs : seat.engine.extendStep(Infinity, true));
   }
 
   private expectEnd(index: number, endUs: Micros): void {
@@ -133,7 +134,7 @@ export class Pairs {
     if (seat.endUs !== Infinity) seat.engine.cutStep(this.nowUs);
     this.targetHandles[row] = this.submit(index, row, 'remote-prefill');
     this.reserve(index);
-    if (seat.endUs !== Infinity) this.expectEnd(index, seat.engine.extendStep(Infinity));
+    if (seat.endUs !== Infinity) this.expectEnd(index, seat.engine.extendStep(Infinity, true));
   }
 
   private reserve(index: number): void {

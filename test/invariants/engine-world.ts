@@ -2,8 +2,8 @@ import { Engine, type SequenceHandle, type StepFacts } from '@baton/engine';
 import { assert, mix, type Micros } from '@baton/kernel';
 import { specOf, type Scenario } from './engine-scenario';
 
-/** How far a step may be extended: never, as far as it goes, or to arbitrary instants. */
-export type Pace = 'single' | 'leap' | 'short-leap';
+/** How far a step may be extended: never, as far as it goes, to arbitrary instants, or as far as it goes but where somebody gets its first token. */
+export type Pace = 'single' | 'leap' | 'short-leap' | 'calm-leap';
 
 interface Happening {
   readonly atUs: Micros;
@@ -15,6 +15,9 @@ interface Happening {
 export interface Story {
   readonly log: string[];
   readonly boundariesUs: Micros[];
+  /** By visit. */
+  readonly scheduledUs: Record<number, Micros>;
+  readonly firstTokensUs: Record<number, Micros>;
 }
 
 const STEPS_MAX = 100_000;
@@ -24,10 +27,12 @@ const STEPS_MAX = 100_000;
  * that tokens come once and in order, that time moves, that somebody always moves, and lets the engine audit itself.
  */
 export class EngineWorld {
-  readonly story: Story = { log: [], boundariesUs: [] };
+  readonly story: Story = { log: [], boundariesUs: [], firstTokensUs: {}, scheduledUs: {} };
   readonly engine: Engine;
   private readonly happenings: Happening[] = [];
   private readonly idOf = new Map<SequenceHandle, number>();
+  /** Also of those that have ended, until their handle is lent to others. */
+  private readonly lastIdOf = new Map<SequenceHandle, number>();
   private readonly tokens = new Map<number, number>();
   private readonly ends = new Map<number, string>();
   private nowUs: Micros = 0;
@@ -87,11 +92,12 @@ export class EngineWorld {
     this.endUs = this.engine.beginStep(this.nowUs);
     if (this.endUs === undefined) return;
     assert(this.endUs > this.nowUs, 'a step takes time');
-    if (this.pace !== 'single') this.endUs = this.engine.extendStep(this.horizonUs());
+    if (this.pace !== 'single')
+      this.endUs = this.engine.extendStep(this.horizonUs(), this.pace !== 'calm-leap');
   }
 
   private horizonUs(): Micros {
-    if (this.pace === 'leap') return Infinity;
+    if (this.pace !== 'short-leap') return Infinity;
     return this.nowUs + (mix(this.nowUs, 7) % 4_000);
   }
 
@@ -108,10 +114,19 @@ export class EngineWorld {
   private endSequences(facts: StepFacts): void {
     const ids = (handles: readonly SequenceHandle[]) => handles.map((h) => this.idOf.get(h));
     const { scheduled, firstTokens, held, finished, preempted, rejected } = facts;
-    const lists = [scheduled, firstTokens, held, finished, preempted, rejected].map(ids);
+    for (const handle of scheduled)
+      this.story.scheduledUs[this.lastIdOf.get(handle)!] = facts.startUs;
+    const lists = [held, finished, preempted, rejected].map(ids);
     if (lists.some((list) => list.length > 0)) this.note('step', lists);
     for (const handle of facts.emitted) this.countTokens(handle);
-    for (const handle of firstTokens) assert(this.tokensOf(handle) === 1, 'a first token is one');
+    for (const handle of firstTokens) {
+      const id = this.lastIdOf.get(handle)!;
+      assert(this.story.firstTokensUs[id] === undefined, 'a first token comes once');
+      this.story.firstTokensUs[id] = this.engine.boundaryUs(1);
+      const given = this.tokensOf(handle);
+      const isFirst = given === undefined || given === this.engine.tokensInStep(handle);
+      assert(isFirst, 'a first token has none before it');
+    }
     for (const handle of finished) this.finish(handle);
     for (const handle of held) this.hold(handle);
     for (const handle of rejected) this.reject(handle);
@@ -137,6 +152,7 @@ export class EngineWorld {
     const { handle } = admission;
     assert(!this.idOf.has(handle), 'a handle in use was given out again');
     this.idOf.set(handle, id);
+    this.lastIdOf.set(handle, id);
     const { abortAfterUs } = this.scenario.visits[id]!;
     if (abortAfterUs !== undefined) this.plan(this.nowUs + abortAfterUs, () => this.abort(id));
   }

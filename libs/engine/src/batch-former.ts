@@ -35,6 +35,8 @@ type Outcome = 'admitted' | 'rejected' | 'no-budget' | 'no-room';
 export class BatchFormer {
   /** Running sequences whose prompt is not in KV yet, in order of admission. */
   readonly prefilling: Sequence[] = [];
+  /** Sequences whose KV came from elsewhere and that the batch formed last let in: they decode from their first step on. */
+  readonly joined: Sequence[] = [];
   /** Prompt tokens of the batch that was formed last. */
   chunkTokens = 0;
   /** Time for which the batch that was formed last loads KV from host memory. */
@@ -87,6 +89,7 @@ export class BatchFormer {
     const { decode, queue } = this.parts;
     this.chunkTokens = 0;
     this.loadUs = 0;
+    truncate(this.joined, 0);
     this.hasPreempted = false;
     this.growDecoding();
     this.continuePrompts();
@@ -274,21 +277,27 @@ export class BatchFormer {
   }
 
   private run(seq: Sequence, start: number, tokens: number): void {
-    const { queue, record, blocks } = this.parts;
+    const { queue, record, blocks, decode, draftTokens } = this.parts;
     queue.remove(seq);
     if (!seq.wasScheduled) {
       seq.wasScheduled = true;
       if (seq.state === 'waiting') seq.cachedTokens = start;
       record.scheduled.push(seq.handle);
     }
-    seq.state = 'prefilling';
     seq.rank = this.admissions++;
+    if (seq.hostTokens > 0) this.loadFromHost(seq);
+    // Its one token makes it a decode like the others; drafts only begin behind that token.
+    if (seq.state === 'ready' && draftTokens === 0) {
+      decode.join(seq);
+      this.joined.push(seq);
+      return;
+    }
+    seq.state = 'prefilling';
     seq.computed = start;
     seq.chunk = tokens;
     this.chunkTokens += tokens;
     this.prefilling.push(seq);
     blocks.publish(seq, start + tokens);
-    if (seq.hostTokens > 0) this.loadFromHost(seq);
   }
 
   private loadFromHost(seq: Sequence): void {

@@ -43,7 +43,7 @@ export class DecodeSet {
     return first === undefined ? Infinity : first.finishAt - this.steps;
   }
 
-  /** Takes in a sequence with its blocks exactly as many as its computed tokens need. */
+  /** Takes in a sequence that has the blocks for its computed tokens, and in a step that has begun for one more. */
   join(seq: Sequence): void {
     seq.state = 'decoding';
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;

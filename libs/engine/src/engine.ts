@@ -170,8 +170,8 @@ export class Engine implements EnginePort {
     return this.runner.begin(startUs);
   }
 
-  extendStep(untilUs: Micros): Micros {
-    return this.runner.extend(untilUs);
+  extendStep(untilUs: Micros, withFirstTokens = false): Micros {
+    return this.runner.extend(untilUs, withFirstTokens);
   }
 
   cutStep(atUs: Micros): Micros {

@@ -36,6 +36,11 @@ export class StepRecord implements StepFacts {
     return emitting;
   }
 
+  /** Whether somebody was sent away when the batch was formed, or before, in one that came to nothing. */
+  get hasDismissed(): boolean {
+    return this.rejected.length + this.preempted.length > 0;
+  }
+
   clear(): void {
     this.isRead = false;
     if (this.finished.length > 0) this.version = -1;

@@ -30,10 +30,13 @@ export class StepRunner {
   private ahead = 0;
   /** Steps since `startUs` that are done, when an extended step was cut. */
   private done = 0;
+  /** The jitter of a first token follows from its being the last that was given. */
+  private readonly hasJitter: boolean;
   /** Whether the boundaries of the step under way follow from the timeline. */
   private isLaid = false;
 
   constructor(private readonly parts: StepRunnerParts) {
+    this.hasJitter = parts.options.stepTime.tokenJitterUs !== undefined;
     this.timeline = new DecodeTimeline(parts.options.stepTime, parts.decode);
   }
 
@@ -61,11 +64,12 @@ export class StepRunner {
     return this.endUs;
   }
 
-  extend(untilUs: Micros): Micros {
+  extend(untilUs: Micros, withFirstTokens: boolean): Micros {
     assert(this.ahead === 1, 'only a single step under way is extended');
     const { decode, blocks, former, record } = this.parts;
-    const staysOne = !this.isLaid || former.mayAdmitNext || record.rejected.length > 0;
-    if (staysOne || this.endUs >= untilUs) return this.endUs;
+    const mayLeap = this.isLaid && !former.mayAdmitNext && !record.hasDismissed;
+    if (!mayLeap || this.endUs >= untilUs) return this.endUs;
+    if (former.joined.length > 0 && (this.hasJitter || !withFirstTokens)) return this.endUs;
     const { timeline } = this;
     let steps = Math.min(decode.stepsToFinish, timeline.stepsWithinLimit());
     if (untilUs !== Infinity) steps = Math.min(steps, timeline.stepsUntil(untilUs));
@@ -94,6 +98,7 @@ export class StepRunner {
     accounts.generatedTokens += decode.size;
     if (speculation !== undefined) speculation.giveBursts(decode, accounts);
     accounts.steps++;
+    this.noteFirstTokens();
     this.ahead = 0;
     this.done++;
     record.isRead = true;
@@ -120,7 +125,17 @@ export class StepRunner {
     decode.advanceAndGrow(steps);
     accounts.generatedTokens += steps * decode.size;
     accounts.steps += steps;
+    this.noteFirstTokens();
     this.done += steps;
+  }
+
+  /** When the first of the steps is done: who was let in got its first token, unless it was aborted before. */
+  private noteFirstTokens(): void {
+    if (this.done > 0) return;
+    const { former, record } = this.parts;
+    for (const seq of former.joined) {
+      if (seq.state === 'decoding') record.firstTokens.push(seq.handle);
+    }
   }
 
   private setAhead(steps: number): void {
@@ -131,7 +146,8 @@ export class StepRunner {
   private isPureDecode(): boolean {
     const { former, speculation } = this.parts;
     // The contexts of bursts follow no line.
-    return speculation === undefined && former.chunkTokens === 0 && this.warmupFactor() === 1;
+    if (speculation !== undefined || former.loadUs > 0) return false;
+    return former.chunkTokens === 0 && this.warmupFactor() === 1;
   }
 
   private timedEndUs(startUs: Micros): Micros {

@@ -105,7 +105,7 @@ export interface StepFacts {
   readonly scheduled: readonly SequenceHandle[];
   /** Sequences that got tokens in this step: `tokensInStep(handle)` of them, the last of index `tokenIndex(handle)`. */
   readonly emitted: readonly SequenceHandle[];
-  /** Those of `emitted` that got their first token. */
+  /** Sequences that got their first token, at the end of the first of these steps (`boundaryUs(1)`); some may have been aborted since. */
   readonly firstTokens: readonly SequenceHandle[];
   /** `prefill-and-hold` sequences whose prompt is done: their blocks are held until `releaseHeld`. */
   readonly held: readonly SequenceHandle[];
@@ -151,7 +151,7 @@ export interface EnginePort {
   submit(spec: SequenceSpec): Admission;
   /**
    * Reserves the blocks of the next `remote-prefill` sequence in scheduling order, sharing what the prefix cache holds. Undefined when none waits
-   * or the next one has no room yet: ask again after every step, abort and release.
+   * or the next one has no room yet: ask again after every step, abort, release and arrival of KV.
    */
   reserveNext(): Reservation | undefined;
   /** The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot; its last prompt token is computed again. */
@@ -173,8 +173,11 @@ export interface EnginePort {
    * are all counts of `snapshot`; what the other calls say about sequences is that of the first step until `endStep`. `StepFacts.emitted` then names
    * sequences that got `steps` tokens each. With speculation a step stays one step. Time: independent of the number of steps, but for the blocks that
    * they fill.
+   *
+   * A step that gives somebody its first token stays one, unless `withFirstTokens`: so a caller that does not say it learns of a first token, and of who
+   * was let in, when that happens.
    */
-  extendStep(untilUs: Micros): Micros;
+  extendStep(untilUs: Micros, withFirstTokens?: boolean): Micros;
   /**
    * Takes an extension back as far as the first boundary at or after `atUs` and returns that boundary: the step under way is then the single
    * step that was under way at `atUs`. Needed before any call that changes something while an extended step is under way.
