@@ -8,10 +8,15 @@ import { until } from '../../../apps/api/test/until';
 /** Prefill and decode apart, or one engine for both. */
 export type Layout = 'disaggregated' | 'aggregated';
 
-const LAYOUTS: Readonly<Record<Layout, { topology: string; roles: readonly Stage[] }>> = {
-  disaggregated: { topology: '1P1D', roles: ['prefill', 'decode'] },
-  aggregated: { topology: '1A', roles: ['aggregated'] },
+const LAYOUTS: Readonly<Record<Layout, LayoutOptions>> = {
+  disaggregated: { topology: '1P1D', engines: { prefill: 1, decode: 1 } },
+  aggregated: { topology: '1A', engines: { aggregated: 1 } },
 };
+
+interface LayoutOptions {
+  readonly topology: string;
+  readonly engines: Readonly<Partial<Record<Stage, number>>>;
+}
 
 /** A front with real engines behind it, all in this process, hundreds of times faster than life. */
 export class LiveCluster {
@@ -19,7 +24,7 @@ export class LiveCluster {
     readonly dialect: Dialect,
     readonly layout: Layout,
     readonly fixture: ApiFixture,
-    private readonly stops: readonly (() => Promise<void>)[],
+    private readonly engines: { readonly hosts: WorkerHosts; readonly transport: Transport },
   ) {}
 
   static async open(
@@ -27,7 +32,7 @@ export class LiveCluster {
     layout: Layout,
     more: Partial<BatonConfig> = {},
   ): Promise<LiveCluster> {
-    const { topology, roles } = LAYOUTS[layout];
+    const { topology, engines } = LAYOUTS[layout];
     const config = defaultConfig({
       topology,
       dialect,
@@ -39,17 +44,10 @@ export class LiveCluster {
     });
     const fixture = await ApiFixture.start({ config, engines: [] });
     const log = createLogger({ name: 'engines', level: 'silent' });
-    const stops: (() => Promise<void>)[] = [];
-    for (const role of roles) {
-      const transport: Transport = attachInProcess(fixture.hub);
-      const hosts = await WorkerHosts.start({ config, role, engines: 1, transport, log });
-      stops.push(async () => {
-        await hosts.stop(0);
-        await transport.close();
-      });
-    }
+    const transport: Transport = attachInProcess(fixture.hub);
+    const hosts = await WorkerHosts.start({ config, engines, transport, log });
     await until(async () => (await fetch(`${fixture.api.url}/health/ready`)).ok);
-    return new LiveCluster(dialect, layout, fixture, stops);
+    return new LiveCluster(dialect, layout, fixture, { hosts, transport });
   }
 
   get url(): string {
@@ -57,7 +55,8 @@ export class LiveCluster {
   }
 
   async close(): Promise<void> {
-    for (const stop of this.stops) await stop();
+    await this.engines.hosts.stop(0);
+    await this.engines.transport.close();
     await this.fixture.stop();
   }
 }
