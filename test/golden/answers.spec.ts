@@ -6,11 +6,12 @@ import {
   type GenerationRequest,
   parseChat,
   parseCompletion,
+  planSequence,
   renderError,
   renderFinal,
   StreamedAnswer,
 } from '@baton/openai';
-import { defaultTokenizer, type OutputPlan, planOutput } from '@baton/text';
+import { defaultTokenizer, type OutputPlan } from '@baton/text';
 import { describe, it } from 'vitest';
 import { expectGolden } from './golden-file';
 
@@ -46,6 +47,47 @@ const CASES: readonly Case[] = [
   { name: 'echo', fields: { echo: true, max_tokens: 2 } },
   { name: 'token-ids', fields: { return_token_ids: true, max_tokens: 2 } },
   { name: 'error', fields: { max_tokens: 2 }, failure: new BatonError('kv_load_failed') },
+  { name: 'json-object', fields: { response_format: { type: 'json_object' } } },
+  { name: 'choice', fields: { structured_outputs: { choice: ['é1', 'é2'] } } },
+  { name: 'service-tier', fields: { max_tokens: 2, service_tier: 'auto' } },
+];
+
+const TOOLS = [
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
+  },
+];
+const named = { type: 'function', function: { name: 'get_weather' } };
+
+const CHAT_CASES: readonly Case[] = [
+  { name: 'tool-call', fields: { tools: TOOLS, tool_choice: named, max_tokens: 200 } },
+  { name: 'tool-calls', fields: { tools: TOOLS, tool_choice: 'required', max_tokens: 200 } },
+  {
+    name: 'tool-call-logprobs',
+    fields: { tools: TOOLS, tool_choice: named, logprobs: true, return_token_ids: true },
+  },
+  { name: 'tool-call-length', fields: { tools: TOOLS, tool_choice: named, max_tokens: 18 } },
+  {
+    name: 'function-call',
+    fields: { functions: [TOOLS[0]!.function], function_call: { name: 'get_weather' } },
+  },
+  { name: 'reasoning', fields: { reasoning_effort: 'low', stop: [' t'] } },
+  {
+    name: 'reasoning-hidden',
+    fields: { reasoning_effort: 'low', include_reasoning: false, return_token_ids: true },
+  },
+  {
+    name: 'reasoning-tool-call',
+    fields: { reasoning_effort: 'minimal', tools: TOOLS, tool_choice: named, max_tokens: 200 },
+  },
+];
+
+const COMPLETIONS_CASES: readonly Case[] = [
+  { name: 'best-of', fields: { n: 2, best_of: 4, stream: false, max_tokens: 3 } },
 ];
 
 const MESSAGES = [
@@ -54,7 +96,13 @@ const MESSAGES = [
 ];
 
 function requestOf(dialect: Dialect, endpoint: Endpoint, one: Case): GenerationRequest {
-  const limits = { dialect, tokenizer, models: ['golden'], maxModelLen: 8192 };
+  const limits = {
+    dialect,
+    tokenizer,
+    models: ['golden'],
+    maxModelLen: 8192,
+    isReasoning: one.name.startsWith('reasoning'),
+  };
   const fields = endpoint === 'chat' ? { ...one.fields, ...one.chatFields } : one.fields;
   const body = { max_tokens: 64, stream: true, ...fields };
   return endpoint === 'chat'
@@ -63,22 +111,9 @@ function requestOf(dialect: Dialect, endpoint: Endpoint, one: Case): GenerationR
 }
 
 function plansOf(request: GenerationRequest): OutputPlan[] {
-  const [prompt] = request.prompts;
-  return Array.from({ length: request.choices }, (_, choice) =>
-    planOutput({
-      tokenizer,
-      promptIds: prompt?.ids ?? [],
-      model: request.model,
-      seed: 0,
-      choice,
-      maxTokens: prompt?.maxTokens ?? 1,
-      minTokens: request.minTokens,
-      ignoreEos: request.ignoreEos,
-      stop: request.stop,
-      stopTokenIds: request.stopTokenIds,
-      includeStop: request.includeStop,
-      lengthModel: () => 12,
-    }),
+  const context = { tokenizer, seed: 0, lengthModel: () => 12 };
+  return Array.from({ length: request.choices }, (_, index) =>
+    planSequence(request, { index }, context),
   );
 }
 
@@ -102,14 +137,16 @@ describe.each(['openai', 'vllm'] as const)('%s', (dialect) => {
       systemFingerprint: dialect === 'vllm' ? 'vllm-0.27.0-3f2a9c1b' : 'fp_3f2a9c1b04',
     };
 
-    it.each(CASES)('$name, streamed', (one) => {
+    const cases = [...CASES, ...(endpoint === 'chat' ? CHAT_CASES : COMPLETIONS_CASES)];
+
+    it.each(cases.filter(({ fields }) => fields['stream'] !== false))('$name, streamed', (one) => {
       const request = requestOf(dialect, endpoint, one);
       const plans = plansOf(request);
       const answer = new StreamedAnswer(request, head, plans, options);
       expectGolden(`${dialect}-${endpoint}-${one.name}.sse.txt`, streamOf(answer, plans, one));
     });
 
-    it.each(CASES)('$name, whole', (one) => {
+    it.each(cases)('$name, whole', (one) => {
       const request = requestOf(dialect, endpoint, one);
       const results = plansOf(request).map((plan) => {
         return { plan, reason: plan.endReason, count: plan.count };

@@ -2,7 +2,7 @@ import { RandomStream } from '@baton/kernel';
 import type { StructuredText } from './structured/structured-text';
 
 /** More calls than this are never made at once. */
-const MAX_CALLS = 8;
+const MAX_CALLS = 4;
 
 /** A function that may be called. */
 export interface OfferedTool {

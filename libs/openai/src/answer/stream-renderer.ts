@@ -131,8 +131,7 @@ export class StreamRenderer {
   private chunks(deltas: readonly RawJson[], finish?: FinishFacts): string {
     const { index } = this.sequence;
     const { finishesApart } = this.shape;
-    const needsOne =
-      finish !== undefined ? !finishesApart : this.request.returnTokenIds && !finishesApart;
+    const needsOne = !finishesApart && (finish !== undefined || this.hasUnshownIds());
     const all = deltas.length === 0 && needsOne ? ['{}'] : deltas;
     const last = all.length - 1;
     const frames = all.map((delta, i) => {
@@ -144,6 +143,11 @@ export class StreamRenderer {
       frames.push(this.shape.finish(index, this.facts(finish)));
     }
     return frames.join('');
+  }
+
+  private hasUnshownIds(): boolean {
+    if (!this.request.returnTokenIds) return false;
+    return this.reported.ids(this.sequence.plan, this.firstUnshown, this.received).length > 0;
   }
 
   private segmentDeltas(): SegmentDeltas {

@@ -86,9 +86,7 @@ describe('messages', () => {
   it('may leave the last one open for the answer to go on with', () => {
     const open = [...messages, { role: 'assistant', content: 'Well,' }];
     const body = { messages: open, continue_final_message: true };
-    expect(promptOf(body)).toBe(
-      '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nWell,',
-    );
+    expect(promptOf(body)).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nWell,');
     expect(refusal({ ...body, add_generation_prompt: true }).message).toContain('Cannot set both');
   });
 
@@ -106,7 +104,9 @@ describe('messages', () => {
     expect(idsOf({ messages: withParts(image, audio) })).toHaveLength(plain + 2 * breaks + 57);
     expect(idsOf({ messages: withParts(image) })).toEqual(idsOf({ messages: withParts(image) }));
     const other = { type: 'image_url', image_url: 'https://example.com/a.png' };
-    expect(idsOf({ messages: withParts(other) })).not.toEqual(idsOf({ messages: withParts(image) }));
+    expect(idsOf({ messages: withParts(other) })).not.toEqual(
+      idsOf({ messages: withParts(image) }),
+    );
     const empty = { type: 'image_url', image_url: {} };
     expect(() => parse({ messages: withParts(empty) }, able)).toThrow('an address or data');
   });

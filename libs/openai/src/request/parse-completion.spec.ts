@@ -185,7 +185,13 @@ describe('types', () => {
   });
 
   it('of fields that nobody knows do not matter', () => {
-    const ignored = { guided_json: {}, guided_regex: 'a', foo: [1], vllm_xargs: { a: 1 }, metadata: 7 };
+    const ignored = {
+      guided_json: {},
+      guided_regex: 'a',
+      foo: [1],
+      vllm_xargs: { a: 1 },
+      metadata: 7,
+    };
     expect(parse({ prompt: 'x', ...ignored })).toEqual(parse({ prompt: 'x' }));
   });
 

@@ -1,0 +1,174 @@
+import { BatonError } from '@baton/contract';
+import { defaultTokenizer } from '@baton/text';
+import { describe, expect, it } from 'vitest';
+import type { RequestLimits } from '../limits';
+import { parseChat } from './parse-chat';
+
+const tokenizer = defaultTokenizer();
+const limits: RequestLimits = { dialect: 'openai', tokenizer, models: ['m'], maxModelLen: 4096 };
+const messages = [{ role: 'user', content: 'Hi' }];
+const parse = (body: object, more: Partial<RequestLimits> = {}) =>
+  parseChat({ messages, ...body }, { ...limits, ...more });
+
+function refusal(body: object, more: Partial<RequestLimits> = {}): BatonError {
+  try {
+    parse(body, more);
+  } catch (error) {
+    if (error instanceof BatonError) return error;
+    throw error;
+  }
+  return expect.fail(`accepted: ${JSON.stringify(body)}`);
+}
+
+const tool = (name: string, parameters?: object) => ({
+  type: 'function',
+  function: { name, ...(parameters === undefined ? {} : { parameters }) },
+});
+const tools = [tool('a'), tool('b', { type: 'object', properties: { x: { type: 'integer' } } })];
+const named = (name: string) => ({ type: 'function', function: { name } });
+const allowed = (mode: string, ...names: string[]) => ({
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: names.map(named) },
+});
+
+function summary(body: object, more: Partial<RequestLimits> = {}) {
+  const { tools: offer, calls } = parse(body, more);
+  return {
+    names: offer?.tools.map(({ name }) => name),
+    isRequired: offer?.isRequired,
+    isParallel: offer?.isParallel,
+    ...calls,
+  };
+}
+
+describe('tool_choice', () => {
+  const usual = { isParallel: true, kind: 'tools', finishReason: 'tool_calls' };
+
+  it.each([
+    [{}, { names: ['a', 'b'], isRequired: false, ...usual }],
+    [{ tool_choice: 'auto' }, { names: ['a', 'b'], isRequired: false, ...usual }],
+    [{ tool_choice: 'required' }, { names: ['a', 'b'], isRequired: true, ...usual }],
+    [{ parallel_tool_calls: false }, { isParallel: false }],
+    [
+      { tool_choice: named('b') },
+      { names: ['b'], isRequired: true, isParallel: false, finishReason: 'stop' },
+    ],
+    [{ tool_choice: allowed('auto', 'a') }, { names: ['a'], isRequired: false, ...usual }],
+    [{ tool_choice: allowed('required', 'b') }, { names: ['b'], isRequired: true, ...usual }],
+  ])('%j says which tools are called', (body, expected) => {
+    expect(summary({ tools, ...body })).toMatchObject(expected);
+  });
+
+  it('none calls nothing, and tells the model of the tools all the same', () => {
+    const request = parse({ tools, tool_choice: 'none' });
+    expect(request.tools).toBeUndefined();
+    expect(tokenizer.decode(request.prompts[0]!.ids)).toContain('"name":"a"');
+  });
+
+  it('auto answers in text after the result of a tool', () => {
+    const asked = {
+      role: 'assistant',
+      tool_calls: [{ id: 'c', function: { name: 'a', arguments: '{}' } }],
+    };
+    const result = { role: 'tool', tool_call_id: 'c', content: '5' };
+    const chanceOf = (body: object, more: Partial<RequestLimits> = {}): number | undefined =>
+      parse({ tools, ...body }, more).tools?.callProbability;
+    expect(chanceOf({})).toBe(0.5);
+    expect(chanceOf({}, { toolCallProbability: 1 })).toBe(1);
+    expect(chanceOf({ messages: [...messages, asked, result] }, { toolCallProbability: 1 })).toBe(
+      0,
+    );
+  });
+
+  it.each([
+    [{ tools, tool_choice: 'maybe' }, 'tool_choice', 'Invalid value for `tool_choice`: maybe!'],
+    [{ tools, tool_choice: {} }, 'tool_choice', 'Invalid value'],
+    [{ tools, tool_choice: named('c') }, 'tool_choice', 'does not match any'],
+    [{ tools, tool_choice: allowed('auto', 'c') }, 'tool_choice', 'does not match any'],
+    [{ tools, tool_choice: allowed('none', 'a') }, 'tool_choice', 'Invalid value'],
+    [{ tools, tool_choice: allowed('auto') }, 'tool_choice', 'Invalid value'],
+    [{ tool_choice: 'auto' }, 'tool_choice', 'When using `tool_choice`, `tools` must be set.'],
+    [{ tools: [] }, 'tools', '`tools` must not be an empty array.'],
+    [
+      { tools: [{ type: 'web_search', function: { name: 'x' } }] },
+      'tools[0].type',
+      "must be 'function'",
+    ],
+    [{ tools: [tool('no spaces')] }, 'tools[0].function.name', 'letters, digits'],
+    [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'at most 128'],
+  ])('%# of bad ones is refused', (body, param, message) => {
+    const error = refusal(body);
+    expect(error).toMatchObject({ code: 'invalid_value', param });
+    expect(error.message).toContain(message);
+  });
+
+  it.each([
+    [{ tools: 'x' }, 'tools'],
+    [{ tools: [5] }, 'tools[0]'],
+    [{ tools: [{ type: 'function' }] }, 'tools[0].function'],
+    [{ tools: [{ function: {} }] }, 'tools[0].function.name'],
+    [{ tools: [tool('a')], tool_choice: 5 }, 'tool_choice'],
+    [{ tools: [tool('a')], parallel_tool_calls: 1 }, 'parallel_tool_calls'],
+    [{ tools: [{ function: { name: 'a', parameters: [] } }] }, 'tools[0].function.parameters'],
+  ])('%j has the wrong shape', (body, param) => {
+    expect(refusal(body)).toMatchObject({ code: 'invalid_type', param });
+  });
+
+  it('leaves names and numbers of tools free in the vllm dialect', () => {
+    const many = Array.from({ length: 200 }, (_, i) => tool(`any name ${i}`));
+    expect(parse({ tools: many }, { dialect: 'vllm' }).tools?.tools).toHaveLength(200);
+  });
+});
+
+describe('parameters of a function', () => {
+  it('give arguments that are an object of what is described', () => {
+    const [, described] = parse({ tools }).tools!.tools;
+    for (let seed = 0; seed < 30; seed++) {
+      const json = described!.arguments.write(seed, { ease: 2 });
+      expect(json).toMatch(/^\{("x": -?\d+)?\}$/);
+    }
+    const [bare] = parse({ tools }).tools!.tools;
+    expect(bare!.arguments.write(1, { ease: 3 })).toBe('{}');
+  });
+
+  it('that cannot be met are refused with their place', () => {
+    const impossible = tool('a', {
+      type: 'object',
+      properties: { x: { type: 'integer', minimum: 5, maximum: 4 } },
+      required: ['x'],
+    });
+    const error = refusal({ tools: [impossible] });
+    expect(error.param).toBe('tools[0].function.parameters');
+    expect(error.message).toContain("Invalid schema for function 'a'");
+    expect(error.message).toContain("'/properties/x'");
+    expect(refusal({ tools: [tool('a', { type: 'string' })] }).param).toBe(
+      'tools[0].function.parameters',
+    );
+  });
+});
+
+describe('functions and function_call', () => {
+  const functions = [{ name: 'a' }, { name: 'b' }];
+
+  it.each([
+    [{}, { names: ['a', 'b'], isRequired: false, finishReason: 'function_call' }],
+    [{ function_call: 'none' }, { names: undefined }],
+    [{ function_call: { name: 'b' } }, { names: ['b'], isRequired: true, finishReason: 'stop' }],
+  ])('%j work as tools, one at a time', (body, expected) => {
+    const found = summary({ functions, ...body });
+    expect(found).toMatchObject({ kind: 'function', ...expected });
+    expect(found.isParallel ?? false).toBe(false);
+  });
+
+  it.each([
+    [{ functions, function_call: 'required' }, 'function_call'],
+    [{ functions, function_call: { name: 'c' } }, 'function_call'],
+    [{ functions, function_call: {} }, 'function_call'],
+    [{ function_call: 'auto' }, 'function_call'],
+    [{ functions, tools }, 'functions'],
+    [{ functions: [{ name: 'no spaces' }] }, 'functions[0].name'],
+    [{ functions: [{ name: 'a', parameters: { type: 'nonsense' } }] }, 'functions[0].parameters'],
+  ])('%j is refused', (body, param) => {
+    expect(refusal(body)).toMatchObject({ code: 'invalid_value', param });
+  });
+});
