@@ -5,6 +5,8 @@ export { htmlReport } from './html/page';
 export { chartSvg } from './html/svg';
 export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
 export type { TracedSteps, TraceParts } from './run/chrome-trace';
+export type { ComparisonReport } from './run/comparison-sections';
+export { consoleComparison } from './run/console-comparison';
 export { consoleSummary } from './run/console-summary';
 export { requestCsv } from './run/request-csv';
 export { runReport } from './run/run-report';

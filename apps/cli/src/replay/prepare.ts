@@ -1,3 +1,4 @@
+import type { RecordedRun } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
 import { parseTopology, TopologyError } from '@baton/placement';
 import {
@@ -13,6 +14,8 @@ import { poolOf, scenarioOf } from '../scenario/scenario-of';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { WorkloadFlags } from '../workload/workload-options';
 import { openProgress } from './progress';
+import { noteOnConfig } from './recorded-config';
+import { findRecording, type Recording, readRecordedRun } from './recording';
 import type { ReplayFlags } from './replay-flags';
 
 /** Everything that a replay depends on. */
@@ -20,6 +23,8 @@ export interface Prepared {
   readonly config: BatonConfig;
   readonly loaded: LoadedWorkload;
   readonly scenario: ClusterScenario;
+  /** What was measured of the same requests; undefined: nothing is compared. */
+  readonly recorded: RecordedRun | undefined;
   /** Sentences that the user should see. */
   readonly notes: readonly string[];
 }
@@ -30,23 +35,59 @@ export interface Prepared {
  * @throws UsageError, one sentence
  */
 export async function prepare(flags: ReplayFlags): Promise<Prepared> {
+  const recording = await findRecording(flags.workload);
   const resolved = resolveConfig({
     flags: flags.config,
     env: process.env,
     file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
+    recorded: recording?.header?.config,
   });
+  const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
   try {
     const maxModelLen = contextOf(resolved.config);
     const { config, loaded, notes } = await withWorkload(resolved, flags.workload, maxModelLen);
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const scenario = scenarioOf(config, loaded.workload, { leap, ...bound });
-    return { config, loaded, scenario, notes };
+    const compared = await recordedRun(flags, recording, loaded);
+    return {
+      ...{ config, loaded, scenario, recorded: compared.run },
+      notes: [...(asRecorded === undefined ? [] : [asRecorded]), ...notes, ...compared.notes],
+    };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
     throw error;
   }
 }
+
+/** Flags that let requests arrive otherwise than they did. */
+const RETIMING = [
+  ...(['arrivals', 'requestRate', 'rateScale', 'burstiness'] as const),
+  ...(['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const),
+];
+
+/** The run that the replay is to be compared with, if there is one and it still is the same: by itself when the trace is a recording. */
+async function recordedRun(
+  { compare, workload: given, concurrency }: ReplayFlags,
+  recording: Recording | undefined,
+  { workload }: LoadedWorkload,
+): Promise<{ readonly run: RecordedRun | undefined; readonly notes: readonly string[] }> {
+  const isRetimed = concurrency !== undefined || RETIMING.some((flag) => given[flag] !== undefined);
+  const isWanted = compare ?? (recording?.header !== undefined && !isRetimed);
+  if (!isWanted) {
+    const isMissed = compare === undefined && recording?.header !== undefined;
+    return { run: undefined, notes: isMissed ? [NOT_COMPARED] : [] };
+  }
+  const run = recording && (await readRecordedRun(recording, workload));
+  if (run === undefined || run.seen.outcome.every((outcome) => outcome === 0)) {
+    if (compare === undefined) return { run: undefined, notes: [] };
+    throw new UsageError('--compare needs a trace that `baton up --record` wrote.');
+  }
+  return { run, notes: [] };
+}
+
+const NOT_COMPARED =
+  'Not compared with what was recorded, for requests arrive otherwise (--compare compares all the same).';
 
 /**
  * The workload that the flags ask for, for engines with a context of `maxModelLen` tokens, the configuration with the KV blocks that it comes in, and what the

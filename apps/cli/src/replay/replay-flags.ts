@@ -22,6 +22,8 @@ export interface ReplayFlags {
   /** Requests that clients have under way at most; undefined = no bound. */
   readonly concurrency: number | undefined;
   readonly leap: boolean;
+  /** Whether the run is laid beside the recorded one; undefined: where there is one. */
+  readonly compare: boolean | undefined;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
@@ -45,6 +47,8 @@ export function addReplayOptions(command: Command): void {
     '--slo <bounds>',
     'Objectives of each request, for example ttft=2s,tpot=50ms; also itl and e2el.',
   );
+  flag('--compare', 'Compare with what a trace says was measured (default: with a recording).');
+  flag('--no-compare', 'Do not compare.');
   flag('--json', 'Print the result as one JSON document.');
   flag('--out <dir>', 'Write summary.json, requests.csv and report.html into this folder.');
   flag('--perfetto', 'Write trace.json for ui.perfetto.dev too (needs --out).');
@@ -70,6 +74,7 @@ export function readReplayFlags(given: Flags): ReplayFlags {
     slo: readSlo(textOf(own['slo'])),
     concurrency: readConcurrency(textOf(own['concurrency'])),
     leap: own['leap'] !== false,
+    compare: typeof own['compare'] === 'boolean' ? own['compare'] : undefined,
     json: own['json'] === true,
     out,
     perfetto: own['perfetto'] === true,

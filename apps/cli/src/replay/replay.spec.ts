@@ -2,25 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runProgram } from '../program';
+import { type Answer, runCommand } from '../test-command';
 
-interface Answer {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function replay(...args: string[]): Promise<Answer> {
-  const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += String(text);
-      return true;
-    });
-  }
-  const exitCode = await runProgram(['replay', ...args]);
-  vi.restoreAllMocks();
-  return { exitCode, ...written };
+function replay(...args: string[]): Promise<Answer> {
+  return runCommand('replay', ...args);
 }
 
 const RANDOM = ['--dataset', 'random', '--num-prompts', '60', '--request-rate', '8'];

@@ -1,5 +1,12 @@
-import { type RunRecord, summarise, type Summary } from '@baton/analysis';
+import {
+  comparedLatencies,
+  compareRuns,
+  type RunRecord,
+  summarise,
+  type Summary,
+} from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
+import type { ComparisonReport } from '@baton/report';
 import { say } from '../say';
 import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
@@ -31,7 +38,7 @@ export async function replay(given: Flags): Promise<void> {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });
-  await tell({ prepared, flags, run, summary, steps });
+  await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });
 }
 
 async function timed(
@@ -51,25 +58,35 @@ async function timed(
   }
 }
 
+function comparedWith({ recorded }: Prepared, run: RunRecord): ComparisonReport | undefined {
+  if (recorded === undefined) return undefined;
+  const runs = { recorded, simulated: run };
+  const latencies = comparedLatencies(runs);
+  return { runs, latencies, comparison: compareRuns(runs, latencies) };
+}
+
 interface Outcome {
   readonly prepared: Prepared;
   readonly flags: ReplayFlags;
   readonly run: RunRecord;
   readonly summary: Summary;
   readonly steps: StepLog | undefined;
+  readonly compared: ComparisonReport | undefined;
 }
 
-async function tell({ prepared, flags, run, summary, steps }: Outcome): Promise<void> {
+async function tell(outcome: Outcome): Promise<void> {
+  const { prepared, flags, run, summary, steps, compared } = outcome;
   const { config, loaded } = prepared;
   const title = `Replay of ${loaded.source.name} on ${config.topology}`;
   const subtitle = `${config.model}, ${config.gpu}, ${summary.gpus} GPUs, seed ${config.seed}`;
-  if (flags.json) process.stdout.write(summaryJson(summary));
+  if (flags.json) process.stdout.write(summaryJson(summary, compared?.comparison));
   else {
-    const { consoleSummary } = await import('@baton/report');
+    const { consoleComparison, consoleSummary } = await import('@baton/report');
     process.stdout.write(consoleSummary(summary, `${title}: ${subtitle}`));
+    if (compared) process.stdout.write(consoleComparison(compared.comparison));
   }
   if (flags.out === undefined) return;
-  const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg };
+  const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg, compared };
   const names = await writeResultFiles(flags.out, { ...parts, steps: steps?.spans });
   say(`wrote ${names.join(', ')} into ${flags.out}`);
 }

@@ -3,8 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { RunRecord, Slo, Summary } from '@baton/analysis';
+import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/cluster';
+import type { ComparisonReport } from '@baton/report';
 import { Failure } from '../failure';
 
 export interface ResultParts {
@@ -15,6 +16,8 @@ export interface ResultParts {
   readonly subtitle: string;
   /** Steps for the trace; undefined = no trace is wanted. */
   readonly steps: readonly StepSpan[] | undefined;
+  /** The recorded run beside it; undefined = there is none. */
+  readonly compared: ComparisonReport | undefined;
   /** Whether charts are wanted as pictures too. */
   readonly svg: boolean;
 }
@@ -55,14 +58,18 @@ export async function writeFiles(
   }
 }
 
-export function summaryJson(summary: Summary): string {
-  return `${JSON.stringify(summary, null, 2)}\n`;
+/** What the wall clock wrote stands last. */
+export function summaryJson(summary: Summary, comparison?: Comparison): string {
+  const { wall_seconds, requests_per_wall_second, ...lasting } = summary;
+  const wall = { wall_seconds, requests_per_wall_second };
+  const compared = comparison === undefined ? {} : { comparison };
+  return `${JSON.stringify({ ...lasting, ...compared, ...wall }, null, 2)}\n`;
 }
 
 async function* contents(parts: ResultParts): AsyncGenerator<NamedContent> {
   const report = await import('@baton/report');
   const { run, summary, slo, steps } = parts;
-  yield ['summary.json', summaryJson(summary)];
+  yield ['summary.json', summaryJson(summary, parts.compared?.comparison)];
   yield ['requests.csv', report.requestCsv(run, slo)];
   const page = report.runReport({ ...parts, slo: slo ?? {} });
   yield ['report.html', report.htmlReport(page)];

@@ -48,6 +48,12 @@ export function latencySections(
   return [table(summary, slo), ...charts];
 }
 
+/** Whether ascending values are read more easily on a logarithmic axis. */
+export function isWide(ascending: readonly number[]): boolean {
+  const low = ascending[0] ?? 0;
+  return low > 0 && (ascending.at(-1) ?? 0) / low > WIDE;
+}
+
 /** Distributions by name, as they stand in a summary. */
 export function distributions(summary: Summary): Record<Objective, Distribution> {
   const { ttft_ms, tpot_ms, itl_ms, e2el_ms } = summary;
@@ -83,14 +89,12 @@ function chart(
   boundUs: number | undefined,
 ): LineChartSection {
   const xs = us.map(usToMs);
-  const low = xs[0] ?? 0;
-  const isWide = low > 0 && (xs.at(-1) ?? 0) / low > WIDE;
   const atMs = boundUs === undefined ? undefined : usToMs(boundUs);
   return {
     kind: 'lineChart',
     title,
     width: 'half',
-    x: { label: 'latency', unit: 'ms', scale: isWide ? 'log' : 'linear' },
+    x: { label: 'latency', unit: 'ms', scale: isWide(xs) ? 'log' : 'linear' },
     y: { label: '% at most', range: [0, 100] },
     xs,
     series: [{ name: 'share', values: shares.map((share) => share * 100), tone: 'prefill' }],

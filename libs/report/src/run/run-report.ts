@@ -1,5 +1,6 @@
 import { latenciesOf, type RunRecord, type Slo, type Summary } from '@baton/analysis';
 import type { ReportPage, Section } from '../sections';
+import { type ComparisonReport, comparisonSections } from './comparison-sections';
 import { engineSections } from './engine-sections';
 import { latencySections } from './latency-sections';
 import { loadSections } from './load-sections';
@@ -13,16 +14,19 @@ export interface RunReport {
   readonly slo: Slo;
   readonly title: string;
   readonly subtitle: string;
+  /** The recorded run that this one is compared with. */
+  readonly compared?: ComparisonReport | undefined;
 }
 
 /** The pages of one run. Nothing in it depends on the wall clock, so the same run gives the same bytes. */
 export function runReport(report: RunReport): ReportPage {
-  const { run, summary, slo, title, subtitle } = report;
+  const { run, summary, slo, title, subtitle, compared } = report;
   return {
     title,
     subtitle,
     sections: [
       headline(summary),
+      ...(compared === undefined ? [] : comparisonSections(compared)),
       ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
       ...loadSections(run, { summary, slo }),
       ...engineSections(run, summary),

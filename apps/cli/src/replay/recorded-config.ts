@@ -1,0 +1,16 @@
+import { flagName, isConfigKey, keyOf, type ResolvedConfig } from '@baton/runtime';
+import type { RecordingHeader } from '@baton/workload';
+
+/** Says whose configuration a replay has, and what of it was given another value. */
+export function noteOnConfig(
+  { version, config: recorded }: RecordingHeader,
+  { config, origins }: ResolvedConfig,
+): string {
+  const others = Object.entries(recorded).flatMap(([name, value]) => {
+    const key = keyOf(name);
+    if (!isConfigKey(key) || origins[key] === 'recording' || config[key] === value) return [];
+    return `${flagName(key)} ${String(config[key])} (recorded: ${String(value)})`;
+  });
+  const but = others.length === 0 ? '' : `, but ${others.join(', ')}`;
+  return `The configuration is that of the recording, by baton ${version}${but}.`;
+}

@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Comparison } from '@baton/analysis';
+import { defaultConfig, recordableConfig } from '@baton/runtime';
+import { recordingHeaderLine, traceLine } from '@baton/workload';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../program';
+
+interface Answer {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function replay(...args: string[]): Promise<Answer> {
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += String(text);
+      return true;
+    });
+  }
+  const exitCode = await runProgram(['replay', ...args]);
+  vi.restoreAllMocks();
+  return { exitCode, ...written };
+}
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-recorded-'));
+  path = join(folder, 'run.jsonl');
+  writeFileSync(path, recordingOf(20));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** One request a second, each alone: 100 ms to its first token, 10 ms a token after it. The cluster was twice as fast as time. */
+function recordingOf(requests: number): string {
+  const config = recordableConfig(
+    defaultConfig({
+      ...{ topology: '1A', speedup: 2, stepTime: 'constant' },
+      ...{ timeToFirstToken: 100, interTokenLatency: 10 },
+    }),
+  );
+  const header = { version: '0.1.0', startedUs: 0, host: 'here', pid: 1, config };
+  const rows = Array.from({ length: requests }, (_none, i) => {
+    const stamped = { firstTokenUs: 100_000, finishUs: 140_000 };
+    const tokens = { tokens: 5, cachedTokens: 0, transferredTokens: 0 };
+    return traceLine({
+      ...{ id: `r${i}`, arrivalUs: 7e6 + i * 1e6, promptTokens: 100, outputTokens: 5 },
+      measured: {
+        outcome: i === 3 ? 'aborted' : 'completed',
+        finishReason: i === 3 ? 'abort' : 'length',
+        ...tokens,
+        stamped,
+        seen: { firstTokenUs: 102_000, finishUs: 142_000 },
+        gapsUs: [[10_000, 4]],
+      },
+    });
+  });
+  return `${[recordingHeaderLine(header), ...rows.reverse()].join('\n')}\n`;
+}
+
+function resultOf({ stdout }: Answer): {
+  config: Record<string, unknown>;
+  comparison?: Comparison;
+} {
+  return JSON.parse(stdout) as { config: Record<string, unknown>; comparison?: Comparison };
+}
+
+describe('the replay of a recorded run', () => {
+  it('has its configuration and is compared with it', async () => {
+    const answer = await replay('--trace', path, '--json');
+    expect(answer.exitCode).toBe(0);
+    expect(answer.stderr).toBe(
+      'baton: The configuration is that of the recording, by baton 0.1.0.\n',
+    );
+    const { config, comparison } = resultOf(answer);
+    expect(config).toMatchObject({ topology: '1A', time_to_first_token: 100 });
+    expect(comparison).toMatchObject({
+      ...{ requests: 19, recorded_only: 0, simulated_only: 1, kept_up: true },
+      ttft_ms: {
+        ...{ recorded: { mean: 102 }, stamped: { mean: 100 }, simulated: { mean: 100 } },
+        error_percent: { mean: -1.96, p50: -1.96, p99: -1.96 },
+      },
+      tpot_ms: { recorded: { mean: 10 }, error_percent: { mean: 0, p99: 0 } },
+      itl_ms: { recorded: { mean: 10 }, stamped: null, error_percent: { mean: 0 } },
+      delivery_ms: { mean: 1 },
+    });
+    expect(Object.keys(resultOf(answer)).slice(-3)).toEqual([
+      'comparison',
+      'wall_seconds',
+      'requests_per_wall_second',
+    ]);
+  });
+
+  it('says what was given otherwise', async () => {
+    const answer = await replay('--trace', path, '--json', '--topology', '1P1D');
+    expect(answer.stderr).toContain('by baton 0.1.0, but --topology 1P1D (recorded: 1A).\n');
+    expect(resultOf(answer)).toMatchObject({ config: { topology: '1P1D' } });
+    expect(resultOf(answer).comparison?.ttft_ms.error_percent.mean).toBeGreaterThan(5);
+  });
+
+  it('tells of both in the table and in the report', async () => {
+    const out = join(folder, 'out');
+    const { stdout } = await replay('--trace', path, '--out', out);
+    expect(stdout).toMatch(/^TTFT mean +102 ms +100 ms +100 ms +-2\.0 %$/m);
+    expect(stdout).toContain('Over 19 requests, 1 more completed simulated only.');
+    const page = readFileSync(join(out, 'report.html'), 'utf8');
+    expect(page).toContain('Recorded against simulated');
+    expect(page).toContain('E2EL recorded and simulated');
+    const summary = readFileSync(join(out, 'summary.json'), 'utf8');
+    expect(JSON.parse(summary)).toHaveProperty('comparison');
+  });
+
+  it('is compared in part when only a part of it is replayed', async () => {
+    const answer = await replay('--trace', path, '--json', '--num-prompts', '3');
+    expect(resultOf(answer).comparison).toMatchObject({ requests: 3, simulated_only: 0 });
+  });
+
+  it.each([
+    ['with --no-compare', ['--no-compare'], false],
+    ['when requests arrive otherwise', ['--rate-scale', '2'], true],
+    ['when clients wait', ['--concurrency', '1'], true],
+  ])('is not compared %s', async (_when, flags, isSaid) => {
+    const answer = await replay('--trace', path, '--json', ...flags);
+    expect(resultOf(answer)).not.toHaveProperty('comparison');
+    const isNoted = answer.stderr.includes('for requests arrive otherwise');
+    expect(isNoted).toBe(isSaid && !flags.includes('--no-compare'));
+  });
+
+  it('is compared all the same on request', async () => {
+    const answer = await replay('--trace', path, '--json', '--rate-scale', '2', '--compare');
+    expect(resultOf(answer).comparison?.requests).toBe(19);
+  });
+
+  it('is compared without its first line on request, under a configuration of its own', async () => {
+    writeFileSync(path, recordingOf(5).split('\n').slice(1).join('\n'));
+    const plain = await replay('--trace', path, '--json');
+    expect(resultOf(plain)).not.toHaveProperty('comparison');
+    const compared = await replay('--trace', path, '--json', '--compare');
+    expect(resultOf(compared)).toMatchObject({
+      config: { topology: '2P2D' },
+      comparison: { requests: 4, delivery_ms: { mean: 2 } },
+    });
+  });
+
+  it.each([
+    [
+      'a trace in which nothing was measured',
+      '{"arrival_s":0,"prompt_tokens":1,"output_tokens":1}\n',
+    ],
+    ['a recording of nothing', recordingOf(0)],
+  ])('is not to be had from %s', async (_what, content) => {
+    writeFileSync(path, content);
+    const { exitCode, stderr } = await replay('--trace', path, '--compare');
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe('baton: --compare needs a trace that `baton up --record` wrote.\n');
+  });
+
+  it('of nothing is a replay of nothing', async () => {
+    writeFileSync(path, recordingOf(0));
+    const answer = await replay('--trace', path, '--json');
+    expect(resultOf(answer)).toMatchObject({ requests: 0 });
+    expect(resultOf(answer)).not.toHaveProperty('comparison');
+  });
+
+  it('refuses a broken line by its number', async () => {
+    writeFileSync(path, recordingOf(3).replace('"gaps_us":[[10000,4]]', '"gaps_us":[7]'));
+    const { exitCode, stderr } = await replay('--trace', path, '--json');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${path}:2: gaps_us holds 7, which is no pair`);
+  });
+});

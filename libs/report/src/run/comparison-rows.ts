@@ -1,0 +1,56 @@
+import type { ComparedRate, Comparison, Distribution } from '@baton/analysis';
+import { formatMs, formatNumber } from '../format-number';
+import { LATENCIES } from './latency-sections';
+
+/** Statistics of which both runs are told side by side. */
+const STATISTICS = ['mean', 'p50', 'p99'] as const satisfies readonly (keyof Distribution)[];
+
+export const COMPARISON_COLUMNS = ['', 'recorded', 'stamped', 'simulated', 'error'].map(
+  (name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }),
+);
+
+/** A line per figure: as recorded, as the engines stamped it, as simulated, and the error of that. */
+export function comparisonRows(comparison: Comparison): string[][] {
+  const latencies = LATENCIES.flatMap(([name, short]) => {
+    const { recorded, stamped, simulated, error_percent } = comparison[`${name}_ms`];
+    return STATISTICS.map((statistic) => [
+      `${short} ${statistic}`,
+      formatMs(recorded[statistic]),
+      stamped === null ? '' : formatMs(stamped[statistic]),
+      formatMs(simulated[statistic]),
+      formatError(error_percent[statistic]),
+    ]);
+  });
+  return [
+    ...latencies,
+    rateRow('requests/s', comparison.request_rps),
+    rateRow('output tokens/s', comparison.output_tokens_per_second),
+  ];
+}
+
+/** Sentences: which requests are compared, and how well the machine kept up while they were recorded. */
+export function comparisonNotes(comparison: Comparison): readonly string[] {
+  const { requests, recorded_only, simulated_only, delivery_ms, kept_up } = comparison;
+  const others = [
+    [recorded_only, 'recorded'],
+    [simulated_only, 'simulated'],
+  ] as const;
+  const left = others
+    .filter(([count]) => count > 0)
+    .map(([count, where]) => `, ${formatNumber(count)} more completed ${where} only`);
+  const late = `${formatMs(delivery_ms.mean)} after their stamp (p99 ${formatMs(delivery_ms.p99)})`;
+  return [
+    `Over ${formatNumber(requests)} requests${left.join('')}.`,
+    `First tokens reached the API ${late}${kept_up ? '.' : ': the machine did not keep up.'}`,
+  ];
+}
+
+function rateRow(name: string, { recorded, simulated, error_percent }: ComparedRate): string[] {
+  return [name, formatNumber(recorded), '', formatNumber(simulated), formatError(error_percent)];
+}
+
+function formatError(percent: number | null): string {
+  if (percent === null) return formatNumber(null);
+  const rounded = Math.round(percent * 10) / 10;
+  return `${rounded > 0 ? '+' : ''}${rounded.toFixed(1)} %`;
+}
