@@ -4,26 +4,11 @@ import { join } from 'node:path';
 import type { Comparison } from '@baton/analysis';
 import { defaultConfig, recordableConfig } from '@baton/runtime';
 import { recordingHeaderLine, traceLine } from '@baton/workload';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runProgram } from '../program';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Answer, runCommand } from '../test-command';
 
-interface Answer {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function replay(...args: string[]): Promise<Answer> {
-  const written = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += String(text);
-      return true;
-    });
-  }
-  const exitCode = await runProgram(['replay', ...args]);
-  vi.restoreAllMocks();
-  return { exitCode, ...written };
+function replay(...args: string[]): Promise<Answer> {
+  return runCommand('replay', ...args);
 }
 
 let folder = '';
@@ -33,10 +18,7 @@ beforeEach(() => {
   path = join(folder, 'run.jsonl');
   writeFileSync(path, recordingOf(20));
 });
-afterEach(() => {
-  vi.restoreAllMocks();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** One request a second, each alone: 100 ms to its first token, 10 ms a token after it. The cluster was twice as fast as time. */
 function recordingOf(requests: number): string {
