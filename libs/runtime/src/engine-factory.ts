@@ -87,6 +87,8 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     maxModelLen: config.maxModelLen ?? placement.model.maxContext,
     longPrefillTokenThreshold: config.longPrefillTokenThreshold,
     enablePrefixCaching: config.enablePrefixCaching,
+    evictionPolicy: config.evictionPolicy,
+    ...hostTierOptions(config, placement),
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
     schedulingPolicy: config.schedulingPolicy,
@@ -98,6 +100,22 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
   };
+}
+
+function hostTierOptions(
+  config: BatonConfig,
+  { model, tp }: EnginePlacement,
+): Pick<EngineOptions, 'hostTier'> {
+  const { kvOffloadingSize: gib, kvOffloadingBandwidth, blockSize } = config;
+  if (gib === 0) return {};
+  const bytesPerBlock = kvBytesPerToken(model, tp) * blockSize;
+  const blocks = Math.floor((gib * 2 ** 30) / (bytesPerBlock * tp));
+  if (blocks === 0) {
+    throw new UsageError(
+      `kv_offloading_size (${gib} GiB) must hold at least one KV block, which takes ${bytesPerBlock * tp} bytes.`,
+    );
+  }
+  return { hostTier: { blocks, bytesPerBlock, bytesPerSecond: kvOffloadingBandwidth * 1e9 } };
 }
 
 function speculationOptions(config: BatonConfig): Pick<EngineOptions, 'speculation'> {

@@ -25,6 +25,19 @@ export const ENGINE = {
   enablePrefixCaching: toggle(true, {
     help: 'Share KV blocks of equal prompt prefixes and keep them for later requests.',
   }),
+  evictionPolicy: choice(['lru', 'fifo'], 'lru', {
+    help: 'Which unused KV block is given up first: the least recently used (as in vLLM), or the one filled first (fifo).',
+  }),
+  /** 0 = off. */
+  kvOffloadingSize: number(0, [0, 1e6], {
+    help: 'Host memory of one engine, all its GPUs together, that keeps KV blocks which the GPU gives up; 0 = off.',
+    unit: 'GiB',
+  }),
+  /** Default: PCIe 4.0 x16, four fifths of its 32 GB/s. */
+  kvOffloadingBandwidth: number(25, [0.001, 10_000], {
+    help: 'Rate at which one GPU loads KV from host memory, while its engine computes nothing.',
+    unit: 'GB/s',
+  }),
   globalCacheHitThreshold: number(0, [0, 1], {
     help: 'Least share of a prompt that the prefix cache must hold; a request with less ends at once with finish_reason cache_threshold. Its own cache_hit_threshold wins; prefill legs are exempt; 0 = off.',
   }),
