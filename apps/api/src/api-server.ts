@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { BatonConfig, EngineStarter, Logger } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -17,6 +17,8 @@ export interface ApiServerOptions extends ServerOptions {
   readonly config: BatonConfig;
   readonly transport: Transport;
   readonly log: Logger;
+  /** Who starts engines that are to join; unset: nobody. */
+  readonly starter?: EngineStarter | undefined;
 }
 
 /** A running front: where it listens, and how to end it. */
@@ -29,12 +31,13 @@ export class ApiServer {
   ) {}
 
   /** Resolves when it listens; engines may still be missing, which `/health/ready` says. */
-  static async start({ config, transport, log, ...server }: ApiServerOptions): Promise<ApiServer> {
+  static async start(options: ApiServerOptions): Promise<ApiServer> {
+    const { config, transport, log, starter, ...server } = options;
     const identity = {
       apiId: `api-${randomUUID().slice(0, 12)}`,
       startedAt: Math.floor(Date.now() / 1_000),
     };
-    const module = ApiModule.forRoot({ config, transport, logger: log, identity });
+    const module = ApiModule.forRoot({ config, transport, logger: log, identity, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
       module,
       createAdapter(config, server),

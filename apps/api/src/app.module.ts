@@ -2,14 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type BatonConfig,
   buildRouting,
+  type EngineStarter,
   type JobRouting,
   type Logger,
+  Membership,
   SystemWallClock,
 } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
+import { EnginesController } from './admin/engines.controller';
 import { AdmissionGate } from './admission/admission-gate';
 import { SloGate } from './admission/slo-gate';
 import { ApiLifecycle } from './api-lifecycle';
@@ -52,6 +55,8 @@ export interface ApiDependencies {
   readonly transport: Transport;
   readonly logger: Logger;
   readonly identity: ApiIdentity;
+  /** Unset: nobody here can start engines. */
+  readonly starter?: EngineStarter | undefined;
 }
 
 const PROVIDERS = [
@@ -93,11 +98,12 @@ const CONTROLLERS = [
 
 @Module({})
 export class ApiModule {
-  static forRoot({ config, transport, logger, identity }: ApiDependencies): DynamicModule {
+  static forRoot(dependencies: ApiDependencies): DynamicModule {
+    const { config, transport, logger, identity, starter } = dependencies;
     return {
       module: ApiModule,
       imports: [LoggerModule.forRoot(accessLog(logger))],
-      controllers: CONTROLLERS,
+      controllers: config.enableAdmin ? [...CONTROLLERS, EnginesController] : CONTROLLERS,
       providers: [
         ...PROVIDERS,
         { provide: CONFIG, useValue: config },
@@ -105,6 +111,7 @@ export class ApiModule {
         { provide: LOGGER, useValue: logger },
         { provide: API_IDENTITY, useValue: identity },
         { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
+        { provide: Membership, useFactory: () => new Membership({ config, transport, starter }) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],

@@ -1,14 +1,17 @@
-import { STAGES } from '@baton/contract';
+import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import {
   type BatonConfig,
+  ChangeSchedule,
   configFromEnv,
   createLogger,
   type Logger,
+  Membership,
   UsageError,
   WorkerHosts,
 } from '@baton/runtime';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
+import { SupervisorLink } from './admin/supervisor-link';
 import { ApiServer } from './api-server';
 
 interface Parts {
@@ -36,7 +39,8 @@ export async function runApi(): Promise<void> {
       process.once(signal, () => void end(parts));
     }
     log.info({ url: parts.server.url }, 'listening');
-    process.send?.({ kind: 'ready', role: 'api', url: parts.server.url });
+    const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
+    process.send?.(ready);
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${sentence}\n`);
@@ -48,26 +52,26 @@ export async function runApi(): Promise<void> {
 async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {
   const transport = await connectRedisTransport({ url: redis, prefix: config.redisPrefix });
   log.info({ broker: transport.description }, 'connected');
-  const server = await ApiServer.start({ config, transport, log });
+  const starter = SupervisorLink.ofThisProcess();
+  const server = await ApiServer.start({ config, transport, log, starter });
   return { server, log, close: () => transport.close() };
 }
 
 /** Front and engines in one process, over the in-process transport. */
 async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const hub = new InProcessHub();
-  const topology = parseTopology(config.topology);
-  const transports = STAGES.map(() => attachInProcess(hub));
-  const started = await Promise.all(
-    STAGES.map((role, i) => {
-      const transport = transports[i] ?? attachInProcess(hub);
-      return WorkerHosts.start({ config, role, engines: topology[role], transport, log });
-    }),
-  );
-  const front = attachInProcess(hub);
-  const server = await ApiServer.start({ config, transport: front, log });
+  const [front, back] = [attachInProcess(hub), attachInProcess(hub)];
+  const engines = parseTopology(config.topology);
+  const hosts = await WorkerHosts.start({ config, engines, transport: back, log });
+  const starter = { start: hosts.join.bind(hosts) };
+  const server = await ApiServer.start({ config, transport: front, log, starter });
+  const membership = server.app.get(Membership);
+  const schedule = new ChangeSchedule({ config, membership, say: (line) => log.info(line) });
+  void schedule.run();
   const close = async (): Promise<void> => {
-    await Promise.all(started.map((hosts) => hosts.stop()));
-    await Promise.all([front, ...transports].map((transport) => transport.close()));
+    schedule.stop();
+    await hosts.stop();
+    await Promise.all([front, back].map((transport) => transport.close()));
   };
   return { server, log, close };
 }

@@ -36,10 +36,15 @@ export class ClusterFixture {
       if (engines === 0) continue;
       const transport = attachInProcess(hub);
       transports.push(transport);
-      workers.set(role, await WorkerHosts.start({ config, role, engines, transport, log }));
+      const options = { config, engines: { [role]: engines }, transport, log };
+      workers.set(role, await WorkerHosts.start(options));
     }
     const front = attachInProcess(hub);
-    const api = await ApiServer.start({ config, transport: front, log });
+    const starter = {
+      start: (role: Stage, count: number) =>
+        (workers.get(role) ?? [...workers.values()][0])?.join(role, count) ?? Promise.resolve(),
+    };
+    const api = await ApiServer.start({ config, transport: front, log, starter });
     const cluster = new ClusterFixture(api, workers, front, transports);
     await cluster.untilKnown();
     return cluster;

@@ -63,6 +63,27 @@ export const ERRORS = {
     'model_not_found',
     'The model does not exist.',
   ),
+  engine_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    'engine_not_found',
+    'The engine does not exist.',
+  ),
+  engine_needed: entry(
+    409,
+    'Conflict',
+    'invalid_request_error',
+    'engine_needed',
+    'The engine is the last one of its role.',
+  ),
+  engine_leaving: entry(
+    409,
+    'Conflict',
+    'invalid_request_error',
+    'engine_leaving',
+    'The engine is leaving already.',
+  ),
   not_found: entry(404, 'Not Found', 'invalid_request_error', null, 'Not Found'),
   method_not_allowed: entry(
     405,
@@ -127,6 +148,16 @@ export const ERRORS = {
     'The message broker is out of memory. Please retry later.',
   ),
   no_engine: unavailable('no_engine', 'No engine of a needed stage is ready. Please retry later.'),
+  /** An order to leave was not obeyed in time. */
+  engine_silent: unavailable('engine_silent', 'The engine does not answer. Please retry later.'),
+  /** Roles that were started by hand have nobody who could start another. */
+  no_supervisor: entry(
+    501,
+    'NotImplementedError',
+    'server_error',
+    'no_supervisor',
+    'Nobody here can start engines: start one by hand with `baton up --role`.',
+  ),
   shutting_down: unavailable('shutting_down', 'The server is shutting down.'),
   /** The client read too slowly or left; seen in logs and metrics only. */
   slow_reader: entry(499, 'Client Closed Request', 'invalid_request_error', null, 'Slow reader.'),

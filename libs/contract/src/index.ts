@@ -6,4 +6,5 @@ export * from './job';
 export * from './kv-transfer-params';
 export * from './presence';
 export * from './remote-request-id';
+export * from './supervision';
 export * from './token-frame';

@@ -1,6 +1,6 @@
 import { type Micros, secondsToUs } from '@baton/kernel';
 import type { EngineRole } from './stage';
-import { canServe, MAX_ENGINES, type Topology } from './topology';
+import { MAX_ENGINES, type Topology } from './topology';
 
 /**
  * Something that happens to a cluster at an instant of its run, in simulated µs since its start. `join`: engines of the role start. `leave`: those
@@ -96,8 +96,8 @@ function roleOf(letter = ''): EngineRole {
 }
 
 /**
- * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and after each instant requests still find a way. An
- * engine that joins is ready `startupUs` later.
+ * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and each role keeps one that is, for what waits for it
+ * would wait for ever. An engine that joins is ready `startupUs` later.
  *
  * @throws ChangesError
  */
@@ -111,13 +111,10 @@ export function checkChanges(
   // What becomes ready at an instant can be told to leave at the same one.
   steps.sort((a, b) => a.atUs - b.atUs || b.delta - a.delta);
   for (const [i, { atUs, role, delta }] of steps.entries()) {
-    if (ready[role] + delta < 0) {
-      throw new ChangesError(
-        `At ${instant(atUs)} only ${ready[role]} ${role} engines would be ready, so ${-delta} cannot leave.`,
-      );
-    }
     ready[role] += delta;
-    if (steps[i + 1]?.atUs !== atUs) refuseUseless(ready, atUs);
+    const isLastOfInstant = steps[i + 1]?.atUs !== atUs;
+    if (delta < 0) refuseEmpty(ready[role], -delta, { atUs, role });
+    if (isLastOfInstant) refuseCrowd(ready, atUs);
   }
 }
 
@@ -136,15 +133,16 @@ function stepsOf(change: ScheduledChange, startupUs: Micros): Step[] {
   return [gone];
 }
 
-function refuseUseless(ready: Topology, atUs: Micros): void {
-  const { prefill, decode, aggregated } = ready;
-  if (prefill + decode + aggregated > MAX_ENGINES) {
-    throw new ChangesError(`After ${instant(atUs)} there would be over ${MAX_ENGINES} engines.`);
-  }
-  if (canServe(ready)) return;
+function refuseEmpty(left: number, leaving: number, { atUs, role }: Omit<Step, 'delta'>): void {
+  if (left > 0) return;
   throw new ChangesError(
-    `After ${instant(atUs)} nobody could serve a request: ${prefill} prefill, ${decode} decode and ${aggregated} aggregated engines would be ready.`,
+    `At ${instant(atUs)} ${leaving} of ${left + leaving} ${role} engines that are ready would go, and one must stay.`,
   );
+}
+
+function refuseCrowd({ prefill, decode, aggregated }: Topology, atUs: Micros): void {
+  if (prefill + decode + aggregated <= MAX_ENGINES) return;
+  throw new ChangesError(`After ${instant(atUs)} there would be over ${MAX_ENGINES} engines.`);
 }
 
 function instant(us: Micros): string {

@@ -14,7 +14,6 @@ export { retryAfterSeconds } from './retry-after';
 export { chooseRoute } from './route';
 export type { ClusterLoad, RouteChoice, StageLoad } from './route';
 export {
-  canServe,
   formatTopology,
   MAX_ENGINES,
   parseEngines,

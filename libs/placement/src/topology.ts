@@ -61,11 +61,6 @@ export function parseEngines(text: string): Topology {
   return topology;
 }
 
-/** Whether requests find a way through: from prefill to decode, or through an aggregated engine. */
-export function canServe({ prefill, decode, aggregated }: Topology): boolean {
-  return aggregated > 0 || (prefill > 0 && decode > 0);
-}
-
 /** The canonical spelling: prefill, decode, aggregated; roles without an engine are left out. */
 export function formatTopology(topology: Topology): string {
   const parts = [

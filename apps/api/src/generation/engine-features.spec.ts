@@ -27,8 +27,7 @@ class Setting {
     const log = createLogger({ name: 'engines', level: 'silent' });
     const hosts = await WorkerHosts.start({
       ...{ config, transport, log },
-      role: 'aggregated',
-      engines: 1,
+      engines: { aggregated: 1 },
     });
     await until(async () => (await fetch(`${fixture.api.url}/health/ready`)).ok);
     return new Setting(fixture, hosts, transport);

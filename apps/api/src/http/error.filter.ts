@@ -27,7 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.raw.headersSent || reply.raw.destroyed) return;
     const { status, headers, body } = renderErrorAt(request.url, error, this.config.dialect);
     if (error.code === 'method_not_allowed') {
-      void reply.header('allow', methodsOf(request.url)?.join(', ') ?? '');
+      void reply.header('allow', methodsOf(request.url, this.config)?.join(', ') ?? '');
     }
     if (error.code === 'shutting_down') void reply.header('connection', 'close');
     void reply.code(status).headers(headers).send(body);
@@ -38,7 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
     const status = exception instanceof HttpException ? exception.getStatus() : 500;
     switch (status) {
       case 404:
-        return new BatonError(methodsOf(url) ? 'method_not_allowed' : 'not_found');
+        return new BatonError(methodsOf(url, this.config) ? 'method_not_allowed' : 'not_found');
       case 413:
         return new BatonError('body_too_large');
       case 414:

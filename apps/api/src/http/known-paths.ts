@@ -1,5 +1,14 @@
+import type { BatonConfig } from '@baton/runtime';
+
+interface KnownPath {
+  readonly path: RegExp;
+  readonly methods: readonly string[];
+  /** Without this option nothing is served there. */
+  readonly needs?: 'enableAdmin';
+}
+
 /** Every path that is served, with its methods: what tells a wrong method from a wrong path. */
-const KNOWN_PATHS: readonly { readonly path: RegExp; readonly methods: readonly string[] }[] = [
+const KNOWN_PATHS: readonly KnownPath[] = [
   { path: /^\/v1\/(chat\/completions|completions)$/, methods: ['POST'] },
   {
     path: /^\/(v1\/embeddings|pooling|classify|(v1\/)?score|(v[12]\/)?rerank)$/,
@@ -11,10 +20,17 @@ const KNOWN_PATHS: readonly { readonly path: RegExp; readonly methods: readonly 
   { path: /^\/v1\/models(\/.+)?$/, methods: ['GET'] },
   { path: /^\/(health|health\/live|health\/ready|version|metrics)$/, methods: ['GET'] },
   { path: /^\/ping$/, methods: ['GET', 'POST'] },
+  { path: /^\/admin\/engines$/, methods: ['GET', 'POST'], needs: 'enableAdmin' },
+  { path: /^\/admin\/engines\/[^/]+$/, methods: ['DELETE'], needs: 'enableAdmin' },
+  { path: /^\/admin\/engines\/[^/]+\/role$/, methods: ['POST'], needs: 'enableAdmin' },
 ];
 
 /** The methods that `url` takes; undefined when nothing is served there. */
-export function methodsOf(url: string): readonly string[] | undefined {
+export function methodsOf(
+  url: string,
+  config: Pick<BatonConfig, 'enableAdmin'>,
+): readonly string[] | undefined {
   const path = url.split('?', 1)[0] ?? url;
-  return KNOWN_PATHS.find((known) => known.path.test(path))?.methods;
+  const isServed = ({ needs }: KnownPath): boolean => needs === undefined || config[needs];
+  return KNOWN_PATHS.find((known) => isServed(known) && known.path.test(path))?.methods;
 }

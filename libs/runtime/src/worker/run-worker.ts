@@ -1,4 +1,5 @@
-import type { Stage } from '@baton/contract';
+import type { ChildMessage, Stage } from '@baton/contract';
+import { formatTopology, parseEngines, TopologyError } from '@baton/placement';
 import { connectRedisTransport, type Transport } from '@baton/transport';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -10,7 +11,7 @@ import { engineSetup } from '../engine-factory';
 import { type WorkerProbe, workerProbe } from '../health/worker-probe';
 import { createLogger, type Logger } from '../logs/logger';
 import { cacheConfigLabels } from '../metrics/cache-config';
-import { WorkerHosts } from './worker-hosts';
+import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
 
 export interface WorkerProcessOptions {
   /** Roles that this app can play; the first when the configuration names none. */
@@ -23,9 +24,13 @@ interface Parts {
   readonly hosts: WorkerHosts;
   readonly transport: Transport;
   readonly log: Logger;
+  isEnding: boolean;
 }
 
-/** A worker process from its configuration (`configFromEnv`) to its end by a signal. Tells its parent `ready` once its engines are announced. */
+/**
+ * A worker process from its configuration (`configFromEnv`) to its end: by a signal, or when its last engine has left the cluster. Tells its parent
+ * `ready` once its engines are announced, and when they change.
+ */
 export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   try {
     const config = configFromEnv();
@@ -36,12 +41,25 @@ export async function runWorker(options: WorkerProcessOptions): Promise<void> {
     }
     const url = await parts.app.getUrl();
     parts.log.info({ url, engines: parts.hosts.hosts.length }, 'engines announced');
-    process.send?.({ kind: 'ready', role, url });
+    tell({ kind: 'ready', role, url });
+    parts.hosts.onChange(() => {
+      tell({ kind: 'engines', engines: formatTopology(parts.hosts.counts) });
+      if (parts.hosts.isEmpty) void end(parts);
+    });
   } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${sentence}\n`);
-    process.exit(error instanceof UsageError ? 2 : 1);
+    endWith(error);
   }
+}
+
+function tell(message: ChildMessage): void {
+  process.send?.(message);
+}
+
+function endWith(error: unknown): never {
+  const sentence = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${sentence}\n`);
+  const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
+  process.exit(isWrongUsage ? 2 : 1);
 }
 
 function roleOf(config: BatonConfig, roles: readonly Stage[]): Stage {
@@ -65,8 +83,9 @@ async function startParts(
   const { maxModelLen } = engineSetup(config, role).options;
   const log = createLogger({ name: process.env['BATON_PROCESS'] ?? role, level: config.logLevel });
   const transport = await connectRedisTransport({ url: redis, prefix });
-  const engines = config.enginesPerProcess;
-  const hosts = await WorkerHosts.start({ config, role, engines, transport, log });
+  // Another life of this process has what this one lacks.
+  const options = { config, transport, log, onFailure: endWith };
+  const hosts = await WorkerHosts.start({ ...options, engines: enginesOf(config, role) });
   const probe = workerProbe(() => hosts.presences(), cacheConfigLabels(config, maxModelLen));
   const app = await NestFactory.create<NestFastifyApplication>(
     module(probe),
@@ -74,10 +93,19 @@ async function startParts(
     { logger: false, abortOnError: false },
   );
   await app.listen({ host: config.workerHost, port: config.workerPort });
-  return { app, hosts, transport, log };
+  return { app, hosts, transport, log, isEnding: false };
 }
 
-async function end({ app, hosts, transport, log }: Parts): Promise<void> {
+/** Its configured role's, or those that it had when its last life ended. */
+function enginesOf(config: BatonConfig, role: Stage): WorkerHostsOptions['engines'] {
+  if (config.workerEngines !== undefined) return parseEngines(config.workerEngines);
+  return { [role]: config.enginesPerProcess };
+}
+
+async function end(parts: Parts): Promise<void> {
+  if (parts.isEnding) return;
+  parts.isEnding = true;
+  const { app, hosts, transport, log } = parts;
   log.info('draining');
   await hosts.stop();
   await app.close();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EnginePresence, MembershipOrder, Stage } from '@baton/contract';
+import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { LiveClock } from '../clock/live-clock';
 import { SystemWallClock, type WallClock } from '../clock/wall-clock';
@@ -17,15 +17,12 @@ import { StepLog } from './step-log';
 
 export interface WorkerHostsOptions {
   readonly config: BatonConfig;
-  readonly role: Stage;
-  /** Engines of this role in this process. */
-  readonly engines: number;
+  /** Engines of this process by role. */
+  readonly engines: Readonly<Partial<Record<Stage, number>>>;
   readonly transport: Transport;
   readonly log: Logger;
   /** The machine's by default. */
   readonly wall?: WallClock;
-  /** Called when engines begin to leave, have left, or changed their role. */
-  readonly onChange?: (hosts: WorkerHosts) => void;
   /** An engine that was to take another's place could not be started. By default it is logged. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -46,6 +43,8 @@ export class WorkerHosts {
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
   private readonly roles = new Map<Stage, Promise<RoleParts>>();
   private readonly wall: WallClock;
+  private listener: (() => void) | undefined;
+  private hasChanged = false;
   private isStopping = false;
 
   private constructor(
@@ -58,7 +57,7 @@ export class WorkerHosts {
   /** @throws UsageError when the configuration describes no engine that can be */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
     const hosts = new WorkerHosts(options, await StepLog.open(options.config, options.log));
-    await hosts.join(options.role, options.engines);
+    await Promise.all(STAGES.map((role) => hosts.join(role, options.engines[role] ?? 0)));
     return hosts;
   }
 
@@ -83,6 +82,12 @@ export class WorkerHosts {
   /** No engine is left, and none is to come. */
   get isEmpty(): boolean {
     return this.engines.size === 0;
+  }
+
+  /** Called whenever engines begin to leave, have left, or have changed their role; at once if that has happened by now. */
+  onChange(listener: () => void): void {
+    this.listener = listener;
+    if (this.hasChanged) listener();
   }
 
   presences(): EnginePresence[] {
@@ -169,13 +174,18 @@ export class WorkerHosts {
 
   /** Drains for as long as what runs takes. */
   private async replace(engine: EngineRanks, next: Stage | undefined): Promise<void> {
-    this.options.onChange?.(this);
+    this.tellChange();
     await engine.stop(Infinity);
     const parts = next === undefined ? undefined : await this.partsOf(next);
     this.engines.delete(engine);
     this.leaving.delete(engine);
     if (next !== undefined && parts !== undefined) await this.open(next, 1, parts);
-    this.options.onChange?.(this);
+    this.tellChange();
+  }
+
+  private tellChange(): void {
+    this.hasChanged = true;
+    this.listener?.();
   }
 
   private fail(error: unknown): void {

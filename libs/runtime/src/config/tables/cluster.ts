@@ -12,6 +12,23 @@ export const CLUSTER = {
     help: 'Run this one role in the foreground, to join others over the same Redis (needs --redis).',
     unset: 'the whole topology, supervised',
   }),
+  /** Who joins, leaves and changes the role, and when. */
+  changes: optionalText({
+    help: 'Engines that join, leave or change their role while the cluster runs, in simulated time since its start: 60s:+1D starts a decode engine, 120s:-1P lets a prefill engine go when it is empty, 180s:1P>D turns one into the other.',
+    like: '60s:+1D,120s:-1P,180s:1P>D',
+    unset: 'the topology stays',
+  }),
+  enableAdmin: toggle(false, {
+    help: 'Serve /admin/engines, by which engines are made to join, leave or change their role.',
+  }),
+  /** What a worker process is to host when it is started again after its engines have changed. */
+  workerEngines: optionalText({
+    help: 'Engines of this worker process by role, instead of engines_per_process of its role.',
+    pattern: /^(\d+[PDA])+$/,
+    like: '1P1D',
+    hidden: true,
+    unset: 'engines_per_process engines of the role',
+  }),
   /** Address the API listens on. */
   host: text('127.0.0.1', {
     help: 'Address the API listens on; 0.0.0.0 for every interface.',

@@ -1,0 +1,28 @@
+import { BatonError, type Stage, STAGES } from '@baton/contract';
+import { MAX_ENGINES } from '@baton/placement';
+
+/** The role that a request names. @throws BatonError `invalid_type`, `invalid_value` */
+export function roleOf(body: unknown): Stage {
+  const given = fieldsOf(body)['role'];
+  const role = STAGES.find((stage) => stage === given);
+  if (role !== undefined) return role;
+  const known = STAGES.map((stage) => `'${stage}'`).join(', ');
+  throw new BatonError('invalid_value', `role must be one of ${known}.`, 'role');
+}
+
+/** How many engines a request asks for; 1 unless it says so. @throws BatonError `invalid_type`, `invalid_value` */
+export function countOf(body: unknown): number {
+  const { count = 1 } = fieldsOf(body);
+  if (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MAX_ENGINES) {
+    return Number(count);
+  }
+  const message = `count must be an integer from 1 to ${MAX_ENGINES}.`;
+  throw new BatonError('invalid_value', message, 'count');
+}
+
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    return body as Record<string, unknown>;
+  }
+  throw new BatonError('invalid_type', 'The body must be a JSON object.');
+}
