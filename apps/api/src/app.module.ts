@@ -35,6 +35,9 @@ import { contextOf } from './http/request-context';
 import { MessagesController } from './messages/messages.controller';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
+import { DevController } from './operations/dev.controller';
+import { LoadController } from './operations/load.controller';
+import { Operator } from './operations/operator';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
@@ -72,6 +75,7 @@ const PROVIDERS = [
   KvCapacity,
   KvRelease,
   ModelCatalog,
+  Operator,
   PlacementMetrics,
   ProcessMetrics,
   ReaderWatch,
@@ -90,6 +94,7 @@ const CONTROLLERS = [
   GenerationController,
   MessagesController,
   ModelsController,
+  LoadController,
   PoolingController,
   TokenizeController,
   HealthController,
@@ -103,7 +108,11 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [LoggerModule.forRoot(accessLog(logger))],
-      controllers: config.enableAdmin ? [...CONTROLLERS, EnginesController] : CONTROLLERS,
+      controllers: [
+        ...CONTROLLERS,
+        ...(config.enableAdmin ? [EnginesController] : []),
+        ...(config.enableDevMode ? [DevController] : []),
+      ],
       providers: [
         ...PROVIDERS,
         { provide: CONFIG, useValue: config },

@@ -4,6 +4,7 @@ export * from './epoch';
 export * from './errors';
 export * from './job';
 export * from './kv-transfer-params';
+export * from './operation';
 export * from './presence';
 export * from './remote-request-id';
 export * from './supervision';

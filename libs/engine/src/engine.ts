@@ -165,6 +165,11 @@ export class Engine implements EnginePort {
     this.remove(seq);
   }
 
+  resetPrefixCache(andHost: boolean): boolean {
+    this.runner.assertMayChange();
+    return this.blocks.pool.forget(andHost);
+  }
+
   beginStep(startUs: Micros): Micros | undefined {
     this.table.recycle();
     return this.runner.begin(startUs);

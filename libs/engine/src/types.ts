@@ -161,6 +161,8 @@ export interface EnginePort {
   /** Ends a sequence in any state, held ones included. Idempotent only until the handle is used again: forget it afterwards. */
   abort(handle: SequenceHandle): void;
   releaseHeld(handle: SequenceHandle): void;
+  /** Forgets all cached prefixes, those in host memory too when `andHost`. False, with nothing changed, while any block is in use. */
+  resetPrefixCache(andHost: boolean): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when nothing can run now. When all that happens is that
    * sequences are rejected, the step is empty and takes 1 µs.

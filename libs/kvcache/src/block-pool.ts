@@ -157,6 +157,20 @@ export class BlockPool {
     list.clear();
   }
 
+  /**
+   * Forgets all content, so that nothing can be found; `andHost`: what host memory keeps, too.
+   *
+   * @returns false, with nothing changed, while any block is in use, as vLLM's pool does.
+   */
+  forget(andHost: boolean): boolean {
+    const { numBlocks, order } = this;
+    if (this.usedBlocks > 0) return false;
+    this.take(numBlocks);
+    order.freedPrivate(numBlocks);
+    if (andHost) this.host?.clear();
+    return true;
+  }
+
   /** Ids of the owner's blocks, which stay what they are until it releases them: private blocks get theirs now. */
   idsOf(list: BlockList): number[] {
     for (let i = 0; i < list.length; i++) {

@@ -45,6 +45,13 @@ export class RecentContents {
     this.order.append(place);
   }
 
+  /** Forgets everything. */
+  clear(): void {
+    this.places = Math.min(this.capacity, SMALLEST);
+    this.index = new HashedIndex(this.places);
+    this.order = new FreeList(this.places);
+  }
+
   /** All that is remembered, the least recently used first. For tests and audits: O(capacity). */
   toArray(): number[] {
     const hashes = this.order.toArray().map((place) => this.index.hashOf(place));

@@ -101,6 +101,10 @@ export const channels = {
   engine: (engineId: string): string => `engine:${engineId}`,
   /** All workers listen: JSON `{ requestIds: string[] }`. */
   aborts: 'aborts',
+  /** All workers and API processes listen: JSON `Operation`. */
+  operations: 'operations',
+  /** Who asked for one operation listens: JSON `OperationReply`. */
+  replies: (operationId: string): string => `replies:${operationId}`,
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',
 } as const;

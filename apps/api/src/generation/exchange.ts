@@ -17,6 +17,8 @@ export interface ExchangeTools {
 }
 
 export interface ExchangeOptions {
+  /** What the client knows it by: the answer's id and the request's. */
+  readonly names: readonly string[];
   /** Choices per prompt, for the metrics. */
   readonly choices: number;
   /** Ends the client's connection without a word. */
@@ -92,6 +94,20 @@ export class Exchange implements SequenceOwner {
     this.answer.fail(error);
   }
 
+  isNamed(name: string): boolean {
+    return this.options.names.includes(name);
+  }
+
+  /** Ends it early: the client gets what there is, with the finish reason `abort`. */
+  abort(): void {
+    if (this.isClosed) return;
+    for (const { index, received, isOver } of this.sequences) {
+      if (!isOver) this.answer.finish({ index, from: received, count: 0 }, 'abort');
+    }
+    this.close('abort');
+    this.answer.complete({ cachedTokens: this.cachedTokens, kvTransferParams: undefined });
+  }
+
   /** The client's connection closed. */
   clientLeft(): void {
     this.close('abort');
@@ -105,9 +121,13 @@ export class Exchange implements SequenceOwner {
 
   private complete(): void {
     const first = this.sequences[0];
-    const cachedTokens = this.sequences.reduce((sum, { cachedTokens: n }) => sum + n, 0);
     this.close('stop');
-    this.answer.complete({ cachedTokens, kvTransferParams: paramsOf(first?.tail) });
+    const kvTransferParams = paramsOf(first?.tail);
+    this.answer.complete({ cachedTokens: this.cachedTokens, kvTransferParams });
+  }
+
+  private get cachedTokens(): number {
+    return this.sequences.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
   }
 
   /** Lets go of all sequences; those that still run are aborted in the cluster. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { type AnswerHead, type GenerationRequest, planSequence } from '@baton/openai';
 import { chainBlockHashes } from '@baton/kernel';
@@ -25,6 +26,9 @@ import type { Route } from './route';
 import { KvCapacity } from './kv-capacity';
 import { KvRelease } from './kv-release';
 import { RoutePlanner } from './route-planner';
+
+/** How often it is looked whether requests have ended. */
+const SETTLED_CHECK_MS = 20;
 
 /** A checked request on its way in. */
 interface Admission {
@@ -89,6 +93,21 @@ export class GenerationService {
   /** No new requests from now on; those under way go on. */
   drain(): void {
     this.isDraining = true;
+  }
+
+  /** Ends these requests, or all, with what they have got so far. Returns how many. */
+  abort(names: readonly string[] | undefined): number {
+    const meant = [...this.live].filter(
+      (exchange) => names === undefined || names.some((name) => exchange.isNamed(name)),
+    );
+    for (const exchange of meant) exchange.abort();
+    return meant.length;
+  }
+
+  /** Resolves when all that is under way now has ended. */
+  async settled(): Promise<void> {
+    const before = [...this.live];
+    while (before.some((exchange) => this.live.has(exchange))) await delay(SETTLED_CHECK_MS);
   }
 
   /** Ends what is still under way. */
@@ -195,7 +214,8 @@ export class GenerationService {
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
     const exchange = new Exchange(this.tools, answer, {
       hangUp: () => response.destroy(),
-      choices: admission.asked.request.choices,
+      choices: asked.request.choices,
+      names: [head.id, call.requestId],
     });
     this.live.add(exchange);
     response.once('close', () => {

@@ -4,8 +4,12 @@ interface KnownPath {
   readonly path: RegExp;
   readonly methods: readonly string[];
   /** Without this option nothing is served there. */
-  readonly needs?: 'enableAdmin';
+  readonly needs?: 'enableAdmin' | 'enableDevMode';
 }
+
+const DEV_QUERIES = /^\/(server_info|is_sleeping|is_paused)$/;
+const DEV_ACTIONS =
+  /^\/(reset_(prefix|mm|encoder)_cache|sleep|wake_up|pause|resume|abort_requests)$/;
 
 /** Every path that is served, with its methods: what tells a wrong method from a wrong path. */
 const KNOWN_PATHS: readonly KnownPath[] = [
@@ -18,8 +22,10 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   { path: /^\/(tokenize|detokenize)$/, methods: ['POST'] },
   { path: /^\/tokenizer_info$/, methods: ['GET'] },
   { path: /^\/v1\/models(\/.+)?$/, methods: ['GET'] },
-  { path: /^\/(health|health\/live|health\/ready|version|metrics)$/, methods: ['GET'] },
+  { path: /^\/(health|health\/live|health\/ready|version|metrics|load)$/, methods: ['GET'] },
   { path: /^\/ping$/, methods: ['GET', 'POST'] },
+  { path: DEV_QUERIES, methods: ['GET'], needs: 'enableDevMode' },
+  { path: DEV_ACTIONS, methods: ['POST'], needs: 'enableDevMode' },
   { path: /^\/admin\/engines$/, methods: ['GET', 'POST'], needs: 'enableAdmin' },
   { path: /^\/admin\/engines\/[^/]+$/, methods: ['DELETE'], needs: 'enableAdmin' },
   { path: /^\/admin\/engines\/[^/]+\/role$/, methods: ['POST'], needs: 'enableAdmin' },
@@ -28,7 +34,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
 /** The methods that `url` takes; undefined when nothing is served there. */
 export function methodsOf(
   url: string,
-  config: Pick<BatonConfig, 'enableAdmin'>,
+  config: Pick<BatonConfig, 'enableAdmin' | 'enableDevMode'>,
 ): readonly string[] | undefined {
   const path = url.split('?', 1)[0] ?? url;
   const isServed = ({ needs }: KnownPath): boolean => needs === undefined || config[needs];

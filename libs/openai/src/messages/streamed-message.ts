@@ -19,7 +19,7 @@ import { renderMessageError } from './message-error';
 export class StreamedMessage {
   /** The one sequence of a message. */
   readonly sequences: readonly [this];
-  private readonly segments: readonly PlanSegment[];
+  private readonly segments: readonly Segment[];
   private current = 0;
   /** Of the current segment, once its first token is there. */
   private text: VisibleText | undefined;
@@ -31,8 +31,9 @@ export class StreamedMessage {
   constructor(private readonly context: MessageContext) {
     const { tokenIds, cut, segments } = context.plan;
     this.sequences = [this];
-    const all = { kind: 'content', from: 0, to: tokenIds.length, cut, name: '', call: 0 } as const;
-    this.segments = (segments ?? [all]).filter(({ from, to }) => from < to);
+    const all: Segment = { kind: 'content', from: 0, to: tokenIds.length, cut, name: '', call: 0 };
+    const parts: readonly Segment[] = segments ?? [all];
+    this.segments = parts.filter(({ from, to }) => from < to);
   }
 
   /** Once, together with the first token. */
@@ -94,7 +95,7 @@ export class StreamedMessage {
     return events;
   }
 
-  private enter(segment: PlanSegment): string {
+  private enter(segment: Segment): string {
     if (this.text !== undefined) return '';
     const { plan, options } = this.context;
     const { from, to, cut, kind } = segment;
@@ -105,7 +106,7 @@ export class StreamedMessage {
     return this.startBlock({ type: 'thinking', thinking: '', signature: '' });
   }
 
-  private show(segment: PlanSegment, { first, last, isOver }: Shown): string {
+  private show(segment: Segment, { first, last, isOver }: Shown): string {
     const text = this.text?.advance(first - segment.from, last - first, isOver) ?? '';
     const { kind } = segment;
     if (text === '' || kind === 'hidden' || kind === 'call') return '';
@@ -114,7 +115,7 @@ export class StreamedMessage {
   }
 
   /** A call opens its block when its name is whole; the arguments fill it. */
-  private leave(segment: PlanSegment, isWhole: boolean): string {
+  private leave(segment: Segment, isWhole: boolean): string {
     this.text = undefined;
     this.current += 1;
     const { kind, name, call } = segment;
@@ -129,7 +130,7 @@ export class StreamedMessage {
     return kind === 'content' || kind === 'arguments' ? this.endBlock() : '';
   }
 
-  private isShown({ kind }: PlanSegment): boolean {
+  private isShown({ kind }: Segment): boolean {
     const hidesReasoning = this.context.request.reasoning?.isShown === false;
     return kind === 'content' || kind === 'arguments' || (kind === 'reasoning' && !hidesReasoning);
   }
@@ -153,6 +154,9 @@ export class StreamedMessage {
     return eventOf('content_block_stop', { index });
   }
 }
+
+/** What a stream needs to know of a segment; a plan without any is one of content. */
+type Segment = Pick<PlanSegment, 'kind' | 'from' | 'to' | 'cut' | 'name' | 'call'>;
 
 interface Shown {
   readonly first: number;

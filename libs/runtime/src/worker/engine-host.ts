@@ -20,6 +20,7 @@ import { Intake } from './intake';
 import { LagWindow } from './lag-window';
 import { LoadBeacon } from './load-beacon';
 import { Mailbox } from './mailbox';
+import { Operations } from './operations';
 import { PrefillSide } from './prefill-side';
 import { PresenceBeacon } from './presence';
 import { Resender } from './resend';
@@ -78,6 +79,7 @@ export class EngineHost implements HostContext {
   private readonly lag = new LagWindow();
   private readonly endings: Endings;
   private readonly mailbox: Mailbox;
+  private readonly operations: Operations;
   private readonly prefill: PrefillSide;
   private readonly decode: DecodeSide;
   private readonly intake: Intake;
@@ -112,6 +114,7 @@ export class EngineHost implements HostContext {
     });
     this.loop = this.newLoop();
     this.mailbox = new Mailbox(this);
+    this.operations = new Operations(this);
     const letGo = (run: Run, why: LettingGo): void => this.letGo(run, why);
     this.endings = new Endings(this, { finished: this.finished, letGo });
     const { endings } = this;
@@ -139,6 +142,7 @@ export class EngineHost implements HostContext {
       onOrder: this.onOrder,
       onAborts: (requestIds) => this.onAborts(requestIds),
     });
+    await this.operations.open();
     await this.beacon.start();
     if (this.options.tellsLoad) this.load.start();
     this.sweep.start();
@@ -179,6 +183,7 @@ export class EngineHost implements HostContext {
     this.intake.pause();
     const told = this.beacon.enter('draining');
     this.load.tellNow();
+    this.loop.resume();
     await this.tolerate(told);
     await this.drain.run();
     this.loop.stop();
@@ -188,6 +193,7 @@ export class EngineHost implements HostContext {
     this.decode.stop();
     await this.tolerate(this.intake.close());
     await this.tolerate(this.mailbox.close());
+    await this.tolerate(this.operations.close());
     await this.tolerate(this.beacon.stop());
   }
 

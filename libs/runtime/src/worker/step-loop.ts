@@ -39,6 +39,7 @@ export class StepLoop {
   private freeSinceUs: Micros = 0;
   private isWakeDue = false;
   private isStopped = false;
+  private isPaused = false;
 
   constructor(private readonly options: StepLoopOptions) {
     this.backDatingUs = BACK_DATING_US * options.clock.speedup;
@@ -67,17 +68,32 @@ export class StepLoop {
     this.arrivals = [];
   }
 
+  /** Begins no step until `resume`; the one under way ends. What arrives waits. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  /** Goes on from now. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.freeSinceUs = Math.max(this.freeSinceUs, this.options.clock.nowUs());
+    const { freeSinceUs } = this;
+    if (!this.isStepping) this.guard(() => this.begin(this.startOfNext() ?? freeSinceUs));
+  }
+
   stop(): void {
     this.isStopped = true;
     this.reset();
   }
 
   private wake(): void {
-    if (this.isStepping || this.isWakeDue) return;
+    if (this.isStepping || this.isWakeDue || this.isPaused) return;
     this.isWakeDue = true;
     this.options.clock.wall.soon(() => {
       this.isWakeDue = false;
-      if (!this.isStepping) this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
+      if (this.isStepping || this.isPaused) return;
+      this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
     });
   }
 
@@ -129,7 +145,7 @@ export class StepLoop {
     onStep(endUs - this.stepStartUs, lateUs);
     onFacts(engine().endStep());
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    if (!this.isStepping) this.begin(this.startOfNext());
+    if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
   }
 
   private reAnchor(): void {

@@ -56,6 +56,10 @@ export const REQUESTS = {
     help: 'Requests that may wait for one stage over all API processes; beyond it 429 with Retry-After.',
     unit: 'requests',
   }),
+  enableDevMode: toggle(false, {
+    help: "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, /abort_requests, /reset_prefix_cache, /server_info.",
+    alsoEnv: ['VLLM_SERVER_DEV_MODE'],
+  }),
   enableRequestIdHeaders: toggle(false, {
     help: 'Answer with an X-Request-Id header.',
   }),

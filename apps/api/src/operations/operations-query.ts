@@ -1,0 +1,56 @@
+import { BatonError } from '@baton/contract';
+
+/** What happens to requests under way when the engines stop. */
+export type PauseMode = 'abort' | 'wait' | 'keep';
+
+export type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+const TRUE = new Set(['1', 'true', 'yes', 'on']);
+const FALSE = new Set(['0', 'false', 'no', 'off', '']);
+const MODES: readonly string[] = ['abort', 'wait', 'keep'];
+const LEVELS = ['0', '1', '2'];
+export const TAGS = ['weights', 'kv_cache'] as const;
+export type Tag = (typeof TAGS)[number];
+
+export function modeOf({ mode = 'abort' }: Query): PauseMode {
+  if (typeof mode === 'string' && MODES.includes(mode)) return mode as PauseMode;
+  throw badQuery('mode', "'abort', 'wait' or 'keep'");
+}
+
+/** Sleep levels differ in what real engines unload; here all of them discard the KV cache. */
+export function checkLevel({ level = '1' }: Query): void {
+  if (typeof level !== 'string' || !LEVELS.includes(level)) throw badQuery('level', '0, 1 or 2');
+}
+
+/** None means all. */
+export function tagsOf({ tags }: Query): readonly Tag[] {
+  if (tags === undefined) return TAGS;
+  return [tags].flat().map((tag) => {
+    const known = TAGS.find((one) => one === tag);
+    if (known === undefined) throw badQuery('tags', "'weights' or 'kv_cache'");
+    return known;
+  });
+}
+
+export function flagOf(query: Query, name: string): boolean {
+  const value = query[name] ?? '';
+  const word = typeof value === 'string' ? value.toLowerCase() : undefined;
+  if (word !== undefined && TRUE.has(word)) return true;
+  if (word !== undefined && FALSE.has(word)) return false;
+  throw badQuery(name, 'a boolean');
+}
+
+/** Ids to abort; undefined: all requests. */
+export function requestIdsOf(body: unknown): readonly string[] | undefined {
+  if (body === undefined || body === null) return undefined;
+  const ids = typeof body === 'object' ? (body as Record<string, unknown>)['request_ids'] : body;
+  if (ids === undefined || ids === null) return undefined;
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
+    throw new BatonError('invalid_type', 'request_ids must be a list of strings.', 'request_ids');
+  }
+  return ids.length === 0 ? undefined : ids;
+}
+
+function badQuery(name: string, expected: string): BatonError {
+  return new BatonError('invalid_type', `${name} must be ${expected}.`, name);
+}

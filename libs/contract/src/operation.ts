@@ -1,0 +1,27 @@
+/** What an operator asks of every engine and every API process, over one channel; whoever acts on it answers on `replyTo`. */
+export type Operation =
+  /** Engines forget the prefixes that nobody uses now; `forgetsHost`: those in host memory too. */
+  | {
+      readonly kind: 'reset-prefix-cache';
+      readonly replyTo: string;
+      readonly forgetsHost: boolean;
+    }
+  /** Engines begin no step until they are told to resume; `isSleep` is what API processes say about it. */
+  | { readonly kind: 'pause'; readonly replyTo: string; readonly isSleep: boolean }
+  | { readonly kind: 'resume'; readonly replyTo: string }
+  /** API processes end these requests, or all, with what they have got so far. */
+  | {
+      readonly kind: 'abort-requests';
+      readonly replyTo: string;
+      /** Ids of answers or of requests; undefined: all. */
+      readonly requestIds: readonly string[] | undefined;
+    };
+
+export interface OperationReply {
+  /** The engine or API process. */
+  readonly from: string;
+  /** False when it could not be done. */
+  readonly isDone: boolean;
+  /** Requests that it concerned. */
+  readonly count: number;
+}

@@ -1,0 +1,45 @@
+import type { Operation, OperationReply } from '@baton/contract';
+import { channels, type Unsubscribe } from '@baton/transport';
+import type { HostContext } from './host-context';
+
+/** Does what an operator asks of all engines, and says so. */
+export class Operations {
+  private unsubscribe: Unsubscribe | undefined;
+
+  constructor(private readonly context: HostContext) {}
+
+  async open(): Promise<void> {
+    const { bus } = this.context.transport;
+    this.unsubscribe = await bus.subscribe(channels.operations, (payload) =>
+      this.context.guard(() => this.act(JSON.parse(payload.toString()) as Operation)),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.unsubscribe?.();
+  }
+
+  private act(operation: Operation): void {
+    const { loop, engine } = this.context;
+    switch (operation.kind) {
+      case 'reset-prefix-cache':
+        this.reply(operation, engine.resetPrefixCache(operation.forgetsHost));
+        return;
+      case 'pause':
+        loop.pause();
+        this.reply(operation, true);
+        return;
+      case 'resume':
+        loop.resume();
+        this.reply(operation, true);
+        return;
+      case 'abort-requests':
+        return;
+    }
+  }
+
+  private reply({ replyTo }: Operation, isDone: boolean): void {
+    const reply: OperationReply = { from: this.context.engineId, isDone, count: 0 };
+    this.context.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(reply)));
+  }
+}
