@@ -1,4 +1,4 @@
-import { callMarkup, REASONING_END } from './tool-calls';
+import { callMarkup, REASONING_END, type ToolKind } from './tool-calls';
 import type { Tokenizer } from './tokenizer';
 
 /** Text, or pieces of text and of token ids that stand for something else. */
@@ -11,8 +11,15 @@ export interface ChatTurn {
   readonly content: TurnContent;
   /** Of an assistant: what it thought before the content. */
   readonly reasoning?: string;
-  /** Of an assistant: functions that it called, after the content. */
-  readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
+  /** Of an assistant: tools that it called, after the content. */
+  readonly calls?: readonly TurnCall[];
+}
+
+export interface TurnCall {
+  readonly name: string;
+  readonly arguments: string;
+  /** Default `function`. */
+  readonly kind?: ToolKind;
 }
 
 export interface ChatTemplateOptions {
@@ -68,7 +75,7 @@ class ChatPrompt {
     if (typeof turn.content === 'string') this.append(turn.content);
     else for (const piece of turn.content) this.append(piece);
     for (const call of turn.calls ?? []) {
-      const { opening, closing } = callMarkup(call.name);
+      const { opening, closing } = callMarkup(call.name, call.kind ?? 'function');
       this.append(opening);
       this.append(call.arguments);
       this.append(closing);

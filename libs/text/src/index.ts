@@ -1,5 +1,5 @@
 export { applyChatTemplate } from './chat-template';
-export type { ChatTemplateOptions, ChatTurn, TurnContent } from './chat-template';
+export type { ChatTemplateOptions, ChatTurn, TurnCall, TurnContent } from './chat-template';
 export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
 export { tokenLogprobs } from './logprobs';
 export type { TokenLogprob, TokenPlace } from './logprobs';
@@ -14,7 +14,7 @@ export type {
 } from './output-plan';
 export { planOutput } from './plan-output';
 export type { Steering } from './steered-tokens';
-export type { OfferedTool, ToolOffer } from './tool-calls';
+export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
 export type { SpecialTokens, Tokenizer } from './tokenizer';
 export { constrain } from './structured/constrain';
 export type { Constraint } from './structured/constrain';

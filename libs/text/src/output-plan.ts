@@ -1,7 +1,7 @@
 import type { StructuredText } from './structured/structured-text';
 import type { Steering } from './steered-tokens';
 import type { Tokenizer } from './tokenizer';
-import type { ToolOffer } from './tool-calls';
+import type { ToolKind, ToolOffer } from './tool-calls';
 
 /** Output tokens that a sequence would have without any limit, from 1 (a length model of the workload library). */
 export type LengthModel = (seed: number, hash: number) => number;
@@ -84,4 +84,5 @@ export interface PlanSegment {
   readonly name: string;
   /** Which call of the answer, from 0. */
   readonly call: number;
+  readonly callKind: ToolKind;
 }

@@ -38,8 +38,9 @@ const WEATHER = constrain({
 });
 const offer = (more: Partial<ToolOffer> = {}): ToolOffer => ({
   tools: [
-    { name: 'weather', arguments: WEATHER },
+    { kind: 'function', name: 'weather', arguments: WEATHER },
     {
+      kind: 'custom',
       name: 'clock',
       arguments: constrain({ kind: 'schema', schema: { type: 'object', properties: {} } }),
     },
@@ -172,7 +173,14 @@ describe('a plan with functions', () => {
     const texts = (wanted: string): string[] =>
       partsOf(plan).flatMap(([kind, text]) => (kind === wanted ? [text] : []));
     const names = plan.segments!.filter(({ kind }) => kind === 'call').map(({ name }) => name);
-    const calls = texts('arguments').map((args, i) => ({ name: names[i]!, arguments: args }));
+    const calls = texts('arguments').map((args, i) => {
+      const name = names[i]!;
+      return {
+        name,
+        arguments: args,
+        kind: name === 'clock' ? ('custom' as const) : ('function' as const),
+      };
+    });
     const answer = { role: 'assistant', content: '', reasoning: texts('reasoning')[0]!, calls };
     const next = applyChatTemplate(tokenizer, [...turns, answer]);
     const before = [...promptIds, ...plan.tokenIds];

@@ -58,7 +58,7 @@ export class SegmentedPlan {
     const tokens = tokenSource(wish, wanted);
     const tokenIds = Int32Array.from({ length: wanted }, () => tokens.next());
     this.add('reasoning', { tokenIds, cut: undefined });
-    this.addText('hidden', REASONING_END, { name: '', call: 0 });
+    this.addText('hidden', REASONING_END, NO_CALL);
   }
 
   private addContent(): void {
@@ -85,29 +85,27 @@ export class SegmentedPlan {
   /** As many calls as there is room for, the first one in any case. */
   private addCalls(calls: readonly OfferedTool[]): void {
     for (let call = 0; call < calls.length; call++) {
-      const { name, arguments: args } = calls[call]!;
+      const { name, kind: callKind, arguments: args } = calls[call]!;
       const text = this.fittingArguments(calls[call]!, call);
       if (text === undefined && call > 0) return;
-      const { opening, closing } = callMarkup(name);
-      this.addText('call', opening, { name, call });
+      const { opening, closing } = callMarkup(name, callKind);
+      const of = { name, call, callKind };
+      this.addText('call', opening, of);
       const seed = mix(this.seeds.structuredSeed, call);
-      this.addText('arguments', text ?? args.write(seed, { ease: 0 }), { name, call });
-      this.addText('hidden', closing, { name, call });
+      this.addText('arguments', text ?? args.write(seed, { ease: 0 }), of);
+      this.addText('hidden', closing, of);
     }
   }
 
   /** The richest arguments with which the call fits the limit. */
-  private fittingArguments(
-    { name, arguments: args }: OfferedTool,
-    call: number,
-  ): string | undefined {
+  private fittingArguments(tool: OfferedTool, call: number): string | undefined {
     const { tokenizer } = this.input;
-    const { opening, closing } = callMarkup(name);
+    const { opening, closing } = callMarkup(tool.name, tool.kind);
     const markup = tokenizer.encode(opening).length + tokenizer.encode(closing).length;
     const room = this.room - markup;
     if (room <= 0) return undefined;
     const seed = mix(this.seeds.structuredSeed, call);
-    return EASES.map((ease) => args.write(seed, { ease })).find(
+    return EASES.map((ease) => tool.arguments.write(seed, { ease })).find(
       (text) => tokenizer.encode(text, room).length < room,
     );
   }
@@ -126,18 +124,16 @@ export class SegmentedPlan {
   private add(
     kind: PlanSegment['kind'],
     { tokenIds, cut }: Pick<PlanSegment, 'cut'> & { readonly tokenIds: Int32Array },
-    { name, call }: CallName = { name: '', call: 0 },
+    of: CallName = NO_CALL,
   ): void {
     const from = this.ids.length;
     for (const id of tokenIds) this.ids.push(id);
-    this.segments.push({ kind, from, to: this.ids.length, cut, name, call });
+    this.segments.push({ kind, from, to: this.ids.length, cut, ...of });
   }
 }
 
-interface CallName {
-  readonly name: string;
-  readonly call: number;
-}
+type CallName = Pick<PlanSegment, 'name' | 'call' | 'callKind'>;
+const NO_CALL: CallName = { name: '', call: 0, callKind: 'function' };
 
 function reasoningLength({ reasoning, seed }: PlanInput, hash: number): number {
   if (reasoning === undefined) return 0;

@@ -4,9 +4,14 @@ import type { StructuredText } from './structured/structured-text';
 /** More calls than this are never made at once. */
 const MAX_CALLS = 4;
 
-/** A function that may be called. */
+/** `function`: its arguments are JSON. `custom`: its input is any text. */
+export type ToolKind = 'function' | 'custom';
+
+/** A tool that may be called. */
 export interface OfferedTool {
+  readonly kind: ToolKind;
   readonly name: string;
+  /** Arguments, or input. */
   readonly arguments: StructuredText;
 }
 
@@ -42,9 +47,16 @@ export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedToo
 }
 
 /** How a call is spelled, in an answer and in the prompt of the next turn alike: before its arguments and behind them. */
-export function callMarkup(name: string): { readonly opening: string; readonly closing: string } {
+export function callMarkup(
+  name: string,
+  kind: ToolKind,
+): { readonly opening: string; readonly closing: string } {
+  const quoted = JSON.stringify(name);
+  if (kind === 'custom') {
+    return { opening: `<custom_call name=${quoted}>\n`, closing: '\n</custom_call>\n' };
+  }
   return {
-    opening: `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": `,
+    opening: `<tool_call>\n{"name": ${quoted}, "arguments": `,
     closing: '}\n</tool_call>\n',
   };
 }

@@ -1,4 +1,4 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, type ToolKind } from '@baton/text';
 import type { CallShape } from '../generation-request';
 import type { Dialect } from '../limits';
 import { type RawJson, rawObject } from './raw-json';
@@ -8,6 +8,7 @@ export interface CallHead {
   readonly index: number;
   readonly id: string;
   readonly name: string;
+  readonly kind: ToolKind;
 }
 
 /** The deltas of chat chunks beside plain content. Texts come JSON-escaped. */
@@ -26,23 +27,28 @@ export class DeltaWriter {
     return `{"${reasoningKey(this.dialect)}":"${text}"}`;
   }
 
-  callOpening({ index, id, name }: CallHead): RawJson {
-    const called = rawObject({ name: asciiJson(name), arguments: '""' });
+  callOpening({ index, id, name, kind }: CallHead): RawJson {
+    const called = rawObject({ name: asciiJson(name), [textKey(kind)]: '""' });
     if (this.calls === 'function') return `{"function_call":${called}}`;
     const head =
       this.dialect === 'vllm'
-        ? { id: asciiJson(id), type: '"function"', index: String(index) }
-        : { index: String(index), id: asciiJson(id), type: '"function"' };
-    return `{"tool_calls":[${rawObject({ ...head, function: called })}]}`;
+        ? { id: asciiJson(id), type: asciiJson(kind), index: String(index) }
+        : { index: String(index), id: asciiJson(id), type: asciiJson(kind) };
+    return `{"tool_calls":[${rawObject({ ...head, [kind]: called })}]}`;
   }
 
-  callArguments(index: number, text: string): RawJson {
+  callArguments(index: number, kind: ToolKind, text: string): RawJson {
     return this.calls === 'function'
       ? `{"function_call":{"arguments":"${text}"}}`
-      : `{"tool_calls":[{"index":${index},"function":{"arguments":"${text}"}}]}`;
+      : `{"tool_calls":[{"index":${index},"${kind}":{"${textKey(kind)}":"${text}"}}]}`;
   }
 }
 
 export function reasoningKey(dialect: Dialect): string {
   return dialect === 'vllm' ? 'reasoning' : 'reasoning_content';
+}
+
+/** Under which key a call has what goes into the tool. */
+export function textKey(kind: ToolKind): string {
+  return kind === 'custom' ? 'input' : 'arguments';
 }

@@ -1,5 +1,5 @@
 import { asciiJson } from '@baton/text';
-import type { Endpoint } from '../generation-request';
+import type { GenerationRequest } from '../generation-request';
 import { type RawJson, rawArray, rawObject } from './raw-json';
 import type { FinalChoice, FinalParts } from './render-final';
 
@@ -25,10 +25,10 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
   });
 }
 
-export function openaiChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
+export function openaiChoice(request: GenerationRequest, choice: FinalChoice): RawJson {
   const index = String(choice.index);
   const outcome = { logprobs: choice.logprobs, finish_reason: `"${choice.reason}"` };
-  if (endpoint === 'chat') {
+  if (request.endpoint === 'chat') {
     const message = rawObject({
       role: '"assistant"',
       content: choice.text,
@@ -46,5 +46,6 @@ export function openaiChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
     ...outcome,
     token_ids: choice.tokenIds,
     prompt_token_ids: choice.promptTokenIds,
+    prompt_logprobs: request.promptLogprobs === undefined ? undefined : choice.promptLogprobs,
   });
 }

@@ -21,7 +21,12 @@ interface Message {
   content?: string | null;
   reasoning?: string | null;
   reasoning_content?: string;
-  tool_calls?: { index?: number; id?: string; function: { name?: string; arguments: string } }[];
+  tool_calls?: {
+    index?: number;
+    id?: string;
+    function?: { name?: string; arguments: string };
+    custom?: { name?: string; input: string };
+  }[];
   function_call?: { name?: string; arguments: string } | null;
 }
 
@@ -39,24 +44,31 @@ interface Body {
   usage?: Record<string, unknown>;
 }
 
-const scenario = fc.record({
-  dialect: fc.constantFrom<Dialect>('openai', 'vllm'),
-  seed: fc.nat(),
-  n: fc.integer({ min: 1, max: 2 }),
-  maxTokens: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constant(300)),
-  form: fc.constantFrom<object>(
-    { tools, tool_choice: 'required' },
-    { tools, tool_choice: 'auto' },
-    { tools, tool_choice: { type: 'function', function: { name: 'weather' } } },
-    { functions, function_call: { name: 'weather' } },
-    { response_format: { type: 'json_schema', json_schema: { name: 's', schema: parameters } } },
-    { stop: ['e', ' t'] },
-  ),
-  reasoning: fc.constantFrom('none', 'shown', 'hidden'),
-  logprobs: fc.boolean(),
-  returnTokenIds: fc.boolean(),
-  cuts: fc.infiniteStream(fc.integer({ min: 1, max: 5 })),
-});
+/** vLLM knows no custom tools. */
+const isServed = ({ dialect, form }: { dialect: Dialect; form: object }): boolean =>
+  dialect === 'openai' || !JSON.stringify(form).includes('"custom"');
+
+const scenario = fc
+  .record({
+    dialect: fc.constantFrom<Dialect>('openai', 'vllm'),
+    seed: fc.nat(),
+    n: fc.integer({ min: 1, max: 2 }),
+    maxTokens: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constant(300)),
+    form: fc.constantFrom<object>(
+      { tools, tool_choice: 'required' },
+      { tools, tool_choice: 'auto' },
+      { tools, tool_choice: { type: 'function', function: { name: 'weather' } } },
+      { functions, function_call: { name: 'weather' } },
+      { response_format: { type: 'json_schema', json_schema: { name: 's', schema: parameters } } },
+      { tools: [...tools, { type: 'custom', custom: { name: 'sh' } }], tool_choice: 'required' },
+      { stop: ['e', ' t'] },
+    ),
+    reasoning: fc.constantFrom('none', 'shown', 'hidden'),
+    logprobs: fc.boolean(),
+    returnTokenIds: fc.boolean(),
+    cuts: fc.infiniteStream(fc.integer({ min: 1, max: 5 })),
+  })
+  .filter(isServed);
 
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
@@ -112,6 +124,15 @@ function run(s: Scenario): { body: Body; chunks: Body[] } {
   };
 }
 
+/** Texts are put together; a name comes once. */
+function grown<Part extends object>(known: Part | undefined, part: Part): Part {
+  const entries = Object.entries(part).map(([key, text]) => {
+    const before = known === undefined ? '' : (Reflect.get(known, key) as string);
+    return [key, before + text];
+  });
+  return { ...known, ...Object.fromEntries(entries) } as Part;
+}
+
 /** What a client makes of the deltas of one choice. */
 function assembled(deltas: readonly Message[]): Message {
   const message: Required<Pick<Message, 'tool_calls'>> & Message = { tool_calls: [] };
@@ -126,10 +147,10 @@ function assembled(deltas: readonly Message[]): Message {
       call.arguments += delta.function_call.arguments;
     }
     for (const part of delta.tool_calls ?? []) {
-      const call = (message.tool_calls[part.index!] ??= { function: { arguments: '' } });
+      const call = (message.tool_calls[part.index!] ??= {});
       if (part.id !== undefined) call.id = part.id;
-      if (part.function.name !== undefined) call.function.name = part.function.name;
-      call.function.arguments += part.function.arguments;
+      if (part.function) call.function = grown(call.function, part.function);
+      if (part.custom) call.custom = grown(call.custom, part.custom);
     }
   }
   return message;
@@ -146,9 +167,9 @@ describe('an answer of several parts', () => {
           expect(streamed.content ?? '').toBe(message.content ?? '');
           const thought = message.reasoning ?? message.reasoning_content ?? '';
           expect(streamed.reasoning ?? '').toBe(thought);
-          const calls = (message.tool_calls ?? []).map(({ id, function: f }) => ({
+          const calls = (message.tool_calls ?? []).map(({ id, function: f, custom }) => ({
             id,
-            function: f,
+            ...(f ? { function: f } : { custom }),
           }));
           expect(streamed.tool_calls).toEqual(calls);
           expect(streamed.function_call ?? null).toEqual(message.function_call ?? null);
@@ -171,12 +192,14 @@ describe('an answer of several parts', () => {
       fc.property(scenario, (s) => {
         const { choices } = run(s).body;
         for (const { message, finish_reason: reason } of choices) {
-          const texts = (message.tool_calls ?? []).map((call) => call.function.arguments);
+          const called = message.tool_calls ?? [];
+          const texts = called.flatMap((call) => call.function?.arguments ?? []);
           if (message.function_call) texts.push(message.function_call.arguments);
           if ('response_format' in s.form && reason !== 'length') texts.push(message.content!);
           if (reason === 'length') continue;
           for (const text of texts) expect(JSON.parse(text)).toBeTypeOf('object');
-          const hasCalls = texts.length > 0 && !('response_format' in s.form);
+          const hasCalls =
+            (texts.length > 0 || called.length > 0) && !('response_format' in s.form);
           const isNamed = typeof Object.values(s.form)[1] === 'object';
           if (hasCalls && !isNamed) expect(reason).toBe('tool_calls');
           else expect(reason).toBe('stop');

@@ -4,6 +4,7 @@ import type { GenerationRequest, Prompt } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import { chosenSequences, type ChosenSequence } from './best-choices';
 import { callId } from './call-id';
+import { textKey } from './delta-json';
 import { type FinishReason, finishReasonOf } from './finish-reason';
 import { LogprobsWriter, type ScoredToken } from './logprobs-json';
 import { openaiBody, openaiChoice } from './openai-final-shape';
@@ -91,7 +92,7 @@ export function renderFinal(
       )
     : openaiBody(
         parts,
-        choices.map((choice) => openaiChoice(request.endpoint, choice)),
+        choices.map((choice) => openaiChoice(request, choice)),
       );
 }
 
@@ -145,14 +146,14 @@ class ChoiceWriter {
   private calls({ plan, count }: FinishedSequence, choice: number): RawJson[] {
     const { request, options, head } = this.context;
     const opened = (plan.segments ?? []).filter(({ kind, to }) => kind === 'call' && to <= count);
-    return opened.map(({ name, call }) => {
+    return opened.map(({ name, call, callKind: kind }) => {
       const segment = plan.segments?.find((one) => one.kind === 'arguments' && one.call === call);
       const text =
         segment === undefined ? '' : segmentText(options.tokenizer, { plan, segment, count });
-      const called = rawObject({ name: asciiJson(name), arguments: asciiJson(text) });
+      const called = rawObject({ name: asciiJson(name), [textKey(kind)]: asciiJson(text) });
       if (request.calls.kind === 'function') return called;
       const id = callId(options.dialect, head.id, { choice, call });
-      return rawObject({ id: asciiJson(id), type: '"function"', function: called });
+      return rawObject({ id: asciiJson(id), type: asciiJson(kind), [kind]: called });
     });
   }
 

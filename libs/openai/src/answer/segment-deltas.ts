@@ -46,12 +46,14 @@ export class SegmentDeltas {
 
   private deltaOf(segment: PlanSegment, text: string, isComplete: boolean): RawJson | undefined {
     const { deltas, showsReasoning, callId } = this.options;
-    const { kind, name, call } = segment;
+    const { kind, name, call, callKind } = segment;
     if (kind === 'call') {
-      return isComplete ? deltas.callOpening({ index: call, id: callId(call), name }) : undefined;
+      return isComplete
+        ? deltas.callOpening({ index: call, id: callId(call), name, kind: callKind })
+        : undefined;
     }
     if (text === '' || kind === 'hidden') return undefined;
-    if (kind === 'arguments') return deltas.callArguments(call, text);
+    if (kind === 'arguments') return deltas.callArguments(call, callKind, text);
     if (kind === 'content') return deltas.content(text);
     return showsReasoning ? deltas.reasoning(text) : undefined;
   }

@@ -10,6 +10,7 @@ const CALL = recordOf({
   function: {
     shape: recordOf({ name: { shape: TEXT }, arguments: { shape: anyOf(TEXT, OBJECT) } }),
   },
+  custom: { shape: recordOf({ name: { shape: TEXT }, input: { shape: TEXT } }) },
 });
 
 const MESSAGE = recordOf({
@@ -32,12 +33,17 @@ export interface CalledFunction {
   readonly arguments?: string | object | null;
 }
 
+export interface CallField {
+  readonly function?: CalledFunction | null;
+  readonly custom?: { readonly name?: string | null; readonly input?: string | null } | null;
+}
+
 export interface MessageField {
   readonly role: string;
   readonly content?: string | readonly ContentPart[] | null;
   readonly name?: string | null;
   readonly tool_call_id?: string | null;
-  readonly tool_calls?: readonly { readonly function?: CalledFunction | null }[] | null;
+  readonly tool_calls?: readonly CallField[] | null;
   readonly function_call?: CalledFunction | null;
   readonly reasoning?: string | null;
   readonly reasoning_content?: string | null;

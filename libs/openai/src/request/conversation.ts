@@ -1,15 +1,14 @@
-import type { ChatTurn, TurnContent } from '@baton/text';
+import type { ChatTurn, TurnCall, TurnContent } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
-import type { CalledFunction, MessageField } from './chat.dto';
+import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
-import type { FunctionField } from './tools.dto';
 
 /** What a conversation is made of, whatever endpoint it came in at. */
 export interface ConversationParts {
   readonly messages: readonly MessageField[];
-  /** Functions that the model is told of. */
-  readonly functions: readonly FunctionField[];
+  /** Tools that the model is told of, as the request has them. */
+  readonly definitions: readonly object[];
   readonly documents: readonly object[];
 }
 
@@ -28,7 +27,7 @@ export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTu
   const instructions = turns.filter(({ role }) => INSTRUCTING.has(role));
   const leading = [
     ...instructions.map(({ content }) => content),
-    ...described(parts.functions, functionsText),
+    ...described(parts.definitions, toolsText),
     ...described(parts.documents, documentsText),
   ].filter((content) => content.length > 0);
   const system = instructions.find(({ name }) => name !== undefined) ?? { role: 'system' };
@@ -45,10 +44,10 @@ export function endsWithResult(messages: readonly MessageField[]): boolean {
 function turnOf(message: MessageField, index: number, reader: ContentReader): ChatTurn {
   const calls = [
     ...(message.tool_calls ?? []).map((call, i) =>
-      calledBy(call.function ?? {}, `messages[${index}].tool_calls[${i}].function`),
+      calledBy(call, `messages[${index}].tool_calls[${i}]`),
     ),
     ...(message.function_call
-      ? [calledBy(message.function_call, `messages[${index}].function_call`)]
+      ? [functionCall(message.function_call, `messages[${index}].function_call`)]
       : []),
   ];
   const reasoning = message.reasoning ?? message.reasoning_content ?? '';
@@ -62,18 +61,22 @@ function turnOf(message: MessageField, index: number, reader: ContentReader): Ch
   };
 }
 
-function calledBy(
-  { name, arguments: args }: CalledFunction,
-  place: string,
-): { name: string; arguments: string } {
-  if (name === undefined || name === null) {
-    throw valueError({
-      field: `${place}.name`,
-      message: `Missing required parameter: '${place}.name'.`,
-    });
-  }
+function calledBy({ custom, function: called }: CallField, place: string): TurnCall {
+  if (custom === undefined || custom === null)
+    return functionCall(called ?? {}, `${place}.function`);
+  return { name: nameOf(custom, `${place}.custom`), arguments: custom.input ?? '', kind: 'custom' };
+}
+
+function functionCall(called: CalledFunction, place: string): TurnCall {
+  const { arguments: args } = called;
   const text = typeof args === 'string' ? args : args ? JSON.stringify(args) : '{}';
-  return { name, arguments: text };
+  return { name: nameOf(called, place), arguments: text };
+}
+
+function nameOf({ name }: { readonly name?: string | null }, place: string): string {
+  if (name !== undefined && name !== null) return name;
+  const field = `${place}.name`;
+  throw valueError({ field, message: `Missing required parameter: '${field}'.` });
 }
 
 function merged(turns: readonly ChatTurn[]): ChatTurn[] {
@@ -113,9 +116,9 @@ function described<Item>(
   return items.length === 0 ? [] : [describe(items)];
 }
 
-function functionsText(functions: readonly FunctionField[]): string {
-  const lines = functions.map((field) => JSON.stringify({ type: 'function', function: field }));
-  return `# Tools\n\nCall these functions where they help:\n<tools>\n${lines.join('\n')}\n</tools>`;
+function toolsText(definitions: readonly object[]): string {
+  const lines = definitions.map((definition) => JSON.stringify(definition));
+  return `# Tools\n\nCall these where they help:\n<tools>\n${lines.join('\n')}\n</tools>`;
 }
 
 function documentsText(documents: readonly object[]): string {

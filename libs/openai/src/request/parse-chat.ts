@@ -31,7 +31,10 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   }
   const tools = toolUse(dto, limits, endsWithResult(dto.messages));
   const documents = dto.documents ?? [];
-  const turns = turnsOf({ messages: dto.messages, functions: tools.functions, documents }, limits);
+  const turns = turnsOf(
+    { messages: dto.messages, definitions: tools.definitions, documents },
+    limits,
+  );
   return {
     ...part,
     endpoint: 'chat',

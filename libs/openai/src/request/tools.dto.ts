@@ -1,6 +1,6 @@
 import { Is, Within } from './rules';
 import { SamplingDto } from './sampling.dto';
-import { anyOf, BOOLEAN, listOf, OBJECT, recordOf, TEXT } from './shapes';
+import { anyOf, BOOLEAN, isObject, listOf, OBJECT, recordOf, type Shape, TEXT } from './shapes';
 
 const FUNCTION = recordOf({
   name: { shape: TEXT, isRequired: true },
@@ -9,7 +9,28 @@ const FUNCTION = recordOf({
   strict: { shape: BOOLEAN },
 });
 
-const TOOL = recordOf({ type: { shape: TEXT }, function: { shape: FUNCTION, isRequired: true } });
+const CUSTOM = recordOf({
+  name: { shape: TEXT, isRequired: true },
+  description: { shape: TEXT },
+  format: { shape: OBJECT },
+});
+
+const FUNCTION_TOOL = recordOf({
+  type: { shape: TEXT },
+  function: { shape: FUNCTION, isRequired: true },
+});
+
+const CUSTOM_TOOL = recordOf({
+  type: { shape: TEXT },
+  custom: { shape: CUSTOM, isRequired: true },
+});
+
+/** A tool says by its type what else it must have. */
+const TOOL: Shape = {
+  ...FUNCTION_TOOL,
+  check: (value) =>
+    (isObject(value) && value['type'] === 'custom' ? CUSTOM_TOOL : FUNCTION_TOOL).check(value),
+};
 
 export interface FunctionField {
   readonly name: string;
@@ -18,9 +39,16 @@ export interface FunctionField {
   readonly strict?: boolean | null;
 }
 
+export interface CustomField {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly format?: Readonly<Record<string, unknown>> | null;
+}
+
 export interface ToolField {
   readonly type?: string | null;
-  readonly function: FunctionField;
+  readonly function?: FunctionField;
+  readonly custom?: CustomField;
 }
 
 /** A word, or an object that says which. */

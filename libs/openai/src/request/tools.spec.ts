@@ -92,7 +92,7 @@ describe('tool_choice', () => {
     [
       { tools: [{ type: 'web_search', function: { name: 'x' } }] },
       'tools[0].type',
-      "must be 'function'",
+      "must be 'function' or 'custom'",
     ],
     [{ tools: [tool('no spaces')] }, 'tools[0].function.name', 'letters, digits'],
     [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'at most 128'],
@@ -170,5 +170,50 @@ describe('functions and function_call', () => {
     [{ functions: [{ name: 'a', parameters: { type: 'nonsense' } }] }, 'functions[0].parameters'],
   ])('%j is refused', (body, param) => {
     expect(refusal(body)).toMatchObject({ code: 'invalid_value', param });
+  });
+});
+
+describe('custom tools', () => {
+  const custom = (format?: object) => ({
+    type: 'custom',
+    custom: { name: 'shell', ...(format === undefined ? {} : { format }) },
+  });
+  const inputOf = (format?: object): string =>
+    parse({ tools: [custom(format)] }).tools!.tools[0]!.arguments.write(1, { ease: 2 });
+  const grammar = (syntax: string, definition: string) => ({
+    type: 'grammar',
+    grammar: { syntax, definition },
+  });
+
+  it('take any text, or a text of their grammar', () => {
+    expect(inputOf()).toMatch(/^[a-z ]+$/);
+    expect(inputOf({ type: 'text' })).toMatch(/^[a-z ]+$/);
+    expect(inputOf(grammar('regex', 'ls( -l)?'))).toMatch(/^ls( -l)?$/);
+    expect(inputOf(grammar('lark', 'start: "a" | "b"'))).toMatch(/^[ab]$/);
+    expect(
+      parse({ tools: [custom()], tool_choice: { type: 'custom', custom: { name: 'shell' } } })
+        .calls,
+    ).toMatchObject({ finishReason: 'stop' });
+  });
+
+  it.each([
+    [grammar('regex', '('), 'tools[0].custom.format'],
+    [grammar('yacc', 'x'), 'tools[0].custom.format'],
+    [{ type: 'poem' }, 'tools[0].custom.format'],
+  ])('%j is refused', (format, param) => {
+    expect(refusal({ tools: [custom(format)] })).toMatchObject({ code: 'invalid_value', param });
+  });
+
+  it('are unknown to the vllm dialect', () => {
+    const error = refusal({ tools: [custom()] }, { dialect: 'vllm' });
+    expect(error.message).toContain("tools[0].type must be 'function'");
+  });
+
+  it('come back with what went into them', () => {
+    const call = { id: 'c', type: 'custom', custom: { name: 'shell', input: 'ls -l' } };
+    const request = parse({ messages: [...messages, { role: 'assistant', tool_calls: [call] }] });
+    expect(tokenizer.decode(request.prompts[0]!.ids)).toContain(
+      '<custom_call name="shell">\nls -l\n',
+    );
   });
 });

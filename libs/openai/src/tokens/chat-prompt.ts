@@ -19,9 +19,9 @@ export function chatPromptIds(
 ): Int32Array {
   const dto = validateBody(new ChatDto(), body);
   refuseTemplate(body);
-  const { functions } = toolUse(dto, limits, endsWithResult(dto.messages));
+  const { definitions } = toolUse(dto, limits, endsWithResult(dto.messages));
   const turns = turnsOf(
-    { messages: dto.messages, functions, documents: dto.documents ?? [] },
+    { messages: dto.messages, definitions, documents: dto.documents ?? [] },
     limits,
   );
   const continueFinalTurn = dto.continue_final_message ?? false;
