@@ -33,6 +33,12 @@ describe('findRate', () => {
     expect(tries).toBe(5);
   });
 
+  it('stops where every rate is kept', () => {
+    const { rate, tries } = search(Infinity, 10);
+    expect(rate).toBeLessThan(10 * 1024);
+    expect(tries).toBe(5);
+  });
+
   it('stops after so many tries', () => {
     const { tries, rate } = findRate({
       ...{ startRate: 1, tolerance: 1e-9, mostTries: 5 },

@@ -18,7 +18,7 @@ export interface FoundRate<T> {
   readonly tries: number;
 }
 
-/** Below this share of the estimate a candidate is given up. */
+/** Below this share of the estimate a candidate is given up; beyond its inverse the requests come all but at once, and nothing more can be learnt from them. */
 export const GIVEN_UP_SHARE = 1 / 1024;
 const WIDEN = 1.5;
 
@@ -46,7 +46,7 @@ export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
       rate = kept === undefined ? rate / factor : rate * factor;
       factor *= factor;
     }
-    if (rate < startRate * GIVEN_UP_SHARE) break;
+    if (rate < startRate * GIVEN_UP_SHARE || rate > startRate / GIVEN_UP_SHARE) break;
   }
   return { rate: kept?.rate ?? 0, result: kept?.result, tries };
 }

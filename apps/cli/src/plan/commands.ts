@@ -51,8 +51,7 @@ function flagsOf(config: BatonConfig): string[] {
   );
   const told = [...keys, 'seed' as const].filter((key) => {
     const isNamed = key === 'model' || key === 'gpu' || SIZES.includes(key);
-    const isImplied = key === 'tensorParallelSize' && config.decodeTensorParallelSize !== undefined;
-    const isSet = config[key] !== undefined && !isImplied && !optionOf(key).hidden;
+    const isSet = config[key] !== undefined && !optionOf(key).hidden;
     return isSet && (isNamed || config[key] !== defaults[key]);
   });
   return told.flatMap((key) => flagFor(key, config[key]));

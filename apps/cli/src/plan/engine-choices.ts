@@ -45,8 +45,13 @@ export class EngineChoices {
     private readonly gpus: number,
   ) {
     for (const role of ROLES) for (const size of sizes[role]) this.tryOut(role, size);
-    const [first] = this.reasons.values();
-    if (this.pools.size === 0) throw first ?? new UsageError(`No engine has only ${gpus} GPUs.`);
+    if (this.pools.size > 0) return;
+    // The largest engine is the one that comes nearest.
+    const reason = [...this.reasons.values()].at(-1);
+    throw (
+      reason ??
+      new UsageError(`Engines of these sizes need more than ${gpus} GPUs: change --gpus or --tp.`)
+    );
   }
 
   /** What the plan may choose from. */

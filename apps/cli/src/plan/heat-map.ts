@@ -6,7 +6,8 @@ import type { PlanDocument, SplitDocument } from './plan-document';
  * of P by D would be one diagonal per row of this one.
  */
 export function heatMapOf({ splits, gpus, winner }: PlanDocument): HeatMapSection {
-  const cells = splits.map((split) => ({ split, ...placeOf(split, gpus) }));
+  const simulated = splits.filter((split) => split.simulated);
+  const cells = simulated.map((split) => ({ split, ...placeOf(split, gpus) }));
   const rows = [...new Set(cells.map(({ row }) => row))];
   const orders = new Map(cells.map(({ column, order }) => [column, order]));
   const columns = [...orders.keys()].sort((a, b) => orders.get(a)! - orders.get(b)!);
@@ -20,7 +21,7 @@ export function heatMapOf({ splits, gpus, winner }: PlanDocument): HeatMapSectio
   return {
     kind: 'heatMap',
     title: 'Goodput per GPU: requests per second within the SLO',
-    note: 'GPUs of prefill : GPUs of decode. Splits that were not simulated are left blank.',
+    note: 'GPUs of prefill : GPUs of decode. Splits that were not simulated are left out.',
     columnsAre: 'prefill : decode',
     rowsAre: 'GPUs per engine',
     ...{ columns, rows, values },

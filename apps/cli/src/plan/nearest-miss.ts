@@ -1,4 +1,5 @@
-import { formatSlo } from '@baton/analysis';
+import { type Distribution, formatSlo, type Slo } from '@baton/analysis';
+import { msToUs } from '@baton/kernel';
 import { nameOf } from '@baton/planner';
 import { formatMs, formatShare } from '@baton/report';
 import { Failure } from '../failure';
@@ -21,13 +22,31 @@ export async function nothingKept(
       return { kind: 'measure', split: candidate, assumption: AS_CONFIGURED, rate: idleRate };
     }),
   );
-  const best = measured.reduce((top, { figures }, i) => {
-    return attainment(figures) > attainment(measured[top]?.figures) ? i : top;
-  }, 0);
   const { slo, attainment: target } = context.target;
+  const best = measured.reduce((top, { figures }, i) => {
+    return isNearer(figures, measured[top]?.figures, slo) ? i : top;
+  }, 0);
   return new Failure(
     `No split keeps ${formatSlo(slo)} for ${formatShare(target)} of the requests, even when it is all but idle. ` +
       `The nearest miss is ${nameOf(able[best]!.candidate)}: ${told(measured[best]?.figures)}.`,
+  );
+}
+
+function isNearer(a: Figures | undefined, b: Figures | undefined, slo: Slo): boolean {
+  const ahead = attainment(a) - attainment(b);
+  return ahead > 0 || (ahead === 0 && excess(a, slo) < excess(b, slo));
+}
+
+/** How many times the worst objective is exceeded by one request in ten. */
+function excess(figures: Figures | undefined, slo: Slo): number {
+  const { ttft, tpot, itl, e2el } = slo;
+  const times = (latency: Distribution | undefined, boundUs = Infinity): number => {
+    return msToUs(latency?.p90 ?? Infinity) / boundUs;
+  };
+  return Math.max(
+    times(figures?.ttft_ms, ttft),
+    times(figures?.tpot_ms, Math.min(tpot ?? Infinity, itl ?? Infinity)),
+    times(figures?.e2el_ms, e2el),
   );
 }
 

@@ -33,6 +33,7 @@ export function ranked(splits: readonly SplitDocument[]): SplitDocument[] {
 export const SPLIT_COLUMNS = [
   'split',
   'estimate',
+  'rate',
   'goodput',
   'per GPU',
   'attained',
@@ -48,7 +49,8 @@ export function splitRow(split: SplitDocument): string[] {
   return [
     split.name,
     formatNumber(split.estimated_rps),
-    split.simulated ? formatNumber(split.goodput_rps) : 'not simulated',
+    split.simulated ? formatNumber(split.request_rate) : 'not simulated',
+    formatNumber(split.goodput_rps),
     formatNumber(split.goodput_rps_per_gpu),
     formatShare(split.slo_attainment),
     ...LATENCY_COLUMNS.map((name) => formatMs(ttft?.[name] ?? null)),

@@ -15,7 +15,14 @@ const STATISTICS = [
 const HEAD = [
   ...['name', 'topology', 'kind'],
   ...ROLES.map((role) => `${role}_tensor_parallel_size`),
-  ...['estimated_rps', 'simulated', 'goodput_rps', 'goodput_rps_per_gpu', 'slo_attainment'],
+  ...[
+    'estimated_rps',
+    'simulated',
+    'request_rate',
+    'goodput_rps',
+    'goodput_rps_per_gpu',
+    'slo_attainment',
+  ],
   ...['refused', 'comparable'],
   ...LATENCIES.flatMap((latency) => STATISTICS.map((statistic) => `${statistic}_${latency}`)),
   ...ROLES.map((role) => `${role}_utilisation`),
@@ -31,7 +38,13 @@ function cells(split: SplitDocument): (string | number | boolean | null | undefi
   return [
     ...[split.name, split.topology, split.kind],
     ...ROLES.map((role) => split.tensor_parallel_size[role]),
-    ...[split.estimated_rps, split.simulated, split.goodput_rps, split.goodput_rps_per_gpu],
+    ...[
+      split.estimated_rps,
+      split.simulated,
+      split.request_rate,
+      split.goodput_rps,
+      split.goodput_rps_per_gpu,
+    ],
     ...[split.slo_attainment, split.refused, split.comparable],
     ...LATENCIES.flatMap((latency) => STATISTICS.map((statistic) => split[latency]?.[statistic])),
     ...ROLES.map((role) => split.utilisation[role]),

@@ -9,7 +9,7 @@ import type { PreparedPlan } from './prepare-plan';
 import {
   type FrontierPoint,
   type PlanResult,
-  rateOf,
+  goodputOf,
   type SensitivityRow,
   type SplitResult,
 } from './split-result';
@@ -26,6 +26,7 @@ export interface SplitDocument {
   readonly tensor_parallel_size: Readonly<Partial<Record<EngineRole, number>>>;
   readonly estimated_rps: Rate;
   readonly simulated: boolean;
+  readonly request_rate: Rate;
   readonly goodput_rps: Rate;
   readonly goodput_rps_per_gpu: Rate;
   readonly slo_attainment: Rate;
@@ -45,6 +46,7 @@ export interface SplitDocument {
 
 export interface FrontierDocument {
   readonly name: string;
+  readonly request_rate: Rate;
   readonly request_rps: Rate;
   readonly request_rps_per_gpu: Rate;
   readonly slo_attainment: Rate;
@@ -97,7 +99,6 @@ export function planDocument(prepared: PreparedPlan, result: PlanResult): PlanDo
     const marks = { front: front.has(split.name), comparable: result.rivals.includes(split) };
     return splitDocument(split, marks);
   };
-  const aggregatedRate = rateOf(contenders.aggregated);
   return {
     gpus: winner.split.gpus,
     slo: formatSlo(target.slo),
@@ -106,7 +107,7 @@ export function planDocument(prepared: PreparedPlan, result: PlanResult): PlanDo
     winner: documentOf(winner),
     best_disaggregated: contenders.disaggregated?.name ?? null,
     best_aggregated: contenders.aggregated?.name ?? null,
-    margin_over_aggregated: roundTo(rateOf(winner) / aggregatedRate - 1, 6),
+    margin_over_aggregated: roundTo(goodputOf(winner) / goodputOf(contenders.aggregated) - 1, 6),
     command: upCommand(prepared, winner),
     replay_command: replayCommand(prepared, winner) ?? null,
     splits: splits.map(documentOf),
@@ -132,7 +133,7 @@ function splitDocument(
 ): SplitDocument {
   const { name, split, estimatedRate, measured } = result;
   const { figures } = measured ?? {};
-  const rate = measured === undefined ? NaN : measured.rate;
+  const goodput = measured === undefined ? NaN : goodputOf(result);
   return {
     name,
     topology: formatTopology(split.topology),
@@ -140,8 +141,9 @@ function splitDocument(
     tensor_parallel_size: sizesOf(split),
     estimated_rps: roundTo(estimatedRate, 6),
     simulated: measured !== undefined,
-    goodput_rps: roundTo(rate, 6),
-    goodput_rps_per_gpu: roundTo(rate / split.gpus, 6),
+    request_rate: roundTo(measured?.rate ?? NaN, 6),
+    goodput_rps: roundTo(goodput, 6),
+    goodput_rps_per_gpu: roundTo(goodput / split.gpus, 6),
     slo_attainment: figures?.slo_attainment ?? null,
     refused: figures?.refused ?? null,
     comparable: marks.comparable,
@@ -169,17 +171,13 @@ function utilisationOf({ engines }: Figures): SplitDocument['utilisation'] {
   return Object.fromEntries(means);
 }
 
-function frontierDocument({
-  name,
-  split,
-  rate,
-  figures,
-  isOnFront,
-}: FrontierPoint): FrontierDocument {
+function frontierDocument(point: FrontierPoint): FrontierDocument {
+  const { name, split, rate, completedRate, figures, isOnFront } = point;
   return {
     name,
-    request_rps: roundTo(rate, 6),
-    request_rps_per_gpu: roundTo(rate / split.gpus, 6),
+    request_rate: roundTo(rate, 6),
+    request_rps: roundTo(completedRate, 6),
+    request_rps_per_gpu: roundTo(completedRate / split.gpus, 6),
     slo_attainment: figures.slo_attainment,
     ttft_ms: figures.ttft_ms,
     tpot_ms: figures.tpot_ms,
@@ -188,16 +186,16 @@ function frontierDocument({
 }
 
 function sensitivityDocument(
-  { assumption, rates }: SensitivityRow,
+  { assumption, goodput }: SensitivityRow,
   { contenders, winner }: PlanResult,
 ): SensitivityDocument {
-  const { disaggregated, aggregated } = rates;
-  const perGpu = (rate = NaN): Rate => roundTo(rate / winner.split.gpus, 6);
+  const { disaggregated, aggregated } = goodput;
+  const perGpu = (rps = NaN): Rate => roundTo(rps / winner.split.gpus, 6);
   const isCompared = disaggregated !== undefined && aggregated !== undefined;
   const better = isCompared ? preferred({ disaggregated, aggregated }) : null;
   const asConfigured = preferred({
-    disaggregated: rateOf(contenders.disaggregated),
-    aggregated: rateOf(contenders.aggregated),
+    disaggregated: goodputOf(contenders.disaggregated),
+    aggregated: goodputOf(contenders.aggregated),
   });
   return {
     assumption: assumption.name,

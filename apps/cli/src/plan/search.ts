@@ -9,11 +9,11 @@ import {
   type Contenders,
   type FrontierPoint,
   type PlanResult,
-  rateOf,
+  goodputOf,
   type SensitivityRow,
   type SplitResult,
 } from './split-result';
-import type { Figures, Measured, PlanTask } from './task';
+import type { Measured, PlanTask } from './task';
 import type { TaskPool } from './task-pool';
 
 /** Splits whose estimate is below this share of the best one's are not simulated. */
@@ -35,7 +35,7 @@ export async function searchSplits(
   const splits = await searchAll(prepared, stages, mostSimulated);
   const rivals = comparable(splits);
   const winner = bestOf(rivals);
-  if (winner === undefined || rateOf(winner) === 0) {
+  if (winner === undefined || goodputOf(winner) === 0) {
     const run = (tasks: readonly PlanTask[]) => stages.run('nearest miss', tasks);
     throw await nothingKept(prepared, run, mostSimulated);
   }
@@ -92,9 +92,9 @@ async function frontierOf(
 ): Promise<FrontierPoint[]> {
   const full = splits.flatMap(({ name, split, measured }) => {
     if (measured?.figures === undefined) return [];
-    return [{ name, split, rate: measured.rate, figures: measured.figures }];
+    return [{ name, split, ...measured, figures: measured.figures }];
   });
-  const front = paretoFront(full, costsOf);
+  const front = paretoFront(full, costsOf).sort((a, b) => b.completedRate - a.completedRate);
   const tasks = front.flatMap(({ split, rate }) => {
     return FRONTIER_LOADS.map((load): PlanTask => {
       return { kind: 'measure', split, assumption: AS_CONFIGURED, rate: load * rate };
@@ -104,21 +104,18 @@ async function frontierOf(
   const points = front.flatMap((one, i) => {
     const from = i * FRONTIER_LOADS.length;
     const lower = measured.slice(from, from + FRONTIER_LOADS.length);
-    return [...lower.map(({ rate, figures }) => ({ ...one, rate, figures: figures! })), one];
+    return [...lower.map((at) => ({ ...one, ...at, figures: at.figures! })), one];
   });
   const best = new Set(paretoFront(points, costsOf));
   return points.map((point) => ({ ...point, isOnFront: best.has(point) }));
 }
 
+type Point = Pick<FrontierPoint, 'completedRate' | 'figures'>;
+
 /** What a point of the front is compared by. Without gaps between tokens there is nothing to wait for. */
-function costsOf({
-  rate,
-  figures,
-}: {
-  readonly rate: number;
-  readonly figures: Figures;
-}): number[] {
-  return [figures.ttft_ms.p90 ?? Infinity, figures.tpot_ms.p90 ?? 0, -rate];
+function costsOf({ completedRate, figures }: Point): number[] {
+  const { ttft_ms: ttft, tpot_ms: tpot } = figures;
+  return [ttft.p90 ?? Infinity, tpot.p90 ?? 0, -completedRate];
 }
 
 async function sensitivityOf(
@@ -142,14 +139,11 @@ async function sensitivityOf(
     cells.map(({ task }) => task),
   );
   return [AS_CONFIGURED, ...assumptions].map((assumption) => {
-    const rateUnder = (kind: keyof Contenders): number | undefined => {
+    const under = (kind: keyof Contenders): number | undefined => {
       const i = cells.findIndex((cell) => cell.assumption === assumption && cell.kind === kind);
-      return measured[i]?.rate ?? contenders[kind]?.measured?.rate;
+      return measured[i]?.completedRate ?? contenders[kind]?.measured?.completedRate;
     };
-    const rates = {
-      disaggregated: rateUnder('disaggregated'),
-      aggregated: rateUnder('aggregated'),
-    };
-    return { assumption, rates };
+    const goodput = { disaggregated: under('disaggregated'), aggregated: under('aggregated') };
+    return { assumption, goodput };
   });
 }

@@ -4,17 +4,12 @@ import type { BatonConfig } from '@baton/runtime';
 
 /** The configuration with which `baton up` starts a split. */
 export function configOf(config: BatonConfig, split: Candidate): BatonConfig {
+  const topology = formatTopology(split.topology);
   const { prefillTp, decodeTp } = split;
-  const sizes = isAggregated(split)
-    ? {
-        tensorParallelSize: decodeTp,
-        prefillTensorParallelSize: undefined,
-        decodeTensorParallelSize: undefined,
-      }
-    : {
-        tensorParallelSize: decodeTp,
-        prefillTensorParallelSize: prefillTp,
-        decodeTensorParallelSize: decodeTp,
-      };
-  return { ...config, ...sizes, topology: formatTopology(split.topology) };
+  if (!isAggregated(split)) {
+    const sizes = { prefillTensorParallelSize: prefillTp, decodeTensorParallelSize: decodeTp };
+    return { ...config, ...sizes, topology };
+  }
+  const none = { prefillTensorParallelSize: undefined, decodeTensorParallelSize: undefined };
+  return { ...config, ...none, tensorParallelSize: decodeTp, topology };
 }

@@ -17,6 +17,7 @@ export interface FrontierPoint {
   readonly name: string;
   readonly split: Candidate;
   readonly rate: number;
+  readonly completedRate: number;
   readonly figures: Figures;
   /** Whether no other point is at least as good in TTFT, TPOT and rate, and better in one. */
   readonly isOnFront: boolean;
@@ -28,10 +29,10 @@ export interface Contenders {
   readonly aggregated: SplitResult | undefined;
 }
 
-/** Highest rates of the contenders under an assumption; undefined where there is none. */
+/** Goodput of the contenders under an assumption, in requests per second; undefined where there is none. */
 export interface SensitivityRow {
   readonly assumption: Assumption;
-  readonly rates: Readonly<Record<keyof Contenders, number | undefined>>;
+  readonly goodput: Readonly<Record<keyof Contenders, number | undefined>>;
 }
 
 export interface PlanResult {
@@ -45,9 +46,9 @@ export interface PlanResult {
   readonly simulations: number;
 }
 
-/** The highest rate at which the split keeps the target, in requests per second; 0 when there is none. */
-export function rateOf(result: SplitResult | undefined): number {
-  return result?.measured?.rate ?? 0;
+/** Requests per second that the split completes at the highest rate which keeps the target; 0 when there is none. */
+export function goodputOf(result: SplitResult | undefined): number {
+  return result?.measured?.completedRate ?? 0;
 }
 
 /** Requests that can never fit an engine of the split; 0 where nothing is known. */
@@ -60,17 +61,17 @@ export function refusedBy(result: SplitResult): number {
  * tells how many have to be refused.
  */
 export function comparable(results: readonly SplitResult[]): SplitResult[] {
-  const kept = results.filter((result) => rateOf(result) > 0);
+  const kept = results.filter((result) => goodputOf(result) > 0);
   const fewest = Math.min(...kept.map(refusedBy));
   return results.filter((result) => refusedBy(result) <= fewest);
 }
 
-/** The simulated one with the highest rate; of equals the one that was expected to do better. */
+/** The simulated one with the highest goodput; of equals the one that was expected to do better. */
 export function bestOf(results: readonly SplitResult[]): SplitResult | undefined {
   const simulated = results.filter(({ measured }) => measured !== undefined);
   return simulated.reduce<SplitResult | undefined>((best, one) => {
     if (best === undefined) return one;
-    const difference = rateOf(one) - rateOf(best) || one.estimatedRate - best.estimatedRate;
+    const difference = goodputOf(one) - goodputOf(best) || one.estimatedRate - best.estimatedRate;
     return difference > 0 ? one : best;
   }, undefined);
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { HardwareError } from '@baton/hardware';
+import { UsageError } from '@baton/runtime';
 import { Failure } from '../failure';
 import { type Measured, type PlanContext, performTask, type PlanTask } from './task';
 
@@ -20,7 +22,7 @@ class OneThread implements TaskPool {
   async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<Measured[]> {
     return Promise.resolve(
       tasks.map((task, i) => {
-        const measured = performTask(this.context, task);
+        const measured = this.perform(task);
         onDone(i + 1);
         return measured;
       }),
@@ -29,6 +31,16 @@ class OneThread implements TaskPool {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** What a run refuses is a failure of the plan, as it is from another thread. */
+  private perform(task: PlanTask): Measured {
+    try {
+      return performTask(this.context, task);
+    } catch (error) {
+      const isRefused = error instanceof UsageError || error instanceof HardwareError;
+      throw isRefused ? new Failure(error.message) : error;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
-import { summarise, type Summary } from '@baton/analysis';
+import { type RunRecord, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import { usToSeconds } from '@baton/kernel';
 import { atRate, type Candidate, findRate, runWithin, type Target } from '@baton/planner';
 import type { BatonConfig } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
@@ -25,6 +26,11 @@ export interface PlanTask {
 export interface Measured {
   /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
   readonly rate: number;
+  /**
+   * Requests per second that are completed at that rate, from the first arrival to the end. In a long run that is the rate itself. A short one may keep the target
+   * at any rate, for all of a burst can be in time; what is completed per second stays bounded.
+   */
+  readonly completedRate: number;
   /** At that rate; undefined when none was found. */
   readonly figures: Figures | undefined;
   readonly simulations: number;
@@ -38,22 +44,27 @@ export const TOLERANCE = 0.02;
 const MOST_TRIES = 40;
 
 export function performTask(context: PlanContext, task: PlanTask): Measured {
-  const { config, target } = context;
   const scenario = scenarioUnder(task.assumption, task.split, context);
-  const figuresOf = (run: ReturnType<typeof simulate>): Figures => {
-    const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed: config.seed });
-    const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
-    return figures;
-  };
   if (task.kind === 'measure') {
-    const figures = figuresOf(simulate(atRate(scenario, task.rate)));
-    return { rate: task.rate, figures, simulations: 1 };
+    const run = simulate(atRate(scenario, task.rate));
+    return { rate: task.rate, ...told(run, context), simulations: 1 };
   }
   const { rate, result, tries } = findRate({
     startRate: task.rate,
     tolerance: TOLERANCE,
     mostTries: MOST_TRIES,
-    tryRate: (tried) => runWithin(scenario, tried, target),
+    tryRate: (tried) => runWithin(scenario, tried, context.target),
   });
-  return { rate, figures: result && figuresOf(result), simulations: tries };
+  return { rate, ...told(result, context), simulations: tries };
+}
+
+function told(
+  run: RunRecord | undefined,
+  { config, target }: PlanContext,
+): Pick<Measured, 'completedRate' | 'figures'> {
+  if (run === undefined) return { completedRate: 0, figures: undefined };
+  const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed: config.seed });
+  const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
+  const seconds = usToSeconds(run.endUs - run.log.arrivalUs[0]!);
+  return { completedRate: figures.completed / seconds, figures };
 }

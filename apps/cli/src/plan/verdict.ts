@@ -1,13 +1,13 @@
 import { formatNumber, formatShare } from '@baton/report';
 import { isAggregated } from '@baton/planner';
-import { type Contenders, type PlanResult, rateOf } from './split-result';
+import { type Contenders, goodputOf, type PlanResult } from './split-result';
 import { TOLERANCE } from './task';
 
-/** What a comparison of both kinds comes to. Rates closer than the search tells apart are equal. */
+/** What a comparison of both kinds comes to. Goodputs closer than the search tells apart are equal. */
 export type Preferred = 'disaggregated' | 'aggregated' | 'equal';
 
-export function preferred(rates: Readonly<Record<keyof Contenders, number>>): Preferred {
-  const { disaggregated, aggregated } = rates;
+export function preferred(goodput: Readonly<Record<keyof Contenders, number>>): Preferred {
+  const { disaggregated, aggregated } = goodput;
   if (Math.abs(disaggregated - aggregated) <= TOLERANCE * Math.max(disaggregated, aggregated)) {
     return 'equal';
   }
@@ -20,11 +20,11 @@ export function verdict({ winner, contenders }: PlanResult): string {
   const own = isOver ? 'aggregated' : 'disaggregated';
   const other = isOver ? 'disaggregated' : 'aggregated';
   const rival = contenders[other];
-  const kept = `${winner.name} (${own}) keeps ${formatNumber(rateOf(winner))} requests/s`;
+  const kept = `${winner.name} (${own}) keeps ${formatNumber(goodputOf(winner))} requests/s`;
   if (rival === undefined) return `${kept}; there is no ${other} split to compare it with.`;
-  if (rateOf(rival) === 0) return `${kept}; no ${other} split keeps the target at any rate.`;
-  const than = `${rival.name}, the best ${other} split (${formatNumber(rateOf(rival))} requests/s)`;
-  const margin = rateOf(winner) / rateOf(rival) - 1;
+  if (goodputOf(rival) === 0) return `${kept}; no ${other} split keeps the target at any rate.`;
+  const than = `${rival.name}, the best ${other} split (${formatNumber(goodputOf(rival))} requests/s)`;
+  const margin = goodputOf(winner) / goodputOf(rival) - 1;
   if (margin <= TOLERANCE) {
     return `${kept}, no more than the search can tell apart from ${than}.`;
   }

@@ -1,0 +1,66 @@
+import { defaultConfig } from '@baton/runtime';
+import { describe, expect, it } from 'vitest';
+import { EngineChoices, sizesOf } from './engine-choices';
+
+const NONE = { tp: undefined, prefillTp: undefined, decodeTp: undefined };
+const LARGE = defaultConfig({ model: 'llama-3.1-70b' });
+const ALL = { prefill: [1, 2, 8], decode: [2, 4], aggregated: [1, 4] };
+
+describe('sizes to choose from', () => {
+  it('are all common ones unless somebody says otherwise', () => {
+    expect(sizesOf(NONE, defaultConfig(), () => false)).toEqual({
+      ...{ prefill: [1, 2, 4, 8], decode: [1, 2, 4, 8], aggregated: [1, 2, 4, 8] },
+    });
+  });
+
+  it("are a role's own before those of all, and aggregated engines have those of both", () => {
+    const config = defaultConfig({ tensorParallelSize: 4, decodeTensorParallelSize: 8 });
+    expect(sizesOf(NONE, config, () => true)).toEqual({
+      ...{ prefill: [4], decode: [8], aggregated: [4] },
+    });
+    expect(
+      sizesOf({ ...NONE, prefillTp: [4], decodeTp: [2, 4] }, config, () => false),
+    ).toMatchObject({ prefill: [4], decode: [2, 4], aggregated: [2, 4] });
+  });
+
+  it('by flag win over those of the configuration', () => {
+    const config = defaultConfig({ tensorParallelSize: 4 });
+    expect(sizesOf({ ...NONE, tp: [1, 2] }, config, () => true)).toMatchObject({
+      ...{ prefill: [1, 2], aggregated: [1, 2] },
+    });
+  });
+});
+
+describe('engine choices', () => {
+  it('leave out sizes at which the model does not fit, and say so once', () => {
+    const engines = new EngineChoices(LARGE, ALL, 16);
+    expect(engines.choices).toEqual({
+      ...{ gpus: 16, prefillTp: [2, 8], decodeTp: [2, 4], aggregatedTp: [4] },
+    });
+    expect(engines.notes).toEqual([
+      expect.stringMatching(/^Left out prefill tp1, aggregated tp1: llama-3.1-70b needs /),
+    ]);
+  });
+
+  it('leave out what takes more GPUs than there are', () => {
+    const engines = new EngineChoices(LARGE, ALL, 4);
+    expect(engines.choices.prefillTp).toEqual([2]);
+    expect(() => new EngineChoices(LARGE, { ...ALL, aggregated: [8] }, 1)).toThrow(/needs/);
+    const eight = { prefill: [8], decode: [8], aggregated: [8] };
+    expect(() => new EngineChoices(LARGE, eight, 4)).toThrow('need more than 4 GPUs');
+  });
+
+  it('hand out the engine of each role at its size', () => {
+    const engines = new EngineChoices(LARGE, ALL, 16);
+    const topology = { prefill: 1, decode: 2, aggregated: 0 };
+    const of = engines.enginesOf({ topology, prefillTp: 8, decodeTp: 4, gpus: 16 });
+    expect(of('prefill').stepTime.description).toContain('TP8');
+    expect(of('decode').stepTime.description).toContain('TP4');
+    expect(engines.stepTimes['decode tp4']).toBe(of('decode').stepTime.description);
+  });
+
+  it('pass on what no size can cure', () => {
+    const unknown = defaultConfig({ model: 'no-such-model' });
+    expect(() => new EngineChoices(unknown, ALL, 16)).toThrow(/no-such-model/);
+  });
+});

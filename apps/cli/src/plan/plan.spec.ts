@@ -1,0 +1,234 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Summary } from '@baton/analysis';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Answer, runCommand } from '../test-command';
+import type { PlanDocument, SplitDocument } from './plan-document';
+
+const SLO = ['--slo', 'ttft=1s,tpot=30ms'];
+const WORKLOAD = ['--dataset', 'random', '--num-prompts', '300', '--random-range-ratio', '0.5'];
+const LENGTHS = ['--random-input-len', '2000', '--random-output-len', '100'];
+const PLAN = [...WORKLOAD, ...LENGTHS, ...SLO, '--gpus', '4', '--tp', '1,2', '--threads', '1'];
+
+function plan(...args: string[]): Promise<Answer> {
+  return runCommand('plan', ...args);
+}
+
+async function planned(...args: string[]): Promise<PlanDocument> {
+  const { exitCode, stdout } = await plan(...args, '--json');
+  expect(exitCode).toBe(0);
+  return JSON.parse(stdout) as PlanDocument;
+}
+
+/** Replays a command line that a plan has printed, with other flags at its end. */
+async function replayed(command: string | null, ...more: string[]): Promise<Summary> {
+  const [, ...words] = command!.split(' ');
+  const { exitCode, stdout } = await runCommand(...words, ...more, '--json');
+  expect(exitCode).toBe(0);
+  return JSON.parse(stdout) as Summary;
+}
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-plan-'));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('baton plan --json', () => {
+  let document: PlanDocument;
+  beforeAll(async () => {
+    document = await planned(...PLAN);
+  });
+
+  it('prints one document with every split, those that were not simulated too', async () => {
+    const again = await plan(...PLAN, '--json');
+    expect(again.stderr).toMatch(/^(baton: .*\n)?$/);
+    expect(JSON.parse(again.stdout)).toEqual(document);
+    expect(document).toMatchObject({ gpus: 4, slo: 'ttft=1s,tpot=30ms', seed: 0 });
+    expect(document.config).toMatchObject({
+      model: 'llama-3.1-8b',
+      workload: { source: 'random', num_prompts: '300', request_rate: '1', requests: 300 },
+    });
+    expect(document.config).not.toHaveProperty('topology');
+    expect(document.splits.map(({ name }) => name)).toEqual([
+      ...['1P3D', '2P2D', '3P1D', '2P1D tp1/tp2', '1P2D tp2/tp1', '1P1D tp2/tp2'],
+      ...['4A', '2A tp2'],
+    ]);
+    for (const split of document.splits) {
+      expect(split.simulated).toBe(split.goodput_rps !== null);
+      if (!split.simulated) continue;
+      expect(split.slo_attainment).toBeGreaterThanOrEqual(0.9);
+      expect(split.goodput_rps).toBeLessThanOrEqual(split.request_rate!);
+      expect(split.goodput_rps_per_gpu! * 4).toBeCloseTo(split.goodput_rps!, 4);
+      expect(Object.keys(split.ttft_ms!)).toEqual(['mean', 'p50', 'p90', 'p95', 'p99', 'max']);
+    }
+  });
+
+  it('names the winner, and what to compare it with', () => {
+    const rates = document.splits.map(({ goodput_rps }) => goodput_rps ?? 0);
+    const best = (kind: SplitDocument['kind']): SplitDocument => {
+      return document.splits
+        .filter((split) => split.kind === kind)
+        .reduce((a, b) => ((b.goodput_rps ?? 0) > (a.goodput_rps ?? 0) ? b : a));
+    };
+    expect(document.winner.goodput_rps).toBe(Math.max(...rates));
+    expect(document.best_aggregated).toBe(best('aggregated').name);
+    expect(document.best_disaggregated).toBe(best('disaggregated').name);
+    const margin = document.winner.goodput_rps! / best('aggregated').goodput_rps! - 1;
+    expect(document.margin_over_aggregated).toBeCloseTo(margin, 4);
+  });
+
+  it('finds what a replay finds at that rate, and loses the target a little above', async () => {
+    const { winner, replay_command, winner_summary, tolerance } = document;
+    const same = await replayed(replay_command);
+    for (const name of ['ttft_ms', 'tpot_ms', 'itl_ms', 'slo_attainment', 'steps'] as const) {
+      expect(same[name]).toEqual(winner_summary![name]);
+    }
+    expect(same.ttft_ms).toEqual(winner.ttft_ms);
+    const above = replay_command!.replace(/--rate-scale (\S+)/, (_all, scale: string) => {
+      return `--rate-scale ${Number(scale) * (1 + tolerance)}`;
+    });
+    expect((await replayed(above)).slo_attainment).toBeLessThan(0.9);
+  });
+
+  it('agrees with a replay of every split at one rate who can keep the target there', async () => {
+    const rate = document.winner.request_rate! * 0.9;
+    for (const split of document.splits.filter(({ simulated }) => simulated)) {
+      const { prefill, decode, aggregated = 1 } = split.tensor_parallel_size;
+      const sizes = [`--tensor-parallel-size ${aggregated}`].concat(
+        prefill === undefined ? [] : `--prefill-tensor-parallel-size ${prefill}`,
+        decode === undefined ? [] : `--decode-tensor-parallel-size ${decode}`,
+      );
+      const flags = [...WORKLOAD, ...LENGTHS, ...SLO, '--request-rate', '1'];
+      const words = ['x', 'replay', '--topology', split.topology, ...flags, ...sizes];
+      const { slo_attainment } = await replayed(`${words.join(' ')} --rate-scale ${rate}`);
+      expect(slo_attainment! >= 0.9, split.name).toBe(split.request_rate! >= rate);
+    }
+  });
+
+  it('looks at the front below its highest rates too', () => {
+    const { frontier, splits } = document;
+    const front = splits.filter(({ on_pareto_front }) => on_pareto_front);
+    expect(frontier).toHaveLength(5 * front.length);
+    expect(front.length).toBeGreaterThan(0);
+    for (const { name, request_rate } of front) {
+      const points = frontier.filter((point) => point.name === name);
+      const loads = points.map((point) => point.request_rate! / request_rate!);
+      expect(loads.map((load) => load.toFixed(2))).toEqual([
+        '0.25',
+        '0.50',
+        '0.75',
+        '0.90',
+        '1.00',
+      ]);
+    }
+  });
+
+  it('says whether the winner still wins when an assumption is wrong', () => {
+    const { sensitivity } = document;
+    const of = (name: string) => sensitivity.find(({ assumption }) => assumption === name)!;
+    const base = of('as configured');
+    expect(base.same_winner).toBe(true);
+    expect(sensitivity).toHaveLength(9);
+    // Nothing of an aggregated engine goes over a link, and 1 is what mixed steps are taken for.
+    expect(of('link bandwidth x0.5').aggregated_goodput_rps_per_gpu).toBe(
+      base.aggregated_goodput_rps_per_gpu,
+    );
+    expect({ ...of('mixed_decode_factor 1'), assumption: '' }).toEqual({ ...base, assumption: '' });
+    expect(of('mixed_decode_factor 3.2').aggregated_goodput_rps_per_gpu).toBeLessThan(
+      base.aggregated_goodput_rps_per_gpu!,
+    );
+    expect(of('step overhead x2').aggregated_goodput_rps_per_gpu).toBeLessThan(
+      of('no step overhead').aggregated_goodput_rps_per_gpu!,
+    );
+  });
+
+  it('does not take a burst that is served in time for a rate', async () => {
+    const lax = PLAN.map((word) => (word === SLO[1] ? 'e2el=1000s' : word));
+    const { splits, notes } = await planned(...lax);
+    for (const split of splits.filter(({ simulated }) => simulated)) {
+      expect(split.request_rate).toBeGreaterThan(100 * split.estimated_rps!);
+      expect(split.goodput_rps).toBeLessThan(2 * split.estimated_rps!);
+    }
+    expect(notes.join(' ')).toContain('too short for a firm result');
+  });
+
+  it('does not let a split win by refusing what others serve', async () => {
+    const trace = join(folder, 'long.jsonl');
+    const lines = Array.from({ length: 200 }, (_none, i) => {
+      // One in twenty needs more KV than a prefill engine with few blocks has.
+      const prompt_tokens = i % 20 === 7 ? 30_000 : 500;
+      return JSON.stringify({ arrival_ms: i * 100, prompt_tokens, output_tokens: 20 });
+    });
+    writeFileSync(trace, lines.join('\n'));
+    const flags = ['--gpus', '2', '--tp', '1', '--slo', 'ttft=2s', '--threads', '1'];
+    const small = ['--prefill-num-gpu-blocks-override', '1000', '--trace', trace];
+    const { splits, winner, notes } = await planned(...flags, ...small);
+    expect(splits.map(({ name, refused, comparable }) => [name, refused, comparable])).toEqual([
+      ['1P1D', 10, false],
+      ['2A', 0, true],
+    ]);
+    expect(winner.name).toBe('2A');
+    expect(notes.join(' ')).toContain('are not compared');
+  });
+});
+
+describe('baton plan', () => {
+  it('prints a table for people, with the command that starts the winner', async () => {
+    const { exitCode, stdout } = await plan(...PLAN);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Plan of 4 GPUs for random: llama-3.1-8b, h100, 90 % of requests/);
+    expect(stdout).toMatch(/^1P3D .*not simulated/m);
+    expect(stdout).toMatch(/^start it: +bin\/baton up \d/m);
+  });
+
+  it('writes its files, the page without a link to the outside', async () => {
+    const out = join(folder, 'new', 'result');
+    const { exitCode, stdout, stderr } = await plan(...PLAN, '--json', '--out', out);
+    expect(exitCode).toBe(0);
+    expect(readdirSync(out).sort()).toEqual(['plan.csv', 'plan.html', 'plan.json']);
+    expect(stderr).toContain('wrote plan.json, plan.csv, plan.html');
+    expect(readFileSync(join(out, 'plan.json'), 'utf8')).toBe(stdout);
+    const [head = '', ...rows] = readFileSync(join(out, 'plan.csv'), 'utf8').trim().split('\n');
+    const { splits } = JSON.parse(stdout) as PlanDocument;
+    expect(rows).toHaveLength(splits.length);
+    for (const row of rows) expect(row.split(',')).toHaveLength(head.split(',').length);
+    const page = readFileSync(join(out, 'plan.html'), 'utf8');
+    for (const title of ['Winner', 'Goodput per GPU', 'TTFT over load', 'Sensitivity']) {
+      expect(page).toContain(title);
+    }
+    expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
+  });
+
+  it('fails with the nearest miss when nothing keeps the SLO', async () => {
+    const tight = PLAN.map((word) => (word === SLO[1] ? 'ttft=60ms,tpot=1ms' : word));
+    const { exitCode, stdout, stderr } = await plan(...tight);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^baton: No split keeps ttft=60ms,tpot=1ms for 90 % of the requests, /m);
+    expect(stderr).toMatch(/The nearest miss is .*: 0 % with TTFT p50 [\d.]+ ms/);
+  });
+
+  it('names the traces that ship', async () => {
+    const { exitCode, stdout } = await plan('--trace', 'list');
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^mooncake-conversation /m)]);
+  });
+
+  it.each([
+    [[], 'Say what must be kept'],
+    [['--slo', 'ttft=1s', '--gpus', '3', '--tp', '2'], 'use all 3 GPUs'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'there are none'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--request-rate', 'inf'], 'arrive at one instant'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--model', 'gpt-0'], 'gpt-0'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--data-parallel-size', '2'], 'data_parallel_size'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--simulat', '2'], "did you mean '--simulate'?"],
+  ])('answers %j with one sentence and exit code 2', async (flags, sentence) => {
+    const { exitCode, stdout, stderr } = await plan('--dataset', 'random', ...flags);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^baton: [^\n]+\n$/);
+    expect(stderr).toContain(sentence);
+  });
+});
