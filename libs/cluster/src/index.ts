@@ -1,4 +1,5 @@
 export { simulate } from './driver';
+export type { RecordedPlacement } from './recorded-placement';
 export type {
   ClusterScenario,
   EnginePool,

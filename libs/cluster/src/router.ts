@@ -11,6 +11,7 @@ import {
   PrefixDirectory,
   SHARED_QUEUE,
 } from '@baton/placement';
+import { recordedChoice } from './recorded-placement';
 import type { ClusterScenario } from './scenario';
 import { Stage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
@@ -63,7 +64,7 @@ export class Router {
 
   /** Sends a row on its way, or says why it has none. */
   place(row: number, nowUs: Micros): 'rejected' | 'refused' | 'failed' | undefined {
-    const way = this.wayOf();
+    const way = this.recordedWay(row) ?? this.wayOf();
     if (way === 'none') return 'failed';
     const isWhole = way === 'aggregated';
     if (!this.fits(row, isWhole)) return 'refused';
@@ -97,6 +98,13 @@ export class Router {
     return pool.role === 'prefill' ? 'prefill-and-hold' : 'remote-prefill';
   }
 
+  private recordedWay(row: number): 'disaggregated' | 'aggregated' | undefined {
+    const { recordedPlacement } = this.scenario;
+    if (recordedPlacement === undefined) return undefined;
+    if (recordedPlacement.aggregated[row]! >= 0) return 'aggregated';
+    return recordedPlacement.decode[row]! >= 0 ? 'disaggregated' : undefined;
+  }
+
   private wayOf(): 'disaggregated' | 'aggregated' | 'none' {
     const { prefill, decode, aggregated } = this.stages;
     if (aggregated.engines.length === 0 && prefill.engines.length * decode.engines.length > 0) {
@@ -119,7 +127,10 @@ export class Router {
   private placeWhole(row: number, nowUs: Micros): void {
     const { aggregated } = this.stages;
     this.isWhole[row] = 1;
-    if (!this.choosesAggregated || aggregated.engines.length === 0) aggregated.share(row, nowUs);
+    const recorded = this.scenario.recordedPlacement?.aggregated[row] ?? -1;
+    if (recorded >= 0) aggregated.direct(row, aggregated.engines[recorded]!, nowUs);
+    else if (!this.choosesAggregated || aggregated.engines.length === 0)
+      aggregated.share(row, nowUs);
     else {
       const choice = this.placer.onAggregated(aggregated.contextFor(row, nowUs));
       this.send(row, { stage: aggregated, choice }, nowUs);
@@ -128,6 +139,12 @@ export class Router {
 
   private placeSplit(row: number, nowUs: Micros): void {
     const { prefill, decode } = this.stages;
+    const { recordedPlacement } = this.scenario;
+    const recorded = recordedPlacement && recordedChoice(recordedPlacement, row);
+    if (recorded !== undefined) {
+      this.follow(row, recorded, nowUs);
+      return;
+    }
     const isOpen = prefill.engines.length > 0 && decode.engines.length > 0;
     if (!this.choosesOnArrival || !isOpen) {
       prefill.share(row, nowUs);

@@ -4,6 +4,7 @@ import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { EngineRole, PlacerSpec } from '@baton/placement';
 import type { Workload } from '@baton/workload';
+import type { RecordedPlacement } from './recorded-placement';
 
 /** Equal engines of one role. */
 export interface EnginePool {
@@ -35,6 +36,8 @@ export interface ClusterScenario {
   /** Its content blocks have the size of the engines' KV blocks. */
   readonly workload: Workload;
   readonly placement: PlacerSpec;
+  /** Takes the place of the policies where it says something; for clusters that keep their engines. Unset: they place all rows. */
+  readonly recordedPlacement?: RecordedPlacement;
   /** A request whose TTFT is predicted to be longer is rejected; Infinity = none is. */
   readonly admissionSloTtftUs: Micros;
   readonly kvLeaseUs: Micros;

@@ -46,31 +46,17 @@ export class Observation {
     }
   }
 
-  /** `count` tokens have come at `nowUs`, the first of them the very first if `isFirst`. */
-  tokens(came: CameIn, speedup: number): void {
-    const { nowUs, stampedUs, isFirst } = came;
-    let gaps = came.count;
-    if (isFirst) {
-      this.stampedFirstUs = stampedUs;
-      this.seenFirstUs = nowUs;
-      gaps -= 1;
-    }
+  /** Tokens have come, one or several at once: between these there is no gap, as there is none between events for a client. */
+  tokens(nowUs: number, stampedUs: number, speedup: number): void {
+    this.stampedFirstUs ??= stampedUs;
     this.stampedLastUs = stampedUs;
-    if (gaps > 0) {
-      const spanUs = isFirst ? 0 : nowUs - (this.seenLastUs ?? nowUs);
-      const gapUs = coarse(Math.round((spanUs * speedup) / gaps));
-      this.gaps.set(gapUs, (this.gaps.get(gapUs) ?? 0) + gaps);
+    if (this.seenLastUs === undefined) this.seenFirstUs = nowUs;
+    else {
+      const gapUs = coarse(Math.round((nowUs - this.seenLastUs) * speedup));
+      this.gaps.set(gapUs, (this.gaps.get(gapUs) ?? 0) + 1);
     }
     this.seenLastUs = nowUs;
   }
-}
-
-/** Tokens of one sequence that came in one frame. */
-export interface CameIn {
-  readonly nowUs: number;
-  readonly stampedUs: number;
-  readonly count: number;
-  readonly isFirst: boolean;
 }
 
 /** Rounded so that at most 8 binary digits count behind the first. */

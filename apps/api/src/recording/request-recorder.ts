@@ -59,16 +59,11 @@ export class RequestRecorder {
     this.live.get(sequence)?.noted(sequence, entry, header);
   }
 
-  /** Tokens `[from, received)` of the sequence have just come. */
-  tokens(sequence: Sequence, nowMs: number, { from, header, offsetUs }: TokenNews): void {
+  /** Tokens of the sequence have just come. */
+  tokens(sequence: Sequence, nowMs: number, { header, offsetUs }: TokenNews): void {
     if (this.file === undefined) return;
-    const came = {
-      nowUs: wallUs(nowMs),
-      stampedUs: header.stepEndUs + offsetUs,
-      count: sequence.received - from,
-      isFirst: from === 0,
-    };
-    this.live.get(sequence)?.tokens(came, this.config.speedup);
+    const stampedUs = header.stepEndUs + offsetUs;
+    this.live.get(sequence)?.tokens(wallUs(nowMs), stampedUs, this.config.speedup);
   }
 
   /** Called once for each sequence that was opened. */

@@ -15,7 +15,7 @@ import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { WorkloadFlags } from '../workload/workload-options';
 import { openProgress } from './progress';
 import { noteOnConfig } from './recorded-config';
-import { findRecording, type Recording, readRecordedRun } from './recording';
+import { findRecording, type Recording, readRecorded } from './recording';
 import type { ReplayFlags } from './replay-flags';
 
 /** Everything that a replay depends on. */
@@ -48,11 +48,12 @@ export async function prepare(flags: ReplayFlags): Promise<Prepared> {
     const { config, loaded, notes } = await withWorkload(resolved, flags.workload, maxModelLen);
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
+    const use = await useRecording(flags, recording, { config, loaded });
     const scenario = scenarioOf(config, loaded.workload, { leap, ...bound });
-    const compared = await recordedRun(flags, recording, loaded);
     return {
-      ...{ config, loaded, scenario, recorded: compared.run },
-      notes: [...(asRecorded === undefined ? [] : [asRecorded]), ...notes, ...compared.notes],
+      ...{ config, loaded, recorded: use.run },
+      scenario: { ...scenario, ...use.scenario },
+      notes: [...(asRecorded === undefined ? [] : [asRecorded]), ...notes, ...use.notes],
     };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
@@ -60,34 +61,46 @@ export async function prepare(flags: ReplayFlags): Promise<Prepared> {
   }
 }
 
+/** What the recording says of the requests, as far as it is wanted. */
+interface Use {
+  readonly run?: RecordedRun;
+  readonly scenario: Pick<ClusterScenario, 'recordedPlacement'>;
+  readonly notes: readonly string[];
+}
+
 /** Flags that let requests arrive otherwise than they did. */
 const RETIMING = [
   ...(['arrivals', 'requestRate', 'rateScale', 'burstiness'] as const),
   ...(['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const),
 ];
-
-/** The run that the replay is to be compared with, if there is one and it still is the same: by itself when the trace is a recording. */
-async function recordedRun(
-  { compare, workload: given, concurrency }: ReplayFlags,
-  recording: Recording | undefined,
-  { workload }: LoadedWorkload,
-): Promise<{ readonly run: RecordedRun | undefined; readonly notes: readonly string[] }> {
-  const isRetimed = concurrency !== undefined || RETIMING.some((flag) => given[flag] !== undefined);
-  const isWanted = compare ?? (recording?.header !== undefined && !isRetimed);
-  if (!isWanted) {
-    const isMissed = compare === undefined && recording?.header !== undefined;
-    return { run: undefined, notes: isMissed ? [NOT_COMPARED] : [] };
-  }
-  const run = recording && (await readRecordedRun(recording, workload));
-  if (run === undefined || run.seen.outcome.every((outcome) => outcome === 0)) {
-    if (compare === undefined) return { run: undefined, notes: [] };
-    throw new UsageError('--compare needs a trace that `baton up --record` wrote.');
-  }
-  return { run, notes: [] };
-}
-
 const NOT_COMPARED =
   'Not compared with what was recorded, for requests arrive otherwise (--compare compares all the same).';
+
+/** Reads what was measured if the run is to be compared with it, as by itself that of a recording is, or placed as it was. */
+async function useRecording(
+  flags: ReplayFlags,
+  recording: Recording | undefined,
+  { config, loaded }: Pick<Prepared, 'config' | 'loaded'>,
+): Promise<Use> {
+  const { compare, asPlaced, concurrency, workload: given } = flags;
+  const isRecording = recording?.header !== undefined;
+  const isRetimed = concurrency !== undefined || RETIMING.some((flag) => given[flag] !== undefined);
+  const isCompared = compare ?? (isRecording && !isRetimed);
+  const notes = compare === undefined && isRecording && isRetimed ? [NOT_COMPARED] : [];
+  if (!isCompared && !asPlaced) return { scenario: {}, notes };
+  const recorded = recording && (await readRecorded(recording, loaded.workload));
+  if (recorded === undefined || recorded.requests === 0) {
+    if (compare !== true && !asPlaced) return { scenario: {}, notes };
+    const flag = asPlaced ? '--placement recorded' : '--compare';
+    throw new UsageError(`${flag} needs a trace that \`baton up --record\` wrote.`);
+  }
+  const placement = asPlaced ? recorded.places.on(parseTopology(config.topology)) : undefined;
+  return {
+    ...(isCompared ? { run: recorded.run } : {}),
+    scenario: placement === undefined ? {} : { recordedPlacement: placement },
+    notes,
+  };
+}
 
 /**
  * The workload that the flags ask for, for engines with a context of `maxModelLen` tokens, the configuration with the KV blocks that it comes in, and what the
@@ -124,6 +137,7 @@ export function resolvedOptions(
 ): Record<string, unknown> {
   return {
     ...shownConfig(config),
+    ...(flags.asPlaced ? { placement: 'recorded' } : {}),
     workload: shownWorkload(loaded, flags.workload),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
   };

@@ -24,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 function recordingOf(requests: number): string {
   const config = recordableConfig(
     defaultConfig({
-      ...{ topology: '1A', speedup: 2, stepTime: 'constant' },
+      ...{ topology: '2A', speedup: 2, stepTime: 'constant' },
       ...{ timeToFirstToken: 100, interTokenLatency: 10 },
     }),
   );
@@ -38,6 +38,7 @@ function recordingOf(requests: number): string {
         outcome: i === 3 ? 'aborted' : 'completed',
         finishReason: i === 3 ? 'abort' : 'length',
         ...tokens,
+        ...{ prefillEngine: engineOf(i), decodeEngine: engineOf(i) },
         stamped,
         seen: { firstTokenUs: 102_000, finishUs: 142_000 },
         gapsUs: [[10_000, 4]],
@@ -45,6 +46,11 @@ function recordingOf(requests: number): string {
     });
   });
   return `${[recordingHeaderLine(header), ...rows.reverse()].join('\n')}\n`;
+}
+
+/** Every fourth request ran on one engine, the others on another. */
+function engineOf(i: number): string {
+  return i % 4 === 3 ? 'one' : 'other';
 }
 
 function resultOf({ stdout }: Answer): {
@@ -62,7 +68,7 @@ describe('the replay of a recorded run', () => {
       'baton: The configuration is that of the recording, by baton 0.1.0.\n',
     );
     const { config, comparison } = resultOf(answer);
-    expect(config).toMatchObject({ topology: '1A', time_to_first_token: 100 });
+    expect(config).toMatchObject({ topology: '2A', time_to_first_token: 100 });
     expect(comparison).toMatchObject({
       ...{ requests: 19, recorded_only: 0, simulated_only: 1, kept_up: true },
       ttft_ms: {
@@ -82,7 +88,7 @@ describe('the replay of a recorded run', () => {
 
   it('says what was given otherwise', async () => {
     const answer = await replay('--trace', path, '--json', '--topology', '1P1D');
-    expect(answer.stderr).toContain('by baton 0.1.0, but --topology 1P1D (recorded: 1A).\n');
+    expect(answer.stderr).toContain('by baton 0.1.0, but --topology 1P1D (recorded: 2A).\n');
     expect(resultOf(answer)).toMatchObject({ config: { topology: '1P1D' } });
     expect(resultOf(answer).comparison?.ttft_ms.error_percent.mean).toBeGreaterThan(5);
   });
@@ -97,6 +103,19 @@ describe('the replay of a recorded run', () => {
     expect(page).toContain('E2EL recorded and simulated');
     const summary = readFileSync(join(out, 'summary.json'), 'utf8');
     expect(JSON.parse(summary)).toHaveProperty('comparison');
+  });
+
+  it('sends requests to the engines that they had on request', async () => {
+    const answer = await replay('--trace', path, '--json', '--placement', 'recorded');
+    const { engines } = JSON.parse(answer.stdout) as { engines: { finished: number }[] };
+    expect(engines.map(({ finished }) => finished)).toEqual([15, 5]);
+    expect(resultOf(answer).config).toMatchObject({ placement: 'recorded' });
+    expect(resultOf(answer).comparison?.requests).toBe(19);
+    const plain = join(folder, 'plain.jsonl');
+    writeFileSync(plain, '{"arrival_s":0,"prompt_tokens":1,"output_tokens":1}\n');
+    const { exitCode, stderr } = await replay('--trace', plain, '--placement', 'recorded');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--placement recorded needs a trace that `baton up --record` wrote.');
   });
 
   it('is compared in part when only a part of it is replayed', async () => {

@@ -12,6 +12,7 @@ import {
   TraceError,
   type Workload,
 } from '@baton/workload';
+import { PlacementGatherer } from './recorded-placement';
 import { readLines } from '../workload/file-lines';
 import { SHIPPED_TRACES } from '../workload/shipped-traces';
 import type { WorkloadFlags } from '../workload/workload-options';
@@ -39,24 +40,37 @@ export async function findRecording({ trace }: WorkloadFlags): Promise<Recording
   return { path: trace, header };
 }
 
+/** What a recording says of requests. */
+export interface Recorded {
+  readonly run: RecordedRun;
+  readonly places: PlacementGatherer;
+  /** Requests of which it says anything. */
+  readonly requests: number;
+}
+
 /**
  * What the recording says of the requests of a workload that was read from it.
  *
  * @throws UsageError naming file and line when a line says something else
  */
-export async function readRecordedRun(
+export async function readRecorded(
   { path, header }: Recording,
   workload: Workload,
-): Promise<RecordedRun> {
+): Promise<Recorded> {
   const rows = rowsById(workload);
+  const places = new PlacementGatherer(workload.count);
+  let requests = 0;
   const run = new RunBuilder(workload, Number(header?.config['speedup'] ?? 1));
   await readTrace(path, (line, lineNumber) => {
     const found = line.trim() === '' ? undefined : parseMeasured(line, path, lineNumber);
     const row = found?.id === undefined ? undefined : rows.get(found.id);
-    if (found !== undefined && row !== undefined) run.add(row, found.measured);
+    if (found === undefined || row === undefined) return true;
+    run.add(row, found.measured);
+    places.add(row, found.measured);
+    requests += 1;
     return true;
   });
-  return run;
+  return { run, places, requests };
 }
 
 class RunBuilder implements RecordedRun {

@@ -24,6 +24,8 @@ export interface ReplayFlags {
   readonly leap: boolean;
   /** Whether the run is laid beside the recorded one; undefined: where there is one. */
   readonly compare: boolean | undefined;
+  /** Whether requests go to the engines that they had when they were recorded (`--placement recorded`). */
+  readonly asPlaced: boolean;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
@@ -60,7 +62,8 @@ export function addReplayOptions(command: Command): void {
 /** @throws UsageError, one sentence */
 export function readReplayFlags(given: Flags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
-  const { config, own } = partConfig(others);
+  const { config: asked, own } = partConfig(others);
+  const { asPlaced, config } = withoutRecorded(asked);
   const out = textOf(own['out']);
   for (const name of ['perfetto', 'svg']) {
     if (own[name] === true && out === undefined) {
@@ -74,6 +77,7 @@ export function readReplayFlags(given: Flags): ReplayFlags {
     slo: readSlo(textOf(own['slo'])),
     concurrency: readConcurrency(textOf(own['concurrency'])),
     leap: own['leap'] !== false,
+    asPlaced,
     compare: typeof own['compare'] === 'boolean' ? own['compare'] : undefined,
     json: own['json'] === true,
     out,
@@ -89,6 +93,15 @@ export function partConfig(flags: Flags): { config: Flags; own: Flags } {
   return {
     config: Object.fromEntries(entries.filter(isConfig)),
     own: Object.fromEntries(entries.filter((entry) => !isConfig(entry))),
+  };
+}
+
+/** The placement of another run is none that a configuration can have. */
+function withoutRecorded({ placement, ...config }: Flags): { asPlaced: boolean; config: Flags } {
+  const asPlaced = placement === 'recorded';
+  return {
+    asPlaced,
+    config: asPlaced || placement === undefined ? config : { ...config, placement },
   };
 }
 

@@ -1,0 +1,88 @@
+import type { RecordedPlacement } from '@baton/cluster';
+import type { EngineRole, Topology } from '@baton/placement';
+import { UsageError } from '@baton/runtime';
+import type { Measured } from '@baton/workload';
+
+const ROLES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
+const NOWHERE = 0;
+
+/** Gathers where recorded requests ran, and lays that on the engines of a topology. */
+export class PlacementGatherer {
+  /** Numbers of engines from 1, by name, in the order in which they are met. */
+  private readonly numbers = new Map<string, number>();
+  /** By row; `NOWHERE` where it did not run. */
+  private readonly first: Uint16Array;
+  private readonly second: Uint16Array;
+
+  constructor(rows: number) {
+    this.first = new Uint16Array(rows);
+    this.second = new Uint16Array(rows);
+  }
+
+  add(row: number, { prefillEngine, decodeEngine }: Measured): void {
+    this.first[row] = this.numberOf(prefillEngine);
+    this.second[row] = this.numberOf(decodeEngine);
+  }
+
+  /**
+   * Of requests that ran from end to end. More engines than the topology has share its engines.
+   *
+   * @throws UsageError when it has none of a role that requests ran on
+   */
+  on(topology: Topology): RecordedPlacement {
+    const roles = this.roles();
+    const indices = indicesIn(roles, topology);
+    const columns = {
+      prefill: new Int16Array(this.first.length).fill(-1),
+      decode: new Int16Array(this.first.length).fill(-1),
+      aggregated: new Int16Array(this.first.length).fill(-1),
+    };
+    for (let row = 0; row < this.first.length; row++) {
+      const [first, second] = [this.first[row]!, this.second[row]!];
+      if (first === NOWHERE || second === NOWHERE) continue;
+      for (const number of [first, second]) {
+        columns[roles.get(number)!][row] = indices.get(number)!;
+      }
+    }
+    return columns;
+  }
+
+  /** An engine to which prompts were handed over is a decode engine, whatever it computes besides. */
+  private roles(): ReadonlyMap<number, EngineRole> {
+    const roles = new Map<number, EngineRole>();
+    for (let row = 0; row < this.first.length; row++) {
+      const [first, second] = [this.first[row]!, this.second[row]!];
+      if (first === NOWHERE || second === NOWHERE) continue;
+      if (first === second && !roles.has(first)) roles.set(first, 'aggregated');
+      if (first === second) continue;
+      roles.set(first, 'prefill');
+      roles.set(second, 'decode');
+    }
+    return roles;
+  }
+
+  private numberOf(name: string | undefined): number {
+    if (name === undefined) return NOWHERE;
+    const number = this.numbers.get(name) ?? this.numbers.size + 1;
+    this.numbers.set(name, number);
+    return number;
+  }
+}
+
+function indicesIn(
+  roles: ReadonlyMap<number, EngineRole>,
+  topology: Topology,
+): ReadonlyMap<number, number> {
+  const indices = new Map<number, number>();
+  for (const role of ROLES) {
+    const numbers = [...roles.keys()].filter((number) => roles.get(number) === role);
+    const count = topology[role];
+    if (numbers.length > 0 && count === 0) {
+      throw new UsageError(
+        `--placement recorded: requests ran on ${role} engines, of which the topology has none.`,
+      );
+    }
+    for (const [i, number] of numbers.entries()) indices.set(number, i % count);
+  }
+  return indices;
+}
