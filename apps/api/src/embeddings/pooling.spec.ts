@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
 import { ClusterFixture } from '../../test/cluster-fixture';
@@ -56,6 +57,26 @@ describe.each([
     const answer = await post(cluster.api.url, path, body);
     expect(answer.status).toBe(200);
     expect(Object.keys((await answer.json()) as object)).toContain('usage');
+  });
+});
+
+describe('the OpenAI client', () => {
+  let fixture: ApiFixture;
+  beforeAll(async () => {
+    fixture = await ApiFixture.start({ engines: [{ isEager: true }] });
+  });
+  afterAll(() => fixture.stop());
+
+  it('reads the same vectors as base64, its default, and as floats', async () => {
+    const client = new OpenAI({ baseURL: `${fixture.api.url}/v1`, apiKey: 'none' });
+    const asked = { model: 'llama-3.1-8b', input: ['a', 'b'], dimensions: 16 };
+    const base64 = await client.embeddings.create(asked);
+    const floats = await client.embeddings.create({ ...asked, encoding_format: 'float' });
+    expect(base64.data.map(({ embedding }) => embedding.length)).toEqual([16, 16]);
+    expect(base64.data).toEqual(floats.data);
+    await expect(client.embeddings.create({ ...asked, dimensions: 0 })).rejects.toBeInstanceOf(
+      OpenAI.BadRequestError,
+    );
   });
 });
 

@@ -151,6 +151,15 @@ describe('POST /v1/embeddings', () => {
     ).not.toThrow();
   });
 
+  it('bounds the tokens of all inputs together', () => {
+    const context = contextOf('openai', { maxModelLen: 200_000 });
+    const inputs = (...lengths: number[]): object => ({
+      input: lengths.map((length) => Array.from({ length }, () => 1)),
+    });
+    expect(() => parseEmbeddings(inputs(150_000, 150_000), context)).not.toThrow();
+    expect(() => parseEmbeddings(inputs(150_000, 150_001), context)).toThrow(/300000 tokens/);
+  });
+
   it('refuses an unknown model', () => {
     expect(() => parseEmbeddings({ model: 'n', input: 'a' }, contextOf())).toThrow(
       expect.objectContaining({ code: 'model_not_found' }),

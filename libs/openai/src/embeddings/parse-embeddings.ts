@@ -81,10 +81,11 @@ function promptsOf(
   { limits }: PoolingContext,
 ): Int32Array[] {
   const prompts = new PoolingPrompts(dto, limits);
-  if (hasMessages(fields)) return [prompts.ids(chatPromptIds(fields, limits, false), 'messages')];
+  if (hasMessages(fields))
+    return [prompts.prompt(chatPromptIds(fields, limits, false), 'messages')];
   const inputs = inputsOf(dto.input, 'input');
   return inputs.map((input, i) =>
-    prompts.ids(input, inputs.length === 1 ? 'input' : `input[${i}]`),
+    prompts.prompt(input, inputs.length === 1 ? 'input' : `input[${i}]`),
   );
 }
 

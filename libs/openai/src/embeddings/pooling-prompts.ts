@@ -11,6 +11,9 @@ import type { InputField, PoolingDto } from './pooling.dto';
 /** OpenAI's bound on the inputs of one request; vLLM has none. */
 export const MAX_INPUTS = 2048;
 
+/** OpenAI's bound on the tokens of one request; vLLM has none, so its own is ours, for the sake of other requests. */
+const MAX_TOKENS = { openai: 300_000, vllm: 2 ** 20 } as const;
+
 export type PoolingInput = string | ArrayLike<number>;
 
 /** Inputs as a field holds them: one or a list, as text or as token ids. */
@@ -34,6 +37,7 @@ export function checkCount(count: number, name: string): void {
 export class PoolingPrompts {
   private readonly truncation: Truncation;
   private readonly context: ContextLength;
+  private tokens = 0;
 
   constructor(
     dto: PoolingDto,
@@ -42,6 +46,16 @@ export class PoolingPrompts {
     this.truncation = new Truncation(truncationPart(dto), limits);
     const output = { maxTokens: undefined, field: 'max_tokens', input: 'prompt' } as const;
     this.context = new ContextLength(limits, output);
+  }
+
+  /** Ids of one of the request's prompts; throws once they are too many together. */
+  prompt(input: PoolingInput, place: string): Int32Array {
+    const ids = this.ids(input, place);
+    const most = MAX_TOKENS[this.limits.dialect];
+    this.tokens += ids.length;
+    if (this.tokens <= most) return ids;
+    const message = `One request may have ${most} tokens over all of its inputs.`;
+    throw valueError({ field: place, message });
   }
 
   /** @param place names the input in errors */

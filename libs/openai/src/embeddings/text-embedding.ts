@@ -3,9 +3,8 @@ import { hashString, mix, unitOf } from '@baton/kernel';
 /** Twelve bits of a hash name a dimension, so there are no more. */
 export const MAX_DIMENSIONS = 4096;
 
-/** Each feature adds to this many dimensions, each named by 13 bits of its hash: 12 for the place and one for the sign. */
-const PLACES = 4;
-const PLACE_SPAN = 2 ** 12;
+/** Each feature adds to two dimensions, each named by 13 bits of its hash: 12 for the place and one for the sign. */
+const PLACE_MASK = MAX_DIMENSIONS - 1;
 
 const TRIGRAM_WEIGHT = 0.5;
 const PAIR_WEIGHT = 0.7;
@@ -42,30 +41,37 @@ export function similarity(a: Float32Array, b: Float32Array): number {
 function addFeatures(sum: Float64Array, text: string, seed: number): void {
   let former = 0;
   for (const [word] of text.matchAll(WORD)) {
-    const hash = mix(hashString(word), seed);
+    const hash = mix(hashString(word), seed) | 0;
     addFeature(sum, hash, 1);
-    if (former !== 0) addFeature(sum, mix(former, hash), PAIR_WEIGHT);
+    if (former !== 0) addFeature(sum, scramble(former ^ Math.imul(hash, 5)), PAIR_WEIGHT);
     former = hash;
     addTrigrams(sum, ` ${word} `, seed);
   }
 }
 
+/** The inner loop of long texts: 32-bit arithmetic only. */
 function addTrigrams(sum: Float64Array, word: string, seed: number): void {
-  for (let i = 0; i + 3 <= word.length; i++) {
+  for (let i = 2; i < word.length; i++) {
     const letters =
-      word.charCodeAt(i) * 2 ** 32 + word.charCodeAt(i + 1) * 2 ** 16 + word.charCodeAt(i + 2);
-    addFeature(sum, mix(letters, seed), TRIGRAM_WEIGHT);
+      Math.imul(word.charCodeAt(i - 2), 0x0100_0193) ^
+      Math.imul(word.charCodeAt(i - 1), 0x5bd1_e995) ^
+      Math.imul(word.charCodeAt(i), 0x85eb_ca6b);
+    addFeature(sum, scramble(letters ^ seed), TRIGRAM_WEIGHT);
   }
 }
 
+/** The finaliser of MurmurHash3 (public domain). */
+function scramble(value: number): number {
+  let x = Math.imul(value ^ (value >>> 16), 0x85eb_ca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2_ae35);
+  return x ^ (x >>> 16);
+}
+
 function addFeature(sum: Float64Array, hash: number, weight: number): void {
-  let rest = hash;
-  for (let i = 0; i < PLACES; i++) {
-    const place = (rest % PLACE_SPAN) % sum.length;
-    rest = Math.floor(rest / PLACE_SPAN);
-    sum[place] = (sum[place] ?? 0) + (rest % 2 === 0 ? weight : -weight);
-    rest = Math.floor(rest / 2);
-  }
+  const first = (hash & PLACE_MASK) % sum.length;
+  const second = ((hash >>> 12) & PLACE_MASK) % sum.length;
+  sum[first]! += hash & (1 << 24) ? weight : -weight;
+  sum[second]! += hash & (1 << 25) ? weight : -weight;
 }
 
 function addOwnPart(sum: Float64Array, hash: number): void {

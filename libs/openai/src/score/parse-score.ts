@@ -104,18 +104,18 @@ class Comparison {
     const { tokenizer } = limits;
     const prompts = new PoolingPrompts(dto, limits);
     this.space = space;
-    const encoded = pairs.map(({ query, document }, i) => ({
-      query: prompts.ids(query, 'query'),
-      document: prompts.ids(document, `documents[${i}]`),
-    }));
-    this.prompts = encoded.map(({ query, document }, i) => {
-      const joined = [...query, tokenizer.special.endOfText, ...document];
-      return prompts.ids(joined, `documents[${i}]`);
+    const queries = new Map<PoolingInput, Int32Array>();
+    const read = pairs.map((pair, i) => {
+      const place = `documents[${i}]`;
+      const query = queries.get(pair.query) ?? prompts.ids(pair.query, 'query');
+      queries.set(pair.query, query);
+      const document = prompts.ids(pair.document, place);
+      const joined = Int32Array.from([...query, tokenizer.special.endOfText, ...document]);
+      const text = [tokenizer.decode(query), tokenizer.decode(document)] as const;
+      return { prompt: prompts.prompt(joined, place), text };
     });
-    this.texts = encoded.map(({ query, document }) => [
-      tokenizer.decode(query),
-      tokenizer.decode(document),
-    ]);
+    this.prompts = read.map(({ prompt }) => prompt);
+    this.texts = read.map(({ text }) => text);
   }
 
   /** Above 0 and below 1, one per pair. */

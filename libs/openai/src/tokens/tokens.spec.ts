@@ -59,6 +59,10 @@ describe('POST /tokenize', () => {
     expect(tokenize({ prompt: 'a '.repeat(500) }).count).toBeGreaterThan(128);
   });
 
+  it('refuses what would keep others waiting', () => {
+    expect(() => tokenize({ prompt: 'a '.repeat(2 ** 20 + 1) })).toThrow(/1048576 tokens/);
+  });
+
   it.each([
     ['neither prompt nor messages', {}, 'prompt'],
     ['a prompt that is no text', { prompt: ['a'] }, 'prompt'],

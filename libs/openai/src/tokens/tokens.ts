@@ -1,4 +1,4 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, type Tokenizer } from '@baton/text';
 import { rawIds, rawObject } from '../answer/raw-json';
 import { valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
@@ -7,6 +7,9 @@ import { objectBody } from '../request/parse-body';
 import { validateBody } from '../request/rules';
 import { chatPromptIds, hasMessages } from './chat-prompt';
 import { DetokenizeDto, TokenizeDto, TokenizeTextDto } from './tokens.dto';
+
+/** So that other requests need not wait long for one text. */
+const MAX_TOKENS = 2 ** 20;
 
 /**
  * Answers POST /tokenize: a text as it stands, or a conversation as chat completions would compute it. The tokenizer has no special tokens to add,
@@ -18,15 +21,22 @@ export function tokenizeBody(body: unknown, limits: RequestLimits): string {
   const { tokenizer, maxModelLen } = limits;
   const ids = hasMessages(fields)
     ? chatPromptIds(fields, limits, true)
-    : tokenizer.encode(validateBody(new TokenizeTextDto(), fields).prompt);
+    : tokenizer.encode(validateBody(new TokenizeTextDto(), fields).prompt, MAX_TOKENS);
+  if (ids.length > MAX_TOKENS) {
+    const message = `A text of more than ${MAX_TOKENS} tokens is not tokenized.`;
+    throw valueError({ field: hasMessages(fields) ? 'messages' : 'prompt', message });
+  }
   servedModel(dto.model, limits);
-  const strings = Array.from(ids, (id) => tokenizer.tokenText(id));
   return rawObject({
     count: String(ids.length),
     max_model_len: String(maxModelLen),
     tokens: rawIds(ids),
-    token_strs: dto.return_token_strs === true ? asciiJson(strings) : 'null',
+    token_strs: dto.return_token_strs === true ? asciiJson(namesOf(ids, tokenizer)) : 'null',
   });
+}
+
+function namesOf(ids: ArrayLike<number>, tokenizer: Tokenizer): string[] {
+  return Array.from(ids, (id) => tokenizer.tokenText(id));
 }
 
 /** Answers POST /detokenize. Throws `BatonError` for ids outside of the vocabulary. */
