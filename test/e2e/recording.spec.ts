@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Comparison } from '@baton/analysis';
+import { RandomStream } from '@baton/kernel';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stream } from '../support/client';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+const REQUESTS = 80;
+const SECONDS = 6;
+const TOKENS = 30;
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-recording-'));
+const record = join(folder, 'run.jsonl');
+const steps = join(folder, 'steps.jsonl');
+
+interface Replayed {
+  readonly requests: number;
+  readonly completed: number;
+  readonly output_tokens: number;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly comparison: Comparison;
+  readonly prefix_hit_rate: number;
+}
+
+async function baton<T>(...args: string[]): Promise<T> {
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, [BATON, ...args, '--json'], {
+    maxBuffer: 2 ** 26,
+  });
+  return JSON.parse(stdout) as T;
+}
+
+/** Requests at random instants, every second one with a prompt that begins like all others of its kind. */
+async function load(cluster: TestCluster): Promise<void> {
+  const random = RandomStream.root(1).stream('recording');
+  const startMs = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: REQUESTS }, async (_none, i) => {
+      const atMs = random.unit() * SECONDS * 1_000;
+      const [first, length] = [i % 2 === 0 ? 5_000 : 9_000 + 700 * i, 64 + random.integer(400)];
+      await pause(atMs - (performance.now() - startMs));
+      return stream(`${cluster.baseUrl}/v1/completions`, {
+        prompt: Array.from({ length }, (_each, k) => first + k),
+        ...{ max_tokens: TOKENS, ignore_eos: true },
+      });
+    }),
+  );
+  expect(answers.map(({ finishReason }) => finishReason)).toEqual(Array(REQUESTS).fill('length'));
+}
+
+describe('a cluster that records what it does', () => {
+  beforeAll(async () => {
+    const flags = [...PLAIN_STEPS, '--record', record, '--log-steps', steps];
+    const cluster = await TestCluster.start({ topology: '2P2D', flags });
+    try {
+      await load(cluster);
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('leaves two files', () => {
+    expect(readdirSync(folder).sort()).toEqual(['run.jsonl', 'steps.jsonl']);
+  });
+
+  it('is replayed from its recording, as it was configured, and compared', async () => {
+    const { comparison, config, ...replayed } = await baton<Replayed>('replay', '--trace', record);
+    expect(replayed).toMatchObject({
+      ...{ requests: REQUESTS, completed: REQUESTS, output_tokens: REQUESTS * TOKENS },
+    });
+    expect(replayed.prefix_hit_rate).toBeGreaterThan(0.2);
+    expect(config).toMatchObject({
+      ...{ topology: '2P2D', step_time: 'constant', time_to_first_token: 20 },
+      ...{ inter_token_latency: 5, workload: { source: 'baton', requests: REQUESTS } },
+    });
+    expect(comparison).toMatchObject({ requests: REQUESTS, recorded_only: 0, simulated_only: 0 });
+    // Engines take 20 ms a prompt and 5 ms a token, whatever the machine does: it can only be late.
+    expect(comparison.ttft_ms.stamped?.p50).toBeGreaterThanOrEqual(25);
+    expect(comparison.ttft_ms.recorded.mean).toBeGreaterThanOrEqual(
+      comparison.ttft_ms.stamped?.mean ?? 0,
+    );
+    expect(comparison.tpot_ms.stamped?.mean).toBeCloseTo(5, 0);
+    expect(comparison.tpot_ms.simulated.mean).toBeCloseTo(5, 1);
+    if (comparison.kept_up) {
+      expect(Math.abs(comparison.ttft_ms.error_percent.mean ?? 100)).toBeLessThan(30);
+      expect(Math.abs(comparison.tpot_ms.error_percent.mean ?? 100)).toBeLessThan(5);
+      expect(Math.abs(comparison.request_rps.error_percent ?? 100)).toBeLessThan(5);
+    }
+  });
+
+  it('is replayed on the engines that its requests had', async () => {
+    const flags = ['--trace', record, '--placement', 'recorded'];
+    const { comparison, config } = await baton<Replayed>('replay', ...flags);
+    expect(config['placement']).toBe('recorded');
+    expect(comparison.requests).toBe(REQUESTS);
+  });
+
+  it('gives step times that calibration meets', async () => {
+    const { fitted } = await baton<{
+      fitted: readonly { phase: string; mean_error_percent: number }[];
+    }>('calibrate', '--input', steps);
+    expect(fitted.map(({ phase }) => phase)).toEqual(['prefill', 'decode']);
+    for (const { mean_error_percent } of fitted) expect(mean_error_percent).toBeLessThan(0.1);
+  });
+});
