@@ -57,7 +57,11 @@ function chart(
     kind: 'lineChart',
     title,
     width: 'half',
-    x: { label: 'latency', unit: 'ms', scale: isWide(xs) ? 'log' : 'linear' },
+    x: {
+      label: 'latency',
+      unit: 'ms',
+      scale: isWide(bodyOf(recorded, simulated)) ? 'log' : 'linear',
+    },
     y: { label: '% at most', range: [0, 100] },
     xs,
     series: [
@@ -65,6 +69,14 @@ function chart(
       { name: 'simulated', values: valuesOf(simulated), tone: 'prefill' },
     ],
   };
+}
+
+/** Latencies from the first to the last percent: what a stalled machine did to a few tokens does not choose the axis. */
+function bodyOf(...curves: readonly CumulativeShare[]): number[] {
+  const isBody = (share: number): boolean => share >= 0.01 && share <= 0.99;
+  return curves
+    .flatMap(({ us, shares }) => us.filter((_us, i) => isBody(shares[i]!)))
+    .sort((a, b) => a - b);
 }
 
 /** The share of values up to `us`, on the straight lines between the points of the curve. */
