@@ -4,6 +4,7 @@ import { parseTopology, TopologyError } from '@baton/placement';
 import {
   type BatonConfig,
   configKeys,
+  configuredChanges,
   fileName,
   optionOf,
   resolveConfig,
@@ -45,11 +46,15 @@ export async function prepare(flags: ReplayFlags): Promise<Prepared> {
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
   try {
     const maxModelLen = contextOf(resolved.config);
+    const changes = configuredChanges(resolved.config);
+    if (changes.length > 0 && flags.asPlaced) {
+      throw new UsageError('--placement recorded needs engines that stay: leave changes out.');
+    }
     const { config, loaded, notes } = await withWorkload(resolved, flags.workload, maxModelLen);
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const use = await useRecording(flags, recording, { config, loaded });
-    const scenario = scenarioOf(config, loaded.workload, { leap, ...bound });
+    const scenario = scenarioOf(config, loaded.workload, { leap, changes, ...bound });
     return {
       ...{ config, loaded, recorded: use.run },
       scenario: { ...scenario, ...use.scenario },

@@ -8,6 +8,7 @@ import {
 import { type ClusterScenario, simulate } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
 import { say } from '../say';
+import { mostGpus } from '../scenario/membership-changes';
 import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
 import { prepare, type Prepared, resolvedOptions } from './prepare';
@@ -36,6 +37,7 @@ export async function replay(given: Flags): Promise<void> {
   const { run, wallSeconds } = await timed(prepared.scenario, steps);
   const summary = summarise(run, {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
+    gpus: mostGpus(prepared.scenario),
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });
   await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });

@@ -1,8 +1,11 @@
-import type { ClusterScenario, EnginePool, MembershipChange } from '@baton/cluster';
+import type { ClusterScenario, EnginePool } from '@baton/cluster';
+import { STAGES } from '@baton/contract';
 import { msToUs, secondsToUs } from '@baton/kernel';
-import { parseTopology, type EngineRole } from '@baton/placement';
+import { type EngineRole, parseTopology, type ScheduledChange } from '@baton/placement';
 import { type BatonConfig, checkExtrapolation, engineSetup, placerSpec } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
+import { countRanks } from '../up/checks';
+import { membershipChanges } from './membership-changes';
 
 /** What a virtual run needs beyond the configuration of a cluster. */
 export interface ScenarioExtras {
@@ -10,7 +13,8 @@ export interface ScenarioExtras {
   readonly maxConcurrency?: number;
   /** Default: true. */
   readonly leap?: boolean;
-  readonly changes?: readonly MembershipChange[];
+  /** Default: the engines of the start stay. */
+  readonly changes?: readonly ScheduledChange[];
 }
 
 /**
@@ -23,19 +27,16 @@ export function scenarioOf(
   workload: Workload,
   extras: ScenarioExtras = {},
 ): ClusterScenario {
-  const { prefill, decode, aggregated } = parseTopology(config.topology);
-  const roles = [
-    ['prefill', prefill],
-    ['decode', decode],
-    ['aggregated', aggregated],
-  ] as const;
-  const pools = roles
-    .filter(([, count]) => count > 0)
-    .map(([role, count]) => poolOf(config, role, count));
+  const { changes = [] } = extras;
+  const topology = parseTopology(config.topology);
+  countRanks(config, topology);
+  const ranks = config.dataParallelSize;
+  const roles = STAGES.filter((role) => topology[role] > 0 || isEver(role, changes));
+  const pools = roles.map((role) => poolOf(config, role, topology[role] * ranks));
   checkLongestPrompt(pools, workload);
   return {
     pools,
-    changes: extras.changes ?? [],
+    changes: membershipChanges(changes, { ranks, poolOf: (role) => roles.indexOf(role) }),
     workload,
     placement: placerSpec(config),
     admissionSloTtftUs: msToUs(config.admissionSloTtft ?? Infinity),
@@ -57,7 +58,12 @@ function checkLongestPrompt(pools: readonly EnginePool[], { promptTokens }: Work
   }
 }
 
-/** Equal engines of one role, as the configuration has them. */
+/** Whether a role that may have no engine at the start gets some. */
+function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean {
+  return changes.some((change) => (change.kind === 'become' ? change.to : change.role) === role);
+}
+
+/** Equal engines of one role, as the configuration has them; each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const { options, tensorParallelSize, kvBytesPerToken, link } = engineSetup(config, role);
   return {

@@ -1,4 +1,4 @@
-import { parseTopology, TopologyError } from '@baton/placement';
+import { MAX_ENGINES, parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
 import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/runtime';
 import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
@@ -26,4 +26,31 @@ export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
     if (engines[stage] === 0) continue;
     checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }
+}
+
+/** One more of each role that engines are to join or to become. */
+export function withChanges(
+  engines: EngineCounts,
+  changes: readonly ScheduledChange[],
+): EngineCounts {
+  const counts = { ...engines };
+  for (const change of changes) {
+    if (change.kind === 'join') counts[change.role] += 1;
+    else if (change.kind === 'become') counts[change.to] += 1;
+  }
+  return counts;
+}
+
+/**
+ * Schedulers of all engines: each data-parallel rank is one.
+ *
+ * @throws UsageError when they are more than a cluster can have
+ */
+export function countRanks(config: BatonConfig, engines: EngineCounts): number {
+  const { dataParallelSize } = config;
+  const ranks = (engines.prefill + engines.decode + engines.aggregated) * dataParallelSize;
+  if (ranks <= MAX_ENGINES) return ranks;
+  throw new UsageError(
+    `${config.topology} with data_parallel_size ${dataParallelSize} makes ${ranks} ranks; there can be at most ${MAX_ENGINES}.`,
+  );
 }

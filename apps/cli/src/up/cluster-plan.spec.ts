@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '@baton/runtime';
-import { planOneProcess, planProcesses } from './cluster-plan';
+import { planOneProcess, planProcesses, planWorkers, withEngines } from './cluster-plan';
 
 const names = (specs: readonly { readonly name: string }[]): string[] => specs.map((s) => s.name);
 
@@ -35,5 +35,27 @@ describe('the processes of a cluster', () => {
 
   it('are a single one without a broker', () => {
     expect(names(planOneProcess(defaultConfig({ role: 'api' })))).toEqual(['api']);
+  });
+
+  it('go on with their numbers when engines join', () => {
+    const config = defaultConfig({ enginesPerProcess: 2 });
+    const specs = planWorkers(config, { stage: 'decode', engines: 3, firstIndex: 4 });
+    expect(names(specs)).toEqual(['decode-4', 'decode-5']);
+  });
+
+  it.each([
+    ['1D', 'decode', 'decode'],
+    ['2A', 'aggregated', 'decode'],
+    ['1P2D', 'prefill', 'prefill'],
+  ])('come back as %s when their engines have become that', (engines, role, app) => {
+    const [, worker] = planProcesses(defaultConfig(), { prefill: 1, decode: 0, aggregated: 0 });
+    const next = worker && withEngines(worker, engines);
+    expect(next).toMatchObject({ name: 'prefill-0', config: { role, workerEngines: engines } });
+    expect(next?.entry).toContain(`${app}/src/main`);
+  });
+
+  it('do not come back when they have none', () => {
+    const [spec] = planOneProcess(defaultConfig());
+    expect(spec && withEngines(spec, '')).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Stage } from '@baton/contract';
+import { parseEngines } from '@baton/placement';
 import type { BatonConfig } from '@baton/runtime';
 import type { ProcessSpec } from './supervised-process';
 
@@ -32,13 +33,35 @@ export function entryOf(role: Role): string {
  */
 export function planProcesses(config: BatonConfig, engines: EngineCounts): ProcessSpec[] {
   const workers = STAGES_OF_WORKERS.flatMap((stage) =>
-    packed(engines[stage], config.enginesPerProcess).map((count, index) => ({
-      name: `${stage}-${index}`,
-      entry: entryOf(stage),
-      config: { ...config, role: stage, enginesPerProcess: count },
-    })),
+    planWorkers(config, { stage, engines: engines[stage], firstIndex: 0 }),
   );
   return [{ name: 'api', entry: entryOf('api'), config: { ...config, role: 'api' } }, ...workers];
+}
+
+export interface WorkersWanted {
+  readonly stage: Stage;
+  readonly engines: number;
+  /** Number in the name of the first. */
+  readonly firstIndex: number;
+}
+
+/** Workers for some engines of one stage. */
+export function planWorkers(config: BatonConfig, wanted: WorkersWanted): ProcessSpec[] {
+  const { stage, engines, firstIndex } = wanted;
+  return packed(engines, config.enginesPerProcess).map((count, index) => ({
+    name: `${stage}-${firstIndex + index}`,
+    entry: entryOf(stage),
+    config: { ...config, role: stage, enginesPerProcess: count },
+  }));
+}
+
+/** What a worker is to be in another life when its engines are these by now, in the notation of topologies; undefined when it has none. */
+export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | undefined {
+  if (engines === '') return undefined;
+  const counts = parseEngines(engines);
+  const role = STAGES_OF_WORKERS.find((stage) => counts[stage] > 0) ?? 'prefill';
+  const config = { ...spec.config, role, workerEngines: engines };
+  return { ...spec, entry: entryOf(role), config };
 }
 
 /** Without Redis one process plays all roles: the API's, told no role. */

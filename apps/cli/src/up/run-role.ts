@@ -14,6 +14,9 @@ export async function runRole(config: BatonConfig): Promise<number> {
     throw new UsageError('--role needs --redis URL (or REDIS_URL): roles meet over one Redis.');
   }
   checkEngines(config, role === 'api' ? NO_ENGINES : { ...NO_ENGINES, [role]: 1 });
+  if (config.changes !== undefined) {
+    process.stderr.write('baton: changes has no effect here: only a whole cluster follows it.\n');
+  }
   const port = role === 'api' ? await claimPort(config) : config.port;
   const broker = await obtainBroker(config, (line) => process.stderr.write(`${line}\n`));
   await broker.close();

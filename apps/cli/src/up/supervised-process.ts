@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
+import type { ChildMessage, SupervisorMessage } from '@baton/contract';
 import { type BatonConfig, configToJson } from '@baton/runtime';
 import { Backoff } from './backoff';
 
@@ -23,6 +24,10 @@ export interface ProcessEvents {
   onReady(name: string): void;
   /** It will not be started again. */
   onGivenUp(sentence: string): void;
+  /** It has something else to say than that it is ready. */
+  onMessage?(name: string, message: ChildMessage): void;
+  /** It ended as it was to: `becomes` said so. */
+  onLeft?(name: string): void;
 }
 
 const LEASH = join(__dirname, 'leash.js');
@@ -40,21 +45,34 @@ export class SupervisedProcess {
   private isStopping = false;
   private hasCrashed = false;
 
+  /** What the next life of the process is to be; undefined when there is to be none. */
+  private next: ProcessSpec | undefined;
+
   constructor(
-    private readonly spec: ProcessSpec,
+    readonly spec: ProcessSpec,
     private readonly events: ProcessEvents,
-  ) {}
+  ) {
+    this.next = spec;
+  }
 
   get isRunning(): boolean {
     return this.child !== undefined;
   }
 
+  /** Should it end, it is started again as this, or not at all. */
+  becomes(next: ProcessSpec | undefined): void {
+    this.next = next;
+  }
+
+  send(message: SupervisorMessage): void {
+    this.child?.send(message);
+  }
+
   start(): void {
-    const { name, entry, preload = LEASH } = this.spec;
+    const spec = this.next ?? this.spec;
+    const { name, entry, preload = LEASH } = spec;
     // A crash made on purpose is made once: the next life is there to show the recovery from it.
-    const config = this.hasCrashed
-      ? { ...this.spec.config, crashAfter: undefined }
-      : this.spec.config;
+    const config = this.hasCrashed ? { ...spec.config, crashAfter: undefined } : spec.config;
     const startedMs = performance.now();
     const child = spawn(process.execPath, ['--require', preload, entry], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -66,13 +84,16 @@ export class SupervisedProcess {
       if (output === null) continue;
       createInterface({ input: output }).on('line', (line) => this.events.onLine(name, line));
     }
-    child.on('message', (message) => {
-      if (isReadyMessage(message)) this.events.onReady(name);
+    child.on('message', (message: ChildMessage) => {
+      if (message.kind === 'ready') this.events.onReady(name);
+      else this.events.onMessage?.(name, message);
     });
     child.once('error', (error) => this.events.onLine(name, error.message));
     child.once('exit', (code, signal) => {
       this.child = undefined;
-      if (!this.isStopping) this.onCrash(code, signal, performance.now() - startedMs);
+      if (this.isStopping) return;
+      if (this.next === undefined) this.events.onLeft?.(name);
+      else this.onCrash(code, signal, performance.now() - startedMs);
     });
   }
 
@@ -109,10 +130,4 @@ export class SupervisedProcess {
     this.events.onLine(name, `ended ${how}; starting it again in ${pauseMs} ms`);
     this.restart = setTimeout(() => this.start(), pauseMs);
   }
-}
-
-function isReadyMessage(message: unknown): boolean {
-  return (
-    typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'ready'
-  );
 }

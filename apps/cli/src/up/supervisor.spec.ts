@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig, UsageError } from '@baton/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../../test/support/wait';
 import type { ProcessSpec } from './supervised-process';
@@ -35,6 +35,10 @@ function supervise(...specs: ProcessSpec[]): Supervisor {
     onLine: (name, line) => lines.push(`${name}: ${line}`),
     onReady: (name) => lines.push(`${name} is ready`),
     onGivenUp: (sentence) => givenUp.push(sentence),
+    onStartEngines: (role, count) => {
+      lines.push(`${count} ${role} wanted`);
+      if (count > 1) throw new UsageError('One at a time.');
+    },
   });
   supervisor.start();
   return supervisor;
@@ -112,5 +116,46 @@ describe('the supervisor', () => {
     const told = lines.length;
     await target.stop(1_000);
     expect(lines.length).toBe(told);
+  });
+
+  it('lets a child go whose engines have all left, however it ends', async () => {
+    const target = supervise(
+      program('decode-0', `process.send({ kind: 'engines', engines: '' });process.exitCode = 1;`),
+    );
+    await untilLine('decode-0: has left the cluster');
+    expect(target.size).toBe(0);
+    expect(lines.filter((line) => line.includes('starting it again'))).toEqual([]);
+  });
+
+  it('starts a crashed child again with the engines that it had by then', async () => {
+    const source = `
+      process.send({ kind: 'engines', engines: '1P2D' }, () => process.kill(process.pid, 'SIGKILL'));`;
+    supervise(program('decode-0', source + STAYS));
+    await untilLine('ended by SIGKILL; starting it again');
+    // Compiled apps are not where this spec runs, so the next life says which one it would be.
+    await untilLine('prefill/src/main.js');
+  });
+
+  it('starts a further worker, and ends it with the others', async () => {
+    const target = supervise(program('api', STAYS));
+    target.add(program('decode-7', `console.log('pid', process.pid);${STAYS}`));
+    await untilLine('decode-7: pid');
+    expect(target.size).toBe(2);
+    await target.stop(1_000);
+    const pid = lines.find((line) => line.startsWith('decode-7: pid'))?.split(' ')[2];
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    target.add(program('decode-8', STAYS));
+    expect(target.size).toBe(2);
+  });
+
+  it('answers the API that asks for engines, also when there can be none', async () => {
+    const source = `
+      process.on('message', (answer) => console.log(JSON.stringify(answer)));
+      for (const count of [1, 2])
+        process.send({ kind: 'start-engines', id: count, role: 'decode', count });`;
+    supervise(program('api', source + STAYS));
+    await untilLine('{"kind":"engines-started","id":1}');
+    await untilLine('{"kind":"engines-started","id":2,"refusal":"One at a time."}');
+    expect(lines).toContain('1 decode wanted');
   });
 });

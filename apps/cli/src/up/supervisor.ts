@@ -1,39 +1,98 @@
+import type { ChildMessage, Stage } from '@baton/contract';
+import { UsageError } from '@baton/runtime';
+import { withEngines } from './cluster-plan';
 import { type ProcessEvents, type ProcessSpec, SupervisedProcess } from './supervised-process';
 
 /** Time that a process gets to close its connections after its drain. */
 const FAREWELL_MS = 3_000;
 
+export interface SupervisorEvents {
+  /** A line a process wrote, or a sentence about it. */
+  onLine(name: string, line: string): void;
+  onReady(name: string): void;
+  onGivenUp(sentence: string): void;
+  /** The API asks for engines that are to join. Throws UsageError when there can be none. */
+  onStartEngines?(role: Stage, count: number): void;
+}
+
 /**
- * Owns the processes of a cluster from start to stop. The API is stopped first: it refuses new requests and waits for those under
- * way, for which the engines must still run. Then the engines, which have nothing left to do.
+ * Owns the processes of a cluster from start to stop; workers may join and leave in between. The API is stopped first: it refuses new requests and
+ * waits for those under way, for which the engines must still run. Then the engines, which have nothing left to do.
  */
 export class Supervisor {
-  private readonly api: SupervisedProcess[];
-  private readonly workers: SupervisedProcess[];
+  private readonly processes = new Map<string, SupervisedProcess>();
+  private isStopping = false;
 
-  constructor(specs: readonly ProcessSpec[], events: ProcessEvents) {
-    const all = specs.map((spec) => ({ spec, process: new SupervisedProcess(spec, events) }));
-    const ofRole = (isApi: boolean): SupervisedProcess[] =>
-      all.filter(({ spec }) => (spec.name === 'api') === isApi).map(({ process }) => process);
-    this.api = ofRole(true);
-    this.workers = ofRole(false);
+  constructor(
+    specs: readonly ProcessSpec[],
+    private readonly events: SupervisorEvents,
+  ) {
+    for (const spec of specs) this.own(spec);
+  }
+
+  /** Processes that run or are to be started again. */
+  get size(): number {
+    return this.processes.size;
   }
 
   start(): void {
-    for (const each of [...this.api, ...this.workers]) each.start();
+    for (const each of this.processes.values()) each.start();
+  }
+
+  /** A further worker. */
+  add(spec: ProcessSpec): void {
+    if (!this.isStopping) this.own(spec).start();
   }
 
   /** Drains for at most `shutdownTimeoutMs` in all, then leaves nothing behind. */
   async stop(shutdownTimeoutMs: number): Promise<void> {
+    this.isStopping = true;
     const deadlineMs = performance.now() + shutdownTimeoutMs;
-    await stopAll(this.api, shutdownTimeoutMs + FAREWELL_MS);
+    const { api, workers } = this.byKind();
+    await stopAll(api, shutdownTimeoutMs + FAREWELL_MS);
     const leftMs = Math.max(0, deadlineMs - performance.now());
-    await stopAll(this.workers, leftMs + FAREWELL_MS);
+    await stopAll(workers, leftMs + FAREWELL_MS);
   }
 
   /** Ends everything at once. */
   kill(): void {
-    for (const each of [...this.api, ...this.workers]) each.kill();
+    this.isStopping = true;
+    for (const each of this.processes.values()) each.kill();
+  }
+
+  private own(spec: ProcessSpec): SupervisedProcess {
+    const events: ProcessEvents = {
+      onLine: (name, line) => this.events.onLine(name, line),
+      onReady: (name) => this.events.onReady(name),
+      onGivenUp: (sentence) => this.events.onGivenUp(sentence),
+      onMessage: (_name, message) => this.onMessage(process, message),
+      onLeft: (name) => {
+        this.processes.delete(name);
+        this.events.onLine(name, 'has left the cluster');
+      },
+    };
+    const process: SupervisedProcess = new SupervisedProcess(spec, events);
+    this.processes.set(spec.name, process);
+    return process;
+  }
+
+  private onMessage(from: SupervisedProcess, message: ChildMessage): void {
+    if (message.kind === 'engines') from.becomes(withEngines(from.spec, message.engines));
+    if (message.kind !== 'start-engines') return;
+    const { id, role, count } = message;
+    try {
+      this.events.onStartEngines?.(role, count);
+      from.send({ kind: 'engines-started', id });
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      from.send({ kind: 'engines-started', id, refusal: error.message });
+    }
+  }
+
+  private byKind(): Record<'api' | 'workers', SupervisedProcess[]> {
+    const all = [...this.processes.values()];
+    const isApi = ({ spec }: SupervisedProcess): boolean => spec.name === 'api';
+    return { api: all.filter(isApi), workers: all.filter((each) => !isApi(each)) };
   }
 }
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type BatonConfig, type Broker, resolveConfig } from '@baton/runtime';
+import { type BatonConfig, type Broker, configuredChanges, resolveConfig } from '@baton/runtime';
 import { obtainBroker } from './broker';
-import { checkEngines, enginesOf } from './checks';
-import { planOneProcess, planProcesses } from './cluster-plan';
+import { checkEngines, countRanks, enginesOf, withChanges } from './checks';
+import { type EngineCounts, planOneProcess, planProcesses } from './cluster-plan';
+import { followChanges, type FollowedChanges } from './follow-changes';
 import { formatLine } from './log-lines';
 import { clearOutputFiles } from './output-files';
 import { checkEnginePorts, claimPort } from './ports';
@@ -11,6 +12,7 @@ import { runRole } from './run-role';
 import { StopRequests } from './stop-requests';
 import type { ProcessSpec } from './supervised-process';
 import { Supervisor } from './supervisor';
+import { WorkerStarter } from './worker-starter';
 
 const MS_PER_SECOND = 1_000;
 
@@ -25,18 +27,16 @@ export async function up(topology: string | undefined, flags: Flags): Promise<nu
   const resolved = configOf(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
-  checkEngines(resolved, engines);
-  const config = { ...resolved, port: await claimPort(resolved) };
-  if (config.exposeEngines) {
-    await checkEnginePorts(config, engines.prefill + engines.decode + engines.aggregated);
-  }
-  clearOutputFiles(config);
-  const broker = await obtainBroker(config, (line) => say(line));
-  const specs =
-    broker.kind === 'in-process'
-      ? planOneProcess(config)
-      : planProcesses({ ...config, redis: broker.url }, engines);
-  return supervise(specs, { config, broker, startedMs });
+  checkEngines(resolved, withChanges(engines, configuredChanges(resolved)));
+  const ranks = countRanks(resolved, engines);
+  const claimed = { ...resolved, port: await claimPort(resolved) };
+  if (claimed.exposeEngines) await checkEnginePorts(claimed, ranks);
+  clearOutputFiles(claimed);
+  const broker = await obtainBroker(claimed, (line) => say(line));
+  const isOneProcess = broker.kind === 'in-process';
+  const config = isOneProcess ? claimed : { ...claimed, redis: broker.url };
+  const specs = isOneProcess ? planOneProcess(config) : planProcesses(config, engines);
+  return supervise(specs, { config, broker, engines, startedMs });
 }
 
 function configOf(topology: string | undefined, flags: Flags): BatonConfig {
@@ -53,6 +53,7 @@ function configOf(topology: string | undefined, flags: Flags): BatonConfig {
 interface Run {
   readonly config: BatonConfig;
   readonly broker: Broker;
+  readonly engines: EngineCounts;
   readonly startedMs: number;
 }
 
@@ -65,17 +66,24 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
     onLine: (name, line) => say(line, name),
     onReady: (name) => readiness.onReady(name),
     onGivenUp: (sentence) => failure.abort(sentence),
+    onStartEngines: (role, count) => starter.startNow(role, count),
   });
+  const starter = new WorkerStarter(config, run.engines, supervisor);
   process.once('exit', () => supervisor.kill());
   stops.second.addEventListener('abort', () => supervisor.kill());
   supervisor.start();
   const ended = AbortSignal.any([stops.first, failure.signal]);
+  let changes: FollowedChanges | undefined;
   if (await readiness.wait(config, ended)) {
     process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
+    // A process that holds the whole cluster follows them by itself.
+    const isFollowed = config.changes !== undefined && broker.kind !== 'in-process';
+    if (isFollowed) changes = await followChanges(config, starter, say);
   }
   if (!ended.aborted) await once(ended, 'abort');
   const hasFailed = failure.signal.aborted;
   say(hasFailed ? String(failure.signal.reason) : 'stopping; once more stops at once');
+  await changes?.stop();
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();
   stops.close();

@@ -1,0 +1,93 @@
+import { simulate } from '@baton/cluster';
+import { parseChanges } from '@baton/placement';
+import { type BatonConfig, configuredChanges, defaultConfig, UsageError } from '@baton/runtime';
+import { WorkloadBuilder } from '@baton/workload';
+import { describe, expect, it } from 'vitest';
+import { membershipChanges, mostGpus } from './membership-changes';
+import { scenarioOf } from './scenario-of';
+
+const SECOND = 1_000_000;
+const UNTIL_S = 100;
+
+/** Ten requests a second, each a second of decode. */
+function steadyLoad() {
+  const builder = new WorkloadBuilder({ contentBlockTokens: 16 });
+  for (let i = 0; i < UNTIL_S * 10; i += 1) {
+    builder.add({ arrivalUs: i * 100_000, promptTokens: 64, outputTokens: 100 });
+  }
+  return builder.build();
+}
+
+function scenario(topology: string, overrides: Partial<BatonConfig>) {
+  const config = defaultConfig({
+    ...{ topology, stepTime: 'constant', timeToFirstToken: 20, interTokenLatency: 10 },
+    ...{ maxNumSeqs: 16, ...overrides },
+  });
+  return scenarioOf(config, steadyLoad(), { changes: configuredChanges(config) });
+}
+
+describe('a schedule of changes on the virtual clock', () => {
+  it('makes engines come and go at their instants', () => {
+    const run = simulate(
+      scenario('1P1D', { changes: '20s:+2D,50s:1D>A,80s:-1D', startupDuration: 5 }),
+    );
+    const seen = run.engines.map(({ role, upUs }) => [role, Math.round(upUs / SECOND)]);
+    const end = Math.round(run.endUs / SECOND);
+    expect(seen.map(([role]) => role)).toEqual([
+      ...['prefill', 'decode', 'decode', 'decode', 'aggregated'],
+    ]);
+    expect(seen[0]).toEqual(['prefill', end]);
+    const decodes = seen.filter(([role]) => role === 'decode').map(([, up]) => Number(up));
+    // Of three, one goes at 50 s and one at 80 s, each when it is empty; those of the start were ready at 0, the others at 25 s.
+    const left = [end - 25, 80 - 25, 50 - 25, 50, 80, end];
+    expect(decodes.every((up) => left.some((each) => Math.abs(up - each) <= 3))).toBe(true);
+    expect(decodes.filter((up) => up === end || up === end - 25)).toHaveLength(1);
+    expect(Math.abs(Number(seen[4]?.[1]) - (end - 55))).toBeLessThanOrEqual(3);
+    expect(run.log.count).toBe(UNTIL_S * 10);
+  });
+
+  it('halves what an engine has to do when another joins, from when that one has loaded', () => {
+    const finished = (changes?: string, startupDuration = 0): number[] =>
+      simulate(scenario('1P1D', { changes, startupDuration }))
+        .engines.filter(({ role }) => role === 'decode')
+        .map((engine) => engine.finished);
+    expect(finished()).toEqual([1_000]);
+    expect(finished('0s:+1D')).toEqual([500, 500]);
+    const [first = 0, joined = 0] = finished('0s:+1D', 50);
+    expect(first + joined).toBe(1_000);
+    expect(Math.abs(first - 750)).toBeLessThanOrEqual(8);
+  });
+
+  it('counts the GPUs of the instant with most of them', () => {
+    expect(mostGpus(scenario('2P2D', { changes: '1s:+1D,1s:-1P,2s:+3D,3s:-4D' }))).toBe(7);
+    expect(mostGpus(scenario('2P2D', { tensorParallelSize: 2 }))).toBe(8);
+    const sized = { prefillTensorParallelSize: 4, changes: '5s:1D>P' };
+    expect(mostGpus(scenario('2P2D', sized))).toBe(13);
+  });
+
+  it('refuses more engines than a run can number', () => {
+    const changes = parseChanges(Array.from({ length: 30 }, (_, i) => `${i}s:+1001A`).join());
+    expect(() => membershipChanges(changes, { poolOf: () => 0, ranks: 1 })).toThrow(UsageError);
+  });
+});
+
+describe('data-parallel ranks on the virtual clock', () => {
+  it('are engines of their own, each on the GPUs of one rank', () => {
+    const { pools } = scenario('2P1D', { dataParallelSize: 4, tensorParallelSize: 2 });
+    expect(pools.map(({ role, count, gpus }) => [role, count, gpus])).toEqual([
+      ['prefill', 8, 2],
+      ['decode', 4, 2],
+    ]);
+  });
+
+  it('join and leave with their engine', () => {
+    const { changes } = scenario('1P1D', { dataParallelSize: 2, changes: '1s:+1D' });
+    expect(changes).toHaveLength(2);
+  });
+
+  it('are as many as a cluster can have', () => {
+    expect(() => scenario('200A', { dataParallelSize: 8 })).toThrow(
+      '200A with data_parallel_size 8 makes 1600 ranks; there can be at most 1024.',
+    );
+  });
+});
