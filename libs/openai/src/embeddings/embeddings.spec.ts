@@ -151,6 +151,16 @@ describe('POST /v1/embeddings', () => {
     ).not.toThrow();
   });
 
+  it('carries what concerns the way through the cluster', () => {
+    const body = { input: 'a', priority: 3, cache_salt: 's', request_id: 'r', user: 'u' };
+    expect(parseEmbeddings(body, contextOf()).request).toMatchObject({
+      priority: 3,
+      cacheSalt: 's',
+      requestId: 'r',
+      user: 'u',
+    });
+  });
+
   it('bounds the tokens of all inputs together', () => {
     const context = contextOf('openai', { maxModelLen: 200_000 });
     const inputs = (...lengths: number[]): object => ({

@@ -59,6 +59,17 @@ describe('POST /tokenize', () => {
     expect(tokenize({ prompt: 'a '.repeat(500) }).count).toBeGreaterThan(128);
   });
 
+  it('gives the same ids with and without special tokens', () => {
+    const prompt = 'hand over <|im_end|>';
+    const [a, b] = [true, false].map((flag) => tokenize({ prompt, add_special_tokens: flag }));
+    expect(a).toEqual(b);
+  });
+
+  it('refuses a template of its own', () => {
+    const messages = [{ role: 'user', content: 'a' }];
+    expect(() => tokenize({ messages, chat_template: '{{ x }}' })).toThrow(/untrusted/);
+  });
+
   it('refuses what would keep others waiting', () => {
     expect(() => tokenize({ prompt: 'a '.repeat(2 ** 20 + 1) })).toThrow(/1048576 tokens/);
   });
