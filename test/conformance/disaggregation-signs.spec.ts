@@ -1,0 +1,93 @@
+import { summarise, type Summary } from '@baton/analysis';
+import { simulate } from '@baton/cluster';
+import { candidatesOf, nameOf } from '@baton/planner';
+import { defaultConfig } from '@baton/runtime';
+import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from '@baton/workload';
+import { describe, expect, it } from 'vitest';
+import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';
+
+/*
+ * What disaggregation is known to do, at equal GPUs: DistServe (OSDI'24), Splitwise (ISCA'24) and Mooncake (FAST'25) show the shorter tail between tokens; SGLang
+ * with Mooncake on A10 pays for it in TTFT (1,112 against 310 ms at rate 4) at equal throughput; vLLM's documentation says that it "does not improve throughput".
+ */
+const GPUS = 8;
+const SEEDS = [1, 2, 3];
+
+interface Load {
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Infinity: all at once. */
+  readonly ratePerSecond: number;
+}
+
+const LONG_PROMPTS = { promptTokens: 8_000, outputTokens: 200 };
+const LONG_OUTPUTS = { promptTokens: 500, outputTokens: 500 };
+
+function workloadOf({ promptTokens, outputTokens, ratePerSecond }: Load, seed: number): Workload {
+  const around = (tokens: number) => {
+    return { kind: 'uniform', min: tokens / 2, max: (tokens * 3) / 2 } as const;
+  };
+  const spec =
+    ratePerSecond === Infinity
+      ? ({ kind: 'at-once' } as const)
+      : ({ kind: 'poisson', ratePerSecond } as const);
+  const limits = { count: 1_000, durationUs: undefined, exactRate: true };
+  return generateSingleTurn({
+    arrivalUs: drawArrivals(spec, limits, workloadStream(seed, 'arrivals')),
+    ...{ prompt: around(promptTokens), output: around(outputTokens), shared: undefined },
+    ...{ blockTokens: 16, seed },
+  });
+}
+
+/** One H100 per engine, Llama 3.1 8B, all other options as they are. */
+function run(topology: string, load: Load, seed: number): Summary {
+  const config = defaultConfig({ topology, seed });
+  return summarise(simulate(scenarioOf(config, workloadOf(load, seed))), { wallSeconds: 1, seed });
+}
+
+function utilisation({ engines }: Summary, role: string): number {
+  const shares = engines.filter((each) => each.role === role).map((each) => each.utilisation ?? 0);
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+}
+
+describe.each(SEEDS)('disaggregation at equal GPUs (seed %i)', (seed) => {
+  it('cuts the tail between tokens when long prompts come at load', () => {
+    const load = { ...LONG_PROMPTS, ratePerSecond: 16 };
+    const split = run('4P4D', load, seed);
+    const aggregated = run('8A', load, seed);
+    expect(split.itl_ms.p99! * 5).toBeLessThan(aggregated.itl_ms.p99!);
+    expect(split.tpot_ms.p99! * 1.3).toBeLessThan(aggregated.tpot_ms.p99!);
+    // The median token has nothing to gain: its engine has twice the sequences.
+    expect(split.itl_ms.p50!).toBeGreaterThan(aggregated.itl_ms.p50! * 0.9);
+  });
+
+  it('waits longer for the first token when prefill is the bottleneck', () => {
+    const load = { ...LONG_PROMPTS, ratePerSecond: 19 };
+    const split = run('4P4D', load, seed);
+    const aggregated = run('8A', load, seed);
+    expect(utilisation(split, 'prefill')).toBeGreaterThan(0.8);
+    expect(split.ttft_ms.mean! / aggregated.ttft_ms.mean!).toBeGreaterThan(1.4);
+    expect(split.ttft_ms.p99! / aggregated.ttft_ms.p99!).toBeGreaterThan(1.4);
+  });
+
+  it('trades one for the other with every engine that changes sides', () => {
+    const load = { ...LONG_PROMPTS, ratePerSecond: 12 };
+    const splits = ['3P5D', '4P4D', '5P3D', '6P2D'].map((each) => run(each, load, seed));
+    for (const [i, next] of splits.slice(1).entries()) {
+      expect(next.ttft_ms.p99!).toBeLessThan(splits[i]!.ttft_ms.p99!);
+      expect(next.tpot_ms.p99!).toBeGreaterThan(splits[i]!.tpot_ms.p99!);
+    }
+  });
+
+  it.each(Object.entries({ LONG_PROMPTS, LONG_OUTPUTS }))(
+    'adds no throughput: %s',
+    (_name, lengths) => {
+      const load = { ...lengths, ratePerSecond: Infinity };
+      const aggregated = run('8A', load, seed).request_rps!;
+      const sizes = { prefillTp: [1], decodeTp: [1], aggregatedTp: [] };
+      for (const split of candidatesOf({ gpus: GPUS, ...sizes })) {
+        expect(run(nameOf(split), load, seed).request_rps, nameOf(split)).toBeLessThan(aggregated);
+      }
+    },
+  );
+});
