@@ -90,7 +90,7 @@ export class Exchange implements SequenceOwner {
   /** Ends everything with one error to the client. Idempotent. */
   fail(error: BatonError): void {
     if (this.isClosed) return;
-    this.close('error');
+    this.close('error', error.code);
     this.answer.fail(error);
   }
 
@@ -131,21 +131,21 @@ export class Exchange implements SequenceOwner {
   }
 
   /** Lets go of all sequences; those that still run are aborted in the cluster. */
-  private close(reason: 'stop' | 'error' | 'abort'): void {
+  private close(reason: 'stop' | 'error' | 'abort', error?: ErrorCode): void {
     if (this.isClosed) return;
     this.isClosed = true;
     const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
     for (const sequence of running) {
-      this.account(sequence, reason);
+      this.account(sequence, reason, error);
       this.release(sequence);
     }
     const orphans = running.filter(({ endReason }) => endReason === undefined);
     if (orphans.length > 0) this.tools.aborter.abort(orphans.map(({ job }) => job.requestId));
   }
 
-  private account(sequence: Sequence, reason: EndReason): void {
+  private account(sequence: Sequence, reason: EndReason, error?: ErrorCode): void {
     this.tools.metrics.ended(sequence, this.options.choices, reason);
-    this.tools.recorder.ended(sequence, reason);
+    this.tools.recorder.ended(sequence, { reason, error });
   }
 
   private release(sequence: Sequence): void {

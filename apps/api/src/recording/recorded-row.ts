@@ -1,3 +1,4 @@
+import type { EndReason, ErrorCode } from '@baton/contract';
 import type { Measured, RecordedOutcome, TraceRow } from '@baton/workload';
 import type { Sequence } from '../sequences/sequence';
 import type { Observation } from './observation';
@@ -13,14 +14,21 @@ export interface RowContext {
   readonly blockSize: number;
 }
 
-/** What a sequence leaves in a recording once it has ended for `reason`. */
+/** How a sequence ended. */
+export interface End {
+  readonly reason: EndReason;
+  /** Of one that failed. */
+  readonly error?: ErrorCode | undefined;
+}
+
+/** What a sequence leaves in a recording once it has ended. */
 export function recordedRow(
   sequence: Sequence,
   seen: Observation,
-  { reason, context }: { readonly reason: string; readonly context: RowContext },
+  end: End & { readonly context: RowContext },
 ): TraceRow {
   const { job, received } = sequence;
-  const { startedUs, speedup, blockSize } = context;
+  const { startedUs, speedup, blockSize } = end.context;
   const fullBlocks = Math.floor((job.promptTokens + received) / blockSize);
   const priority = Math.max(-MOST_PRIORITY, Math.min(MOST_PRIORITY, job.priority));
   return {
@@ -33,21 +41,21 @@ export function recordedRow(
     priority: priority || undefined,
     blockSize,
     blockHashes: job.blockHashes.slice(0, fullBlocks),
-    measured: measuredOf(sequence, seen, { reason, speedup }),
+    measured: measuredOf(sequence, seen, { ...end, speedup }),
   };
 }
 
 function measuredOf(
-  { job, received, cachedTokens, errorCode }: Sequence,
+  { job, received, cachedTokens }: Sequence,
   seen: Observation,
-  { reason, speedup }: { readonly reason: string; readonly speedup: number },
+  { reason, error, speedup }: End & { readonly speedup: number },
 ): Measured {
   const sinceArrival = (us: number | undefined): number | undefined =>
     us === undefined ? undefined : Math.max(0, Math.round((us - job.arrivalUs) * speedup));
   return {
     outcome: outcomeOf(reason),
     finishReason: reason,
-    error: errorCode,
+    error,
     endpoint: seen.endpoint,
     arrivalWallUs: job.arrivalUs,
     flow: job.flow,
@@ -71,7 +79,7 @@ function measuredOf(
   };
 }
 
-function outcomeOf(reason: string): RecordedOutcome {
+function outcomeOf(reason: EndReason): RecordedOutcome {
   if (reason === 'abort') return 'aborted';
   return reason === 'error' ? 'failed' : 'completed';
 }

@@ -145,6 +145,17 @@ describe('a recording front', () => {
     expect(measured).toMatchObject({ outcome: 'failed', error: 'worker_lost' });
   });
 
+  it('writes what it ends itself when it is stopped', async () => {
+    const config = { record, shutdownTimeout: 0 };
+    fixture = await ApiFixture.start({ config });
+    const answer = fixture.post('/v1/completions', BODY);
+    await fixture.engine.next();
+    await fixture.stop();
+    expect((await answer).status).toBe(503);
+    const { measured } = requestsOf()[0]!;
+    expect(measured).toMatchObject({ outcome: 'failed', error: 'shutting_down', tokens: 0 });
+  });
+
   it('leaves a file alone that another one writes, and writes beside it', async () => {
     const options = { config: { record }, engines: [{ isEager: true }] };
     const fixtures = [await ApiFixture.start(options), await ApiFixture.start(options)];

@@ -8,7 +8,7 @@ import type { TokenNews } from '../metrics/request-metrics';
 import type { Sequence } from '../sequences/sequence';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../tokens';
 import { Observation } from './observation';
-import { recordedRow } from './recorded-row';
+import { type End, recordedRow } from './recorded-row';
 import { openRecording } from './recording-file';
 
 /**
@@ -67,14 +67,14 @@ export class RequestRecorder {
   }
 
   /** Called once for each sequence that was opened. */
-  ended(sequence: Sequence, reason: string): void {
+  ended(sequence: Sequence, end: End): void {
     const { file, startedUs } = this;
     const seen = this.live.get(sequence);
     if (file === undefined || seen === undefined) return;
     this.live.delete(sequence);
     const { speedup, blockSize } = this.config;
     const context = { startedUs, speedup, blockSize };
-    file.add(traceLine(recordedRow(sequence, seen, { reason, context })));
+    file.add(traceLine(recordedRow(sequence, seen, { ...end, context })));
     this.lines += 1;
   }
 }
