@@ -1,0 +1,98 @@
+import { attainmentOf, type RunRecord } from '@baton/analysis';
+import { type ClusterScenario, type EnginePool, simulate } from '@baton/cluster';
+import { WorkloadBuilder } from '@baton/workload';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { atRate, missesAllowed, runWithin } from './trial';
+
+const COUNT = 200;
+/** Prompts of 100 tokens, one a second. */
+const WORKLOAD = (() => {
+  const builder = new WorkloadBuilder({ contentBlockTokens: 16 });
+  for (let i = 0; i < COUNT; i++) {
+    builder.add({ arrivalUs: i * 1e6, promptTokens: 100, outputTokens: 10 });
+  }
+  return builder.build();
+})();
+
+/** 51 ms for a prompt alone, 1 ms and a bit for a token: some 16 requests a second. */
+const POOL: EnginePool = {
+  ...{ role: 'aggregated', count: 1, gpus: 1, kvBytesPerToken: 1, startupUs: 0 },
+  link: { bytesPerSecond: 1e9, baseLatencyUs: 0 },
+  options: {
+    ...{ maxNumSeqs: 8, maxNumBatchedTokens: 128, blockSize: 16, numBlocks: 1_000 },
+    ...{ maxModelLen: 1_000, longPrefillTokenThreshold: 0, seed: 0, schedulingPolicy: 'fcfs' },
+    ...{ enablePrefixCaching: true, enableChunkedPrefill: true },
+    ...{ warmupPenaltyPercent: 0, warmupSteps: 0 },
+    stepTime: {
+      description: 'a line',
+      stepUs: (b) => 1_000 + 500 * b.prefillTokens + 10 * b.decodeSeqs,
+    },
+  },
+};
+const SCENARIO: ClusterScenario = {
+  ...{ pools: [POOL], changes: [], workload: WORKLOAD, kvLeaseUs: 30e6, maxRuns: 3, seed: 0 },
+  placement: { prefill: 'pull', decode: 'pull', decodeChoice: 'late', disaggregationThreshold: 0 },
+  ...{ admissionSloTtftUs: Infinity, maxWaitingRequests: Infinity, maxConcurrency: Infinity },
+  leap: true,
+};
+const SLO = { ttft: 200_000 };
+
+function share({ log }: RunRecord): number {
+  return attainmentOf(log, SLO).good / log.count;
+}
+
+describe('a trial', () => {
+  it('keeps or loses the target as the whole run does', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 1, max: 60, noNaN: true }),
+        fc.double({ min: 0.1, max: 1, noNaN: true }),
+        (rate, part) => {
+          const whole = simulate(atRate(SCENARIO, rate));
+          const trial = runWithin(SCENARIO, rate, { slo: SLO, attainment: part });
+          expect(trial !== undefined).toBe(share(whole) >= part - 1e-9);
+          if (trial !== undefined) expect(trial.log).toEqual(whole.log);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('finds both ends of the scale', () => {
+    expect(share(simulate(atRate(SCENARIO, 1)))).toBe(1);
+    expect(runWithin(SCENARIO, 100, { slo: SLO, attainment: 0.9 })).toBeUndefined();
+  });
+
+  it('counts a request that can never fit as a miss', () => {
+    const options = { ...POOL.options, maxModelLen: 105 };
+    const small = { ...SCENARIO, pools: [{ ...POOL, options }] };
+    expect(runWithin(small, 1, { slo: SLO, attainment: 0.01 })).toBeUndefined();
+  });
+
+  it('ends with the request that decides', () => {
+    let steps = 0;
+    const stepTime = {
+      description: 'counted',
+      stepUs: () => {
+        steps++;
+        return 1e6;
+      },
+    };
+    const slow = { ...SCENARIO, pools: [{ ...POOL, options: { ...POOL.options, stepTime } }] };
+    runWithin(slow, 1, { slo: SLO, attainment: 0.95 });
+    const stopped = steps;
+    simulate(slow);
+    expect(stopped * 4).toBeLessThan(steps - stopped);
+  });
+});
+
+describe('allowed misses', () => {
+  it('are what the share leaves, whatever its rounding', () => {
+    expect(missesAllowed(0.9, 10)).toBe(1);
+    expect(missesAllowed(0.95, 10)).toBe(0);
+    expect(missesAllowed(0.7, 10)).toBe(3);
+    expect(missesAllowed(1, 10)).toBe(0);
+    expect(missesAllowed(0.999, 3_000)).toBe(3);
+  });
+});
