@@ -49,6 +49,7 @@ import { Resender } from './sequences/resender';
 import { SequenceTable } from './sequences/sequence-table';
 import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
+import { GenerateController } from './tokenize/generate.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
@@ -91,6 +92,7 @@ const PROVIDERS = [
 ];
 
 const CONTROLLERS = [
+  GenerateController,
   GenerationController,
   MessagesController,
   ModelsController,

@@ -12,6 +12,7 @@ export { countTokensBody, parseMessages } from './messages/parse-messages';
 export { renderMessage } from './messages/render-message';
 export { StreamedMessage } from './messages/streamed-message';
 export { parseRerank, parseScore } from './score/parse-score';
+export { parseGenerate, renderGenerate } from './tokens/generate';
 export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './tokens/tokens';
 export { StreamedAnswer } from './answer/streamed-answer';
 export type { StreamRenderer } from './answer/stream-renderer';

@@ -19,6 +19,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
     methods: ['POST'],
   },
   { path: /^\/v1\/messages(\/count_tokens)?$/, methods: ['POST'] },
+  { path: /^\/inference\/v1\/generate$/, methods: ['POST'] },
   { path: /^\/(tokenize|detokenize)$/, methods: ['POST'] },
   { path: /^\/tokenizer_info$/, methods: ['GET'] },
   { path: /^\/v1\/models(\/.+)?$/, methods: ['GET'] },

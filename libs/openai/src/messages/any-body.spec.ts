@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseClassify, parseEmbeddings, parsePooling } from '../embeddings/parse-embeddings';
 import type { Dialect, RequestLimits } from '../limits';
 import { parseRerank, parseScore } from '../score/parse-score';
+import { parseGenerate } from '../tokens/generate';
 import { detokenizeBody, tokenizeBody } from '../tokens/tokens';
 import { countTokensBody, parseMessages } from './parse-messages';
 
@@ -30,6 +31,7 @@ const ENDPOINTS: readonly (readonly [string, Endpoint])[] = [
   ['/v1/messages/count_tokens', countTokensBody],
   ['/tokenize', tokenizeBody],
   ['/detokenize', detokenizeBody],
+  ['/inference/v1/generate', parseGenerate],
   ['/v1/embeddings', pooling(parseEmbeddings)],
   ['/pooling', pooling(parsePooling)],
   ['/classify', pooling(parseClassify)],
@@ -40,7 +42,18 @@ const ENDPOINTS: readonly (readonly [string, Endpoint])[] = [
 const FIELDS = [
   ...['model', 'messages', 'system', 'max_tokens', 'tools', 'tool_choice', 'thinking', 'stream'],
   ...['stop_sequences', 'metadata', 'output_config', 'input', 'dimensions', 'encoding_format'],
-  ...['prompt', 'tokens', 'query', 'documents', 'text_1', 'text_2', 'top_n', 'constructor'],
+  ...[
+    'prompt',
+    'tokens',
+    'token_ids',
+    'sampling_params',
+    'query',
+    'documents',
+    'text_1',
+    'text_2',
+    'top_n',
+    'constructor',
+  ],
   ...['__proto__', 'truncate_prompt_tokens', 'kv_transfer_params', 'temperature', 'priority'],
 ];
 

@@ -1,0 +1,34 @@
+import { parseGenerate, renderGenerate } from '@baton/openai';
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Ask } from '../generation/asked';
+import { callOf } from '../generation/call';
+import { GenerationService } from '../generation/generation.service';
+import { WholeAnswer } from '../generation/whole-answer';
+
+/** Tokens in, tokens out: for routers that tokenize by themselves. */
+@Controller('inference/v1/generate')
+export class GenerateController {
+  constructor(private readonly generation: GenerationService) {}
+
+  @Post()
+  generate(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(askTokens, { body, request, reply }));
+  }
+}
+
+const askTokens: Ask = (body, limits) => {
+  const request = parseGenerate(body, limits);
+  return {
+    request,
+    answerId: (requestId) => requestId,
+    answer: ({ http, plans, head, options }) =>
+      new WholeAnswer(http, plans, (results, facts) =>
+        renderGenerate({ request, head, options }, results, facts),
+      ),
+  };
+};
