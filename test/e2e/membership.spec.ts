@@ -1,0 +1,166 @@
+import type { EnginePresence, Stage } from '@baton/contract';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Body, type StreamedAnswer, stream } from '../support/client';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { waitUntil } from '../support/wait';
+
+/** A second and a half of tokens: long enough for a change in the middle of them. */
+const ANSWER = { max_tokens: 300, ignore_eos: true };
+
+describe('a cluster of processes whose engines change', () => {
+  let cluster: TestCluster | undefined;
+
+  afterEach(async () => {
+    await cluster?.stop();
+    cluster = undefined;
+  });
+
+  async function start(topology: string, ...flags: string[]): Promise<TestCluster> {
+    cluster = await TestCluster.start({
+      topology,
+      flags: [...PLAIN_STEPS, '--enable-admin', ...flags],
+    });
+    return cluster;
+  }
+
+  function load(target: TestCluster, requests: number): Promise<StreamedAnswer[]> {
+    const url = `${target.baseUrl}/v1/completions`;
+    return Promise.all(
+      Array.from({ length: requests }, (_, i) =>
+        stream(url, { ...ANSWER, prompt: `Runner ${i} waits for the baton.` }),
+      ),
+    );
+  }
+
+  async function expectWhole(answers: Promise<readonly StreamedAnswer[]>): Promise<void> {
+    for (const { error, finishReason, tokenTimesMs } of await answers) {
+      expect(error ?? finishReason).toBe('length');
+      expect(tokenTimesMs.length).toBeGreaterThan(0);
+    }
+  }
+
+  async function admin(target: TestCluster, method: string, path: string, body?: Body) {
+    const answer = await fetch(`${target.baseUrl}/admin/engines${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    return { status: answer.status, body: (await answer.json()) as unknown };
+  }
+
+  async function stateOf(target: TestCluster): Promise<string> {
+    const engines = await target.engines();
+    return engines
+      .map(({ stage, state }) => `${stage} ${state}`)
+      .sort()
+      .join(', ');
+  }
+
+  function untilState(target: TestCluster, state: string): Promise<void> {
+    const what = `the cluster is: ${state}`;
+    return waitUntil(async () => (await stateOf(target)) === state, { what, deadlineMs: 20_000 });
+  }
+
+  async function firstOf(target: TestCluster, stage: Stage): Promise<EnginePresence> {
+    const engine = (await target.engines()).find((each) => each.stage === stage);
+    if (engine === undefined) throw new Error(`no ${stage} engine`);
+    return engine;
+  }
+
+  async function untilRunning(target: TestCluster, requests: number): Promise<void> {
+    const runs = async (): Promise<boolean> => (await target.sumOf('running')) >= requests;
+    await waitUntil(runs, { what: `${requests} requests run` });
+  }
+
+  it('starts an engine that is to join under load, and it loads before it takes work', async () => {
+    const target = await start('1P1D', '--startup-duration=1');
+    const answers = load(target, 40);
+    await untilRunning(target, 10);
+    const answer = await admin(target, 'POST', '', { role: 'decode', count: 1 });
+    expect(answer).toEqual({ status: 202, body: { role: 'decode', joining: 1 } });
+    await untilState(target, 'decode ready, decode starting, prefill ready');
+    await untilState(target, 'decode ready, decode ready, prefill ready');
+    await expectWhole(answers);
+    await expectWhole(load(target, 40));
+    const decodes = (await target.engines()).filter(({ stage }) => stage === 'decode');
+    for (const { counters } of decodes) expect(counters['steps']).toBeGreaterThan(0);
+    expect(new Set(decodes.map(({ pid }) => pid)).size).toBe(2);
+    await target.untilAtRest();
+  });
+
+  it.each(['pull', 'round-robin'])(
+    'lets engines go under load, loses nothing and starts nobody in their place, under %s',
+    async (placement) => {
+      const target = await start('2P2D', `--placement=${placement}`);
+      const answers = load(target, 60);
+      await untilRunning(target, 20);
+      const leaving = [await firstOf(target, 'decode'), await firstOf(target, 'prefill')];
+      for (const { engineId: id } of leaving) {
+        const answer = await admin(target, 'DELETE', `/${id}`);
+        expect(answer).toEqual({ status: 202, body: { id, state: 'draining' } });
+      }
+      await expectWhole(answers);
+      await untilState(target, 'decode ready, prefill ready');
+      await waitUntil(() => target.log.split('has left the cluster').length === 3, {
+        what: 'both processes are gone',
+      });
+      await expectWhole(load(target, 20));
+      expect(target.log).not.toContain('starting it again');
+      await target.untilAtRest();
+    },
+  );
+
+  it('makes an engine one of another role under load, and of that role after a crash', async () => {
+    const target = await start('2P1D', '--startup-duration=0.3');
+    await untilState(target, 'decode ready, prefill ready, prefill ready');
+    const answers = load(target, 40);
+    await untilRunning(target, 10);
+    const { engineId: id, pid } = await firstOf(target, 'prefill');
+    const answer = await admin(target, 'POST', `/${id}/role`, { role: 'decode' });
+    expect(answer.body).toEqual({ id, state: 'draining', becomes: 'decode' });
+    await expectWhole(answers);
+    await untilState(target, 'decode ready, decode ready, prefill ready');
+    const changed = (await target.engines()).find((each) => each.pid === pid);
+    expect(changed?.stage).toBe('decode');
+    await target.untilAtRest();
+    process.kill(pid, 'SIGKILL');
+    await waitUntil(async () => !(await target.pidsOf('decode')).includes(pid), {
+      what: 'the killed engine is gone',
+    });
+    await untilState(target, 'decode ready, decode ready, prefill ready');
+    await expectWhole(load(target, 20));
+    await target.untilAtRest();
+  });
+
+  it('changes one of the engines that share a process', async () => {
+    const target = await start('2P2D', '--engines-per-process=2');
+    const { engineId, pid } = await firstOf(target, 'prefill');
+    await admin(target, 'POST', `/${engineId}/role`, { role: 'aggregated' });
+    await untilState(target, 'aggregated ready, decode ready, decode ready, prefill ready');
+    const shared = (await target.engines()).filter((each) => each.pid === pid);
+    expect(shared.map(({ stage }) => stage).sort()).toEqual(['aggregated', 'prefill']);
+    process.kill(pid, 'SIGKILL');
+    await waitUntil(async () => (await target.engines()).every((each) => each.pid !== pid), {
+      what: 'the killed process is gone',
+    });
+    await untilState(target, 'aggregated ready, decode ready, decode ready, prefill ready');
+    await expectWhole(load(target, 20));
+  });
+
+  it('follows a schedule in simulated time', async () => {
+    const target = await start(
+      ...(['2P1D', '--speedup=10', '--startup-duration=2'] as const),
+      '--changes=5s:+1D,50s:1P>D,80s:-2D',
+    );
+    await untilState(target, 'decode ready, decode ready, prefill ready, prefill ready');
+    const answers = load(target, 40);
+    await untilState(target, 'decode ready, decode ready, decode ready, prefill ready');
+    await untilState(target, 'decode ready, prefill ready');
+    await expectWhole(answers);
+    const said = (): string[] =>
+      [...target.log.matchAll(/\| change (.*)/g)].map(([, change = '']) => change);
+    await waitUntil(() => said().length === 3, { what: 'each change is said' });
+    expect(said()).toEqual(['5s:+1D', '50s:1P>D', '80s:-2D']);
+  });
+});
