@@ -101,6 +101,7 @@ function pydanticLine(fault: SchemaFault): string {
 
 function plainMessage(fault: SchemaFault): string {
   const name = fieldName(fault.place);
+  if (fault.type === 'recursion_loop') return `${fault.message}.`;
   if (name === '') return 'The request body must be a JSON object.';
   if (fault.type === 'missing') return `Missing required parameter: '${name}'.`;
   if (fault.type === 'too_long' || fault.type === 'greater_than_equal') {

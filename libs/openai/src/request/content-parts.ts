@@ -31,6 +31,9 @@ type Piece = Exclude<TurnContent, string>[number];
  * spends on one, derived from its address or data: equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
  */
 export class ContentReader {
+  /** Ids that stand for media so far. More than the model's context are not made: the prompt is too long already. */
+  private placed = 0;
+
   constructor(private readonly limits: RequestLimits) {}
 
   read({ content }: MessageField, index: number): TurnContent {
@@ -57,9 +60,11 @@ export class ContentReader {
   }
 
   private placeholders(source: string, count: number): number[] {
-    const { tokenizer } = this.limits;
+    const { tokenizer, maxModelLen } = this.limits;
     const hash = hashString(source);
-    return Array.from({ length: count }, (_, i) => {
+    const length = Math.max(0, Math.min(count, maxModelLen + 1 - this.placed));
+    this.placed += length;
+    return Array.from({ length }, (_, i) => {
       for (let attempt = 0; ; attempt++) {
         const id = mix(mix(hash, i), attempt) % tokenizer.vocabSize;
         if (tokenizer.hasToken(id)) return id;

@@ -10,6 +10,26 @@ export function parseJsonBody(text: string): unknown {
   }
 }
 
+/** Deeper bodies are refused, so that what looks into them may call itself. */
+const MAX_DEPTH = 200;
+
+/** Goes by levels, not by calls: a body may be nested as deeply as it is long. */
+function checkDepth(body: object): void {
+  let level: object[] = [body];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) {
+      throw bodyError('recursion_loop', `Input is nested more than ${MAX_DEPTH} levels deep`, null);
+    }
+    const next: object[] = [];
+    for (const one of level) {
+      for (const value of Object.values(one) as unknown[]) {
+        if (typeof value === 'object' && value !== null) next.push(value);
+      }
+    }
+    level = next;
+  }
+}
+
 /** JSON inside of a field; undefined when the text is none. */
 export function parseNested(text: string): unknown {
   try {
@@ -22,7 +42,10 @@ export function parseNested(text: string): unknown {
 /** A body must be an object; never a server's fault when it is not. */
 export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined) throw missingBody();
-  if (isObject(body)) return body;
+  if (isObject(body)) {
+    checkDepth(body);
+    return body;
+  }
   const message = 'Input should be a valid dictionary or object to extract fields from';
   throw bodyError('model_attributes_type', message, body);
 }

@@ -68,16 +68,30 @@ function read(constraint: Constraint): StructuredText {
 class RepeatedTexts implements StructuredText {
   private readonly texts = new Map<string, string>();
 
-  constructor(private readonly source: StructuredText) {}
+  /** For the few seeds that lead nowhere within the bounds of work. */
+  private readonly least: string;
+
+  constructor(private readonly source: StructuredText) {
+    this.least = source.write(0, { ease: 0 });
+  }
 
   write(seed: number, options: WriteOptions): string {
     const key = `${seed} ${options.ease}`;
     let text = this.texts.get(key);
     if (text === undefined) {
-      text = this.source.write(seed, options);
+      text = this.written(seed, options);
       if (this.texts.size >= MAX_TEXTS) this.texts.clear();
       if (text.length <= MAX_KEPT_CHARACTERS) this.texts.set(key, text);
     }
     return text;
+  }
+
+  private written(seed: number, options: WriteOptions): string {
+    try {
+      return this.source.write(seed, options);
+    } catch (error) {
+      if (error instanceof ConstraintError) return this.least;
+      throw error;
+    }
   }
 }

@@ -13,7 +13,9 @@ const DEPTH_PER_EASE = 6;
 /** Pieces after which a text comes to its end. */
 const MANY_PIECES = 300;
 const MAX_PIECES = 100_000;
-const MAX_ROUNDS = 1000;
+const MAX_DEPTH = 1000;
+/** Rules measured before a search for cheaper ways ends. */
+const MAX_LOOKS = 200_000;
 
 /** Texts of a grammar in GBNF (`::=`) or Lark notation. */
 export class GrammarText implements StructuredText {
@@ -85,6 +87,8 @@ class Writer {
 
   /** The pieces between which the separator may stand. */
   pieces(node: GrammarNode, depth: number): string[] {
+    if (depth > MAX_DEPTH)
+      throw new ConstraintError('the texts of the grammar are nested too deeply');
     if (++this.written > MAX_PIECES)
       throw new ConstraintError('the texts of the grammar are too long');
     switch (node.kind) {
@@ -132,7 +136,7 @@ class Writer {
 /** Characters, roughly, of the shortest text of each rule; Infinity when it has none. */
 function ruleCosts({ rules }: Grammar): ReadonlyMap<string, number> {
   const costs = new Map([...rules.keys()].map((name) => [name, Infinity]));
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let looks = 0; looks < MAX_LOOKS; looks += rules.size) {
     let isStable = true;
     for (const [name, node] of rules) {
       const cost = costOf(node, costs);

@@ -91,20 +91,28 @@ export function propertyOf(name: string): CharSet | undefined {
   const known = properties.get(name);
   if (known !== undefined || name.length > MAX_PROPERTY_NAME) return known;
   if (!/^[A-Za-z_]+(=[A-Za-z_]+)?$/.test(name)) return undefined;
-  let test: RegExp;
+  let runs: RegExp;
   try {
-    test = new RegExp(`^\\p{${name}}$`, 'u');
+    runs = new RegExp(`\\p{${name}}+`, 'gu');
   } catch {
     return undefined;
   }
-  const points: number[] = [];
-  for (let point = 0; point <= 0xffff; point++) {
-    if (point >= 0xd800 && point <= 0xdfff) continue;
-    if (!test.test(String.fromCharCode(point))) continue;
-    const last = points.length - 1;
-    if (last > 0 && points[last] === point - 1) points[last] = point;
-    else points.push(point, point);
+  const ranges: number[] = [];
+  basicPlane ??= everyCharacter();
+  for (const { 0: run, index } of basicPlane.matchAll(runs)) {
+    ranges.push(...common([index, index + run.length - 1], ANY));
   }
-  properties.set(name, points);
-  return points;
+  properties.set(name, ranges);
+  return ranges;
+}
+
+let basicPlane: string | undefined;
+
+/** Each character of the basic plane at the place of its number; a noncharacter where there is none. */
+function everyCharacter(): string {
+  let text = '';
+  for (let point = 0; point <= 0xffff; point++) {
+    text += String.fromCharCode(hasChar(ANY, point) ? point : 0xfffe);
+  }
+  return text;
 }

@@ -11,9 +11,11 @@ import {
 import { EDGE, holdsAt, type Neighbour, OTHER_CHAR, WORD_CHAR } from './matches';
 import { RegexError } from './regex-node';
 
-const MAX_STATES = 12_000;
-const MAX_EDGES = 120_000;
+const MAX_STATES = 10_000;
+const MAX_EDGES = 40_000;
 const MAX_PIECES = 200;
+/** Nodes that may be looked at while the states are found: a fraction of a second. */
+const MAX_STEPS = 1_500_000;
 
 export interface GraphState {
   readonly index: number;
@@ -58,6 +60,7 @@ export class LanguageGraph {
   private readonly known = new Map<string, State>();
   private readonly tracksWords: boolean;
   private edgeCount = 0;
+  private steps = 0;
 
   constructor(
     private readonly must: readonly Automaton[],
@@ -100,15 +103,15 @@ export class LanguageGraph {
   }
 
   private ends(automaton: Automaton, nodes: readonly number[], before: Neighbour): boolean {
-    return reach(automaton, nodes, { before, after: EDGE }).accepts;
+    return this.reach(automaton, nodes, { before, after: EDGE }).accepts;
   }
 
   /** Edges by the characters of `allowed`, all of which are neighbours of one kind. */
   private expandBy(state: State, after: Neighbour, allowed: CharSet): void {
     const { before, must, mustNot } = state.position;
     const sides = { before, after };
-    const ways = must.map((node, i) => reach(this.must[i]!, [node], sides).chars);
-    const shadows = mustNot.map((nodes, i) => reach(this.mustNot[i]!, nodes, sides).chars);
+    const ways = must.map((node, i) => this.reach(this.must[i]!, [node], sides).chars);
+    const shadows = mustNot.map((nodes, i) => this.reach(this.mustNot[i]!, nodes, sides).chars);
     this.combine(ways, { set: allowed, nodes: [] }, (set, nodes) => {
       for (const piece of pieces(set, shadows.flat())) {
         const following = shadows.map((chars) => followers(chars, piece[0]!));
@@ -133,6 +136,13 @@ export class LanguageGraph {
       if (common.length === 0) continue;
       this.combine(ways, { set: common, nodes: [...chosen.nodes, next] }, take);
     }
+  }
+
+  private reach(automaton: Automaton, from: readonly number[], sides: Sides): Reach {
+    const found = reach(automaton, from, sides);
+    this.steps += found.steps;
+    if (this.steps > MAX_STEPS) throw tooLarge();
+    return found;
   }
 
   private link(from: State, set: CharSet, position: Position): void {
@@ -161,12 +171,20 @@ interface CharNode {
   readonly next: number;
 }
 
+interface Sides {
+  readonly before: Neighbour;
+  readonly after: Neighbour;
+}
+
+interface Reach {
+  readonly chars: readonly CharNode[];
+  readonly accepts: boolean;
+  /** Nodes looked at. */
+  readonly steps: number;
+}
+
 /** What can be reached from some nodes without a character. */
-function reach(
-  automaton: Automaton,
-  from: readonly number[],
-  { before, after }: { readonly before: Neighbour; readonly after: Neighbour },
-): { readonly chars: readonly CharNode[]; readonly accepts: boolean } {
+function reach(automaton: Automaton, from: readonly number[], { before, after }: Sides): Reach {
   const seen = new Set<number>();
   const chars: CharNode[] = [];
   let accepts = false;
@@ -180,7 +198,7 @@ function reach(
     else if (node.kind === 'accept') accepts = true;
     else if (holdsAt(node.place, before, after)) open.push(node.next);
   }
-  return { chars, accepts };
+  return { chars, accepts, steps: seen.size };
 }
 
 function followers(chars: readonly CharNode[], point: number): number[] {

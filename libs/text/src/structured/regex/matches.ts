@@ -8,8 +8,8 @@ export const WORD_CHAR = 1;
 export const OTHER_CHAR = 2;
 export type Neighbour = typeof EDGE | typeof WORD_CHAR | typeof OTHER_CHAR;
 
-/** Steps after which a match is given up: a second of one core would be ten times as many. */
-const MAX_STEPS = 20_000_000;
+/** Steps after which a match is given up: a second of one core would be many times as many. */
+const MAX_STEPS = 4_000_000;
 
 export function neighbourOf(point: number): Neighbour {
   return hasChar(WORD, point) ? WORD_CHAR : OTHER_CHAR;

@@ -3,6 +3,9 @@ import { type Json, jsonKey } from '../json';
 import type { SchemaNode } from './schema-node';
 import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 
+/** More are never written: no output limit has room for them. */
+const MAX_ITEMS = 10_000;
+
 /** An array of items that fulfil what stands at their place, with those that `contains` asks for. */
 export function buildArray(builder: Search, wish: Wish): Built {
   return new ArrayBuilder(builder, wish).build();
@@ -41,8 +44,11 @@ class ArrayBuilder {
   }
 
   build(): Built {
-    for (const demand of this.demands()) {
-      if (!this.place(demand)) return NONE;
+    if (this.min > MAX_ITEMS) return this.builder.fail(pointerOf(this.nodes), 'too many items');
+    for (const { contains, minContains } of this.nodes.map((node) => node.array)) {
+      for (let i = 0; contains !== undefined && i < minContains; i++) {
+        if (!this.place(contains)) return NONE;
+      }
     }
     const last = Math.max(-1, ...this.demanded.keys());
     const needed = Math.max(this.min, last + 1);
@@ -58,13 +64,6 @@ class ArrayBuilder {
       else return NONE;
     }
     return this.items;
-  }
-
-  /** One entry per item that some `contains` needs. */
-  private demands(): SchemaNode[] {
-    return this.nodes.flatMap(({ array: { contains, minContains } }) =>
-      contains === undefined ? [] : Array.from({ length: minContains }, () => contains),
-    );
   }
 
   /** Puts an item that is asked for behind the prefix, else into it, else makes one item do for two. */

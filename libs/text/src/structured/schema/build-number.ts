@@ -10,6 +10,8 @@ const WIDEST_RANGE = 10_000;
 const MAX_QUOTIENT = Number.MAX_SAFE_INTEGER;
 const MAX_PROBES = 2000;
 const MAX_SCALE = 40;
+/** A common step beyond it has no multiple that a number can hold but 0. */
+const MAX_STEP = 10n ** 400n;
 
 export interface NumberWish {
   readonly nodes: readonly SchemaNode[];
@@ -103,11 +105,14 @@ interface Decimal {
 /** The least common multiple of decimal steps. */
 function commonStep(steps: readonly number[]): Decimal | undefined {
   const decimals = steps.map(decimalOf);
-  const scale = Math.max(...decimals.map((one) => one.scale));
+  const scale = decimals.reduce((most, one) => Math.max(most, one.scale), 0);
   if (scale > MAX_SCALE) return undefined;
-  const units = decimals
-    .map((one) => one.units * 10n ** BigInt(scale - one.scale))
-    .reduce((a, b) => (a / gcd(a, b)) * b);
+  let units = 1n;
+  for (const one of decimals) {
+    const step = one.units * 10n ** BigInt(scale - one.scale);
+    units = (units / gcd(units, step)) * step;
+    if (units > MAX_STEP) return undefined;
+  }
   return { units, scale };
 }
 

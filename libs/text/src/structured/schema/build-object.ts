@@ -9,6 +9,8 @@ import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 /** Chance of a property that is not required. */
 const OPTIONAL_CHANCE = 0.6;
 const NAME_ATTEMPTS = 40;
+/** More are never written: no output limit has room for them. */
+const MAX_PROPERTIES = 10_000;
 const TEXT: SchemaNode = { ...FREE, pointer: '', types: new Set(['string']) };
 
 /** An object with all required properties, some others, and as many as are asked for. */
@@ -34,6 +36,9 @@ class ObjectBuilder {
   }
 
   build(): Built {
+    if (this.min > MAX_PROPERTIES) {
+      return this.builder.fail(pointerOf(this.nodes), 'too many properties');
+    }
     const chosen = this.chosen();
     for (const name of chosen) {
       if (this.add(name)) continue;
@@ -127,6 +132,7 @@ class ObjectBuilder {
       }
     }
     for (let i = 0; this.values.size < wanted && i < NAME_ATTEMPTS + wanted; i++) {
+      this.builder.tools.budget.spend();
       const name = this.inventedName(i);
       if (name !== undefined && !this.values.has(name)) this.addWithOthers(name);
     }

@@ -22,7 +22,8 @@ export interface StringWish {
 
 /** Writes strings; remembers the language of each combination of schemas. */
 export class StringBuilder {
-  private readonly languages = new Map<string, StringLanguage>();
+  /** An error where the patterns of a combination are too large together. */
+  private readonly languages = new Map<string, StringLanguage | ConstraintError>();
 
   /** A text that fulfils every pattern, format and length, or undefined. */
   build(wish: StringWish): string | undefined {
@@ -56,6 +57,7 @@ export class StringBuilder {
       language = languageOf({ nodes, nots }, scope, lengths);
       this.languages.set(key, language);
     }
+    if (language instanceof ConstraintError) throw language;
     return language;
   }
 }
@@ -73,7 +75,7 @@ function languageOf(
   { nodes, nots }: Pick<StringWish, 'nodes' | 'nots'>,
   scope: PatternScope,
   lengths: { readonly minLength: number; readonly maxLength: number },
-): StringLanguage {
+): StringLanguage | ConstraintError {
   try {
     const demands = nodes.flatMap(({ string }): Demands[] => [
       ...(string.pattern === undefined ? [] : [string.pattern.demands(scope)]),
@@ -94,7 +96,7 @@ function languageOf(
     });
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
-    throw new ConstraintError(error.message, pointerOf(nodes));
+    return new ConstraintError(error.message, pointerOf(nodes));
   }
 }
 

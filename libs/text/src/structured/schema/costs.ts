@@ -76,9 +76,7 @@ export class Costs {
   }
 
   private ofShape(node: SchemaNode): number {
-    if (node.values !== undefined) {
-      return Math.min(...node.values.map((value) => JSON.stringify(value).length));
-    }
+    if (node.valueKeys !== undefined) return shortest(node.valueKeys);
     const types = node.types === undefined ? TYPES : [...node.types];
     return Math.min(...types.map((type) => this.ofType(type, node)));
   }
@@ -107,6 +105,12 @@ export class Costs {
     }
     return cost;
   }
+}
+
+function shortest(keys: ReadonlySet<string>): number {
+  let least = Infinity;
+  for (const key of keys) least = Math.min(least, key.length);
+  return least;
 }
 
 /** All schemas that can matter to a value of the roots, each behind what it is made of as far as there is no cycle. */

@@ -15,8 +15,7 @@ export function evaluatedItems(
       const { prefix, rest, contains } = array;
       value.forEach((item, i) => {
         const isLooked = i < prefix.length || rest !== undefined;
-        if (isLooked || (contains !== undefined && validator.satisfies(contains, item)))
-          seen.add(i);
+        if (isLooked || (contains !== undefined && validator.isMember(contains, item))) seen.add(i);
       });
     },
   });

@@ -124,7 +124,7 @@ export class InstanceBuilder implements Search {
 
   private ordering(values: readonly Json[], { depth }: Wish): readonly Json[] {
     if (this.easeAt(depth) > 0 || this.tools.ease > 0) return this.shuffled(values);
-    return values.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
+    return values.toSorted((a, b) => jsonKey(a).length - jsonKey(b).length);
   }
 
   private suggestion({ depth }: Wish, nodes: readonly SchemaNode[]): readonly Json[] {

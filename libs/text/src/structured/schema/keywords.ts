@@ -98,7 +98,10 @@ export class Keywords {
 
   pattern(source: string, place: string): Pattern {
     try {
-      return new Pattern(source);
+      const pattern = new Pattern(source);
+      // Made now, so that what is too large is refused at its place.
+      pattern.demands('anywhere');
+      return pattern;
     } catch (error) {
       if (!(error instanceof RegexError)) throw error;
       throw this.fault(place, `cannot be read: ${error.message}`);

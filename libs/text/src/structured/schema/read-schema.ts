@@ -1,5 +1,5 @@
 import { ConstraintError } from '../constraint-error';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../json';
+import { isJsonArray, isJsonObject, type Json, jsonKey, type JsonObject } from '../json';
 import { Keywords, pointerStep } from './keywords';
 import { References } from './references';
 import {
@@ -12,7 +12,7 @@ import {
 } from './schema-node';
 
 const MAX_DEPTH = 200;
-const MAX_SCHEMAS = 50_000;
+const MAX_SCHEMAS = 20_000;
 /** Keywords that demand nothing of a value. */
 const ANNOTATIONS = new Set(
   `title description default examples deprecated readOnly writeOnly $comment $id $schema $anchor
@@ -73,6 +73,7 @@ class SchemaReader {
     node.isTrivial = Object.keys(schema).every((name) => ANNOTATIONS.has(name));
     node.types = keywords.types();
     node.values = keywords.has('const') ? [keywords.get('const')!] : keywords.list('enum');
+    node.valueKeys = node.values && new Set(node.values.map(jsonKey));
     const defaults = keywords.has('default') ? [keywords.get('default')!] : [];
     const examples = keywords.get('examples') ?? [];
     node.suggestions = isJsonArray(examples) ? [...defaults, ...examples] : defaults;

@@ -8,35 +8,56 @@ import {
   type JsonType,
 } from '../json';
 import { evaluatedItems, evaluatedProperties } from './evaluated';
+import { RegexError } from '../regex/regex-node';
+import { ConstraintError } from '../constraint-error';
 import { isOfFormat } from './formats';
 import type { SchemaNode } from './schema-node';
 import type { WorkBudget } from './work-budget';
 
-/** Deeper than any value that is built; a reference to itself at the same value ends here. */
+/** Deeper than any value that is built. */
 const MAX_DEPTH = 300;
+/** Characters of a text that cost as much as a value. */
+const CHARACTERS_PER_UNIT = 64;
 
 /** Says whether values fulfil schemas: all of their keywords, patterns in linear time. It spends `budget` and throws when that is gone. */
 export class Validator {
-  private depth = 0;
+  /** Schemas that are being asked about, the values around the present one first. */
+  private readonly asked: SchemaNode[] = [];
+  /** Where those about the present value begin. */
+  private base = 0;
 
   constructor(private readonly budget: WorkBudget) {}
 
   satisfies(node: SchemaNode, value: Json): boolean {
     this.budget.spend();
-    if (!node.isPossible || this.depth > MAX_DEPTH) return false;
-    this.depth += 1;
+    if (!node.isPossible || this.asked.length > MAX_DEPTH) return false;
+    // A schema that leads back to itself at the same value says nothing of it that could come true.
+    if (this.asked.indexOf(node, this.base) !== -1) return false;
+    this.asked.push(node);
     const isFulfilled =
       isOfTypes(node.types, value) &&
-      isAmong(node.values, value) &&
+      (node.valueKeys === undefined || node.valueKeys.has(jsonKey(value))) &&
       this.isOfKind(node, value) &&
       this.isLogical(node, value);
-    this.depth -= 1;
+    this.asked.pop();
+    return isFulfilled;
+  }
+
+  /** The same for a value inside of the present one. */
+  isMember(node: SchemaNode, value: Json): boolean {
+    const before = this.base;
+    this.base = this.asked.length;
+    const isFulfilled = this.satisfies(node, value);
+    this.base = before;
     return isFulfilled;
   }
 
   private isOfKind(node: SchemaNode, value: Json): boolean {
     if (typeof value === 'number') return isInBounds(node, value);
-    if (typeof value === 'string') return isText(node, value);
+    if (typeof value === 'string') {
+      this.budget.spend(value.length / CHARACTERS_PER_UNIT);
+      return isText(node, value);
+    }
     if (isJsonArray(value)) return this.isArray(node, value);
     return !isJsonObject(value) || this.isObject(node, value);
   }
@@ -60,18 +81,18 @@ export class Validator {
     const { prefix, rest, contains } = array;
     const isFitting = (item: Json, i: number): boolean => {
       const own = prefix[i] ?? rest;
-      return own === undefined || this.satisfies(own, item);
+      return own === undefined || this.isMember(own, item);
     };
     if (!value.every(isFitting)) return false;
     if (array.isUnique && new Set(value.map(jsonKey)).size !== value.length) return false;
     if (contains !== undefined) {
-      const found = value.filter((item) => this.satisfies(contains, item)).length;
+      const found = value.filter((item) => this.isMember(contains, item)).length;
       if (found < array.minContains || found > array.maxContains) return false;
     }
     const { unevaluated } = array;
     if (unevaluated === undefined) return true;
     const seen = evaluatedItems(node, value, this);
-    return value.every((item, i) => seen.has(i) || this.satisfies(unevaluated, item));
+    return value.every((item, i) => seen.has(i) || this.isMember(unevaluated, item));
   }
 
   private isObject(node: SchemaNode, value: JsonObject): boolean {
@@ -88,13 +109,13 @@ export class Validator {
     }
     const { names: nameSchema, unevaluated } = object;
     for (const name of names) {
-      if (nameSchema !== undefined && !this.satisfies(nameSchema, name)) return false;
+      if (nameSchema !== undefined && !this.isMember(nameSchema, name)) return false;
       const nodes = memberNodes(node, name);
-      if (!nodes.every((member) => this.satisfies(member, value[name]!))) return false;
+      if (!nodes.every((member) => this.isMember(member, value[name]!))) return false;
     }
     if (unevaluated === undefined) return true;
     const seen = evaluatedProperties(node, value, this);
-    return names.every((name) => seen.has(name) || this.satisfies(unevaluated, value[name]!));
+    return names.every((name) => seen.has(name) || this.isMember(unevaluated, value[name]!));
   }
 }
 
@@ -124,12 +145,6 @@ export function isOfTypes(types: ReadonlySet<JsonType> | undefined, value: Json)
   return types.has(type) || (type === 'integer' && types.has('number'));
 }
 
-function isAmong(values: readonly Json[] | undefined, value: Json): boolean {
-  if (values === undefined) return true;
-  const key = jsonKey(value);
-  return values.some((one) => jsonKey(one) === key);
-}
-
 export function isInBounds({ number }: SchemaNode, value: number): boolean {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = number;
   if (minimum !== undefined && value < minimum) return false;
@@ -139,11 +154,17 @@ export function isInBounds({ number }: SchemaNode, value: number): boolean {
   return multipleOf === undefined || Number.isInteger(value / multipleOf);
 }
 
-function isText({ string }: SchemaNode, value: string): boolean {
+function isText({ string, pointer }: SchemaNode, value: string): boolean {
   const { minLength, maxLength, pattern, format } = string;
   if (minLength > 0 || maxLength < Infinity) {
     const length = codePointsOf(value);
     if (length < minLength || length > maxLength) return false;
   }
-  return (pattern === undefined || pattern.matches(value, 'anywhere')) && isOfFormat(format, value);
+  try {
+    const isMatched = pattern === undefined || pattern.matches(value, 'anywhere');
+    return isMatched && isOfFormat(format, value);
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    throw new ConstraintError(error.message, pointer);
+  }
 }

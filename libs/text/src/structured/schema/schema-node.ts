@@ -12,6 +12,8 @@ export interface SchemaNode {
   readonly types: ReadonlySet<JsonType> | undefined;
   /** `enum` or `const`. */
   readonly values: readonly Json[] | undefined;
+  /** Their keys (`jsonKey`). */
+  readonly valueKeys: ReadonlySet<string> | undefined;
   /** `default` and `examples`. */
   readonly suggestions: readonly Json[];
   readonly number: NumberKeywords;
@@ -88,6 +90,7 @@ export const FREE: Omit<SchemaNode, 'pointer'> = {
   isTrivial: false,
   types: undefined,
   values: undefined,
+  valueKeys: undefined,
   suggestions: [],
   number: {
     minimum: undefined,

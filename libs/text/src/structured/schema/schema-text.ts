@@ -12,7 +12,7 @@ import { NONE } from './search';
 import { WorkBudget } from './work-budget';
 
 /** Schemas visited and values tried for one text: a fifth of a second at the most. */
-const MAX_WORK = 100_000;
+const MAX_WORK = 60_000;
 const MOST_EASE = 3;
 
 export interface SchemaTextOptions {

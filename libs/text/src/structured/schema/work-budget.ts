@@ -4,8 +4,9 @@ import { ConstraintError } from '../constraint-error';
 export class WorkBudget {
   constructor(private left: number) {}
 
-  spend(): void {
-    this.left -= 1;
+  /** @param cost about how many values it is worth */
+  spend(cost = 1): void {
+    this.left -= cost;
     if (this.left < 0) {
       throw new ConstraintError('no value was found within the work that a schema may cost', '');
     }
