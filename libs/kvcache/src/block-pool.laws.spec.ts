@@ -5,7 +5,9 @@ import { type NaiveBlock, NaivePool } from './naive-pool';
 
 const FAMILIES = 3;
 const LENGTH = 6;
-const CONTENTS = FAMILIES * LENGTH;
+/** First contents, for dense ids on both sides of the pages in which these are kept. */
+const FIRST_CONTENTS = [253, 509, 700];
+const CONTENTS = 705;
 
 /**
  * Chained hashes as prompts have them: members of one family share all, the last two families share their first half, the others nothing. Some prompts
@@ -14,7 +16,7 @@ const CONTENTS = FAMILIES * LENGTH;
 const hashesOf = (family: number, gapAt: number): number[] =>
   Array.from({ length: LENGTH }, (_, i) => {
     const isCommon = family === FAMILIES - 1 && i < LENGTH / 2;
-    return i === gapAt ? 0 : (isCommon ? family - 1 : family) * LENGTH + i + 1;
+    return i === gapAt ? 0 : FIRST_CONTENTS[isCommon ? family - 1 : family]! + i;
   });
 
 type Operation =

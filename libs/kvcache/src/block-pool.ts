@@ -261,7 +261,7 @@ export class BlockPool {
     if (first < 0) return false;
     const most = Math.min(this.spans.lengthAt(first), limit - length);
     let found = 0;
-    while (found < most && table.hashOf(first + found) === hashes[hashFrom + length + found]) {
+    while (found < most && table.isAt(hashes[hashFrom + length + found]!, first + found)) {
       ids[length + found] = first + found;
       found++;
     }
@@ -310,10 +310,11 @@ export class BlockPool {
     const { first } = this.order;
     const length = this.spans.lengthAt(first);
     const count = Math.min(length, most);
-    for (let id = first + length - 1; id >= first + length - count; id--) {
-      this.host?.use(this.table.hashOf(id));
-      this.table.remove(id);
+    const stays = first + length - count;
+    if (this.host !== undefined) {
+      for (let id = first + length - 1; id >= stays; id--) this.host.use(this.table.hashOf(id));
     }
+    this.table.remove(stays, count);
     this.spans.evict(count);
     return count;
   }

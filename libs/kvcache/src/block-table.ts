@@ -9,6 +9,8 @@ export interface BlockTable {
   readonly size: number;
   /** The findable block of this hash, -1 when there is none. */
   find(hash: number): number;
+  /** Whether the block, which is findable, is found under this hash. */
+  isAt(hash: number, id: number): boolean;
   /** The hash under which the block is found, 0 when it is private. */
   hashOf(id: number): number;
   /**
@@ -17,8 +19,8 @@ export interface BlockTable {
    * @param privateId the id that the block has already, -1 when it has none
    */
   enter(hash: number, privateId: number): number;
-  /** A findable block becomes private and loses its id. */
-  remove(id: number): void;
+  /** Findable blocks, of consecutive ids, become private and lose their ids. */
+  remove(first: number, count: number): void;
   /** An id for a private block. */
   drawPrivate(): number;
   vacatePrivate(id: number): void;

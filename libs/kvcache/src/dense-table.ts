@@ -1,54 +1,90 @@
 import { assert } from '@baton/kernel';
 import type { BlockTable } from './block-table';
 
-/** More contents than this are hashed instead: 2^20 take up to 17 MiB per engine, of which what is never touched takes no memory. */
-export const DENSE_CONTENTS_MAX = 2 ** 20;
+/** Contents per page, a power of two: as many as prompts commonly share, so that most lie in one or two. */
+const PAGE_BITS = 8;
+const PAGE = 1 << PAGE_BITS;
 
 /**
- * The table for hashes that are the integers 1..contentCount: a findable block's id is its content, so there is nothing to look up, and prompts are
- * runs of ids. Ids of private blocks come behind, and a block that becomes findable gets a new one.
+ * The table for hashes that are the integers 1..contentCount. There is nothing to look up but where the page of a content is, and the blocks of a prompt,
+ * whose contents are numbered one after the other, have consecutive ids. Pages are given to contents that are here and taken back with the last of them,
+ * so memory goes with what the pool holds and hardly with how many contents there are. Ids of private blocks come behind; a block that becomes findable
+ * gets a new one.
  */
 export class DenseTable implements BlockTable {
   readonly lastId: number;
   size = 0;
-  /** 1 for each content that can be found. */
+  /** By content: the number of its page, 0 = none; page 0 holds nothing. */
+  private readonly pages: Int32Array;
+  /** By page: its first content, how many of its contents are here, and how often it was given. */
+  private readonly firsts: Int32Array;
+  private readonly counts: Int32Array;
+  private readonly givings: Int32Array;
+  /** By id: 1 for what is here. */
   private readonly present: Uint8Array;
+  private readonly emptyPages: number[] = [];
+  private pagesGiven = 0;
+  private readonly firstPrivateId: number;
   private readonly generations = new Map<number, number>();
   private readonly vacant: number[] = [];
-  private drawn = 0;
 
   constructor(
     numBlocks: number,
     private readonly contentCount: number,
   ) {
-    this.present = new Uint8Array(contentCount + 1);
-    this.lastId = contentCount + numBlocks;
+    const pagesOfContents = (contentCount >> PAGE_BITS) + 1;
+    const mostPages = Math.min(pagesOfContents, numBlocks);
+    this.pages = new Int32Array(pagesOfContents);
+    this.firsts = new Int32Array(mostPages + 1);
+    this.counts = new Int32Array(mostPages + 1);
+    this.givings = new Int32Array(mostPages + 1);
+    this.firstPrivateId = (mostPages + 1) << PAGE_BITS;
+    this.present = new Uint8Array(this.firstPrivateId);
+    this.lastId = this.firstPrivateId + numBlocks - 1;
   }
 
   find(content: number): number {
-    return this.present[content] === 1 ? content : -1;
+    const page = this.pages[content >> PAGE_BITS]!;
+    const id = (page << PAGE_BITS) | (content & (PAGE - 1));
+    return this.present[id] === 1 ? id : -1;
   }
 
   hashOf(id: number): number {
-    return this.present[id] === 1 ? id : 0;
+    return this.present[id] === 1 ? this.firsts[id >> PAGE_BITS]! + (id & (PAGE - 1)) : 0;
   }
 
   enter(content: number, privateId: number): number {
     assert(content <= this.contentCount, 'a content is beyond the number announced');
-    if (this.present[content] === 1) return -1;
+    let page = this.pages[content >> PAGE_BITS]!;
+    if (page === 0) page = this.givePage(content);
+    const id = (page << PAGE_BITS) | (content & (PAGE - 1));
+    if (this.present[id] === 1) return -1;
     if (privateId > 0) this.vacatePrivate(privateId);
-    this.present[content] = 1;
+    this.present[id] = 1;
+    this.counts[page]!++;
     this.size++;
-    return content;
+    return id;
   }
 
-  remove(id: number): void {
-    this.present[id] = 0;
-    this.size--;
+  isAt(content: number, id: number): boolean {
+    return this.firsts[id >> PAGE_BITS]! + (id & (PAGE - 1)) === content;
+  }
+
+  remove(first: number, count: number): void {
+    const end = first + count;
+    this.size -= count;
+    for (let from = first; from < end;) {
+      const page = from >> PAGE_BITS;
+      const to = Math.min(end, (page + 1) << PAGE_BITS);
+      for (let id = from; id < to; id++) this.present[id] = 0;
+      this.counts[page]! -= to - from;
+      if (this.counts[page] === 0) this.takePage(page);
+      from = to;
+    }
   }
 
   drawPrivate(): number {
-    const id = this.vacant.pop() ?? this.contentCount + ++this.drawn;
+    const id = this.vacant.pop() ?? this.firstPrivateId + this.generations.size;
     this.generations.set(id, this.generationOf(id) + 1);
     return id;
   }
@@ -57,8 +93,22 @@ export class DenseTable implements BlockTable {
     this.vacant.push(id);
   }
 
-  /** The id of a findable block is its content, which never is another. */
   generationOf(id: number): number {
-    return id <= this.contentCount ? 1 : (this.generations.get(id) ?? 0);
+    return id < this.firstPrivateId
+      ? this.givings[id >> PAGE_BITS]!
+      : (this.generations.get(id) ?? 0);
+  }
+
+  private givePage(content: number): number {
+    const page = this.emptyPages.pop() ?? ++this.pagesGiven;
+    this.pages[content >> PAGE_BITS] = page;
+    this.firsts[page] = content & ~(PAGE - 1);
+    this.givings[page]!++;
+    return page;
+  }
+
+  private takePage(page: number): void {
+    this.pages[this.firsts[page]! >> PAGE_BITS] = 0;
+    this.emptyPages.push(page);
   }
 }

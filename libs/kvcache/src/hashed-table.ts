@@ -34,9 +34,15 @@ export class HashedTable implements BlockTable {
     return id;
   }
 
-  remove(id: number): void {
-    this.index.remove(id);
-    this.vacatePrivate(id);
+  isAt(hash: number, id: number): boolean {
+    return this.index.hashOf(id) === hash;
+  }
+
+  remove(first: number, count: number): void {
+    for (let id = first; id < first + count; id++) {
+      this.index.remove(id);
+      this.vacatePrivate(id);
+    }
   }
 
   drawPrivate(): number {
