@@ -6,6 +6,7 @@ import { PART_RULES } from './answers/part-rules';
 import { REFUSALS } from './answers/refusals';
 import { type Path, requestBody, type Rule } from './answers/rule';
 import { TEXT_RULES } from './answers/text-rules';
+import { wireFaults } from './answers/wire-schemas';
 
 const DIALECTS: readonly Dialect[] = ['openai', 'vllm'];
 const LAYOUTS: readonly Layout[] = ['disaggregated', 'aggregated'];
@@ -50,6 +51,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
         it.each(rules)('$name', async (rule) => {
           const seen = await ask(requestBody(rule, path));
           expect(seen.error).toBeUndefined();
+          for (const body of seen.bodies) expect(wireFaults(body, path)).toBe('');
           const plain = await ask(requestBody({ body: {} }, path));
           rule.check(seen, path, plain);
           expectSameEverywhere(rule, path, seen);

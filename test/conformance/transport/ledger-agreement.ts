@@ -9,7 +9,7 @@ import { handOver, inProcessWorld, redisWorld, start, type World } from './world
 /** One word to the ledger. `pick` chooses among the epochs that were given out so far. */
 type Word =
   | { kind: 'begin'; submission: number; stage: Stage; apiId: string; maxRuns: number }
-  | { kind: 'handOver' | 'returnToPrefill' | 'finish'; pick: number }
+  | { kind: 'handOver' | 'returnToPrefill' | 'withdraw' | 'finish'; pick: number }
   | { kind: 'resubmit'; submission: number }
   | { kind: 'abort' };
 
@@ -29,7 +29,7 @@ const word: fc.Arbitrary<Word> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      kind: fc.constantFrom('handOver' as const, 'returnToPrefill' as const, 'finish' as const),
+      kind: fc.constantFrom('handOver', 'returnToPrefill', 'withdraw', 'finish'),
       pick,
     }),
   },
@@ -117,6 +117,8 @@ async function converse(
         return ledger.handOver(requestId, chosen(said.pick), handOver(chosen(said.pick)));
       case 'returnToPrefill':
         return ledger.returnToPrefill(requestId, chosen(said.pick));
+      case 'withdraw':
+        return ledger.withdraw(requestId, chosen(said.pick));
       case 'finish':
         return ledger.finish(requestId, chosen(said.pick), { reason: 'stop', tokens: said.pick });
       case 'resubmit':

@@ -97,6 +97,26 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'finished' });
     });
 
+    it('does not count a run whose engine leaves, however often that is said', async () => {
+      for (let attempt = 1; attempt <= 5; attempt += 1) {
+        expect((await begin({ maxRuns: 1 })).kind).toBe('run');
+        for (const _ of [1, 2]) await a.ledger.withdraw('r', packEpoch(1, attempt));
+      }
+      expect((await begin({ maxRuns: 1 })).kind).toBe('run');
+      await a.ledger.withdraw('r', packEpoch(1, 5));
+      expect((await begin({ maxRuns: 1 })).kind).toBe('exhausted');
+      await a.ledger.withdraw('unknown', packEpoch(1, 1));
+    });
+
+    it('counts a run that has handed over, whatever its engine says', async () => {
+      await run({ maxRuns: 1 });
+      const epoch = packEpoch(1, 1);
+      await a.ledger.handOver('r', epoch, handOver(epoch));
+      await a.ledger.withdraw('r', epoch);
+      expect((await decode({ maxRuns: 1 })).kind).toBe('run');
+      expect((await decode({ maxRuns: 1 })).kind).toBe('exhausted');
+    });
+
     it('does not count prefill runs against decode', async () => {
       await run({ maxRuns: 1 });
       const epoch = packEpoch(1, 1);
