@@ -128,6 +128,11 @@ export interface RequestLedger {
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
   /**
+   * The newest run ends because its engine leaves, through no fault of the request: it does not
+   * count against `maxRuns`. Changes nothing when fenced out, or said again.
+   */
+  withdraw(requestId: string, epoch: Epoch): Promise<void>;
+  /**
    * Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already
    * terminal.
    */

@@ -1,6 +1,7 @@
 import type { Endings } from './endings';
 import type { HostContext } from './host-context';
 import type { PrefillSide } from './prefill-side';
+import type { Run } from './run';
 
 export interface DrainSides {
   readonly endings: Endings;
@@ -27,23 +28,23 @@ export class Drain {
 
   async run(): Promise<void> {
     const { wall } = this.context.clock;
-    this.giveBack((run) => !run.isScheduled);
+    const waiting = this.withdraw((run) => !run.isScheduled);
     while (!this.isAtRest() && wall.nowUs() < this.deadlineUs) {
       await new Promise<void>((resolve) => wall.at(wall.nowUs() + LOOK_EVERY_US, resolve));
     }
-    this.giveBack(() => true);
+    await Promise.all([...waiting, ...this.withdraw(() => true)]);
   }
 
   private isAtRest(): boolean {
     return this.context.runs.size === 0 && this.sides.prefill.awaitedHoldings() === 0;
   }
 
-  private giveBack(
-    isMeant: (run: ReturnType<HostContext['runs']['all']>[number]) => boolean,
-  ): void {
+  private withdraw(isMeant: (run: Run) => boolean): Promise<void>[] {
+    const withdrawn: Promise<void>[] = [];
     for (const run of this.context.runs.all()) {
       if (run.state === 'moving-on' || !isMeant(run)) continue;
-      this.context.guard(() => this.sides.endings.giveBack(run));
+      this.context.guard(() => withdrawn.push(this.sides.endings.withdraw(run)));
     }
+    return withdrawn;
   }
 }

@@ -58,7 +58,16 @@ export class Endings {
   /** Puts the job back in front for another worker. */
   giveBack(run: Run): void {
     this.release(run, 'superseded');
-    this.attempt(run, run.taken.giveBack());
+    void this.attempt(run, run.taken.giveBack());
+  }
+
+  /** As `giveBack`, because this engine leaves: that is not held against the request. Resolves when the job is back, or will stall. */
+  withdraw(run: Run): Promise<void> {
+    this.release(run, 'superseded');
+    const { requestId } = run.job;
+    const told = this.context.transport.ledger.withdraw(requestId, run.epoch);
+    const back = (): Promise<void> => run.taken.giveBack();
+    return this.attempt(run, told.then(back, back));
   }
 
   /** Nothing is left to do for this job. */
@@ -136,12 +145,12 @@ export class Endings {
   }
 
   private finishJob(run: Run): void {
-    this.attempt(run, run.taken.done());
+    void this.attempt(run, run.taken.done());
   }
 
-  private attempt(run: Run, work: Promise<unknown>): void {
+  private async attempt(run: Run, work: Promise<unknown>): Promise<void> {
     const { requestId } = run.job;
-    work.catch((error: unknown) => {
+    await work.catch((error: unknown) => {
       this.context.log.debug(
         { err: error, requestId },
         'job not settled, it will stall and return',

@@ -40,6 +40,10 @@ export class MemoryLedger implements RequestLedger {
     return submission;
   }
 
+  async withdraw(requestId: string, epoch: Epoch): Promise<void> {
+    await this.change('withdraw', requestId, (record) => record.withdraw(epoch));
+  }
+
   finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
     return this.change('finish', requestId, (record) => record.finish(epoch, result));
   }

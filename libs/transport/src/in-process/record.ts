@@ -19,6 +19,7 @@ export class RequestRecord {
   private engineId = '';
   private handOverRecord: HandOverRecord | undefined;
   private returnedEpoch: Epoch | undefined;
+  private withdrawnEpoch: Epoch | undefined;
   private seemedAbandoned = false;
   private result: RequestResult | undefined;
   private readonly runs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
@@ -65,6 +66,15 @@ export class RequestRecord {
     this.returnedEpoch = epoch;
     this.handOverRecord = undefined;
     return this.submission;
+  }
+
+  withdraw(epoch: Epoch): boolean {
+    const isNewest = this.state === 'live' && this.epoch === epoch && this.engineId !== '';
+    const isHandedOver = this.stage === 'decode' && this.handOverRecord?.epoch === epoch;
+    if (!isNewest || isHandedOver || this.withdrawnEpoch === epoch) return false;
+    this.runs[this.stage] -= 1;
+    this.withdrawnEpoch = epoch;
+    return true;
   }
 
   finish(epoch: Epoch, result: RequestResult): boolean {

@@ -12,6 +12,7 @@ import type { Script } from './script';
  *   runs:STAGE   runs begun of one stage, over all submissions
  *   engine, api  who runs it, who awaits it
  *   handOver     JSON of the hand-over record, and handOverEpoch, the prefill run that wrote it
+ *   withdrawn    epoch of the last run that does not count
  *   returned     epoch of the decode run that sent the request back to prefill, until that
  *                prefill begins
  *   gone         set when a run was refused because the API seemed dead
@@ -99,6 +100,20 @@ redis.call('HSET', KEYS[1], 'submission', submission, 'stage', 'prefill',
 redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return submission
+`,
+};
+
+/** KEYS: record. ARGV: epoch. */
+export const WITHDRAW: Script = {
+  name: 'withdraw',
+  body: `
+local f = redis.call('HMGET', KEYS[1], 'state', 'stage', 'epoch', 'handOverEpoch', 'withdrawn',
+  'engine')
+if f[1] ~= 'live' or f[3] ~= ARGV[1] or f[5] == ARGV[1] or not f[6] then return 0 end
+if f[2] == 'decode' and f[4] == ARGV[1] then return 0 end
+redis.call('HINCRBY', KEYS[1], 'runs:' .. f[2], -1)
+redis.call('HSET', KEYS[1], 'withdrawn', ARGV[1])
+return 1
 `,
 };
 

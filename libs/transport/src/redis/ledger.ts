@@ -18,6 +18,7 @@ import {
   INSPECT,
   RESUBMIT,
   RETURN_TO_PREFILL,
+  WITHDRAW,
 } from './ledger-scripts';
 import type { Link } from './link';
 import type { Reply, Script } from './script';
@@ -60,6 +61,10 @@ export class RedisLedger implements RequestLedger {
     const args = [epoch, LIVE_RECORD_TTL_MS];
     const submission = await this.run(RETURN_TO_PREFILL, [this.keys.request(requestId)], args);
     return typeof submission === 'number' && submission > 0 ? submission : undefined;
+  }
+
+  async withdraw(requestId: string, epoch: Epoch): Promise<void> {
+    await this.run(WITHDRAW, [this.keys.request(requestId)], [epoch]);
   }
 
   async finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
