@@ -91,7 +91,8 @@ describe('a cluster that records what it does', () => {
     expect(comparison.tpot_ms.stamped?.mean).toBeCloseTo(5, 0);
     expect(comparison.tpot_ms.simulated.mean).toBeCloseTo(5, 1);
     if (comparison.kept_up) {
-      expect(Math.abs(comparison.ttft_ms.error_percent.mean ?? 100)).toBeLessThan(30);
+      // Of a TTFT of some 30 ms; each job and message on the way may take a few.
+      expect(Math.abs(comparison.ttft_ms.error_percent.mean ?? 100)).toBeLessThan(50);
       expect(Math.abs(comparison.tpot_ms.error_percent.mean ?? 100)).toBeLessThan(5);
       expect(Math.abs(comparison.request_rps.error_percent ?? 100)).toBeLessThan(5);
     }
