@@ -57,6 +57,9 @@ export async function preparePlan(flags: PlanFlags): Promise<PreparedPlan> {
     file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
   });
   const { config: asked, origins } = resolved;
+  if (asked.changes !== undefined) {
+    throw new UsageError('A plan looks for a topology that stays: leave changes out.');
+  }
   if (asked.dataParallelSize > 1) {
     throw new UsageError(
       'A plan knows engines of one data-parallel rank: leave data_parallel_size at 1.',
