@@ -25,6 +25,10 @@ export interface Scenario {
   readonly visits: readonly Visit[];
 }
 
+const FAMILIES = 3;
+/** At least the blocks of the longest sequence. */
+const FAMILY_CONTENTS = 150;
+
 function lineUs(b: BatchAggregates): number {
   const decodeUs = 90.3 + 7.7 * b.decodeSeqs + 0.31 * b.decodeContext;
   return (
@@ -70,7 +74,7 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   gapUs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8_000 })),
   promptTokens: fc.integer({ min: 1, max: 90 }),
   outputTokens: fc.integer({ min: 1, max: 60 }),
-  family: fc.integer({ min: 0, max: 2 }),
+  family: fc.integer({ min: 0, max: FAMILIES - 1 }),
   hashedShare: fc.constantFrom(0, 0.5, 1),
   priority: fc.integer({ min: 0, max: 2 }),
   mode: fc.constantFrom('generate', 'generate', 'prefill-and-hold', 'remote-prefill'),
@@ -92,6 +96,7 @@ const knobs = fc.record({
   maxNumBatchedTokens: fc.integer({ min: 1, max: 120 }),
   longPrefillTokenThreshold: fc.constantFrom(0, 0, 7),
   enablePrefixCaching: fc.boolean(),
+  isNumbered: fc.constantFrom(false, false, false, true),
   hostBlocks: fc.constantFrom(0, 0, 3, 30),
   evictionPolicy: fc.constantFrom('lru' as const, 'lru' as const, 'fifo' as const),
   globalCacheHitThreshold: fc.constantFrom(0, 0, 0, 0.2),
@@ -110,25 +115,32 @@ const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
 /** Small engines under pressure: the pool holds the largest sequence and little more, so preemption is common. */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
-  .map(({ knobs: { spareBlocks, model, hostBlocks, speculation, ...rest }, visits }) => {
-    const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
-    const numBlocks = Math.ceil(largest / rest.blockSize) + spareBlocks;
-    const maxNumBatchedTokens = Math.max(rest.maxNumBatchedTokens, (speculation?.tokens ?? 0) + 1);
-    const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
-    const optional = {
-      ...(speculation === undefined ? {} : { speculation }),
-      ...(hostBlocks === 0 ? {} : { hostTier: { ...HOST_TIER, blocks: hostBlocks } }),
-    };
-    const stepTime = MODELS[model]!;
-    return {
-      options: { ...rest, ...fixed, ...optional, maxNumBatchedTokens, numBlocks, stepTime },
-      visits,
-    };
-  });
+  .map(
+    ({ knobs: { spareBlocks, model, hostBlocks, speculation, isNumbered, ...rest }, visits }) => {
+      const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
+      const numBlocks = Math.ceil(largest / rest.blockSize) + spareBlocks;
+      const maxNumBatchedTokens = Math.max(
+        rest.maxNumBatchedTokens,
+        (speculation?.tokens ?? 0) + 1,
+      );
+      const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
+      const optional = {
+        ...(speculation === undefined ? {} : { speculation }),
+        ...(isNumbered ? { contentCount: FAMILIES * FAMILY_CONTENTS } : {}),
+        ...(hostBlocks === 0 ? {} : { hostTier: { ...HOST_TIER, blocks: hostBlocks } }),
+      };
+      const stepTime = MODELS[model]!;
+      return {
+        options: { ...rest, ...fixed, ...optional, maxNumBatchedTokens, numBlocks, stepTime },
+        visits,
+      };
+    },
+  );
 
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {
   const { promptTokens, outputTokens, family, hashedShare, priority, mode, cacheHitThreshold } =
     scenario.visits[id]!;
+  const isNumbered = scenario.options.contentCount !== undefined;
   const blocks = Math.floor((promptTokens + outputTokens) / scenario.options.blockSize);
   const hashed = Math.floor(blocks * hashedShare);
   return {
@@ -136,7 +148,9 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
     promptTokens,
     outputTokens,
     endReason: 'stop',
-    blockHashes: Array.from({ length: hashed }, (_, i) => mix(family + 1, i + 1) || 1),
+    blockHashes: Array.from({ length: hashed }, (_, i) =>
+      isNumbered ? family * FAMILY_CONTENTS + i + 1 : mix(family + 1, i + 1) || 1,
+    ),
     priority,
     arrivalUs,
     mode,
