@@ -3,6 +3,7 @@ import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
 import { describeBus } from './transport/bus';
 import { describeConnection } from './transport/connection';
+import { describeDocuments } from './transport/documents';
 import { describeLedger } from './transport/ledger';
 import { describeLedgerAgreement } from './transport/ledger-agreement';
 import { describeLocks } from './transport/locks';
@@ -20,6 +21,7 @@ function describeAll(makeWorld: WorldFactory): void {
   describeLedger(makeWorld);
   describePresence(makeWorld);
   describeAdmission(makeWorld);
+  describeDocuments(makeWorld);
   describeConnection(makeWorld);
 }
 

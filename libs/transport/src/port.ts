@@ -23,6 +23,7 @@ export interface Transport {
   readonly ledger: RequestLedger;
   readonly presence: PresenceBoard;
   readonly admission: AdmissionCounters;
+  readonly documents: DocumentStore;
   /**
    * `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`:
    * another server run; its data may be gone.
@@ -252,6 +253,37 @@ export interface AdmissionCounters {
   /** Moves shares by deltas (negative: left the stage's queue). */
   shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void>;
   totals(): Promise<Record<Stage, number>>;
+}
+
+/**
+ * Documents that any process may read: small, few, and forgotten after a while. A collection holds
+ * the latest used of them; evicted, expired and removed ones are gone alike.
+ */
+export interface DocumentStore {
+  /** Stores or overwrites. `too-large`: nothing was stored. */
+  put(
+    place: DocumentPlace,
+    document: string,
+    bounds: CollectionBounds,
+  ): Promise<'stored' | 'too-large'>;
+  /** Overwrites a document that is there; false when it is gone. */
+  replace(place: DocumentPlace, document: string, bounds: CollectionBounds): Promise<boolean>;
+  /** Counts as a use. */
+  get(place: DocumentPlace): Promise<string | undefined>;
+  /** False when there was none. Of two callers one gets true. */
+  remove(place: DocumentPlace): Promise<boolean>;
+}
+
+export interface DocumentPlace {
+  readonly collection: string;
+  readonly id: string;
+}
+
+export interface CollectionBounds {
+  /** The least recently used beyond it go. */
+  readonly maxEntries: number;
+  /** Since it was last written. */
+  readonly ttlMs: number;
 }
 
 export class TransportUnavailable extends Error {

@@ -10,6 +10,7 @@ import type {
   Unsubscribe,
 } from '../port';
 import { MemoryConsumer } from './consumer';
+import { MemoryDocuments } from './documents';
 import { type HubEvent, InProcessHub } from './hub';
 import { MemoryLedger } from './ledger';
 import { MemoryPresence } from './presence';
@@ -29,6 +30,7 @@ class InProcessTransport implements Transport {
   readonly ledger: MemoryLedger;
   readonly presence: MemoryPresence;
   readonly admission: MemoryAdmission;
+  readonly documents: MemoryDocuments;
   private readonly stopListening: (() => void)[] = [];
 
   constructor(private readonly hub: InProcessHub) {
@@ -37,6 +39,7 @@ class InProcessTransport implements Transport {
     this.ledger = new MemoryLedger(hub);
     this.presence = new MemoryPresence(hub);
     this.admission = new MemoryAdmission(hub);
+    this.documents = new MemoryDocuments(hub);
   }
 
   get isConnected(): boolean {

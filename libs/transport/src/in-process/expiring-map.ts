@@ -29,6 +29,23 @@ export class ExpiringMap<Value> {
     this.entries.clear();
   }
 
+  /** Moves an entry behind all others. */
+  touch(key: string): void {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+  }
+
+  /** Drops the entries in front until `most` are left. */
+  trim(most: number): void {
+    this.sweep();
+    for (const key of this.entries.keys()) {
+      if (this.entries.size <= most) return;
+      this.entries.delete(key);
+    }
+  }
+
   values(): Value[] {
     this.sweep();
     return [...this.entries.values()].map((entry) => entry.value);

@@ -23,6 +23,8 @@ export class InProcessHub {
   readonly engines = new ExpiringMap<EnginePresence>();
   readonly claims = new ExpiringMap<true>();
   readonly indexes = new Map<number, string>();
+  /** By collection; in each the least recently used first. */
+  readonly documents = new Map<string, ExpiringMap<string>>();
   readonly channels = new Map<string, Set<Listener>>();
   readonly shares: Readonly<Record<Stage, Map<string, number>>>;
   private readonly listeners = new Set<(event: HubEvent) => void>();
@@ -65,6 +67,7 @@ export class InProcessHub {
       for (const queue of this.queues.values()) queue.clear();
       for (const map of [this.records, this.prompts, this.engines, this.claims]) map.clear();
       this.indexes.clear();
+      this.documents.clear();
     }
     this.reachable = true;
     this.emit(withoutData ? 'replaced' : 'restored');
@@ -99,6 +102,7 @@ export class InProcessHub {
   private sweep(): void {
     for (const map of [this.records, this.prompts, this.apis, this.engines, this.claims])
       map.sweep();
+    for (const map of this.documents.values()) map.sweep();
     for (const stage of STAGES) this.livingTotal(stage);
   }
 }

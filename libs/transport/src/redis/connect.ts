@@ -2,6 +2,7 @@ import { DEFAULT_TIMES, type Transport, type TransportTimes } from '../port';
 import { parseRedisAddress } from './address';
 import { RedisAdmission } from './admission';
 import { RedisBus } from './bus';
+import { RedisDocuments } from './documents';
 import { Keys } from './keys';
 import { RedisLedger } from './ledger';
 import { Link, type LinkEvent } from './link';
@@ -44,6 +45,7 @@ class RedisTransport implements Transport {
   readonly ledger: RedisLedger;
   readonly admission: RedisAdmission;
   readonly presence: RedisPresence;
+  readonly documents: RedisDocuments;
 
   // The order of these is the order in which things are put right after a reconnection.
   constructor(
@@ -57,6 +59,7 @@ class RedisTransport implements Transport {
     this.presence = new RedisPresence(link, keys, this.admission);
     this.jobs = new RedisQueues(link, keys, times);
     this.ledger = new RedisLedger(link, keys, times);
+    this.documents = new RedisDocuments(link, keys);
   }
 
   get description(): string {

@@ -49,6 +49,16 @@ export class Keys {
     return `${this.tag}indexes`;
   }
 
+  /** With an empty id: the prefix of all documents of the collection. */
+  document(collection: string, id: string): string {
+    return `${this.tag}doc:${collection}:${id}`;
+  }
+
+  /** Sorted set of the ids of a collection by their last use. */
+  documentUses(collection: string): string {
+    return `${this.tag}docs:${collection}`;
+  }
+
   /** Hash of API id to its share of the requests that wait for the stage. */
   waiting(stage: string): string {
     return `${this.tag}waiting:${stage}`;

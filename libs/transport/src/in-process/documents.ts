@@ -1,0 +1,59 @@
+import { MAX_DOCUMENT_BYTES } from '../limits';
+import type { CollectionBounds, DocumentPlace, DocumentStore } from '../port';
+import { ExpiringMap } from './expiring-map';
+import type { InProcessHub } from './hub';
+
+/** Documents in the hub's memory, in the order of their last use. */
+export class MemoryDocuments implements DocumentStore {
+  constructor(private readonly hub: InProcessHub) {}
+
+  put(
+    place: DocumentPlace,
+    document: string,
+    bounds: CollectionBounds,
+  ): Promise<'stored' | 'too-large'> {
+    return this.hub.call('store a document', () => {
+      if (Buffer.byteLength(document) > MAX_DOCUMENT_BYTES) return 'too-large';
+      this.write(place, document, bounds);
+      return 'stored';
+    });
+  }
+
+  replace(place: DocumentPlace, document: string, bounds: CollectionBounds): Promise<boolean> {
+    return this.hub.call('replace a document', () => {
+      if (!this.collection(place).has(place.id)) return false;
+      this.write(place, document, bounds);
+      return true;
+    });
+  }
+
+  get(place: DocumentPlace): Promise<string | undefined> {
+    return this.hub.call('read a document', () => {
+      const collection = this.collection(place);
+      collection.touch(place.id);
+      return collection.get(place.id);
+    });
+  }
+
+  remove(place: DocumentPlace): Promise<boolean> {
+    return this.hub.call('remove a document', () => {
+      const collection = this.collection(place);
+      const isThere = collection.has(place.id);
+      collection.delete(place.id);
+      return isThere;
+    });
+  }
+
+  private write(place: DocumentPlace, document: string, bounds: CollectionBounds): void {
+    const collection = this.collection(place);
+    collection.set(place.id, document, bounds.ttlMs);
+    collection.touch(place.id);
+    collection.trim(bounds.maxEntries);
+  }
+
+  private collection({ collection }: DocumentPlace): ExpiringMap<string> {
+    let found = this.hub.documents.get(collection);
+    if (found === undefined) this.hub.documents.set(collection, (found = new ExpiringMap()));
+    return found;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Script } from './script';
+
+/** Marks an id as used now. Scores come from a counter in the set itself, so that no clock matters. */
+const USE = `
+local function use(uses, id)
+  local newest = redis.call('ZREVRANGE', uses, 0, 0, 'WITHSCORES')
+  redis.call('ZADD', uses, (newest[2] or 0) + 1, id)
+end
+`;
+
+/**
+ * KEYS: document, uses. ARGV: id, prefix of documents, most entries, time to live of the set (ms).
+ * The document was written just before.
+ */
+export const NOTE_DOCUMENT: Script = {
+  name: 'noteDocument',
+  body: `${USE}
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+use(KEYS[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[4])
+local surplus = redis.call('ZCARD', KEYS[2]) - ARGV[3]
+if surplus > 0 then
+  for i, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, surplus - 1)) do
+    redis.call('DEL', ARGV[2] .. id)
+    redis.call('ZREM', KEYS[2], id)
+  end
+end
+return 1
+`,
+};
+
+/** KEYS: document, uses. ARGV: id. Answers the document or nil. */
+export const READ_DOCUMENT: Script = {
+  name: 'readDocument',
+  body: `${USE}
+local document = redis.call('GET', KEYS[1])
+if document then
+  use(KEYS[2], ARGV[1])
+else
+  redis.call('ZREM', KEYS[2], ARGV[1])
+end
+return document
+`,
+};
+
+/** KEYS: document, uses. ARGV: id. Answers 1 when it was there. */
+export const REMOVE_DOCUMENT: Script = {
+  name: 'removeDocument',
+  body: `
+redis.call('ZREM', KEYS[2], ARGV[1])
+return redis.call('DEL', KEYS[1])
+`,
+};

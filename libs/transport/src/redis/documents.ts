@@ -1,0 +1,71 @@
+import { MAX_DOCUMENT_BYTES } from '../limits';
+import type { CollectionBounds, DocumentPlace, DocumentStore } from '../port';
+import { NOTE_DOCUMENT, READ_DOCUMENT, REMOVE_DOCUMENT } from './documents-scripts';
+import type { Keys } from './keys';
+import type { Link } from './link';
+
+/**
+ * Documents in Redis: one key each, and per collection a sorted set of ids by their last use. A document is written by a plain command, so that a
+ * server without memory refuses it.
+ */
+export class RedisDocuments implements DocumentStore {
+  constructor(
+    private readonly link: Link,
+    private readonly keys: Keys,
+  ) {}
+
+  async put(
+    place: DocumentPlace,
+    document: string,
+    bounds: CollectionBounds,
+  ): Promise<'stored' | 'too-large'> {
+    if (Buffer.byteLength(document) > MAX_DOCUMENT_BYTES) return 'too-large';
+    await this.link.call('store a document', async () => {
+      await this.link.commands.set(this.keyOf(place), document, 'PX', bounds.ttlMs);
+      await this.note(place, bounds);
+    });
+    return 'stored';
+  }
+
+  replace(place: DocumentPlace, document: string, bounds: CollectionBounds): Promise<boolean> {
+    return this.link.call('replace a document', async () => {
+      const key = this.keyOf(place);
+      const reply = await this.link.commands.set(key, document, 'PX', bounds.ttlMs, 'XX');
+      if (reply === null) return false;
+      await this.note(place, bounds);
+      return true;
+    });
+  }
+
+  async get(place: DocumentPlace): Promise<string | undefined> {
+    const reply = await this.link.call('read a document', () =>
+      this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
+    );
+    return typeof reply === 'string' ? reply : undefined;
+  }
+
+  async remove(place: DocumentPlace): Promise<boolean> {
+    const reply = await this.link.call('remove a document', () =>
+      this.link.scripts.run(REMOVE_DOCUMENT, this.both(place), [place.id]),
+    );
+    return reply === 1;
+  }
+
+  private async note(place: DocumentPlace, { maxEntries, ttlMs }: CollectionBounds): Promise<void> {
+    const prefix = this.keys.document(place.collection, '');
+    await this.link.scripts.run(NOTE_DOCUMENT, this.both(place), [
+      place.id,
+      prefix,
+      maxEntries,
+      ttlMs,
+    ]);
+  }
+
+  private keyOf({ collection, id }: DocumentPlace): string {
+    return this.keys.document(collection, id);
+  }
+
+  private both(place: DocumentPlace): [string, string] {
+    return [this.keyOf(place), this.keys.documentUses(place.collection)];
+  }
+}

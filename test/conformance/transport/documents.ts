@@ -1,0 +1,80 @@
+import type { Transport } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../support/wait';
+import type { World, WorldFactory } from './world';
+
+const BOUNDS = { maxEntries: 3, ttlMs: 60_000 };
+const at = (id: string, collection = 'c') => ({ collection, id });
+
+export function describeDocuments(makeWorld: WorldFactory): void {
+  describe('documents', () => {
+    let world: World;
+    let a: Transport;
+    let b: Transport;
+    beforeEach(async () => {
+      world = makeWorld();
+      a = await world.connect();
+      b = await world.connect();
+    });
+    afterEach(() => world.close());
+
+    it('are read by any process as they were written', async () => {
+      const text = JSON.stringify({ text: 'é😀\u0000', n: 1e308 });
+      expect(await a.documents.put(at('x'), text, BOUNDS)).toBe('stored');
+      expect(await b.documents.get(at('x'))).toBe(text);
+      expect(await b.documents.get(at('y'))).toBeUndefined();
+      expect(await b.documents.get(at('x', 'other'))).toBeUndefined();
+    });
+
+    it('are removed by one caller only', async () => {
+      await a.documents.put(at('x'), '1', BOUNDS);
+      const removed = await Promise.all([a, b, a, b].map((one) => one.documents.remove(at('x'))));
+      expect(removed.filter(Boolean)).toHaveLength(1);
+      expect(await a.documents.get(at('x'))).toBeUndefined();
+    });
+
+    it('are replaced only while they are there', async () => {
+      await a.documents.put(at('x'), '1', BOUNDS);
+      expect(await b.documents.replace(at('x'), '2', BOUNDS)).toBe(true);
+      expect(await a.documents.get(at('x'))).toBe('2');
+      await a.documents.remove(at('x'));
+      expect(await b.documents.replace(at('x'), '3', BOUNDS)).toBe(false);
+      expect(await a.documents.get(at('x'))).toBeUndefined();
+    });
+
+    it('make room for new ones, the least recently used first', async () => {
+      for (const id of ['1', '2', '3']) await a.documents.put(at(id), id, BOUNDS);
+      await b.documents.get(at('1'));
+      await b.documents.replace(at('2'), 'two', BOUNDS);
+      await a.documents.put(at('4'), '4', BOUNDS);
+      const found = await Promise.all(['1', '2', '3', '4'].map((id) => a.documents.get(at(id))));
+      expect(found).toEqual(['1', 'two', undefined, '4']);
+      await a.documents.put(at('1', 'other'), 'o', BOUNDS);
+      expect(await a.documents.get(at('2'))).toBe('two');
+    });
+
+    it('stay within their number whoever writes', async () => {
+      const ids = Array.from({ length: 40 }, (_, i) => String(i));
+      await Promise.all(
+        ids.map((id, i) => (i % 2 === 0 ? a : b).documents.put(at(id), id, BOUNDS)),
+      );
+      const found = await Promise.all(ids.map((id) => a.documents.get(at(id))));
+      expect(found.filter((one) => one !== undefined)).toHaveLength(3);
+    });
+
+    it('vanish when their time is over', async () => {
+      await a.documents.put(at('x'), '1', { maxEntries: 3, ttlMs: 40 });
+      await waitUntil(async () => (await b.documents.get(at('x'))) === undefined, {
+        what: 'the document has expired',
+      });
+    });
+
+    it('may be large, but not without bound', async () => {
+      const large = 'x'.repeat(1 << 20);
+      expect(await a.documents.put(at('x'), large, BOUNDS)).toBe('stored');
+      expect((await b.documents.get(at('x')))?.length).toBe(1 << 20);
+      expect(await a.documents.put(at('y'), 'x'.repeat(9 << 20), BOUNDS)).toBe('too-large');
+      expect(await a.documents.get(at('y'))).toBeUndefined();
+    });
+  });
+}
