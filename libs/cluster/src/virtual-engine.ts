@@ -41,6 +41,7 @@ export class VirtualEngine {
   private rows = new Int32Array(64);
   /** Sequences whose KV has come since the last step began. */
   private readonly arrived: SequenceHandle[] = [];
+  private arrivals = 0;
   private stepping = false;
   private mayExtend = false;
 
@@ -115,14 +116,14 @@ export class VirtualEngine {
   /** The KV of the sequence is here: it counts from the next step on, as live engines take notice of it. */
   kvArrived(handle: SequenceHandle, nowUs: Micros): void {
     this.interrupt(nowUs);
-    this.arrived.push(handle);
+    this.arrived[this.arrivals++] = handle;
     this.wake(nowUs);
   }
 
   begin(nowUs: Micros): void {
     const { calendar, leap } = this.parts;
-    for (const handle of this.arrived) this.engine.kvArrived(handle);
-    this.arrived.length = 0;
+    for (let i = 0; i < this.arrivals; i++) this.engine.kvArrived(this.arrived[i]!);
+    this.arrivals = 0;
     let endUs = this.engine.beginStep(nowUs);
     if (endUs === undefined) {
       calendar.clear(this.index);
