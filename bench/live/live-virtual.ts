@@ -30,6 +30,7 @@ interface Latency {
 /** One run on both clocks; deviations are live over virtual, minus 1. */
 export interface Agreement {
   readonly topology: string;
+  readonly placement: string;
   readonly requests: number;
   readonly requests_per_second: number;
   readonly step_lag_p99_ms: number;
@@ -46,19 +47,23 @@ interface Seen {
 
 /**
  * The same requests, at the same instants, on a real cluster under contention and on the virtual clock. A run counts only while the live clock kept up: its
- * steps must have ended less than 5 ms late, at the 99th percentile.
+ * steps must have ended less than 5 ms late, at the 99th percentile. With `round-robin` the router chooses, as it does on the virtual clock; with `pull` the
+ * broker's order decides who takes a job, which no clock can foresee.
  */
-export async function liveAgainstVirtual(requests: number): Promise<Agreement> {
-  const cluster = await BenchCluster.start(TOPOLOGY, []);
+export async function liveAgainstVirtual(
+  requests: number,
+  placement: 'round-robin' | 'pull',
+): Promise<Agreement> {
+  const cluster = await BenchCluster.start(TOPOLOGY, ['--placement', placement]);
   const prompts = promptLengths(requests);
   const seen = await drive(cluster, prompts);
   const metrics = await (await fetch(`http://127.0.0.1:${cluster.port}/metrics`)).text();
   await cluster.stop();
   const live = latenciesOf(seen);
-  const virtual = replayed(seen, prompts);
+  const virtual = replayed(seen, prompts, placement);
   const lagMs = 1000 * histogramQuantile(metrics, 'baton:step_lag_seconds', 0.99);
   return {
-    ...{ topology: TOPOLOGY, requests, requests_per_second: REQUESTS_PER_SECOND },
+    ...{ topology: TOPOLOGY, placement, requests, requests_per_second: REQUESTS_PER_SECOND },
     step_lag_p99_ms: lagMs,
     is_void: lagMs >= 5,
     ...{ live, virtual },
@@ -121,9 +126,13 @@ function latenciesOf(seen: readonly Seen[]): Latencies {
   return { ttft: latencyOf(ttft), itl: latencyOf(gaps) };
 }
 
-function replayed(seen: readonly Seen[], prompts: readonly number[]): Latencies {
+function replayed(
+  seen: readonly Seen[],
+  prompts: readonly number[],
+  placement: 'round-robin' | 'pull',
+): Latencies {
   const run = simulate(
-    scenarioOf(defaultConfig({ topology: TOPOLOGY }), workloadOf(seen, prompts)),
+    scenarioOf(defaultConfig({ topology: TOPOLOGY, placement }), workloadOf(seen, prompts)),
   );
   return {
     ttft: latencyOf(ttftsOf(run)),

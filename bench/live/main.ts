@@ -50,14 +50,18 @@ async function main(): Promise<void> {
 /** Runs of the comparison under contention, and the median of their deviations. */
 async function agreement(runs: number, isQuick: boolean): Promise<Record<string, unknown>> {
   const all: Awaited<ReturnType<typeof liveAgainstVirtual>>[] = [];
-  for (let run = 0; run < runs; run += 1) all.push(await liveAgainstVirtual(isQuick ? 300 : 2_000));
+  const requests = isQuick ? 300 : 2_000;
+  for (let run = 0; run < runs; run += 1) {
+    all.push(await liveAgainstVirtual(requests, 'round-robin'));
+  }
   const deviations = all.map(({ deviation }) => deviation);
   const names = Object.keys(deviations[0]!) as (keyof (typeof deviations)[number])[];
   const middle = names.map((name) => {
     const sorted = deviations.map((one) => one[name]).sort((a, b) => a - b);
     return [name, sorted[Math.floor(sorted.length / 2)]];
   });
-  return { median_deviation: Object.fromEntries(middle) as object, runs: all };
+  const pull = await liveAgainstVirtual(requests, 'pull');
+  return { median_deviation: Object.fromEntries(middle) as object, runs: all, pull };
 }
 
 async function told<T>(what: string, measure: () => Promise<T>): Promise<T> {
