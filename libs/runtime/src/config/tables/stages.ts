@@ -8,6 +8,7 @@ import { STEP_TIME } from './step-time';
 export const PER_STAGE = {
   gpu: HARDWARE.gpu,
   tensorParallelSize: HARDWARE.tensorParallelSize,
+  link: HARDWARE.link,
   gpuMemoryUtilization: HARDWARE.gpuMemoryUtilization,
   numGpuBlocksOverride: HARDWARE.numGpuBlocksOverride,
   maxNumSeqs: ENGINE.maxNumSeqs,
