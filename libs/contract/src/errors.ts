@@ -84,6 +84,21 @@ export const ERRORS = {
     'engine_leaving',
     'The engine is leaving already.',
   ),
+  /** A stored response that is not there, or is no longer. */
+  response_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    null,
+    'The response does not exist.',
+  ),
+  previous_response_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    'previous_response_not_found',
+    'The previous response does not exist.',
+  ),
   not_found: entry(404, 'Not Found', 'invalid_request_error', null, 'Not Found'),
   method_not_allowed: entry(
     405,

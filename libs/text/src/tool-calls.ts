@@ -27,6 +27,8 @@ export interface ToolOffer {
   readonly callProbability: number;
   /** Chance of each further call, in [0, 1]. */
   readonly extraCallProbability: number;
+  /** Most calls of one answer, from 1. */
+  readonly maxCalls?: number;
 }
 
 /** The calls that an answer makes; none when it is text. A function of the offer and the seed. */
@@ -36,9 +38,10 @@ export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedToo
   if (!offer.isRequired && !isWanted) return [];
   const pick = (): OfferedTool => offer.tools[random.integer(offer.tools.length)]!;
   const calls = [pick()];
+  const most = Math.min(MAX_CALLS, offer.maxCalls ?? MAX_CALLS);
   while (
     offer.isParallel &&
-    calls.length < MAX_CALLS &&
+    calls.length < most &&
     random.unit() < offer.extraCallProbability
   ) {
     calls.push(pick());

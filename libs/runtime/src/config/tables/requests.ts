@@ -47,6 +47,17 @@ export const REQUESTS = {
   embeddingDimensions: integer(1024, [2, 4096], {
     help: 'Length of an embedding; `dimensions` asks for fewer.',
   }),
+  responsesMaxEntries: integer(1000, [1, 1_000_000], {
+    help: 'Responses that are stored; the least recently used make room for new ones.',
+    unit: 'responses',
+  }),
+  responsesTtl: number(86_400, [1, 31_536_000], {
+    help: 'How long a stored response is kept.',
+    unit: 's',
+  }),
+  unsupportedTools: choice(['skip', 'reject'], 'skip', {
+    help: 'What /v1/responses does with tools that only OpenAI runs (web search and the like): leave them out and name them in a header, or refuse the request.',
+  }),
   maxRequestBodyMb: number(16, [0.001, 1024], {
     help: 'Largest request body, counted while it is read; beyond it 413.',
     unit: 'MiB',

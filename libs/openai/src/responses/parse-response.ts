@@ -1,0 +1,173 @@
+import { BatonError } from '@baton/contract';
+import type { GenerationRequest } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { objectBody } from '../request/parse-body';
+import { parseChat } from '../request/parse-chat';
+import { validateBody } from '../request/rules';
+import { isObject } from '../request/shapes';
+import { unsupported } from '../request/unsupported';
+import { checkCallIds, messagesOf } from './item-messages';
+import { type Item, readItems } from './items';
+import { asResponseError } from './response-error';
+import { chatTools, type UnsupportedTools } from './response-tools';
+import { ResponsesDto } from './responses.dto';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields of vLLM's own that mean here what they mean in a chat. */
+const PASSED_ON = [
+  ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
+  ...['kv_transfer_params', 'cache_salt', 'priority', 'request_id', 'seed', 'ignore_eos', 'top_k'],
+  ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls', 'cache_hit_threshold'],
+];
+
+/** A checked request, of which only the context may still be missing. */
+export interface ResponseDraft {
+  readonly dto: ResponsesDto;
+  readonly fields: Fields;
+  /** Items that came with it. */
+  readonly own: readonly Item[];
+  /** The response that it goes on with. */
+  readonly previousResponseId: string | undefined;
+  readonly conversationId: string | undefined;
+}
+
+export interface ResponseRequest {
+  readonly generation: GenerationRequest;
+  readonly dto: ResponsesDto;
+  readonly own: readonly Item[];
+  /** The whole conversation: what it goes on with, then `own`. */
+  readonly items: readonly Item[];
+  readonly previousResponseId: string | undefined;
+  readonly conversationId: string | undefined;
+  readonly isStored: boolean;
+  /** Types of tools that are left out of account. */
+  readonly skippedTools: readonly string[];
+  /** What `text.format` is, for the answer to repeat. */
+  readonly format: object;
+}
+
+/** Reads a body of POST /v1/responses as far as it needs nothing else. Throws `BatonError` with the first thing that is wrong. */
+export function readResponse(body: unknown, newId: (prefix: string) => string): ResponseDraft {
+  const fields = objectBody(body);
+  const dto = validateBody(new ResponsesDto(), fields);
+  if (isObject(fields['prompt'])) throw unsupported('prompt');
+  const { conversation } = dto;
+  const conversationId = isObject(conversation) ? conversation['id'] : conversation;
+  return {
+    dto,
+    fields,
+    own: readItems(dto.input, newId),
+    previousResponseId: dto.previous_response_id ?? undefined,
+    conversationId: typeof conversationId === 'string' ? conversationId : undefined,
+  };
+}
+
+export interface ResponseLimits extends RequestLimits {
+  readonly unsupportedTools?: UnsupportedTools;
+}
+
+/**
+ * What a response asks the cluster for: its conversation said again as a chat, so that both answer alike. `context`: the items that it goes on with.
+ * Throws `BatonError` in the words of the Responses API.
+ */
+export function parseResponse(
+  draft: ResponseDraft,
+  context: readonly Item[],
+  limits: ResponseLimits,
+): ResponseRequest {
+  const { dto, fields } = draft;
+  const own = resolved(draft.own, context);
+  const items = [...context, ...own];
+  checkCallIds(items, own);
+  const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
+  const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
+  const chat = {
+    ...Object.fromEntries(passedOn.map((name) => [name, fields[name]])),
+    ...(wanted.tools.length === 0 ? {} : { tools: wanted.tools }),
+    tool_choice: wanted.toolChoice,
+    max_completion_tokens: dto.max_output_tokens,
+    ...(dto.top_p === 0 ? {} : { top_p: dto.top_p }),
+    reasoning_effort: dto.reasoning?.effort ?? 'none',
+    response_format: chatFormat(dto),
+    ...logprobFields(dto),
+    ...(dto.stream === true ? { stream_options: { include_usage: true } } : {}),
+    user: dto.user,
+  };
+  try {
+    const generation = fitting(chat, dto, { items, limits });
+    return {
+      generation: {
+        ...generation,
+        tools: boundedTools(generation.tools, dto.max_tool_calls ?? undefined),
+      },
+      dto,
+      own,
+      items,
+      previousResponseId: draft.previousResponseId,
+      conversationId: draft.conversationId,
+      isStored: dto.store ?? true,
+      skippedTools: wanted.skipped,
+      format: dto.text?.format ?? { type: 'text' },
+    };
+  } catch (error) {
+    throw asResponseError(error, wanted.indexes);
+  }
+}
+
+/** With `truncation: auto` items are dropped from the start until the rest fits. */
+function fitting(
+  chat: object,
+  dto: ResponsesDto,
+  { items, limits }: { readonly items: readonly Item[]; readonly limits: RequestLimits },
+): GenerationRequest {
+  let rest = items;
+  for (;;) {
+    try {
+      const system = dto.instructions ? [{ role: 'system', content: dto.instructions }] : [];
+      const said = messagesOf(rest);
+      const messages =
+        said.length === 0 ? [...system, { role: 'user', content: '' }] : [...system, ...said];
+      return parseChat({ ...chat, messages }, { ...limits, dialect: 'openai' });
+    } catch (error) {
+      const isTooLong = error instanceof BatonError && error.code === 'context_length_exceeded';
+      if (!isTooLong || dto.truncation !== 'auto' || rest.length < 2) throw error;
+      rest = rest.slice(Math.max(1, Math.floor(rest.length / 4)));
+    }
+  }
+}
+
+function boundedTools(
+  tools: GenerationRequest['tools'],
+  maxCalls: number | undefined,
+): GenerationRequest['tools'] {
+  return tools === undefined || maxCalls === undefined ? tools : { ...tools, maxCalls };
+}
+
+function chatFormat({ text }: ResponsesDto): object | undefined {
+  const format = text?.format;
+  if (format === undefined || format === null) return undefined;
+  const { type, name, schema, strict } = format;
+  return type === 'json_schema' ? { type, json_schema: { name, schema, strict } } : { type };
+}
+
+function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
+  const isAsked = include?.includes('message.output_text.logprobs') === true;
+  return isAsked ? { logprobs: true, top_logprobs: top ?? 0 } : {};
+}
+
+/** References stand for items of the context. */
+function resolved(own: readonly Item[], context: readonly Item[]): Item[] {
+  return own.map((item) => {
+    if (item.type !== 'item_reference') return item;
+    const found = context.find(({ id }) => id === item.id);
+    if (found !== undefined) return found;
+    throw asResponseError(
+      new BatonError(
+        'invalid_value',
+        `Item with id '${item.id.slice(0, 200)}' not found.`,
+        'input',
+      ),
+    );
+  });
+}
