@@ -63,14 +63,15 @@ function sources() {
 }
 
 function isSource(path) {
-  return path.endsWith('.ts') && !path.endsWith('.spec.ts');
+  return /\.(ts|js)$/.test(path) && !path.endsWith('.spec.ts');
 }
 
 /** Compiled files whose source is gone: they could still be loaded and would then lie about the tree. */
 function orphans() {
   return filesBelow(DIST).filter((path) => {
     if (!path.endsWith('.js')) return false;
-    return !existsSync(join(ROOT, relative(DIST, path).replace(/\.js$/, '.ts')));
+    const source = join(ROOT, relative(DIST, path));
+    return !existsSync(source) && !existsSync(source.replace(/\.js$/, '.ts'));
   });
 }
 
