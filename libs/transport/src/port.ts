@@ -266,8 +266,12 @@ export interface DocumentStore {
     document: string,
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'>;
-  /** Overwrites a document that is there; false when it is gone. */
-  replace(place: DocumentPlace, document: string, bounds: CollectionBounds): Promise<boolean>;
+  /** Overwrites a document that still is what the caller has read. `changed`: it is another one, or gone; nothing was stored. */
+  replace(
+    place: DocumentPlace,
+    change: DocumentChange,
+    bounds: CollectionBounds,
+  ): Promise<'replaced' | 'changed' | 'too-large'>;
   /** Counts as a use. */
   get(place: DocumentPlace): Promise<string | undefined>;
   /** False when there was none. Of two callers one gets true. */
@@ -277,6 +281,11 @@ export interface DocumentStore {
 export interface DocumentPlace {
   readonly collection: string;
   readonly id: string;
+}
+
+export interface DocumentChange {
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface CollectionBounds {

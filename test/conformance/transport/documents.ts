@@ -33,19 +33,22 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await a.documents.get(at('x'))).toBeUndefined();
     });
 
-    it('are replaced only while they are there', async () => {
+    it('are replaced only while they are what the caller has read', async () => {
       await a.documents.put(at('x'), '1', BOUNDS);
-      expect(await b.documents.replace(at('x'), '2', BOUNDS)).toBe(true);
+      const changes = ['2', '3', '4'].map((to) =>
+        b.documents.replace(at('x'), { from: '1', to }, BOUNDS),
+      );
+      expect(await Promise.all(changes)).toEqual(['replaced', 'changed', 'changed']);
       expect(await a.documents.get(at('x'))).toBe('2');
       await a.documents.remove(at('x'));
-      expect(await b.documents.replace(at('x'), '3', BOUNDS)).toBe(false);
+      expect(await b.documents.replace(at('x'), { from: '2', to: '3' }, BOUNDS)).toBe('changed');
       expect(await a.documents.get(at('x'))).toBeUndefined();
     });
 
     it('make room for new ones, the least recently used first', async () => {
       for (const id of ['1', '2', '3']) await a.documents.put(at(id), id, BOUNDS);
       await b.documents.get(at('1'));
-      await b.documents.replace(at('2'), 'two', BOUNDS);
+      await b.documents.replace(at('2'), { from: '2', to: 'two' }, BOUNDS);
       await a.documents.put(at('4'), '4', BOUNDS);
       const found = await Promise.all(['1', '2', '3', '4'].map((id) => a.documents.get(at(id))));
       expect(found).toEqual(['1', 'two', undefined, '4']);
@@ -75,6 +78,8 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect((await b.documents.get(at('x')))?.length).toBe(1 << 20);
       expect(await a.documents.put(at('y'), 'x'.repeat(9 << 20), BOUNDS)).toBe('too-large');
       expect(await a.documents.get(at('y'))).toBeUndefined();
+      const change = { from: large, to: 'x'.repeat(9 << 20) };
+      expect(await a.documents.replace(at('x'), change, BOUNDS)).toBe('too-large');
     });
   });
 }

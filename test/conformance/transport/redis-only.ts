@@ -37,7 +37,18 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       const transport = await world.connect();
       await transport.presence.announceApi('api-a', 60_000);
       await transport.jobs.add('prefill', jobs(3));
+      const place = { collection: 'c', id: 'x' };
+      const bounds = { maxEntries: 3, ttlMs: 60_000 };
+      await transport.documents.put(place, '1', bounds);
       await withAdmin(server(), (admin) => admin.config('SET', 'maxmemory', '1mb'));
+      await expect(transport.documents.put(place, '2', bounds)).rejects.toThrow(
+        TransportOutOfMemory,
+      );
+      const change = { from: '1', to: '2' };
+      await expect(transport.documents.replace(place, change, bounds)).rejects.toThrow(
+        TransportOutOfMemory,
+      );
+      expect(await transport.documents.get(place)).toBe('1');
       await expect(transport.jobs.add('prefill', [job('more')])).rejects.toThrow(
         TransportOutOfMemory,
       );

@@ -1,5 +1,5 @@
 import { MAX_DOCUMENT_BYTES } from '../limits';
-import type { CollectionBounds, DocumentPlace, DocumentStore } from '../port';
+import type { CollectionBounds, DocumentChange, DocumentPlace, DocumentStore } from '../port';
 import { ExpiringMap } from './expiring-map';
 import type { InProcessHub } from './hub';
 
@@ -19,11 +19,16 @@ export class MemoryDocuments implements DocumentStore {
     });
   }
 
-  replace(place: DocumentPlace, document: string, bounds: CollectionBounds): Promise<boolean> {
+  replace(
+    place: DocumentPlace,
+    { from, to }: DocumentChange,
+    bounds: CollectionBounds,
+  ): Promise<'replaced' | 'changed' | 'too-large'> {
     return this.hub.call('replace a document', () => {
-      if (!this.collection(place).has(place.id)) return false;
-      this.write(place, document, bounds);
-      return true;
+      if (Buffer.byteLength(to) > MAX_DOCUMENT_BYTES) return 'too-large';
+      if (this.collection(place).get(place.id) !== from) return 'changed';
+      this.write(place, to, bounds);
+      return 'replaced';
     });
   }
 

@@ -29,6 +29,17 @@ return 1
 `,
 };
 
+/** KEYS: document. ARGV: what it is, what it becomes, time to live (ms). Answers 1 when it was what the caller has read. */
+export const REPLACE_DOCUMENT: Script = {
+  name: 'replaceDocument',
+  isRefusedWhenFull: true,
+  body: `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1
+`,
+};
+
 /** KEYS: document, uses. ARGV: id. Answers the document or nil. */
 export const READ_DOCUMENT: Script = {
   name: 'readDocument',

@@ -1,12 +1,17 @@
 import { MAX_DOCUMENT_BYTES } from '../limits';
-import type { CollectionBounds, DocumentPlace, DocumentStore } from '../port';
-import { NOTE_DOCUMENT, READ_DOCUMENT, REMOVE_DOCUMENT } from './documents-scripts';
+import type { CollectionBounds, DocumentChange, DocumentPlace, DocumentStore } from '../port';
+import {
+  NOTE_DOCUMENT,
+  READ_DOCUMENT,
+  REMOVE_DOCUMENT,
+  REPLACE_DOCUMENT,
+} from './documents-scripts';
 import type { Keys } from './keys';
 import type { Link } from './link';
 
 /**
- * Documents in Redis: one key each, and per collection a sorted set of ids by their last use. A document is written by a plain command, so that a
- * server without memory refuses it.
+ * Documents in Redis: one key each, and per collection a sorted set of ids by their last use. Documents are written apart from the bookkeeping, so that
+ * a server without memory refuses them.
  */
 export class RedisDocuments implements DocumentStore {
   constructor(
@@ -27,13 +32,18 @@ export class RedisDocuments implements DocumentStore {
     return 'stored';
   }
 
-  replace(place: DocumentPlace, document: string, bounds: CollectionBounds): Promise<boolean> {
+  async replace(
+    place: DocumentPlace,
+    { from, to }: DocumentChange,
+    bounds: CollectionBounds,
+  ): Promise<'replaced' | 'changed' | 'too-large'> {
+    if (Buffer.byteLength(to) > MAX_DOCUMENT_BYTES) return 'too-large';
     return this.link.call('replace a document', async () => {
-      const key = this.keyOf(place);
-      const reply = await this.link.commands.set(key, document, 'PX', bounds.ttlMs, 'XX');
-      if (reply === null) return false;
+      const change = [from, to, bounds.ttlMs];
+      const reply = await this.link.scripts.run(REPLACE_DOCUMENT, [this.keyOf(place)], change);
+      if (reply !== 1) return 'changed';
       await this.note(place, bounds);
-      return true;
+      return 'replaced';
     });
   }
 

@@ -7,6 +7,8 @@ import { ALLOW_OOM, type MarkingClient } from './client';
 export interface Script {
   readonly name: string;
   readonly body: string;
+  /** It stores something large: a server without memory refuses it. */
+  readonly isRefusedWhenFull?: true;
 }
 
 /** What a script answers: integers, strings, nil, or a list of these. */
@@ -28,9 +30,10 @@ export class ScriptRunner {
     return command(keys.length, ...keys, ...args);
   }
 
-  private define({ name, body }: Script): Command {
+  private define({ name, body, isRefusedWhenFull }: Script): Command {
     const command = `baton:${name}`;
-    const lua = this.client.understandsFlags ? ALLOW_OOM + body : body;
+    const isMarked = this.client.understandsFlags && isRefusedWhenFull === undefined;
+    const lua = isMarked ? ALLOW_OOM + body : body;
     this.client.defineCommand(command, { lua });
     const defined = (this.client as unknown as Record<string, Command>)[command];
     const bound: Command = (...args) => (defined as Command).call(this.client, ...args);
