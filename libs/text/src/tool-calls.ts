@@ -39,11 +39,7 @@ export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedToo
   const pick = (): OfferedTool => offer.tools[random.integer(offer.tools.length)]!;
   const calls = [pick()];
   const most = Math.min(MAX_CALLS, offer.maxCalls ?? MAX_CALLS);
-  while (
-    offer.isParallel &&
-    calls.length < most &&
-    random.unit() < offer.extraCallProbability
-  ) {
+  while (offer.isParallel && calls.length < most && random.unit() < offer.extraCallProbability) {
     calls.push(pick());
   }
   return calls;
