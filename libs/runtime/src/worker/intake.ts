@@ -103,13 +103,18 @@ export class Intake {
   }
 
   private take(taken: TakenJob): void {
-    const { runs, stats, clock, log } = this.context;
+    const { runs, stats, clock } = this.context;
     const { job } = taken;
     if (!this.isOpen) {
-      taken.giveBack().catch((error: unknown) => log.debug({ err: error }, 'job not given back'));
+      this.settleJob(taken.giveBack());
       return;
     }
     const former = runs.get(job.requestId);
+    if (former && former.job.submission > job.submission) {
+      // A job that stalled with its worker, and comes when its request has already been submitted again.
+      this.settleJob(taken.done());
+      return;
+    }
     if (former) this.replace(former, job);
     this.room.observe(job.promptTokens);
     this.notePlaced(job);
@@ -121,6 +126,12 @@ export class Intake {
     this.begin(run).catch((error: unknown) => {
       this.context.log.debug({ err: error, requestId: job.requestId }, 'run not begun');
       if (run.state !== 'over') this.context.guard(() => this.sides.endings.giveBack(run));
+    });
+  }
+
+  private settleJob(settled: Promise<unknown>): void {
+    settled.catch((error: unknown) => {
+      this.context.log.debug({ err: error }, 'job not settled, it will stall and return');
     });
   }
 

@@ -111,6 +111,19 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
+  it('run on when the job of an older submission comes late', async () => {
+    await world.host('aggregated');
+    const late = { ...world.job(1, { flow: 'local', outputTokens: 50 }), submission: 1 };
+    await world.submit(1, { ...late, submission: 2 });
+    await until(() => world.tokens(1).length > 3);
+    await world.api.jobs.add('aggregated', [late]);
+    await world.untilEnded(1);
+    expect(world.ended(1)).toMatchObject({ reason: 'length', first: 50 });
+    expect(new Set(world.of(1).map(({ epoch }) => epoch)).size).toBe(1);
+    expect(await world.api.jobs.waiting('aggregated')).toBe(0);
+    expect(world.blocksInUse()).toBe(0);
+  });
+
   it('end the old run when they are handed a request again, and give every token once more', async () => {
     const host = await world.host('aggregated');
     const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
