@@ -222,6 +222,8 @@ export interface RequestView {
    */
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;
+  /** A job of it lies in a queue: it was handed over, sent back to prefill or submitted again, and nobody has begun that yet. */
+  readonly awaitsRun: boolean;
   readonly result: RequestResult | undefined;
 }
 

@@ -50,6 +50,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
         engineId: 'engine-d',
         isAborted: false,
         isApiAlive: true,
+        awaitsRun: false,
         result,
       });
       expect(await begin()).toEqual({ kind: 'drop', why: 'finished' });
@@ -153,6 +154,22 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await decode()).toEqual({ kind: 'drop', why: 'superseded' });
       await a.ledger.handOver('r', second, handOver(second));
       expect(await decode({ submission: 2 })).toMatchObject({ handOver: handOver(second) });
+    });
+
+    it('shows whether a job of the request waits to be begun', async () => {
+      const awaits = async (): Promise<boolean | undefined> => (await view())?.awaitsRun;
+      await handedOver();
+      expect(await awaits()).toBe(true);
+      const permit = await decode();
+      expect(await awaits()).toBe(false);
+      await a.ledger.returnToPrefill('r', permit.kind === 'run' ? permit.epoch : 0);
+      expect(await awaits()).toBe(true);
+      await run({ submission: 2 });
+      expect(await awaits()).toBe(false);
+      await a.ledger.resubmit('r', 3);
+      expect(await awaits()).toBe(true);
+      await run({ submission: 3 });
+      expect(await awaits()).toBe(false);
     });
 
     it('drops a stage that is not the turn of the request', async () => {

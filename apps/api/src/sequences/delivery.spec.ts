@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture, eventsOf, readStream, type ReadStream } from '../../test/api-fixture';
 import type { FakeRun } from '../../test/fake-engine';
 import { until } from '../../test/until';
+import { Recovery } from './recovery';
+import { SequenceTable } from './sequence-table';
 
 const BODY = { prompt: 'the baton', max_tokens: 8, ignore_eos: true, stream: true };
 
@@ -107,6 +109,38 @@ describe('tokens on their way from an engine to a client', () => {
     first.token(1);
     await second.play();
     expect((await stream).text).toBe(whole);
+  });
+
+  it('submits again what an engine that lives has forgotten', async () => {
+    const [answer, first] = await begin();
+    const stream = readStream(await answer);
+    first.token(0);
+    const recovery = fixture.api.app.get(Recovery);
+    const nowMs = performance.now();
+    for (let looks = 1; looks <= 5; looks += 1) await recovery.sweep(nowMs + looks * 3_000);
+    const second = await fixture.engine.next();
+    expect(second.job.submission).toBe(first.job.submission + 1);
+    await second.play();
+    expect((await stream).text).toBe(whole);
+  });
+
+  it('leaves a request alone whose engine says that there is nothing new', async () => {
+    const [answer, run] = await begin();
+    const stream = readStream(await answer);
+    run.token(0);
+    const recovery = fixture.api.app.get(Recovery);
+    const [sequence] = fixture.api.app.get(SequenceTable);
+    const { messages } = fixture.engine;
+    const nowMs = performance.now();
+    for (let looks = 1; looks <= 8; looks += 1) {
+      await recovery.sweep(nowMs + looks * 3_000);
+      await until(() => messages.length >= looks);
+      run.send({ first: 1, count: 0 });
+      await until(() => sequence?.unanswered === 0);
+    }
+    await run.play();
+    expect((await stream).text).toBe(whole);
+    expect(fixture.engine.runs.map(({ job }) => job.submission)).toEqual([1, 1]);
   });
 
   it('INV-7: shows every token once and in order however its frames are dropped, repeated and shuffled', async () => {

@@ -20,6 +20,8 @@ const GAP_MS = 1_000;
 const MAX_INSPECTIONS = 512;
 /** A job that nobody ever began, in a queue that is empty, is gone after this long. */
 const NEVER_BEGUN_MS = 5_000;
+/** An engine that lives, and is silent about its request this often in a row, has forgotten it. */
+const MAX_UNANSWERED = 4;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
 
@@ -165,8 +167,17 @@ export class Recovery {
       const { reason, tokens, errorCode } = result;
       this.conclude(sequence, { reason, tokens, errorCode });
     } else if (view.stage !== 'finished' && view.engineId !== '') {
-      this.resender.send(sequence, view.engineId);
+      await this.askEngine(sequence, view, nowMs);
     }
+  }
+
+  /** An engine that runs the request answers, be it that there is nothing new. One that left the cluster has its jobs run by another. */
+  private async askEngine(sequence: Sequence, view: RequestView, nowMs: number): Promise<void> {
+    const { engineId, awaitsRun } = view;
+    if (awaitsRun || this.cluster.find(engineId) === undefined) sequence.unanswered = 0;
+    else sequence.unanswered += 1;
+    if (sequence.unanswered > MAX_UNANSWERED) await this.revive(sequence, nowMs);
+    else this.resender.send(sequence, engineId);
   }
 
   private conclude(sequence: Sequence, end: LedgerEnd): void {

@@ -68,6 +68,8 @@ export class Sequence {
   gapMs: number | undefined;
   resends = 0;
   resentMs = -Infinity;
+  /** Times in a row that the engine of record was asked for a sign of life, and said nothing. */
+  unanswered = 0;
   /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
   revivals = 0;
   /** When it first entered a batch; 0 before. */
@@ -96,6 +98,7 @@ export class Sequence {
     if (this.isOver || entry.epoch < this.epoch) return 'stale';
     this.epoch = entry.epoch;
     this.heardMs = nowMs;
+    this.unanswered = 0;
     switch (entry.kind) {
       case 'tokens':
         return this.advance(entry.first, entry.count, nowMs);
@@ -126,6 +129,7 @@ export class Sequence {
     this.epoch = packEpoch(this.submission, 0);
     this.heardMs = nowMs;
     this.gapMs = undefined;
+    this.unanswered = 0;
     return this.submission;
   }
 

@@ -2,7 +2,10 @@ import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/cont
 import type { FinishedRuns } from './finished-runs';
 import type { HostContext } from './host-context';
 
-/** Says again to an API process what it missed of a sequence that runs or has lately ended here. What is unknown stays unanswered. */
+/**
+ * Says again to an API process what it missed of a sequence that runs or has lately ended here; of one that runs, also that there is nothing
+ * new. What is unknown stays unanswered.
+ */
 export class Resender {
   private readonly entry = emptyFrameEntry();
 
@@ -16,7 +19,6 @@ export class Resender {
     const run = this.context.runs.get(requestId);
     this.entry.streamId = ask.streamId;
     if (run !== undefined) {
-      if (run.emitted <= fromIndex) return;
       this.entry.epoch = run.epoch;
       this.say(ask.apiId, { total: run.emitted, fromIndex });
       return;

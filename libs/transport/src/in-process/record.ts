@@ -108,8 +108,16 @@ export class RequestRecord {
       engineId: this.engineId,
       isAborted: this.state === 'aborted' || this.seemedAbandoned,
       isApiAlive,
+      awaitsRun: this.awaitsRun,
       result: this.result,
     };
+  }
+
+  private get awaitsRun(): boolean {
+    if (this.state !== 'live') return false;
+    const isHandedOver =
+      this.handOverRecord !== undefined && this.handOverRecord.epoch === this.epoch;
+    return this.anyStageMayBegin || this.returnedEpoch !== undefined || isHandedOver;
   }
 
   private refuse(start: RunStart): RunPermit | undefined {

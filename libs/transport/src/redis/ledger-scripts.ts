@@ -172,8 +172,9 @@ export const INSPECT: Script = {
 local views = {}
 for i, record in ipairs(KEYS) do
   local f = redis.call('HMGET', record, 'state', 'stage', 'epoch', 'engine', 'gone', 'result',
-    'api')
+    'api', 'handOverEpoch', 'returned', 'anyStage')
   if f[1] then
+    f[8] = f[1] == 'live' and (f[8] == f[3] or f[9] or f[10]) and 1 or 0
     f[7] = f[7] and redis.call('EXISTS', ARGV[1] .. f[7]) or 0
     if f[1] == 'live' and not f[5] then redis.call('PEXPIRE', record, ARGV[2]) end
     views[i] = f

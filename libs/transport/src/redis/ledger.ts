@@ -138,7 +138,7 @@ function readPermit(reply: Reply): RunPermit {
 
 function readView(reply: Reply): RequestView | undefined {
   if (!Array.isArray(reply)) return undefined;
-  const [state, stage, epoch, engine, gone, result, api] = reply as readonly (
+  const [state, stage, epoch, engine, gone, result, api, awaitsRun] = reply as readonly (
     string | number | null
   )[];
   return {
@@ -147,6 +147,7 @@ function readView(reply: Reply): RequestView | undefined {
     engineId: String(engine ?? ''),
     isAborted: state === 'aborted' || gone !== null,
     isApiAlive: api === 1,
+    awaitsRun: awaitsRun === 1,
     result: typeof result === 'string' ? (JSON.parse(result) as RequestResult) : undefined,
   };
 }
