@@ -34,6 +34,12 @@ describe('flags', () => {
     });
   });
 
+  it('of a list may be repeated, or carry a JSON array', () => {
+    expect(parsed('--api-key', 'a')).toEqual({ apiKey: 'a' });
+    expect(parsed('--api-key', 'a', '--api-key', 'b')).toEqual({ apiKey: '["a","b"]' });
+    expect(parsed('--api-key', '["a","b"]', '--api-key=c')).toEqual({ apiKey: '["a","b","c"]' });
+  });
+
   it('switch toggles on and off', () => {
     expect(parsed('--no-enable-prefix-caching', '--expose-engines')).toEqual({
       enablePrefixCaching: false,

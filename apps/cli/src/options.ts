@@ -1,4 +1,4 @@
-import { type ConfigKey, flagName, optionOf, SECTIONS } from '@baton/runtime';
+import { type ConfigKey, flagName, optionOf, SECTIONS, type ValueForm } from '@baton/runtime';
 import { type Command, Option } from 'commander';
 
 const FOOTER = `
@@ -28,13 +28,34 @@ function optionsFor(key: ConfigKey): Option[] {
   const row = optionOf(key);
   const flag = flagName(key);
   if (row.form.kind !== 'boolean') {
-    const option = new Option(`${flag} <${PLACEHOLDERS[row.form.kind]}>`, description(key));
+    const option = optionFor(row.form.kind, flag, description(key));
     return [row.hidden ? option.hideHelp() : option, ...shortFlagFor(key)];
   }
   const on = new Option(flag, description(key));
   const off = new Option(flag.replace('--', '--no-'), `Switch off: ${description(key)}`);
   const isOn = row.default === true;
   return [on.hideHelp(isOn), off.hideHelp(!isOn)];
+}
+
+function optionFor(kind: ValueForm['kind'], flag: string, description: string): Option {
+  const option = new Option(`${flag} <${PLACEHOLDERS[kind]}>`, description);
+  return kind === 'list' ? option.argParser(withEarlier) : option;
+}
+
+/** A list that is given item by item, as the JSON array that it may also be given as. */
+function withEarlier(given: string, earlier: unknown): string {
+  if (typeof earlier !== 'string') return given;
+  return JSON.stringify([earlier, given].flatMap(itemsOf));
+}
+
+function itemsOf(given: string): string[] {
+  try {
+    const items: unknown = JSON.parse(given);
+    if (Array.isArray(items)) return items.map(String);
+  } catch {
+    // A text that is no JSON stands for itself.
+  }
+  return [given];
 }
 
 /** The flag that stands for one value of an option. */
@@ -45,12 +66,20 @@ function shortFlagFor(key: ConfigKey): Option[] {
   return [new Option(flag, `Short for ${flagName(key)} ${value}.`).implies({ [key]: value })];
 }
 
-const PLACEHOLDERS = { integer: 'n', number: 'x', text: 'text', choice: 'name', boolean: '' };
+const PLACEHOLDERS = {
+  integer: 'n',
+  number: 'x',
+  text: 'text',
+  choice: 'name',
+  boolean: '',
+  list: 'text',
+  table: 'json',
+};
 
 function description(key: ConfigKey): string {
   const { form, help, unit, default: fallback, unset } = optionOf(key);
   const choices = form.kind === 'choice' ? ` One of ${form.choices.join(', ')}.` : '';
-  const standard = fallback === undefined ? unset : String(fallback);
+  const standard = Array.isArray(fallback) ? fallback.join(' ') : fallback;
   const measure = unit === undefined || fallback === undefined ? '' : ` ${unit}`;
-  return `${help}${choices} (default: ${standard ?? 'none'}${measure})`;
+  return `${help}${choices} (default: ${String(standard ?? unset ?? 'none') || 'none'}${measure})`;
 }

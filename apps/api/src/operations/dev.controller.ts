@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
+import { type BatonConfig, withoutSecrets } from '@baton/runtime';
 import { Body, Controller, Get, HttpCode, Inject, Post, Query as UrlQuery } from '@nestjs/common';
 import { GenerationService } from '../generation/generation.service';
 import { CONFIG } from '../tokens';
@@ -35,7 +35,7 @@ export class DevController {
   /** Without what may hold a password. */
   @Get('server_info')
   info(): { vllm_config: object } {
-    return { vllm_config: { ...this.config, redis: undefined } };
+    return { vllm_config: withoutSecrets(this.config) };
   }
 
   /** `success` is false while requests run or KV is held, as in vLLM. */

@@ -24,6 +24,15 @@ function propertyOf(key: ConfigKey): object {
   };
 }
 
+function rowOf(columns: readonly string[]): object {
+  const properties = columns.map((column) => [column, { type: 'integer', minimum: 1 }]);
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+  };
+}
+
 function typeOf(form: ValueForm): object {
   switch (form.kind) {
     case 'text':
@@ -35,6 +44,10 @@ function typeOf(form: ValueForm): object {
       return { type: 'boolean' };
     case 'choice':
       return { enum: form.choices };
+    case 'list':
+      return { type: ['array', 'string'], items: { type: 'string', minLength: 1 } };
+    case 'table':
+      return { type: 'object', additionalProperties: rowOf(form.columns) };
     case 'integer':
       return { type: form.kind, minimum: form.min, maximum: form.max };
     case 'number': {

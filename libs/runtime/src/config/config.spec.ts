@@ -4,11 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configFromEnv, configToJson } from './child-config';
-import { configForStage, configKeys, defaultConfig, optionOf, SECTIONS } from './config';
+import {
+  configForStage,
+  configKeys,
+  defaultConfig,
+  optionOf,
+  SECTIONS,
+  withoutSecrets,
+} from './config';
 import { readConfigFile } from './config-file';
 import { configSchema } from './config-schema';
 import { envName, fileName, flagName, keyOf, nearestName } from './names';
 import { readText } from './read-value';
+import { recordableConfig } from './recorded-values';
 import { resolveConfig, unknownFlag } from './resolve-config';
 
 function fileWith(content: string): string {
@@ -47,6 +55,44 @@ describe('the table of options', () => {
       expect(keyOf(flagName(key).slice(2))).toBe(key);
       expect(envName(key)).toBe(`BATON_${fileName(key).toUpperCase()}`);
     }
+  });
+});
+
+describe('lists and tables', () => {
+  const limits = { 'sk-a': { limit_requests_per_minute: 5 }, 'sk-b': {} };
+
+  it('are read from flags, the environment and files alike', () => {
+    const file = fileWith(
+      'api_key: sk-a\nallowed_origins: [https://a.example, https://b.example]\n' +
+        'api_key_limits:\n  sk-a: {limit_requests_per_minute: 5}\n  sk-b: {}\n',
+    );
+    const fromFile = resolveConfig({ file }).config;
+    expect(fromFile.apiKey).toEqual(['sk-a']);
+    expect(fromFile.allowedOrigins).toEqual(['https://a.example', 'https://b.example']);
+    expect(fromFile.apiKeyLimits).toEqual(limits);
+    const flags = { 'api-key': '["sk-a","sk-b"]', 'api-key-limits': JSON.stringify(limits) };
+    const fromFlags = resolveConfig({ flags, env: { VLLM_API_KEY: 'sk-c' } }).config;
+    expect(fromFlags.apiKey).toEqual(['sk-a', 'sk-b']);
+    expect(fromFlags.apiKeyLimits).toEqual(limits);
+    expect(resolveConfig({ env: { VLLM_API_KEY: 'sk-c' } }).config.apiKey).toEqual(['sk-c']);
+  });
+
+  it.each([
+    ['api_key', '["a", 5]', 'a text or a list of texts'],
+    ['api_key', '[""]', 'a text or a list of texts'],
+    ['api_key_limits', '{"a": {"nonsense": 1}}', 'a table of rows'],
+    ['api_key_limits', '{"a": {"limit_requests_per_minute": 0}}', 'a table of rows'],
+    ['api_key_limits', '{"a"', 'a table of rows'],
+  ])('are refused when %s is %s', (name, given, expected) => {
+    expect(() => resolveConfig({ flags: { [name]: given } })).toThrow(expected);
+  });
+
+  it('that hold secrets are shown nowhere', () => {
+    const secret = { apiKey: ['sk-a'], apiKeyLimits: limits, redis: 'redis://u:p@h' };
+    const shown = withoutSecrets(defaultConfig(secret));
+    for (const key of Object.keys(secret)) expect(shown).not.toHaveProperty(key);
+    const recorded = JSON.stringify(recordableConfig(defaultConfig(secret)));
+    expect(recorded).not.toContain('sk-a');
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Stage } from '@baton/contract';
 import type { Option, OptionValue } from './option';
+import { ACCESS } from './tables/access';
 import { CLUSTER } from './tables/cluster';
 import { ENGINE } from './tables/engine';
 import { HARDWARE } from './tables/hardware';
@@ -17,6 +18,7 @@ export const OPTIONS = {
   ...ENGINE,
   ...STEP_TIME,
   ...REQUESTS,
+  ...ACCESS,
   ...PLACEMENT,
   ...STAGES_ALONE,
   ...RECORDING,
@@ -31,6 +33,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Engine', keys: keysOf(ENGINE) },
     { title: 'Step time', keys: keysOf(STEP_TIME) },
     { title: 'Requests', keys: keysOf(REQUESTS) },
+    { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
     { title: 'Recording', keys: keysOf(RECORDING) },
@@ -72,6 +75,12 @@ export function configForStage(config: BatonConfig, stage: Stage): BatonConfig {
     .map((key) => [key, values.get(overrideKey(stage, key))] as const)
     .filter(([, value]) => value !== undefined);
   return { ...config, ...Object.fromEntries(overrides) };
+}
+
+/** The configuration without what is nobody else's business, for whoever asks over the API. */
+export function withoutSecrets(config: BatonConfig): Partial<BatonConfig> {
+  const shown = configKeys().filter((key) => optionOf(key).isSecret !== true);
+  return Object.fromEntries(shown.map((key) => [key, config[key]]));
 }
 
 function keysOf(table: Partial<Record<ConfigKey, Option>>): ConfigKey[] {

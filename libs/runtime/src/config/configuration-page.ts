@@ -1,5 +1,6 @@
 import { type ConfigKey, optionOf, SECTIONS } from './config';
 import { fileName } from './names';
+import type { OptionValue } from './option';
 import { expectation } from './read-value';
 
 const INTRODUCTION = `# Configuration
@@ -33,10 +34,14 @@ export function configurationPage(): string {
   return `${INTRODUCTION}${sections.join('')}`;
 }
 
+function shown(value: OptionValue): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 function row(key: ConfigKey): string {
   const { form, unit, default: fallback, unset, help, alsoEnv } = optionOf(key);
   const takes = `${expectation(form)}${unit === undefined ? '' : ` (${unit})`}`;
-  const standard = fallback === undefined ? `unset: ${unset ?? ''}` : `\`${String(fallback)}\``;
+  const standard = fallback === undefined ? `unset: ${unset ?? ''}` : `\`${shown(fallback)}\``;
   const further = alsoEnv === undefined ? '' : ` Also read from ${alsoEnv.join(', ')}.`;
   const cells = [`\`${fileName(key)}\``, takes, standard, `${help}${further}`];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;

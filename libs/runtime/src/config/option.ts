@@ -1,8 +1,11 @@
 /** Unit that a time without one is in. */
 export type DurationUnit = 'ms' | 's';
 
+/** Whole numbers by column, of rows that the user names. */
+export type NumberTable = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
 /** A plain value of one option. Undefined: the option is not set and what it governs is derived. */
-export type OptionValue = string | number | boolean | undefined;
+export type OptionValue = string | number | boolean | readonly string[] | NumberTable | undefined;
 
 /** How a value is written and which values are allowed. */
 export type ValueForm =
@@ -15,7 +18,11 @@ export type ValueForm =
       readonly duration?: DurationUnit;
     }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] };
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  /** As a flag: repeated, or once as a JSON array. */
+  | { readonly kind: 'list' }
+  /** As a flag: a JSON object. */
+  | { readonly kind: 'table'; readonly columns: readonly string[] };
 
 export interface OptionNotes {
   /** One or two sentences for a reader who meets the option for the first time. */
@@ -28,6 +35,8 @@ export interface OptionNotes {
   readonly flagFor?: { readonly flag: string; readonly value: string };
   /** For tests and fault injection: works everywhere, is listed in no help. */
   readonly hidden?: boolean;
+  /** Its value is shown nowhere: not by results, nor by the API. */
+  readonly isSecret?: boolean;
   /** What an unset option amounts to. */
   readonly unset?: string;
 }
@@ -97,6 +106,19 @@ function durationForm([min, max]: Range, unit: DurationUnit): ValueForm {
 
 export function toggle(fallback: boolean, notes: OptionNotes): Option<boolean> {
   return { ...notes, form: { kind: 'boolean' }, default: fallback };
+}
+
+/** Texts, none of them empty. */
+export function list(fallback: readonly string[], notes: OptionNotes): Option<readonly string[]> {
+  return { ...notes, form: { kind: 'list' }, default: fallback };
+}
+
+/** Rows under names of the user's, each with some of the columns. */
+export function optionalTable(
+  columns: readonly string[],
+  notes: OptionNotes,
+): Option<NumberTable | undefined> {
+  return { ...notes, form: { kind: 'table', columns }, default: undefined };
 }
 
 export function choice<const C extends string>(

@@ -1,5 +1,5 @@
 import { parseDuration } from './duration';
-import type { Option, OptionValue, ValueForm } from './option';
+import type { NumberTable, Option, OptionValue, ValueForm } from './option';
 
 /** `expected` completes the sentence "X must be ...". */
 export type ReadResult =
@@ -15,6 +15,9 @@ const value = (read: OptionValue): ReadResult => ({ kind: 'value', value: read }
 export function readText(option: Option, given: string): ReadResult {
   const trimmed = given.trim();
   if (option.form.kind === 'boolean') return readWord(option, trimmed.toLowerCase());
+  if (option.form.kind === 'list')
+    return readTyped(option, jsonOr(trimmed, '[') ?? itemsOf(trimmed));
+  if (option.form.kind === 'table') return readTyped(option, jsonOr(trimmed, '{') ?? trimmed);
   if (option.form.kind === 'integer' || option.form.kind === 'number') {
     const isNumeric = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed);
     return readTyped(option, isNumeric ? Number(trimmed) : trimmed);
@@ -27,12 +30,27 @@ export function readTyped(option: Option, given: unknown): ReadResult {
   if (given === null || given === undefined) {
     return option.default === undefined ? value(undefined) : problem(option);
   }
-  const read = durationOf(option.form, given);
+  const read = plainOf(option.form, given);
   return isAllowed(option.form, read) ? value(read) : problem(option);
 }
 
-/** A time written with its unit, in the unit of the option; anything else as it is. */
-function durationOf(form: ValueForm, given: unknown): unknown {
+/** The JSON value of a text that begins like one; undefined when it is none. */
+function jsonOr(given: string, opening: '[' | '{'): unknown {
+  if (!given.startsWith(opening)) return undefined;
+  try {
+    return JSON.parse(given) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function itemsOf(given: string): string[] {
+  return given === '' ? [] : [given];
+}
+
+/** What stands for a value in short: a time with its unit, in the unit of the option; one text for a list of it. Anything else as it is. */
+function plainOf(form: ValueForm, given: unknown): unknown {
+  if (form.kind === 'list' && typeof given === 'string') return [given];
   if (form.kind !== 'number' || form.duration === undefined || typeof given !== 'string') {
     return given;
   }
@@ -48,6 +66,10 @@ export function expectation(form: ValueForm): string {
       return 'true or false';
     case 'choice':
       return `one of ${form.choices.join(', ')}`;
+    case 'list':
+      return 'a text or a list of texts';
+    case 'table':
+      return `a table of rows with ${form.columns.join(' and ')}, each an integer from 1`;
     case 'integer':
       return `an integer ${rangeInWords(form.min, form.max)}`;
     case 'number': {
@@ -78,11 +100,32 @@ function isAllowed(form: ValueForm, given: unknown): given is NonNullable<Option
       return typeof given === 'boolean';
     case 'choice':
       return typeof given === 'string' && form.choices.includes(given);
+    case 'list':
+      return Array.isArray(given) && given.every(isText);
+    case 'table':
+      return isTable(form.columns, given);
     case 'integer':
       return Number.isSafeInteger(given) && isWithin(form, Number(given));
     case 'number':
       return typeof given === 'number' && Number.isFinite(given) && isWithin(form, given);
   }
+}
+
+function isText(given: unknown): given is string {
+  return typeof given === 'string' && given !== '';
+}
+
+function isTable(columns: readonly string[], given: unknown): given is NumberTable {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+  return Object.entries(given).every(
+    ([name, row]) =>
+      isText(name) &&
+      typeof row === 'object' &&
+      row !== null &&
+      Object.entries(row as object).every(
+        ([column, cell]) => columns.includes(column) && Number.isSafeInteger(cell) && cell >= 1,
+      ),
+  );
 }
 
 function isWithin(range: { readonly min: number; readonly max: number }, given: number): boolean {

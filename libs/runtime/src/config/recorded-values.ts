@@ -6,11 +6,12 @@ import { readTyped } from './read-value';
 /** Options that concern one process or hold a secret: another run has nothing to do with them. */
 const NOT_RECORDED = new Set<ConfigKey>([
   ...(['redis', 'redisPrefix', 'redisMaxmemory', 'role', 'host', 'port'] as const),
+  ...(['sslKeyfile', 'sslCertfile', 'sslCaCerts', 'sslCertReqs', 'enableSslRefresh'] as const),
   ...(['workerHost', 'workerPort', 'exposeEnginesPort', 'record', 'logSteps', 'logLevel'] as const),
 ]);
 
 function isRecorded(key: ConfigKey): boolean {
-  return !NOT_RECORDED.has(key) && optionOf(key).hidden !== true;
+  return !NOT_RECORDED.has(key) && optionOf(key).hidden !== true && !optionOf(key).isSecret;
 }
 
 /** The part of a configuration that a recording begins with, by file names. */

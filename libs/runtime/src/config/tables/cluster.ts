@@ -61,6 +61,7 @@ export const CLUSTER = {
   redis: optionalText({
     help: 'Redis to use: redis://[user:password@]host:port[/db], rediss:// for TLS, or unix:/path.',
     like: 'redis://127.0.0.1:6379',
+    isSecret: true,
     alsoEnv: ['REDIS_URL'],
     unset: 'a private redis-server on a unix socket; without one, all roles in one process',
   }),

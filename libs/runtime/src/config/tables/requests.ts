@@ -58,10 +58,6 @@ export const REQUESTS = {
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
     help: 'What /v1/responses does with tools that only OpenAI runs (web search and the like): leave them out and name them in a header, or refuse the request.',
   }),
-  maxRequestBodyMb: number(16, [0.001, 1024], {
-    help: 'Largest request body, counted while it is read; beyond it 413.',
-    unit: 'MiB',
-  }),
   /** Per stage. */
   maxWaitingRequests: integer(4096, [1, 10_000_000], {
     help: 'Requests that may wait for one stage over all API processes; beyond it 429 with Retry-After.',
@@ -70,9 +66,6 @@ export const REQUESTS = {
   enableDevMode: toggle(false, {
     help: "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, /abort_requests, /reset_prefix_cache, /server_info.",
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
-  }),
-  enableRequestIdHeaders: toggle(false, {
-    help: 'Answer with an X-Request-Id header.',
   }),
   /** What GET /version answers. */
   reportedVersion: optionalText({
