@@ -6,7 +6,7 @@ import { PART_RULES } from './answers/part-rules';
 import { REFUSALS } from './answers/refusals';
 import { type Path, requestBody, type Rule } from './answers/rule';
 import { TEXT_RULES } from './answers/text-rules';
-import { wireFaults } from './answers/wire-schemas';
+import { answerType, wireFaults } from './wire/wire-faults';
 
 const DIALECTS: readonly Dialect[] = ['openai', 'vllm'];
 const LAYOUTS: readonly Layout[] = ['disaggregated', 'aggregated'];
@@ -51,7 +51,8 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
         it.each(rules)('$name', async (rule) => {
           const seen = await ask(requestBody(rule, path));
           expect(seen.error).toBeUndefined();
-          for (const body of seen.bodies) expect(wireFaults(body, path)).toBe('');
+          const type = answerType(endpoint, path.isStreamed);
+          for (const body of seen.bodies) expect(wireFaults(body, { dialect, type })).toBe('');
           const plain = await ask(requestBody({ body: {} }, path));
           rule.check(seen, path, plain);
           expectSameEverywhere(rule, path, seen);

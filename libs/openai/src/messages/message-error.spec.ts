@@ -16,7 +16,7 @@ describe('an error at /v1/messages', () => {
     const bodyOf = (dialect: Dialect): string => renderMessageError(error, dialect).body;
     expect(bodyOf('vllm')).toBe(`{"type":"error","error":{"type":"${vllm}","message":"no"}}`);
     expect(bodyOf('openai')).toBe(
-      `{"type":"error","error":{"type":"${anthropic}","message":"no"}}`,
+      `{"type":"error","error":{"type":"${anthropic}","message":"no"},"request_id":null}`,
     );
   });
 });

@@ -14,14 +14,19 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-/** Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names of types in that shape. */
+/**
+ * Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names of types in that shape, and has no
+ * `request_id`; Anthropic's is null here, the header tells it.
+ */
 export function renderMessageError(error: BatonError, dialect: Dialect): RenderedError {
   const rendered = renderError(error, dialect);
   const plain: unknown = JSON.parse(rendered.body);
   const found = isObject(plain) ? plain['error'] : undefined;
   if (!isObject(found)) return rendered;
   const type = dialect === 'vllm' ? found['type'] : anthropicType(rendered.status);
-  const body = asciiJson({ type: 'error', error: { type, message: found['message'] } });
+  const requestId = dialect === 'vllm' ? {} : { request_id: null };
+  const failure = { type, message: found['message'] };
+  const body = asciiJson({ type: 'error', error: failure, ...requestId });
   return { ...rendered, body };
 }
 

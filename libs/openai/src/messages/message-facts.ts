@@ -4,6 +4,7 @@ import { asciiJson, type OutputPlan } from '@baton/text';
 import type { AnswerHead, AnswerOptions } from '../answer/answer-head';
 import { callId } from '../answer/call-id';
 import { type RawJson, rawObject } from '../answer/raw-json';
+import { reasoningTokens } from '../answer/reported-tokens';
 import type { GenerationRequest } from '../generation-request';
 import type { Dialect } from '../limits';
 
@@ -44,26 +45,79 @@ function stopReason(plan: OutputPlan, reason: EndReason, sequence: string | unde
   return reason === 'stop' && hasCalls ? 'tool_use' : 'end_turn';
 }
 
+/** Fields of a message that Anthropic's clients may count on and nothing here ever fills. vLLM has none of them. */
+export function unfilledFields(
+  dialect: Dialect,
+  names: readonly string[],
+): Record<string, RawJson> {
+  return dialect === 'vllm' ? {} : Object.fromEntries(names.map((name) => [name, 'null']));
+}
+
 /**
  * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM knows of them only with prompt token details, and before the end nobody does.
  *
  * @param cachedTokens undefined: not known
  */
 export function messageUsage(
-  { request, options }: MessageContext,
+  context: MessageContext,
   outputTokens: number,
   cachedTokens: number | undefined,
 ): RawJson {
-  const promptTokens = request.prompts.reduce((sum, { ids }) => sum + ids.length, 0);
-  const tells = options.dialect === 'openai' || options.promptTokensDetails === true;
-  const cached = tells ? cachedTokens : undefined;
+  const { dialect } = context.options;
+  const tier = dialect === 'vllm' ? undefined : '"standard"';
   return rawObject({
-    input_tokens: String(promptTokens - (cached ?? 0)),
-    cache_creation_input_tokens: options.dialect === 'openai' ? '0' : undefined,
-    cache_read_input_tokens: tells ? String(cached ?? 0) : undefined,
-    output_tokens: String(outputTokens),
+    ...usageFields(context, outputTokens, cachedTokens),
+    ...unfilledFields(dialect, ['cache_creation', 'inference_geo', 'speed']),
+    service_tier: tier,
   });
 }
+
+/** The same in the event that ends a stream, which has fewer fields. */
+export function deltaUsage(
+  context: MessageContext,
+  outputTokens: number,
+  cachedTokens: number | undefined,
+): RawJson {
+  return rawObject(usageFields(context, outputTokens, cachedTokens));
+}
+
+function usageFields(
+  { request, options, plan }: MessageContext,
+  outputTokens: number,
+  cachedTokens: number | undefined,
+): Record<string, RawJson | undefined> {
+  const promptTokens = request.prompts.reduce((sum, { ids }) => sum + ids.length, 0);
+  const isAnthropic = options.dialect === 'openai';
+  const tells = isAnthropic || options.promptTokensDetails === true;
+  const cached = tells ? cachedTokens : undefined;
+  const thinking = `{"thinking_tokens":${reasoningTokens(plan, outputTokens)}}`;
+  return {
+    input_tokens: String(promptTokens - (cached ?? 0)),
+    cache_creation_input_tokens: isAnthropic ? '0' : undefined,
+    cache_read_input_tokens: tells ? String(cached ?? 0) : undefined,
+    output_tokens: String(outputTokens),
+    output_tokens_details: isAnthropic ? thinking : undefined,
+    ...unfilledFields(options.dialect, ['server_tool_use']),
+  };
+}
+
+/** A block of text; Anthropic's say that nothing is cited. */
+export function textBlock(dialect: Dialect, text: string): object {
+  return { type: 'text', text, ...(dialect === 'vllm' ? {} : { citations: null }) };
+}
+
+/** A call of a tool; Anthropic's say that the model itself called it. */
+export function toolUseBlock(dialect: Dialect, call: ToolUse): object {
+  return { type: 'tool_use', ...call, ...(dialect === 'vllm' ? {} : { caller: DIRECT }) };
+}
+
+interface ToolUse {
+  readonly id: string;
+  readonly name: string;
+  readonly input: object;
+}
+
+const DIRECT = { type: 'direct' };
 
 /** Names a call of the message. */
 export function toolUseId({ head, options }: MessageContext, call: number): string {

@@ -8,7 +8,10 @@ import {
   messageUsage,
   signatureOf,
   stopFields,
+  textBlock,
+  toolUseBlock,
   toolUseId,
+  unfilledFields,
 } from './message-facts';
 
 /** The JSON body of a message that is not streamed. ASCII. */
@@ -18,16 +21,18 @@ export function renderMessage(
   facts: FinalFacts = {},
 ): string {
   const whole = { ...context, plan: result.plan };
-  const { head } = context;
+  const { head, options } = context;
+  const { dialect } = options;
   const { kvTransferParams: params } = facts;
   const blocks = blocksOf(whole, result);
   return rawObject({
     id: asciiJson(head.id),
     type: '"message"',
     role: '"assistant"',
-    content: rawArray(blocks.length > 0 ? blocks : [textBlock('')]),
+    content: rawArray(blocks.length > 0 ? blocks : [asciiJson(textBlock(dialect, ''))]),
     model: asciiJson(head.model),
     ...stopFields(whole, result.reason),
+    ...unfilledFields(dialect, ['stop_details', 'container', 'diagnostics']),
     usage: messageUsage(whole, result.count, facts.cachedTokens),
     kv_transfer_params: params === undefined ? undefined : asciiJson(params),
   });
@@ -35,8 +40,9 @@ export function renderMessage(
 
 function blocksOf(context: MessageContext, { count }: FinishedSequence): RawJson[] {
   const { plan, options, request } = context;
-  const { tokenizer } = options;
-  if (plan.segments === undefined) return [textBlock(visibleText(tokenizer, plan, count))];
+  const { tokenizer, dialect } = options;
+  const text = (shown: string): RawJson => asciiJson(textBlock(dialect, shown));
+  if (plan.segments === undefined) return [text(visibleText(tokenizer, plan, count))];
   const textIn = (segment: PlanSegment | undefined): string =>
     segment === undefined ? '' : segmentText(tokenizer, { plan, segment, count });
   const begun = plan.segments.filter(({ from }) => from < count);
@@ -47,7 +53,7 @@ function blocksOf(context: MessageContext, { count }: FinishedSequence): RawJson
           ? []
           : [thinkingBlock(context, textIn(segment))];
       case 'content':
-        return [textBlock(textIn(segment))];
+        return [text(textIn(segment))];
       case 'call': {
         const own = begun.find(({ kind, call }) => kind === 'arguments' && call === segment.call);
         return segment.to > count ? [] : [toolBlock(context, segment, textIn(own))];
@@ -56,10 +62,6 @@ function blocksOf(context: MessageContext, { count }: FinishedSequence): RawJson
         return [];
     }
   });
-}
-
-function textBlock(text: string): RawJson {
-  return asciiJson({ type: 'text', text });
 }
 
 function thinkingBlock(context: MessageContext, thinking: string): RawJson {
@@ -74,5 +76,6 @@ function toolBlock(
 ): RawJson {
   const parsed = parseNested(argumentsText);
   const input = isObject(parsed) ? parsed : {};
-  return asciiJson({ type: 'tool_use', id: toolUseId(context, call), name, input });
+  const { dialect } = context.options;
+  return asciiJson(toolUseBlock(dialect, { id: toolUseId(context, call), name, input }));
 }

@@ -2,13 +2,18 @@ import type { BatonError, EndReason } from '@baton/contract';
 import { asciiJson, type PlanSegment } from '@baton/text';
 import { type RawJson, rawObject } from '../answer/raw-json';
 import { VisibleText } from '../answer/visible-text';
+import type { Dialect } from '../limits';
 import {
+  deltaUsage,
   type MessageContext,
   messageUsage,
   signatureOf,
   type StopFields,
   stopFields,
+  textBlock,
+  toolUseBlock,
   toolUseId,
+  unfilledFields,
 } from './message-facts';
 import { renderMessageError } from './message-error';
 
@@ -39,6 +44,7 @@ export class StreamedMessage {
   /** Once, together with the first token. */
   open(): string {
     const { head } = this.context;
+    const { dialect } = this;
     const message = rawObject({
       id: asciiJson(head.id),
       type: '"message"',
@@ -47,6 +53,7 @@ export class StreamedMessage {
       model: asciiJson(head.model),
       stop_reason: 'null',
       stop_sequence: 'null',
+      ...unfilledFields(dialect, ['stop_details', 'container', 'diagnostics']),
       usage: messageUsage(this.context, 0, undefined),
     });
     return eventOf('message_start', { message });
@@ -62,20 +69,25 @@ export class StreamedMessage {
     this.stop = stopFields(this.context, reason);
     const events = this.advance(from, from + count, true) + this.endBlock();
     if (this.nextBlock > 0) return events;
-    return events + this.startBlock({ type: 'text', text: '' }) + this.endBlock();
+    return events + this.startBlock(textBlock(this.dialect, '')) + this.endBlock();
   }
 
   /** Why it ended, what it cost, and the end. */
   close({ cachedTokens }: { readonly cachedTokens?: number } = {}): string {
-    const delta = rawObject({ ...this.stop });
-    const usage = messageUsage(this.context, this.received, cachedTokens);
+    const nulls = unfilledFields(this.dialect, ['stop_details', 'container']);
+    const delta = rawObject({ ...this.stop, ...nulls });
+    const usage = deltaUsage(this.context, this.received, cachedTokens);
     return eventOf('message_delta', { delta, usage }) + eventOf('message_stop', {});
   }
 
   /** An error after the first byte: the last event. */
   fail(error: BatonError): string {
-    const { body } = renderMessageError(error, this.context.options.dialect);
+    const { body } = renderMessageError(error, this.dialect);
     return `event: error\ndata: ${body}\n\n`;
+  }
+
+  private get dialect(): Dialect {
+    return this.context.options.dialect;
   }
 
   private advance(from: number, to: number, isEnd: boolean): string {
@@ -101,7 +113,7 @@ export class StreamedMessage {
     const { from, to, cut, kind } = segment;
     const run = { tokenIds: plan.tokenIds.subarray(from, to), cut };
     this.text = new VisibleText(options.tokenizer, run, !this.isShown(segment));
-    if (kind === 'content') return this.startBlock({ type: 'text', text: '' });
+    if (kind === 'content') return this.startBlock(textBlock(this.dialect, ''));
     if (kind !== 'reasoning' || !this.isShown(segment)) return '';
     return this.startBlock({ type: 'thinking', thinking: '', signature: '' });
   }
@@ -121,7 +133,7 @@ export class StreamedMessage {
     const { kind, name, call } = segment;
     if (kind === 'call' && isWhole) {
       const id = toolUseId(this.context, call);
-      return this.startBlock({ type: 'tool_use', id, name, input: {} });
+      return this.startBlock(toolUseBlock(this.dialect, { id, name, input: {} }));
     }
     if (kind === 'reasoning' && this.isShown(segment)) {
       const signed = { type: 'signature_delta', signature: signatureOf(this.context) };
