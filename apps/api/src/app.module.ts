@@ -42,6 +42,11 @@ import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
 import { RequestRecorder } from './recording/request-recorder';
+import { Cancellations } from './responses/cancellations';
+import { ResponseAnswers } from './responses/response-answers';
+import { ResponseStore } from './responses/response-store';
+import { ResponsesController } from './responses/responses.controller';
+import { ResponsesService } from './responses/responses.service';
 import { Aborter } from './sequences/aborter';
 import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
@@ -67,6 +72,7 @@ const PROVIDERS = [
   AdmissionGate,
   Aborter,
   ApiLifecycle,
+  Cancellations,
   ClusterView,
   ExposedEngines,
   FrameInbox,
@@ -86,6 +92,9 @@ const PROVIDERS = [
   RequestMetrics,
   RequestRecorder,
   Resender,
+  ResponseAnswers,
+  ResponsesService,
+  ResponseStore,
   RoutePlanner,
   SloGate,
   Submitter,
@@ -98,6 +107,7 @@ const CONTROLLERS = [
   ModelsController,
   LoadController,
   PoolingController,
+  ResponsesController,
   TokenizeController,
   HealthController,
   MetricsController,

@@ -106,6 +106,12 @@ export const channels = {
   operations: 'operations',
   /** Who asked for one operation listens: JSON `OperationReply`. */
   replies: (operationId: string): string => `replies:${operationId}`,
+  /** All API processes listen: the id of a response. */
+  cancelledResponses: 'cancelled-responses',
+  /** One API process listens: JSON `EngineFacts`. */
+  timelines: (apiId: string): string => `timelines:${apiId}`,
+  /** All API processes listen: JSON `{ id, replyTo }`, who knows the timeline of a request. */
+  timelineQuestions: 'timeline-questions',
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',
 } as const;

@@ -10,7 +10,8 @@ export async function readJsonBody(message: IncomingMessage, maxBytes: number): 
   const announced = Number(message.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
   const bytes = await collect(message, maxBytes);
-  return parseJsonBody(bytes.toString('utf8'));
+  // Some clients announce JSON and send nothing; where a body is needed its reader misses it.
+  return bytes.length === 0 ? undefined : parseJsonBody(bytes.toString('utf8'));
 }
 
 function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer> {

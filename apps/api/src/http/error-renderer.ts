@@ -1,7 +1,14 @@
 import type { BatonError } from '@baton/contract';
-import { type Dialect, renderError, type RenderedError, renderMessageError } from '@baton/openai';
+import {
+  type Dialect,
+  renderError,
+  type RenderedError,
+  renderMessageError,
+  renderResponseError,
+} from '@baton/openai';
 
 const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;
+const RESPONSES = /^\/v1\/responses(\/|$)/;
 
 /** A failure in the shape that clients of this path read. */
 export function renderErrorAt(
@@ -10,5 +17,6 @@ export function renderErrorAt(
   dialect: Dialect,
 ): RenderedError {
   const path = url?.split('?', 1)[0] ?? '';
+  if (RESPONSES.test(path)) return renderResponseError(error);
   return MESSAGES.test(path) ? renderMessageError(error, dialect) : renderError(error, dialect);
 }

@@ -1,0 +1,82 @@
+import { inputItemsPage } from '@baton/openai';
+import { asciiJson } from '@baton/text';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ResponsesService } from './responses.service';
+
+const JSON_TYPE = 'application/json';
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** OpenAI's Responses API: the same cluster, asked by items instead of messages, with a memory. */
+@Controller('v1/responses')
+export class ResponsesController {
+  constructor(private readonly responses: ResponsesService) {}
+
+  @Post()
+  create(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.responses.create({ body, request, reply });
+  }
+
+  @Post('input_tokens')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  inputTokens(@Body() body: unknown): Promise<string> {
+    return this.responses.countTokens(body);
+  }
+
+  @Get(':id')
+  async retrieve(
+    @Param('id') id: string,
+    @Query() query: Parameters,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (query['stream'] === 'true') {
+      const events = await this.responses.replay(id, query, reply.raw);
+      void reply
+        .header('cache-control', 'no-cache')
+        .type('text/event-stream; charset=utf-8')
+        .send(events);
+    } else {
+      const { response } = await this.responses.find(id);
+      void reply.type(JSON_TYPE).send(asciiJson(response));
+    }
+  }
+
+  @Delete(':id')
+  @Header('content-type', JSON_TYPE)
+  async remove(@Param('id') id: string): Promise<string> {
+    await this.responses.remove(id);
+    return asciiJson({ id, object: 'response', deleted: true });
+  }
+
+  @Get(':id/input_items')
+  @Header('content-type', JSON_TYPE)
+  async inputItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
+    const { input } = await this.responses.find(id);
+    return inputItemsPage(input, query);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  async cancel(@Param('id') id: string): Promise<string> {
+    return asciiJson(await this.responses.cancel(id));
+  }
+}
