@@ -1,5 +1,6 @@
 import type { BatchAggregates } from '@baton/hardware';
 import type { Accounts } from './accounts';
+import { AdapterSlots } from './adapter-slots';
 import type { DecodeSet } from './decode-set';
 import type { Sequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
@@ -25,7 +26,7 @@ export interface BatchFormerParts {
 const ALL = false;
 const READY_ONLY = true;
 
-type Outcome = 'admitted' | 'rejected' | 'no-budget' | 'no-room';
+type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'no-budget' | 'no-room';
 
 /**
  * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each that decodes, the next chunk for each
@@ -44,6 +45,8 @@ export class BatchFormer {
   private readonly slots: number;
   /** Tokens of the budget that a decoding sequence takes. */
   private readonly stepTokens: number;
+  /** Undefined: adapters are not limited. */
+  private readonly adapters: AdapterSlots | undefined;
   private readonly scratch: Sequence[] = [];
   private admissions = 0;
   /** Something has changed since the last time that admission found nothing more to admit. */
@@ -61,8 +64,9 @@ export class BatchFormer {
   };
 
   constructor(private readonly parts: BatchFormerParts) {
-    const { maxNumSeqs, maxNumBatchedTokens } = parts.options;
+    const { maxNumSeqs, maxNumBatchedTokens, maxAdapters } = parts.options;
     this.stepTokens = 1 + parts.draftTokens;
+    this.adapters = maxAdapters === undefined ? undefined : new AdapterSlots(maxAdapters);
     this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
   }
 
@@ -224,7 +228,24 @@ export class BatchFormer {
     return threshold > 0 ? Math.min(rest, threshold) : rest;
   }
 
+  /** Waiting sequences for whose adapter the batch formed last had no place. */
+  get passedOver(): number {
+    return this.adapters?.passedOver.length ?? 0;
+  }
+
   private admit(readyOnly: boolean): void {
+    if (this.adapters === undefined) {
+      this.admitWhileRoom(readyOnly);
+      return;
+    }
+    const { passedOver } = this.adapters;
+    this.adapters.begin(this.parts.decode, this.prefilling);
+    truncate(passedOver, 0);
+    this.admitWhileRoom(readyOnly);
+    for (const seq of passedOver) this.parts.queue.putBack(seq);
+  }
+
+  private admitWhileRoom(readyOnly: boolean): void {
     const { queue } = this.parts;
     let isHeadBlocked = readyOnly;
     while (!this.isFull) {
@@ -239,6 +260,11 @@ export class BatchFormer {
   private tryAdmit(seq: Sequence): Outcome {
     const { blocks, accounts, options } = this.parts;
     if (this.budget() <= 0) return 'no-budget';
+    if (this.adapters?.has(seq) === false) {
+      this.parts.queue.remove(seq);
+      this.adapters.passedOver.push(seq);
+      return 'passed-over';
+    }
     const isReady = seq.state === 'ready';
     const start = isReady ? seq.computed : blocks.match(seq);
     if (!isReady && start / seq.targetTokens < seq.cacheHitThreshold) {
@@ -279,6 +305,7 @@ export class BatchFormer {
   private run(seq: Sequence, start: number, tokens: number): void {
     const { queue, record, blocks, decode, draftTokens } = this.parts;
     queue.remove(seq);
+    this.adapters?.take(seq);
     if (!seq.wasScheduled) {
       seq.wasScheduled = true;
       if (seq.state === 'waiting') seq.cachedTokens = start;

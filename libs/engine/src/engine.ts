@@ -242,8 +242,9 @@ export class Engine implements EnginePort {
     const { now, queue } = this;
     const { numBlocks } = this.options;
     now.running = this.former.running;
-    now.waiting = queue.size;
-    now.deferred = this.deferred + queue.unreservedSize;
+    const passedOver = Math.min(this.former.passedOver, queue.size);
+    now.waiting = queue.size - passedOver;
+    now.deferred = this.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
     now.heldBlocks = this.heldBlocks;

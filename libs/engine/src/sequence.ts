@@ -22,6 +22,8 @@ export class Sequence {
   arrivalUs: Micros = 0;
   cacheHitThreshold = 0;
   requestHash = 0;
+  /** LoRA adapter; 0: none. */
+  adapter = 0;
   /** Order of submission. */
   order = 0;
   /** Order of admission to the running batch; a resumed sequence gets a new one. */
@@ -77,6 +79,7 @@ export class Sequence {
     this.priority = spec.priority;
     this.arrivalUs = spec.arrivalUs;
     this.order = order;
+    this.adapter = spec.adapter ?? 0;
     this.computed = 0;
     this.emitted = 0;
     this.chunk = 0;

@@ -48,6 +48,8 @@ export interface EngineOptions {
   readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
   /** `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a long one may starve. */
   readonly sjfAgingTokensPerSecond?: number;
+  /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
+  readonly maxAdapters?: number;
   /** Unset: none. */
   readonly speculation?: SpeculationOptions;
   readonly stepTime: StepTimeModel;
@@ -88,6 +90,8 @@ export interface SequenceSpec {
    * ends there (`StepFacts.rejected`). Ignored for `prefill-and-hold`. Unset: the engine's; 0: off.
    */
   readonly cacheHitThreshold?: number;
+  /** Names the LoRA adapter that computes it: an integer above 0. Unset or 0: the base model alone. */
+  readonly adapter?: number;
 }
 
 export type Admission =
@@ -220,7 +224,7 @@ export interface EngineSnapshot {
   readonly running: number;
   /** Waiting for budget, slot or blocks. */
   readonly waiting: number;
-  /** `remote-prefill` sequences without their KV (vLLM: deferred). */
+  /** `remote-prefill` sequences without their KV, and those whose LoRA adapter the batch had no place for (vLLM: deferred). */
   readonly deferred: number;
   /** Prompt tokens of waiting sequences that still have to be computed. */
   readonly waitingTokens: number;

@@ -73,6 +73,12 @@ export class WaitingQueue {
     this.tokens += seq.targetTokens - seq.computed;
   }
 
+  /** A waiting or ready sequence that was removed, in the place that it had. */
+  putBack(seq: Sequence): void {
+    if (seq.state === 'ready') this.addReady(seq);
+    else this.addWaiting(seq);
+  }
+
   addUnreserved(seq: Sequence): void {
     seq.state = 'unreserved';
     this.unreserved.push(seq);

@@ -1,0 +1,29 @@
+import type { DecodeSet } from './decode-set';
+import type { Sequence } from './sequence';
+
+/**
+ * LoRA adapters of one batch. As in vLLM's scheduler a batch mixes at most `max_loras` of them: a waiting sequence whose adapter would be one
+ * more is passed over, and those behind it may go first.
+ */
+export class AdapterSlots {
+  private readonly inBatch = new Set<number>();
+  /** Sequences that the admission under way, or else the last one, has passed over. */
+  readonly passedOver: Sequence[] = [];
+
+  constructor(private readonly maxAdapters: number) {}
+
+  /** Before an admission: O(batch). */
+  begin(decode: DecodeSet, prefilling: readonly Sequence[]): void {
+    this.inBatch.clear();
+    for (const seq of decode.members) this.take(seq);
+    for (const seq of prefilling) this.take(seq);
+  }
+
+  has({ adapter }: Sequence): boolean {
+    return adapter === 0 || this.inBatch.has(adapter) || this.inBatch.size < this.maxAdapters;
+  }
+
+  take({ adapter }: Sequence): void {
+    if (adapter !== 0) this.inBatch.add(adapter);
+  }
+}
