@@ -36,7 +36,24 @@ export interface EngineGauges {
   readonly heldBlocks: number;
   readonly numBlocks: number;
   readonly clockLagMs: number;
+  /** Unset: none. */
+  readonly handoffs?: Readonly<Record<HandoffState, number>>;
+  /** vLLM's level of sleep, 0 = awake. Unset: awake. */
+  readonly sleepLevel?: 0 | 1 | 2;
+  /** Blocks in use when the engine was last seen idle. Unset: none. */
+  readonly lostBlocks?: number;
 }
+
+/** Where a hand-over is: the first two at the engine that holds the blocks, the others at the one that wants them. */
+export const HANDOFF_STATES = [
+  'held',
+  'being_read',
+  'waiting_for_blocks',
+  'waiting_for_answer',
+  'transferring',
+] as const;
+
+export type HandoffState = (typeof HANDOFF_STATES)[number];
 
 export interface HistogramSnapshot {
   readonly le: readonly number[];

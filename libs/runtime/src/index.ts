@@ -20,6 +20,7 @@ export * from './membership/configured-changes';
 export * from './membership/member-engine';
 export * from './membership/membership';
 export * from './metrics/bucket-counts';
+export * from './metrics/buckets';
 export * from './metrics/cache-config';
 export * from './metrics/engine-labels';
 export * from './metrics/engine-metrics';

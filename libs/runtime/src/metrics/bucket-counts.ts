@@ -27,3 +27,12 @@ export class BucketCounts {
     return { le: this.le, counts, sum: this.sum, count: this.observed };
   }
 }
+
+/** An upper bound as the Python client of Prometheus writes it, which vLLM's rules and dashboards select by: `le="1.0"`, `le="1e+06"`. */
+export function boundLabel(le: number): string {
+  const text = Number.isInteger(le) ? `${le}.0` : String(le);
+  const point = text.indexOf('.');
+  if (point <= 6) return text;
+  const mantissa = `${text[0]}.${text.slice(1, point)}${text.slice(point + 1)}`;
+  return `${mantissa.replace(/\.?0+$/, '')}e+0${point - 1}`;
+}

@@ -22,6 +22,7 @@ function presence(index: number, stats: EngineStats): EnginePresence {
       heldBlocks: 0,
       numBlocks: 100,
       clockLagMs: 0.5,
+      stepMs: 0,
     },
     counters: stats.counters(),
     histograms: stats.histograms(),
@@ -50,8 +51,8 @@ describe('engine metrics', () => {
     for (const tokens of [1, 9, 9, 20_000]) stats.observe('iteration_tokens_total', tokens);
     const text = await render([presence(0, stats)]);
     const series = '{engine="0",model_name="m"';
-    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="8"} 1`);
-    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="16"} 3`);
+    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="8.0"} 1`);
+    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="16.0"} 3`);
     expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="+Inf"} 4`);
     expect(text).toContain(`vllm:iteration_tokens_total_sum${series}} 20019`);
     expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);

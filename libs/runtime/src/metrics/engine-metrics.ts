@@ -8,6 +8,7 @@ import {
   type MetricValueWithName,
   Registry,
 } from 'prom-client';
+import { boundLabel } from './bucket-counts';
 import { engineLabels } from './engine-labels';
 import {
   type CounterFamily,
@@ -136,7 +137,7 @@ class EngineHistogram extends Histogram {
     const { name, key, buckets } = this.family;
     const snapshot = engine.histograms[key];
     const labels = labelsOf(engine, {});
-    const bounds = [...(snapshot?.le ?? buckets).map(String), '+Inf'];
+    const bounds = [...(snapshot?.le ?? buckets).map(boundLabel), '+Inf'];
     const series = bounds.map((le, i) => ({
       metricName: `${name}_bucket`,
       labels: { ...labels, le },

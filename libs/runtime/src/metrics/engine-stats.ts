@@ -1,5 +1,6 @@
 import type { HistogramSnapshot } from '@baton/contract';
 import { BucketCounts } from './bucket-counts';
+import { tokensUpTo } from './buckets';
 import {
   COUNTER_KEYS,
   type CounterKey,
@@ -13,9 +14,13 @@ export class EngineStats {
   private readonly counts: Record<CounterKey, number>;
   private readonly distributions: Record<HistogramKey, BucketCounts>;
 
-  constructor() {
+  /** @param maxModelLen  where vLLM's buckets of tokens end */
+  constructor(maxModelLen = Infinity) {
     this.counts = keyed(COUNTER_KEYS, () => 0);
-    this.distributions = keyed(HISTOGRAM_KEYS, (key) => new BucketCounts(bucketsOf(key)));
+    this.distributions = keyed(
+      HISTOGRAM_KEYS,
+      (key) => new BucketCounts(bucketsOf(key, maxModelLen)),
+    );
   }
 
   add(key: CounterKey, count = 1): void {
@@ -39,7 +44,8 @@ function keyed<K extends string, V>(keys: readonly K[], value: (key: K) => V): R
   return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>;
 }
 
-function bucketsOf(key: HistogramKey): readonly number[] {
+function bucketsOf(key: HistogramKey, maxModelLen: number): readonly number[] {
   const family = ENGINE_METRICS.find((each) => each.kind === 'histogram' && each.key === key);
-  return family?.kind === 'histogram' ? family.buckets : [];
+  if (family?.kind !== 'histogram') return [];
+  return family.endsAtModelLength ? tokensUpTo(maxModelLen) : family.buckets;
 }
