@@ -10,6 +10,7 @@ const PURE = [
   'cluster',
   'analysis',
   'planner',
+  'faults',
 ];
 
 const EFFECTS =
@@ -37,6 +38,7 @@ const MAY_IMPORT = {
   ],
   planner: ['kernel', 'hardware', 'engine', 'placement', 'workload', 'analysis', 'cluster'],
   contract: ['kernel'],
+  faults: ['kernel', 'contract'],
   transport: ['kernel', 'contract'],
   text: ['kernel', 'contract', 'workload'],
   openai: ['kernel', 'contract', 'text'],

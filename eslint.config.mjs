@@ -12,6 +12,7 @@ const PURE = [
   'cluster',
   'analysis',
   'planner',
+  'faults',
 ];
 const CLOCKS = [
   'Date',

@@ -145,6 +145,8 @@ export const ERRORS = {
     'The server is overloaded: the first token would come later than its objective. Please retry later.',
   ),
   engine_error: internal('engine_error', 'Internal server error'),
+  /** Made on purpose; status, types and words are the fault's own (libs/faults). */
+  injected_fault: internal('injected_fault', 'Internal server error'),
   /** The runs that a request may take are used up. */
   attempts_exhausted: internal(
     'attempts_exhausted',

@@ -2,6 +2,7 @@ export * from './engine-load';
 export * from './engine-message';
 export * from './epoch';
 export * from './errors';
+export * from './fault';
 export * from './job';
 export * from './kv-transfer-params';
 export * from './operation';

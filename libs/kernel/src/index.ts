@@ -1,4 +1,5 @@
 export { assert, InvariantError, unreachable } from './assert';
+export { parseDuration } from './duration';
 export { EventQueue } from './event-queue';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { RandomStream } from './random-stream';

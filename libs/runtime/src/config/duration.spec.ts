@@ -1,5 +1,5 @@
+import { parseDuration } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from './duration';
 import { resolveConfig } from './resolve-config';
 
 describe('a duration', () => {

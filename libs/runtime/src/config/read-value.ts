@@ -1,4 +1,4 @@
-import { parseDuration } from './duration';
+import { parseDuration } from '@baton/kernel';
 import type { NumberTable, Option, OptionValue, ValueForm } from './option';
 
 /** `expected` completes the sentence "X must be ...". */

@@ -1,5 +1,3 @@
-import type { DurationUnit } from './option';
-
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -15,7 +13,7 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
  * A time as Go writes it (`300ms`, `1.5s`, `1m30s`, `750us`), in the wanted unit; undefined when it
  * is none.
  */
-export function parseDuration(text: string, unit: DurationUnit): number | undefined {
+export function parseDuration(text: string, unit: 'ms' | 's'): number | undefined {
   if (!/^(\d+(\.\d+)?(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g);
   let ms = 0;

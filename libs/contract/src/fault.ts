@@ -1,0 +1,59 @@
+import type { ErrorCode } from './errors';
+
+/** Where on its way a request is hit. `stream` is the answer on its way to the client, streamed or whole. */
+export type FaultStage = 'queue' | 'prefill' | 'transfer' | 'decode' | 'stream';
+
+export const FAULT_STAGES: readonly FaultStage[] = [
+  'queue',
+  'prefill',
+  'transfer',
+  'decode',
+  'stream',
+];
+
+/** What is done to it. `afterTokens`: tokens of the sequence that come first. */
+export type FaultAction =
+  | {
+      readonly kind: 'error';
+      /** HTTP status, 400 to 599. */
+      readonly status: number;
+      readonly message?: string;
+      readonly param?: string;
+      /** OpenAI's string code, where the status alone does not say it. */
+      readonly openaiCode?: string;
+      readonly retryAfterSeconds?: number;
+      readonly afterTokens: number;
+    }
+  /** Simulated µs. */
+  | { readonly kind: 'delay'; readonly delayUs: number }
+  | { readonly kind: 'stall'; readonly delayUs: number; readonly afterTokens: number }
+  | { readonly kind: 'cut'; readonly afterTokens: number }
+  | { readonly kind: 'malformed-frame'; readonly afterTokens: number }
+  /** The link runs at this share of its speed for one transfer, above 0. */
+  | { readonly kind: 'slow-link'; readonly factor: number }
+  | { readonly kind: 'expire-lease' }
+  /** The engine breaks an invariant: its requests end, a new one takes over in the same process. */
+  | { readonly kind: 'crash-engine'; readonly afterTokens: number }
+  /** The worker process ends as by SIGKILL, once per request. */
+  | { readonly kind: 'kill-process'; readonly afterTokens: number };
+
+export type FaultKind = FaultAction['kind'];
+
+/** A fault that was decided for a request when it arrived; carried out where its stage is reached. */
+export interface Fault {
+  /** The name of the rule. */
+  readonly rule: string;
+  readonly stage: FaultStage;
+  readonly action: FaultAction;
+  /** When the stage must be reached, wall µs since the Unix epoch: from the first, before the second. Absent: whenever. */
+  readonly window?: readonly [fromUs: number, untilUs: number];
+}
+
+/** What a worker says of a fault that it carried out: the tail of a frame entry of the kind `fault`, as JSON. */
+export interface FaultNote {
+  readonly fault: FaultKind;
+  readonly stage: FaultStage;
+}
+
+/** The code with which runs end that were made to fail; status and words are the fault's own. */
+export const INJECTED: ErrorCode = 'injected_fault';

@@ -1,0 +1,177 @@
+import type { Fault, FaultAction } from '@baton/contract';
+import { RandomStream, secondsToUs } from '@baton/kernel';
+import { type FailureType, FAILURE_TYPES, failureOf, returnedError } from './llm-d-failures';
+import type { FaultRule } from './rule';
+
+/** Everything that can be set about faults. */
+export interface FaultSettings {
+  readonly rules: readonly FaultRule[];
+  /** Percent of the requests, 0 to 100, that fail as llm-d's simulator would let them. */
+  readonly failureInjectionRate: number;
+  /** Empty: all. */
+  readonly failureTypes: readonly FailureType[];
+  /** When the rules were set: where their windows begin. Wall µs since the Unix epoch. */
+  readonly sinceUs: number;
+}
+
+export interface FaultSubject {
+  readonly model: string;
+  /** The value of a request header, by any spelling of its name. */
+  readonly header: (name: string) => string | undefined;
+  /** Wall µs since the Unix epoch. */
+  readonly nowUs: number;
+}
+
+export interface FaultBookOptions {
+  readonly seed: number;
+  /** Simulated seconds per wall second: windows shrink with it. */
+  readonly speedup: number;
+}
+
+/** A rule at work: how many requests it has met, and what it draws. */
+interface ActiveRule {
+  readonly rule: FaultRule;
+  readonly text: string;
+  readonly action: FaultAction;
+  readonly header: { readonly name: string; readonly value: string | undefined } | undefined;
+  readonly draws: RandomStream;
+  met: number;
+  hit: number;
+}
+
+const HEADER = 'x-return-error';
+
+/** What happens to a request on llm-d's account, before any rule. */
+const AT_ONCE = { rule: 'failure-injection', stage: 'queue' } as const;
+
+/**
+ * Judges requests by the rules of one process. It counts, and draws from streams named after the rules, so the same requests in the same order meet
+ * the same faults; it reads no clock and touches nothing. A rule that stays as it is when settings change goes on counting.
+ */
+export class FaultBook {
+  private active: ActiveRule[] = [];
+  private settings: FaultSettings = {
+    rules: [],
+    failureInjectionRate: 0,
+    failureTypes: [],
+    sinceUs: 0,
+  };
+  private readonly root: RandomStream;
+  private readonly failures: RandomStream;
+
+  constructor(private readonly options: FaultBookOptions) {
+    this.root = RandomStream.root(options.seed).stream('faults');
+    this.failures = this.root.stream('failure-injection');
+  }
+
+  adopt(settings: FaultSettings): void {
+    const former = new Map(this.active.map((each) => [each.text, each]));
+    this.active = settings.rules.map((rule) => {
+      const text = JSON.stringify(rule);
+      return former.get(text) ?? this.activate(rule, text);
+    });
+    this.settings = settings;
+  }
+
+  /** The faults that this request meets, in the order of the rules. Throws `BatonError` for a header that makes no sense. */
+  judge(subject: FaultSubject): readonly Fault[] {
+    const asked = subject.header(HEADER);
+    if (asked !== undefined) return [{ ...AT_ONCE, rule: HEADER, action: returnedError(asked) }];
+    const failure = this.drawFailure(subject.model);
+    if (failure !== undefined) return [{ ...AT_ONCE, action: failure }];
+    if (this.active.length === 0) return NONE;
+    return this.active.flatMap((each) => this.meet(each, subject) ?? []);
+  }
+
+  private drawFailure(model: string): FaultAction | undefined {
+    const { failureInjectionRate, failureTypes } = this.settings;
+    if (failureInjectionRate === 0 || this.failures.unit() * 100 >= failureInjectionRate) return;
+    const types = failureTypes.length === 0 ? FAILURE_TYPES : failureTypes;
+    const type = types[this.failures.integer(types.length)] as FailureType;
+    return failureOf(type, model);
+  }
+
+  private meet(active: ActiveRule, subject: FaultSubject): Fault | undefined {
+    const { rule, action } = active;
+    if (!isMeant(active, subject)) return undefined;
+    const window = this.windowOf(rule);
+    if (window !== undefined && !isOpen(window, rule, subject.nowUs)) return undefined;
+    active.met += 1;
+    if (active.met % (rule.every ?? 1) !== 0) return undefined;
+    if (rule.rate !== undefined && active.draws.unit() >= rule.rate) return undefined;
+    if (active.hit >= (rule.limit ?? Infinity)) return undefined;
+    active.hit += 1;
+    const fault = { rule: rule.name, stage: rule.at, action };
+    return window === undefined ? fault : { ...fault, window };
+  }
+
+  private windowOf(rule: FaultRule): readonly [number, number] | undefined {
+    if (rule.after === undefined && rule.for === undefined) return undefined;
+    const wallUs = (seconds: number): number => secondsToUs(seconds / this.options.speedup);
+    const fromUs = this.settings.sinceUs + wallUs(rule.after ?? 0);
+    const untilUs = rule.for === undefined ? Number.MAX_SAFE_INTEGER : fromUs + wallUs(rule.for);
+    return [fromUs, untilUs];
+  }
+
+  private activate(rule: FaultRule, text: string): ActiveRule {
+    const draws = this.root.stream(rule.name);
+    return { rule, text, action: actionOf(rule), header: headerOf(rule), draws, met: 0, hit: 0 };
+  }
+}
+
+const NONE: readonly Fault[] = [];
+
+/** Whether a stage that is reached now lies in the fault's window. */
+export function isDue({ window }: Fault, nowUs: number): boolean {
+  return window === undefined || (nowUs >= window[0] && nowUs < window[1]);
+}
+
+/** A later stage may still be reached in a window that has not begun. */
+function isOpen(window: readonly [number, number], { at }: FaultRule, nowUs: number): boolean {
+  return nowUs < window[1] && (at !== 'queue' || nowUs >= window[0]);
+}
+
+function isMeant({ rule, header }: ActiveRule, subject: FaultSubject): boolean {
+  if (rule.model !== undefined && rule.model !== subject.model) return false;
+  if (header === undefined) return true;
+  const given = subject.header(header.name);
+  return given !== undefined && (header.value === undefined || header.value === given.trim());
+}
+
+function headerOf({ header }: FaultRule): ActiveRule['header'] {
+  if (header === undefined) return undefined;
+  const colon = header.indexOf(':');
+  if (colon < 0) return { name: header.trim().toLowerCase(), value: undefined };
+  const name = header.slice(0, colon).trim().toLowerCase();
+  return { name, value: header.slice(colon + 1).trim() };
+}
+
+/** 500, unless the rule says otherwise. */
+const STANDARD_STATUS = 500;
+
+function actionOf(rule: FaultRule): FaultAction {
+  const { fault: kind, afterTokens = 0, delay = 0, factor = 1 } = rule;
+  switch (kind) {
+    case 'error': {
+      const { status = STANDARD_STATUS, message, retryAfter } = rule;
+      return {
+        ...{ kind, status, afterTokens },
+        ...(message === undefined ? {} : { message }),
+        ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
+      };
+    }
+    case 'delay':
+      return { kind, delayUs: secondsToUs(delay) };
+    case 'stall':
+      return { kind, delayUs: secondsToUs(delay), afterTokens };
+    case 'slow-link':
+      return { kind, factor };
+    case 'expire-lease':
+      return { kind };
+    case 'cut':
+    case 'malformed-frame':
+    case 'crash-engine':
+    case 'kill-process':
+      return { kind, afterTokens };
+  }
+}

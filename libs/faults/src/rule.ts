@@ -1,0 +1,114 @@
+import { FAULT_STAGES, type FaultKind, type FaultStage } from '@baton/contract';
+
+/** One rule as a user writes it. Times are in simulated seconds, `retryAfter` in real ones; nothing set: always. */
+export interface FaultRule {
+  /** Unique; `fault-1` and so on unless given. */
+  readonly name: string;
+  readonly at: FaultStage;
+  readonly fault: FaultKind;
+  /** Share of the requests, above 0, at most 1. */
+  readonly rate?: number;
+  /** Only every n-th request. */
+  readonly every?: number;
+  /** Window, since the rules were set, in which the stage must be reached. */
+  readonly after?: number;
+  readonly for?: number;
+  /** `X-Name` must be there, `X-Name: value` must say so. */
+  readonly header?: string;
+  readonly model?: string;
+  /** Requests that are hit in all, per API process. */
+  readonly limit?: number;
+  readonly status?: number;
+  readonly message?: string;
+  readonly retryAfter?: number;
+  readonly delay?: number;
+  readonly afterTokens?: number;
+  readonly factor?: number;
+}
+
+/** How a field is written and which values it takes. */
+export type FieldForm =
+  | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like: string }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  /** Both bounds included. */
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'seconds'; readonly min: number; readonly max: number };
+
+export type FieldName = Exclude<keyof FaultRule, 'at' | 'fault'>;
+
+const DAY_SECONDS = 86_400;
+const MILLION = 1_000_000;
+/** The smallest rate and factor: one in a million. */
+const LEAST_SHARE = 1e-6;
+
+/** Every field besides `at` and `fault`, by its name in code. */
+export const FIELDS: Readonly<Record<FieldName, FieldForm>> = {
+  name: { kind: 'text', pattern: /^[\w.-]{1,64}$/, like: 'busy-queue' },
+  rate: { kind: 'number', min: LEAST_SHARE, max: 1 },
+  every: { kind: 'integer', min: 1, max: MILLION },
+  after: { kind: 'seconds', min: 0, max: DAY_SECONDS },
+  for: { kind: 'seconds', min: 0.001, max: DAY_SECONDS },
+  header: {
+    kind: 'text',
+    pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}(\s*:\s*[\x20-\x7e]{1,256})?$/,
+    like: 'X-Fault: busy',
+  },
+  model: { kind: 'text', like: 'llama-3.1-8b' },
+  limit: { kind: 'integer', min: 1, max: MILLION },
+  status: { kind: 'integer', min: 400, max: 599 },
+  message: { kind: 'text', like: 'Try again later.' },
+  retryAfter: { kind: 'seconds', min: 1, max: DAY_SECONDS },
+  delay: { kind: 'seconds', min: 0.001, max: 3_600 },
+  afterTokens: { kind: 'integer', min: 0, max: MILLION },
+  factor: { kind: 'number', min: LEAST_SHARE, max: 1 },
+};
+
+/** What says when, allowed in every rule. */
+const CONDITIONS: readonly FieldName[] = [
+  'name',
+  'rate',
+  'every',
+  'after',
+  'for',
+  'header',
+  'model',
+  'limit',
+];
+
+interface KindFacts {
+  readonly stages: readonly FaultStage[];
+  /** Fields that say what exactly; a stage without tokens of its own takes no `after_tokens`. */
+  readonly needs: readonly FieldName[];
+  readonly takes: readonly FieldName[];
+}
+
+const ENGINE_STAGES: readonly FaultStage[] = ['prefill', 'decode'];
+
+/** Which fault may happen where, and with what. */
+export const KINDS: Readonly<Record<FaultKind, KindFacts>> = {
+  error: {
+    stages: FAULT_STAGES,
+    needs: [],
+    takes: ['status', 'message', 'retryAfter', 'afterTokens'],
+  },
+  delay: { stages: FAULT_STAGES, needs: ['delay'], takes: [] },
+  stall: { stages: ['stream'], needs: ['delay'], takes: ['afterTokens'] },
+  cut: { stages: ['queue', 'stream'], needs: [], takes: ['afterTokens'] },
+  'malformed-frame': { stages: ['stream'], needs: [], takes: ['afterTokens'] },
+  'slow-link': { stages: ['transfer'], needs: ['factor'], takes: [] },
+  'expire-lease': { stages: ['transfer'], needs: [], takes: [] },
+  'crash-engine': { stages: ENGINE_STAGES, needs: [], takes: ['afterTokens'] },
+  'kill-process': { stages: ENGINE_STAGES, needs: [], takes: ['afterTokens'] },
+};
+
+/** Where a sequence has tokens to count. */
+const WITH_TOKENS: readonly FaultStage[] = ['decode', 'stream'];
+
+/** The fields that a rule of this kind at this stage may have, besides `at` and `fault`. */
+export function fieldsOf(kind: FaultKind, stage: FaultStage): readonly FieldName[] {
+  const { needs, takes } = KINDS[kind];
+  const own = [...needs, ...takes].filter(
+    (field) => field !== 'afterTokens' || WITH_TOKENS.includes(stage),
+  );
+  return [...CONDITIONS, ...own];
+}
