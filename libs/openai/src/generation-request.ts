@@ -80,6 +80,13 @@ export interface Prompt {
   readonly maxTokens: number;
   /** `echo` with `max_tokens: 0`. */
   readonly hidesOutput: boolean;
+  /** What was said, in order; undefined unless texts are kept. A completion's prompt is a user's message. */
+  readonly said?: readonly SaidMessage[] | undefined;
+}
+
+export interface SaidMessage {
+  readonly role: string;
+  readonly text: string;
 }
 
 /** Has no effect on simulated text; an executing engine gets it. */

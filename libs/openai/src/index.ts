@@ -19,7 +19,7 @@ export type { StreamRenderer } from './answer/stream-renderer';
 export { renderError, renderStreamError } from './errors/render-error';
 export type { RenderedError } from './errors/render-error';
 export { RequestError } from './errors/request-error';
-export type { Endpoint, GenerationRequest, Prompt, Sampling } from './generation-request';
+export type { Endpoint, GenerationRequest, Prompt, SaidMessage, Sampling } from './generation-request';
 export type { Dialect, RequestLimits } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';

@@ -23,6 +23,8 @@ export interface RequestLimits {
   readonly audioTokens?: number;
   /** Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered. Default 0.5. */
   readonly toolCallProbability?: number;
+  /** Texts of prompts are kept for a text model that reads them. */
+  readonly keepsText?: boolean;
   /** Chance, in [0, 1], of each further call in one answer. Default 0.45. */
   readonly extraToolCallProbability?: number;
 }

@@ -1,5 +1,6 @@
 import { assert } from '@baton/kernel';
 import {
+  type AnswerSource,
   type LengthModel,
   type OutputPlan,
   type PlanInput,
@@ -26,6 +27,8 @@ export interface SequencePlace {
   readonly room?: number;
   /** The prefill leg of an outside router: one token, which nobody reads. */
   readonly isPrefillLeg?: boolean;
+  /** Answers that somebody has written for this prompt; undefined: all is simulated. */
+  readonly answers?: AnswerSource | undefined;
 }
 
 /** The whole output of one sequence of a request. */
@@ -58,6 +61,7 @@ export function planSequence(
     constraint: request.constraint,
     tools: request.tools,
     reasoning: reasoningOf(request, context),
+    answers: place.answers,
   });
 }
 

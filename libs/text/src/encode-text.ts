@@ -29,7 +29,8 @@ export function encodeText(tokenizer: Tokenizer, text: string, limit = Infinity)
     }
     ends[i] = end;
   }
-  return { tokenIds, cut: { text: text.slice(0, end), ends, heldBack: 0 } };
+  const spelled = tokenizer.decode(tokenIds);
+  return { tokenIds, cut: { text: spelled.slice(0, end), ends, heldBack: 0 } };
 }
 
 /** UTF-8: how many bytes follow the first one of a character. */

@@ -1,5 +1,6 @@
 export { applyChatTemplate } from './chat-template';
 export type { ChatTemplateOptions, ChatTurn, TurnCall, TurnContent } from './chat-template';
+export type { AnswerSource, GivenAnswer, GivenCall, SequenceFacts } from './given-answer';
 export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
 export { tokenLogprobs } from './logprobs';
 export type { TokenLogprob, TokenPlace } from './logprobs';

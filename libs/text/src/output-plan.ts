@@ -1,3 +1,4 @@
+import type { AnswerSource } from './given-answer';
 import type { StructuredText } from './structured/structured-text';
 import type { Steering } from './steered-tokens';
 import type { Tokenizer } from './tokenizer';
@@ -32,6 +33,8 @@ export interface PlanInput {
   readonly tools?: ToolOffer | undefined;
   /** The reasoning before the answer; undefined: none. */
   readonly reasoning?: ReasoningWish | undefined;
+  /** Answers that somebody has written; undefined: all is simulated. */
+  readonly answers?: AnswerSource | undefined;
 }
 
 export interface ReasoningWish {

@@ -1,8 +1,7 @@
 import { assert, chainBlockHashes, hashString, mix } from '@baton/kernel';
 import type { OutputPlan, PlanInput } from './output-plan';
 import { SegmentedPlan } from './segmented-plan';
-import { writeConstrained } from './write-constrained';
-import { writeSentences } from './write-sentences';
+import { writeContent } from './write-content';
 
 /** Choices of one prompt that have structured texts of their own; further ones repeat them. */
 const STRUCTURED_CHOICES = 32;
@@ -15,20 +14,21 @@ export function planOutput(input: PlanInput): OutputPlan {
   assert(input.maxTokens >= 1, 'a sequence has at least one token');
   const hash = sequenceHash(input, input.choice);
   const structuredSeed = sequenceHash(input, input.choice % STRUCTURED_CHOICES);
+  const given = input.answers?.({ hash, tokens: naturalTokens(input, hash) }) ?? {};
+  const seeds = { hash, structuredSeed, startsBare: startsBare(input) };
   if (input.tools !== undefined || input.reasoning !== undefined) {
-    return new SegmentedPlan(input, { hash, structuredSeed, startsBare: startsBare(input) }).make();
+    return new SegmentedPlan(input, seeds, given).make();
   }
-  const { constraint, maxTokens, minTokens } = input;
-  const written =
-    constraint === undefined
-      ? writeSentences({ input, hash, maxTokens, minTokens, startsBare: startsBare(input) })
-      : writeConstrained(input.tokenizer, {
-          constraint,
-          seed: structuredSeed,
-          maxTokens,
-          minTokens,
-        });
+  const { maxTokens, minTokens } = input;
+  const written = writeContent({ ...seeds, input, maxTokens, minTokens }, given);
   return { ...written, count: written.tokenIds.length, hash, segments: undefined };
+}
+
+function naturalTokens(
+  { lengthModel, seed, maxTokens, ignoreEos }: PlanInput,
+  hash: number,
+): number {
+  return ignoreEos ? maxTokens : Math.min(maxTokens, lengthModel(seed, hash));
 }
 
 function sequenceHash(input: PlanInput, choice: number): number {

@@ -1,9 +1,10 @@
 import { hashString, mix } from '@baton/kernel';
 import { encodeText } from './encode-text';
+import { type GivenAnswer, givenCalls } from './given-answer';
 import type { OutputPlan, PlanInput, PlanSegment } from './output-plan';
 import { callMarkup, decideCalls, type OfferedTool, REASONING_END } from './tool-calls';
-import { writeConstrained } from './write-constrained';
-import { tokenSource, writeSentences, type WrittenTokens } from './write-sentences';
+import { writeContent } from './write-content';
+import { tokenSource } from './write-sentences';
 
 const REASONING = hashString('reasoning');
 /** Degrees of detail of arguments, the leanest last. */
@@ -25,12 +26,12 @@ export class SegmentedPlan {
   constructor(
     private readonly input: PlanInput,
     private readonly seeds: Seeds,
+    private readonly given: GivenAnswer,
   ) {}
 
   make(): OutputPlan {
-    const { hash, structuredSeed } = this.seeds;
-    const calls =
-      this.input.tools === undefined ? [] : decideCalls(this.input.tools, structuredSeed);
+    const { hash } = this.seeds;
+    const calls = this.calls();
     this.addReasoning();
     if (calls.length > 0) this.addCalls(calls);
     else this.addContent();
@@ -45,12 +46,25 @@ export class SegmentedPlan {
     };
   }
 
+  private calls(): readonly OfferedTool[] {
+    const { tools } = this.input;
+    if (tools === undefined) return [];
+    return givenCalls(this.given, tools) ?? decideCalls(tools, this.seeds.structuredSeed);
+  }
+
   private get room(): number {
     return this.input.maxTokens - this.ids.length;
   }
 
   private addReasoning(): void {
-    const { input } = this;
+    const { input, given } = this;
+    if (input.reasoning !== undefined && given.reasoning !== undefined) {
+      if (given.reasoning === '') return;
+      const most = Math.min(input.reasoning.maxTokens, input.maxTokens);
+      this.add('reasoning', encodeText(input.tokenizer, given.reasoning, most));
+      this.addText('hidden', REASONING_END, NO_CALL);
+      return;
+    }
     const hash = mix(this.seeds.hash, REASONING);
     const wanted = Math.min(reasoningLength(input, hash), input.maxTokens);
     if (wanted === 0) return;
@@ -62,24 +76,15 @@ export class SegmentedPlan {
   }
 
   private addContent(): void {
-    const { input, room } = this;
+    const { input, room, seeds, given } = this;
     if (room <= 0) return;
     const minTokens = Math.max(0, input.minTokens - this.ids.length);
-    const written = this.contentOf(room, minTokens);
+    const startsBare = this.ids.length > 0 || seeds.startsBare;
+    const wish = { ...seeds, input, maxTokens: room, minTokens, startsBare };
+    const written = writeContent(wish, given);
     this.add('content', written);
     this.isCut = written.endReason === 'length';
     this.stopReason = written.stopReason;
-  }
-
-  private contentOf(maxTokens: number, minTokens: number): WrittenTokens {
-    const { input, seeds } = this;
-    const { constraint, tokenizer } = input;
-    if (constraint !== undefined) {
-      const seed = seeds.structuredSeed;
-      return writeConstrained(tokenizer, { constraint, seed, maxTokens, minTokens });
-    }
-    const startsBare = this.ids.length > 0 || seeds.startsBare;
-    return writeSentences({ input, hash: seeds.hash, maxTokens, minTokens, startsBare });
   }
 
   /** As many calls as there is room for, the first one in any case. */

@@ -1,7 +1,7 @@
 import type { OutputPlan, PlanInput, TextCut } from './output-plan';
 import { SentenceGenerator } from './sentence-generator';
 import { SteeredTokens, type TokenSource } from './steered-tokens';
-import { StopSearch } from './stop-search';
+import { StoppableTokens } from './stoppable-tokens';
 import { vocabularyOf } from './vocabulary';
 
 /** Tokens of one run, and how the sequence ended if it did so there. */
@@ -31,7 +31,7 @@ export function writeSentences(wish: SentencesWish): WrittenTokens {
   const endReason = endsByItself ? 'stop' : 'length';
   const tokens = tokenSource(wish, endAt);
   if (input.stop.length > 0 || input.stopTokenIds.length > 0) {
-    return new StoppableSentences(input, minTokens).run(tokens, count, endReason);
+    return new StoppableTokens(input, minTokens).run(tokens, { count, endReason });
   }
   const tokenIds = new Int32Array(count);
   for (let i = 0; i < count; i++) tokenIds[i] = tokens.next();
@@ -52,7 +52,7 @@ export function tokenSource(
 }
 
 /** For tokens that may be parts of a character: the text is what each spells on its own. */
-function spelledCut(tokenizer: PlanInput['tokenizer'], ids: Int32Array): TextCut {
+export function spelledCut(tokenizer: PlanInput['tokenizer'], ids: Int32Array): TextCut {
   let text = '';
   const ends = new Uint32Array(ids.length);
   ids.forEach((id, i) => {
@@ -60,51 +60,4 @@ function spelledCut(tokenizer: PlanInput['tokenizer'], ids: Int32Array): TextCut
     ends[i] = text.length;
   });
   return { text, ends, heldBack: 0 };
-}
-
-/** Generates while looking for stop strings and stop tokens. */
-class StoppableSentences {
-  private readonly search: StopSearch;
-  private readonly ids: number[] = [];
-  private readonly ends: number[] = [];
-  private readonly stopTokens: ReadonlySet<number>;
-
-  constructor(
-    private readonly input: PlanInput,
-    private readonly minTokens: number,
-  ) {
-    this.search = new StopSearch(input.stop, minTokens);
-    this.stopTokens = new Set(input.stopTokenIds);
-  }
-
-  run(tokens: TokenSource, limit: number, endReason: 'stop' | 'length'): WrittenTokens {
-    const { tokenizer, includeStop } = this.input;
-    while (this.ids.length < limit) {
-      const id = tokens.next();
-      const before = this.search.length;
-      const hit = this.search.add(tokenizer.tokenText(id));
-      this.ids.push(id);
-      this.ends.push(this.search.length);
-      if (this.stopTokens.has(id) && this.ids.length >= this.minTokens) {
-        return this.ended('stop', id, includeStop ? undefined : before);
-      }
-      if (hit !== undefined) {
-        return this.ended('stop', hit.string, includeStop ? hit.at + hit.string.length : hit.at);
-      }
-    }
-    return this.ended(endReason, null, undefined);
-  }
-
-  private ended(
-    endReason: 'stop' | 'length',
-    stopReason: string | number | null,
-    cutAt: number | undefined,
-  ): WrittenTokens {
-    const cut: TextCut = {
-      text: this.search.text.slice(0, cutAt),
-      ends: Uint32Array.from(this.ends),
-      heldBack: this.input.includeStop ? 0 : this.search.heldBack,
-    };
-    return { tokenIds: Int32Array.from(this.ids), endReason, stopReason, cut };
-  }
 }

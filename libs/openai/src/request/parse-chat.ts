@@ -1,5 +1,5 @@
 import { applyChatTemplate, type ChatTurn } from '@baton/text';
-import type { GenerationRequest, Prompt } from '../generation-request';
+import type { GenerationRequest, Prompt, SaidMessage } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
 import { servedModel } from './check-model';
@@ -66,7 +66,21 @@ function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimit
   if (output.maxTokens !== undefined) context.checkCapacity(ids.length + maxTokens);
   else context.checkCapacity(ids.length + 1);
   const echoText = dto.echo === true ? echoOf(dto, addGenerationPrompt, limits) : undefined;
-  return { ids, echoText, maxTokens: fitting(maxTokens, ids.length, limits), hidesOutput: false };
+  return {
+    ids,
+    echoText,
+    maxTokens: fitting(maxTokens, ids.length, limits),
+    hidesOutput: false,
+    ...(limits.keepsText === true ? { said: saidIn(dto, limits) } : {}),
+  };
+}
+
+function saidIn({ messages }: ChatDto, limits: RequestLimits): SaidMessage[] {
+  const reader = new ContentReader(limits);
+  return messages.map((message, index) => ({
+    role: message.role,
+    text: plainText(reader.read(message, index)),
+  }));
 }
 
 function outputLimit(dto: ChatDto): OutputLimit {

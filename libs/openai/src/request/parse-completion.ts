@@ -79,8 +79,14 @@ class Prompts {
       const maxTokens = this.context.room(length);
       this.context.checkCapacity(ids.length + maxTokens);
       const echoText = this.dto.echo === true ? this.textOf(source, ids) : undefined;
-      return { ids, echoText, maxTokens, hidesOutput: this.hidesOutput };
+      const { hidesOutput } = this;
+      return { ids, echoText, maxTokens, hidesOutput, ...this.saidIn(source, ids) };
     });
+  }
+
+  private saidIn(source: PromptSource, ids: Int32Array): Pick<Prompt, 'said'> {
+    if (this.limits.keepsText !== true) return {};
+    return { said: [{ role: 'user', text: source === '' ? '' : this.textOf(source, ids) }] };
   }
 
   private ofText(text: string): { ids: Int32Array; length: PromptLength } {

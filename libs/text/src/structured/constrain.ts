@@ -86,6 +86,10 @@ class RepeatedTexts implements StructuredText {
     return text;
   }
 
+  accepts(text: string): boolean {
+    return this.source.accepts?.(text) ?? false;
+  }
+
   private written(seed: number, options: WriteOptions): string {
     try {
       return this.source.write(seed, options);

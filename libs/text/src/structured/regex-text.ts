@@ -10,18 +10,29 @@ const SLACK = 6;
 
 /** Texts that are a pattern from beginning to end. */
 export class RegexText implements StructuredText {
+  private readonly pattern: Pattern;
   private readonly language: StringLanguage;
 
   /** Throws `ConstraintError` when the pattern cannot be read or matches nothing. */
   constructor(private readonly source: string) {
     try {
-      const { must, mustNot } = new Pattern(source).demands('whole');
+      this.pattern = new Pattern(source);
+      const { must, mustNot } = this.pattern.demands('whole');
       const all = must.length === 0 ? [EVERYTHING] : must;
       this.language = new StringLanguage({ must: all, mustNot, minLength: 0, maxLength: Infinity });
     } catch (error) {
       throw asConstraint(error);
     }
     this.write(0, { ease: 0 });
+  }
+
+  accepts(text: string): boolean {
+    try {
+      return this.pattern.matches(text, 'whole');
+    } catch (error) {
+      if (error instanceof RegexError) return false;
+      throw error;
+    }
   }
 
   write(seed: number, { ease }: WriteOptions): string {

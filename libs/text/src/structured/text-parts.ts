@@ -4,7 +4,7 @@ import { writeWords } from './write-words';
 
 /** Always the same text. */
 export function constantText(text: string): StructuredText {
-  return { write: () => text };
+  return { write: () => text, accepts: (other) => other === text };
 }
 
 /** One of several texts; the shortest when the least is asked for. */
@@ -15,6 +15,7 @@ export function choiceText(choices: readonly string[]): StructuredText {
       ease === 0
         ? shortest
         : choices[RandomStream.root(seed).stream('choice').integer(choices.length)]!,
+    accepts: (text) => choices.includes(text),
   };
 }
 

@@ -1,6 +1,6 @@
 import { RandomStream } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
-import { type Json, writeJson } from '../json';
+import { checkDepth, type Json, writeJson } from '../json';
 import type { StructuredText, WriteOptions } from '../structured-text';
 import { StringBuilder } from './build-string';
 import { Costs } from './costs';
@@ -47,6 +47,18 @@ export class SchemaText implements StructuredText {
 
   write(seed: number, { ease }: WriteOptions): string {
     return writeJson(this.value(seed, ease), { isSpaced: this.options.isCompact !== true });
+  }
+
+  accepts(text: string): boolean {
+    try {
+      const value = JSON.parse(text) as Json;
+      checkDepth(value);
+      const validator = new Validator(new WorkBudget(MAX_WORK));
+      return this.roots.every((root) => validator.satisfies(root, value));
+    } catch (error) {
+      if (error instanceof SyntaxError || error instanceof ConstraintError) return false;
+      throw error;
+    }
   }
 
   /** A value that fulfils the schema. */
