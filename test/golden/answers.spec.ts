@@ -1,8 +1,10 @@
 import { BatonError } from '@baton/contract';
 import {
   type AnswerHead,
+  type AnswerOptions,
   type Dialect,
   type Endpoint,
+  type FinalFacts,
   type GenerationRequest,
   parseChat,
   parseCompletion,
@@ -23,6 +25,10 @@ interface Case {
   /** The fields where the endpoints differ. */
   readonly chatFields?: Readonly<Record<string, unknown>>;
   readonly failure?: BatonError;
+  readonly isWholeOnly?: true;
+  readonly facts?: FinalFacts;
+  readonly options?: Partial<AnswerOptions>;
+  readonly dialects?: readonly Dialect[];
 }
 
 const CASES: readonly Case[] = [
@@ -50,6 +56,29 @@ const CASES: readonly Case[] = [
   { name: 'json-object', fields: { response_format: { type: 'json_object' } } },
   { name: 'choice', fields: { structured_outputs: { choice: ['é1', 'é2'] } } },
   { name: 'service-tier', fields: { max_tokens: 2, service_tier: 'auto' } },
+  {
+    name: 'echo-logprobs',
+    fields: { echo: true, max_tokens: 2, logprobs: 1 },
+    chatFields: { logprobs: true, top_logprobs: 1 },
+  },
+  {
+    name: 'tokens-by-number',
+    fields: { max_tokens: 2, logprobs: 1, return_tokens_as_token_ids: true },
+    chatFields: { logprobs: true, top_logprobs: 1 },
+  },
+  {
+    name: 'cached-tokens',
+    fields: { max_tokens: 2, stream_options: { include_usage: true } },
+    facts: { cachedTokens: 3 },
+    options: { promptTokensDetails: true },
+  },
+  { name: 'prompt-logprobs', fields: { max_tokens: 2, prompt_logprobs: 1 }, isWholeOnly: true },
+  {
+    name: 'kv-transfer',
+    fields: { max_tokens: 1, kv_transfer_params: { do_remote_decode: true } },
+    facts: { kvTransferParams: { do_remote_prefill: true, remote_block_ids: [[1, 2]] } },
+    isWholeOnly: true,
+  },
 ];
 
 const TOOLS = [
@@ -84,11 +113,25 @@ const CHAT_CASES: readonly Case[] = [
     name: 'reasoning-tool-call',
     fields: { reasoning_effort: 'minimal', tools: TOOLS, tool_choice: named, max_tokens: 200 },
   },
+  { name: 'prompt-text', fields: { return_prompt_text: true, max_tokens: 2 } },
+  {
+    name: 'custom-tool-call',
+    fields: {
+      tools: [{ type: 'custom', custom: { name: 'say' } }],
+      tool_choice: 'required',
+      max_tokens: 60,
+    },
+    dialects: ['openai'],
+  },
 ];
 
 const COMPLETIONS_CASES: readonly Case[] = [
-  { name: 'best-of', fields: { n: 2, best_of: 4, stream: false, max_tokens: 3 } },
+  { name: 'best-of', fields: { n: 2, best_of: 4, max_tokens: 3 }, isWholeOnly: true },
+  { name: 'prompts', fields: { prompt: ['Say "é".', 'And?'], n: 2, max_tokens: 1 } },
+  { name: 'echo-alone', fields: { echo: true, max_tokens: 0 } },
 ];
+
+const NOTHING_CACHED: FinalFacts = { cachedTokens: 0 };
 
 const MESSAGES = [
   { role: 'user', content: 'Say "é".' },
@@ -104,17 +147,17 @@ function requestOf(dialect: Dialect, endpoint: Endpoint, one: Case): GenerationR
     isReasoning: one.name.startsWith('reasoning'),
   };
   const fields = endpoint === 'chat' ? { ...one.fields, ...one.chatFields } : one.fields;
-  const body = { max_tokens: 64, stream: true, ...fields };
+  const stream = one.isWholeOnly !== true;
+  const body = { prompt: 'Say "é".', max_tokens: 64, stream, ...fields };
   return endpoint === 'chat'
     ? parseChat({ ...body, messages: MESSAGES }, limits)
-    : parseCompletion({ ...body, prompt: 'Say "é".' }, limits);
+    : parseCompletion(body, limits);
 }
 
 function plansOf(request: GenerationRequest): OutputPlan[] {
   const context = { tokenizer, seed: 0, lengthModel: () => 12 };
-  return Array.from({ length: request.choices }, (_, index) =>
-    planSequence(request, { index }, context),
-  );
+  const sequences = request.prompts.length * request.choices;
+  return Array.from({ length: sequences }, (_, index) => planSequence(request, { index }, context));
 }
 
 function streamOf(answer: StreamedAnswer, plans: readonly OutputPlan[], one: Case): string {
@@ -124,12 +167,14 @@ function streamOf(answer: StreamedAnswer, plans: readonly OutputPlan[], one: Cas
     for (let at = 0; at < plan.count - 1; at++) bytes += sequence.tokens(at, 1);
     if (one.failure === undefined) bytes += sequence.finish(plan.endReason, plan.count - 1, 1);
   });
-  return bytes + (one.failure ? answer.fail(one.failure) : answer.close({ cachedTokens: 0 }));
+  return (
+    bytes + (one.failure ? answer.fail(one.failure) : answer.close(one.facts ?? NOTHING_CACHED))
+  );
 }
 
 describe.each(['openai', 'vllm'] as const)('%s', (dialect) => {
   describe.each(['chat', 'completions'] as const)('%s', (endpoint) => {
-    const options = { dialect, tokenizer };
+    const optionsOf = (one: Case): AnswerOptions => ({ dialect, tokenizer, ...one.options });
     const head: AnswerHead = {
       id: endpoint === 'chat' ? 'chatcmpl-golden' : 'cmpl-golden',
       created: 1_787_000_000,
@@ -137,23 +182,25 @@ describe.each(['openai', 'vllm'] as const)('%s', (dialect) => {
       systemFingerprint: dialect === 'vllm' ? 'vllm-0.27.0-3f2a9c1b' : 'fp_3f2a9c1b04',
     };
 
-    const cases = [...CASES, ...(endpoint === 'chat' ? CHAT_CASES : COMPLETIONS_CASES)];
+    const own = endpoint === 'chat' ? CHAT_CASES : COMPLETIONS_CASES;
+    const cases = [...CASES, ...own].filter((one) => one.dialects?.includes(dialect) ?? true);
 
-    it.each(cases.filter(({ fields }) => fields['stream'] !== false))('$name, streamed', (one) => {
+    it.each(cases.filter(({ isWholeOnly }) => isWholeOnly !== true))('$name, streamed', (one) => {
       const request = requestOf(dialect, endpoint, one);
       const plans = plansOf(request);
-      const answer = new StreamedAnswer(request, head, plans, options);
+      const answer = new StreamedAnswer(request, head, plans, optionsOf(one));
       expectGolden(`${dialect}-${endpoint}-${one.name}.sse.txt`, streamOf(answer, plans, one));
     });
 
     it.each(cases)('$name, whole', (one) => {
       const request = requestOf(dialect, endpoint, one);
+      const options = optionsOf(one);
       const results = plansOf(request).map((plan) => {
         return { plan, reason: plan.endReason, count: plan.count };
       });
       const body = one.failure
         ? renderError(one.failure, dialect).body
-        : renderFinal({ request, head, options }, results, { cachedTokens: 0 });
+        : renderFinal({ request, head, options }, results, one.facts ?? NOTHING_CACHED);
       expectGolden(`${dialect}-${endpoint}-${one.name}.body.txt`, `${body}\n`);
     });
   });
