@@ -7,7 +7,13 @@ export type Operation =
       readonly forgetsHost: boolean;
     }
   /** Engines begin no step until they are told to resume; `isSleep` is what API processes say about it. */
-  | { readonly kind: 'pause'; readonly replyTo: string; readonly isSleep: boolean }
+  | {
+      readonly kind: 'pause';
+      readonly replyTo: string;
+      readonly isSleep: boolean;
+      /** Of the sleep: with 2 the weights are forgotten too, which takes no time here. Unset: 1. */
+      readonly level?: 1 | 2;
+    }
   | { readonly kind: 'resume'; readonly replyTo: string }
   /** API processes end these requests, or all, with what they have got so far. */
   | {

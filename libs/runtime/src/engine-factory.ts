@@ -11,6 +11,7 @@ import {
   kvCapacityBlocks,
   type Link,
   linkFromTiming,
+  type RangeGuard,
 } from '@baton/hardware';
 import { type BatonConfig, configForStage } from './config/config';
 import { UsageError } from './config/usage-error';
@@ -26,7 +27,11 @@ export interface EngineSetup {
   readonly tensorParallelSize: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
+  /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
+  readonly kvRegionsPerBlock: number;
   readonly link: Link;
+  /** What counts the steps of this engine that lie outside of the range of its step times, if they have one. */
+  readonly guard?: RangeGuard;
 }
 
 /**
@@ -51,8 +56,14 @@ function resolve(config: BatonConfig): EngineSetup {
     servedModelName: config.servedModelName ?? config.model,
     tensorParallelSize: placement.tp,
     kvBytesPerToken: bytesPerToken,
+    kvRegionsPerBlock: regionsPerBlock(placement),
     link: linkOf(config, bytesPerToken),
   };
+}
+
+/** As vLLM's NIXL connector registers them: latent attention keeps one vector for both. */
+function regionsPerBlock({ model }: EnginePlacement): number {
+  return model.layers * (model.attention.kind === 'latent' ? 1 : 2);
 }
 
 function placementOf(config: BatonConfig): EnginePlacement {

@@ -23,6 +23,14 @@ export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeMode
   });
 }
 
+/** The setup for one engine of several, so that its steps outside of the range are counted for it alone. */
+export function withOwnGuard(setup: EngineSetup): EngineSetup {
+  const { stepTime } = setup.options;
+  if (!(stepTime instanceof RangeGuard)) return setup;
+  const guard = stepTime.another();
+  return { ...setup, guard, options: { ...setup.options, stepTime: guard } };
+}
+
 /** A lone prompt, or all that fits: the largest batches of an engine. */
 export interface LargestBatches {
   /** Longest prompt that is computed here, in tokens; unset: the longest that the engine takes. */

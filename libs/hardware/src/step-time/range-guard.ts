@@ -29,6 +29,11 @@ export class RangeGuard implements StepTimeModel {
     if (jitter) this.tokenJitterUs = jitter;
   }
 
+  /** Another guard of the same model, with a count of its own. */
+  another(): RangeGuard {
+    return new RangeGuard(this.model, this.options);
+  }
+
   /** Whether a step outside of the range throws. */
   get isRefusing(): boolean {
     return this.options.refuse;

@@ -31,6 +31,10 @@ export class EngineStats {
     this.distributions[key].observe(value);
   }
 
+  count(key: CounterKey): number {
+    return this.counts[key];
+  }
+
   counters(): Record<string, number> {
     return { ...this.counts };
   }

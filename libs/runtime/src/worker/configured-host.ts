@@ -1,5 +1,5 @@
 import type { Stage } from '@baton/contract';
-import { Engine } from '@baton/engine';
+import { Engine, type EngineOptions } from '@baton/engine';
 import { secondsToUs } from '@baton/kernel';
 import type { BatonConfig } from '../config/config';
 import type { EngineSetup } from '../engine-factory';
@@ -8,6 +8,16 @@ import type { HostOptions } from './host-options';
 
 /** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
 const UNLIMITED = 1e18;
+
+function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions, 'hostTier'> {
+  if (hostTier === undefined) return {};
+  const { bytesPerBlock, bytesPerSecond } = hostTier;
+  return { hostTier: { bytesPerToken: bytesPerBlock / blockSize, bytesPerSecond } };
+}
+
+function rangeFacts({ guard }: EngineSetup): Pick<HostOptions, 'stepsOutsideRange'> {
+  return guard === undefined ? {} : { stepsOutsideRange: () => guard.stepsOutsideRange };
+}
 
 /** What a host of this role is to know, by the configuration. */
 export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup): HostOptions {
@@ -27,6 +37,10 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup
         baseLatencyUs: link.baseLatencyUs,
       },
     },
+    maxModelLen: options.maxModelLen,
+    kvRegionsPerBlock: setup.kvRegionsPerBlock,
+    ...hostTierFacts(options),
+    ...rangeFacts(setup),
     buildEngine: () => new Engine(options),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     kvLoadFailurePolicy: config.kvLoadFailurePolicy,

@@ -6,7 +6,7 @@ import {
   TargetCoordinator,
   type TargetFact,
 } from '@baton/handoff';
-import { type Micros, secondsToUs, unreachable, usToSeconds } from '@baton/kernel';
+import { type Micros, secondsToUs, unreachable } from '@baton/kernel';
 import type { LettingGo } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
@@ -46,6 +46,17 @@ export class DecodeSide {
   /** Runs that wait for room, beyond which no more jobs should be taken. */
   get waitingForRoom(): number {
     return this.unreserved.size;
+  }
+
+  handoffs(): Record<'waiting_for_blocks' | 'waiting_for_answer' | 'transferring', number> {
+    const fetches = this.coordinator.view();
+    const countOf = (state: (typeof fetches)[number]['state']): number =>
+      fetches.filter((fetch) => fetch.state === state).length;
+    return {
+      waiting_for_blocks: countOf('accepted'),
+      waiting_for_answer: countOf('reading'),
+      transferring: countOf('transferring'),
+    };
   }
 
   /** Engines from which something is being fetched. */
@@ -190,6 +201,8 @@ export class DecodeSide {
         return this.sendRead(action);
       case 'send-read-end': {
         const { kind: _kind, to, ...end } = action;
+        const { transport, stats } = this.context;
+        if (!transport.isConnected) stats.add('nixl_num_failed_notifications');
         return this.mailbox.send(to, { kind: 'read-end', from, ...end });
       }
       case 'send-heartbeats':
@@ -243,9 +256,9 @@ export class DecodeSide {
     let readyUs = run.fetching.reservedUs;
     if (action.transferredBytes > 0) {
       readyUs = run.fetching.transferStartedUs + this.transfers.lastSpanUs;
-      stats.observe('nixl_xfer_time_seconds', usToSeconds(this.transfers.lastSpanUs));
-      stats.observe('nixl_bytes_transferred', action.transferredBytes);
+      this.transfers.count(action.transferredBytes);
     }
+    stats.add('kv_fetched');
     run.transferredTokens = action.transferredTokens;
     stats.add('external_prefix_cache_hits', action.transferredTokens);
     loop.enter(readyUs, () => {
@@ -257,6 +270,7 @@ export class DecodeSide {
     const run = this.currentRun(action);
     if (run === undefined) return;
     this.unreserved.delete(run);
+    this.context.stats.add(`kv_fetch_${action.why}`);
     if (isRefusal(action.why)) {
       this.failed.onRefused(run);
       return;

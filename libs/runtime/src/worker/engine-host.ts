@@ -65,7 +65,7 @@ export class EngineHost implements HostContext {
   /** Another one for each start: whoever asks for an engine of before finds nobody. */
   readonly engineId = randomUUID();
   readonly runs = new RunTable();
-  readonly stats = new EngineStats();
+  readonly stats: EngineStats;
   readonly transport: Transport;
   readonly routing: JobRouting;
   readonly clock: LiveClock;
@@ -104,6 +104,7 @@ export class EngineHost implements HostContext {
     this.clock = clock;
     this.log = log.child({ engine: this.engineId.slice(0, 8) });
     this.engine = options.buildEngine();
+    this.stats = new EngineStats(options.maxModelLen);
     this.faults = new FaultPlan(options.faults);
     const { engineId } = this;
     this.frames = new Frames({
@@ -128,6 +129,8 @@ export class EngineHost implements HostContext {
     this.beacon = new PresenceBeacon(this, {
       lag: this.lag,
       formerCounters: () => this.formerCounters,
+      handoffs: () => ({ ...this.prefill.handoffs(), ...this.decode.handoffs() }),
+      sleepLevel: () => this.operations.sleepLevel,
     });
     this.drain = new Drain(this, { endings, prefill });
     this.load = new LoadBeacon(this, { intake: this.intake, presence: this.beacon });

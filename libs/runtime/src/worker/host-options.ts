@@ -22,6 +22,12 @@ export interface LinkFacts {
   readonly baseLatencyUs: Micros;
 }
 
+/** Host memory behind the KV cache: what one rank loads of a token, and how fast. */
+export interface HostTierFacts {
+  readonly bytesPerToken: number;
+  readonly bytesPerSecond: number;
+}
+
 /** Which of the schedulers of one engine a host is. */
 export interface RankOptions {
   /** 0 .. size - 1. */
@@ -36,6 +42,14 @@ export interface HostOptions {
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
   readonly facts: EngineFacts;
+  /** Where vLLM's buckets of tokens end. Unset: nowhere. */
+  readonly maxModelLen?: number;
+  /** Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1. */
+  readonly kvRegionsPerBlock?: number;
+  /** Unset: nothing lies behind the KV cache. */
+  readonly hostTier?: HostTierFacts;
+  /** Steps so far outside of the range of the step times. Unset: they have none. */
+  readonly stepsOutsideRange?: () => number;
   /** Called at the start, and again after an engine has thrown. */
   readonly buildEngine: () => EnginePort;
   readonly kvLeaseUs: Micros;

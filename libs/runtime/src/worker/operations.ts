@@ -5,6 +5,8 @@ import type { HostContext } from './host-context';
 /** Does what an operator asks of all engines, and says so. */
 export class Operations {
   private unsubscribe: Unsubscribe | undefined;
+  /** vLLM's level of sleep, 0 = awake. */
+  sleepLevel: 0 | 1 | 2 = 0;
 
   constructor(private readonly context: HostContext) {}
 
@@ -27,10 +29,12 @@ export class Operations {
         return;
       case 'pause':
         loop.pause();
+        this.sleepLevel = operation.isSleep ? (operation.level ?? 1) : 0;
         this.reply(operation, true);
         return;
       case 'resume':
         loop.resume();
+        this.sleepLevel = 0;
         this.reply(operation, true);
         return;
       case 'abort-requests':

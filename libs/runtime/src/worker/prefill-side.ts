@@ -75,6 +75,12 @@ export class PrefillSide {
       .map(({ run }) => ({ requestId: run.job.requestId, epoch: run.epoch }));
   }
 
+  /** Holdings without a reader, and with one. */
+  handoffs(): { readonly held: number; readonly being_read: number } {
+    const read = this.coordinator.view().filter(({ reads }) => reads.length > 0).length;
+    return { held: this.held.size - read, being_read: read };
+  }
+
   /** The prompt of this run is computed, and the engine holds its blocks. */
   onHeld(run: Run, heldUs: Micros): void {
     const { engine, runs } = this.context;
@@ -127,6 +133,7 @@ export class PrefillSide {
   }
 
   onHeartbeat({ from, requestIds }: Message<'heartbeat'>): void {
+    this.context.stats.add('kv_lease_renewals', requestIds.length);
     this.tell({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.nowUs() });
   }
 
@@ -196,6 +203,7 @@ export class PrefillSide {
   private offer({ requestId, epoch, generation }: Action<'hand-over'>): void {
     const held = this.held.get(keyOf(requestId, epoch));
     if (held === undefined) return;
+    this.context.stats.add('kv_holdings');
     held.generation = generation;
     held.run.state = 'moving-on';
     const moving = held.run.job.flow === 'hold' ? this.answerRouter : this.handOver;
@@ -242,6 +250,7 @@ export class PrefillSide {
       return;
     }
     run.emitted = 1;
+    this.context.stats.add('generation_tokens');
     this.sayEnd(run, payload);
     this.endings.handOn(run);
   }
@@ -286,6 +295,7 @@ export class PrefillSide {
 
   private answer(action: Action<'answer-read'>): void {
     const { to, readerRequestId, attempt, outcome, heldTokens, activeReads } = action;
+    if (outcome === 'expired') this.context.stats.add('kv_reads_refused');
     this.mailbox.send(to, {
       kind: 'read-answer',
       from: this.context.engineId,
@@ -334,7 +344,9 @@ export class PrefillSide {
   }
 
   private count(reason: ReleaseReason): void {
-    if (reason === 'expired') this.context.stats.add('nixl_num_kv_expired_reqs');
+    const { stats } = this.context;
+    stats.add(reason === 'read-done' ? 'kv_released_read_done' : `kv_released_${reason}`);
+    if (reason === 'expired') stats.add('nixl_num_kv_expired_reqs');
   }
 }
 

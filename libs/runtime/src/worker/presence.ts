@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
-import type { EngineGauges, EnginePresence } from '@baton/contract';
+import type { EngineGauges, EnginePresence, HandoffState } from '@baton/contract';
 import type { EngineCounters } from '@baton/engine';
 import type { Alarm } from '../clock/wall-clock';
-import { acceptedAt } from '../metrics/families';
+import { acceptedAt, type OptionalKey } from '../metrics/families';
+import { ConservationAudit } from './conservation-audit';
 import type { HostContext } from './host-context';
 import type { LagWindow } from './lag-window';
 
@@ -15,6 +16,8 @@ export interface PresenceOptions {
   readonly lag: LagWindow;
   /** Counters of engines that have been replaced. */
   readonly formerCounters: () => EngineCounters;
+  readonly handoffs: () => Readonly<Record<HandoffState, number>>;
+  readonly sleepLevel: () => 0 | 1 | 2;
 }
 
 /** Tells the cluster that this engine lives, what it does, and all its numbers. */
@@ -26,11 +29,14 @@ export class PresenceBeacon {
   private looks = 0;
   private announced = '';
   state: EnginePresence['state'] = 'starting';
+  private readonly audit: ConservationAudit;
 
   constructor(
     private readonly context: HostContext,
     private readonly options: PresenceOptions,
-  ) {}
+  ) {
+    this.audit = new ConservationAudit(context);
+  }
 
   /** Resolves when the cluster knows this engine for the first time. */
   async start(): Promise<void> {
@@ -118,6 +124,9 @@ export class PresenceBeacon {
       heldBlocks: now.heldBlocks,
       numBlocks: options.facts.numBlocks,
       clockLagMs: this.options.lag.p99Us() / 1_000,
+      handoffs: this.options.handoffs(),
+      sleepLevel: this.options.sleepLevel(),
+      lostBlocks: this.audit.lostBlocks(),
     };
   }
 
@@ -131,7 +140,7 @@ export class PresenceBeacon {
     return {
       steps: sum('steps'),
       num_preemptions: sum('preemptions'),
-      generation_tokens: sum('generatedTokens'),
+      generation_tokens: this.context.stats.count('generation_tokens') + sum('generatedTokens'),
       prefix_cache_queries: sum('prefixQueriesTokens'),
       prefix_cache_hits: sum('prefixHitsTokens'),
       prompt_tokens: computed + cached + transferred,
@@ -140,6 +149,23 @@ export class PresenceBeacon {
       prompt_tokens_external_kv_transfer: transferred,
       prompt_tokens_cached: cached + transferred,
       ...this.speculationCounters(sum),
+      ...this.optionalCounters(sum('promptTokensLoadedFromHost')),
+    };
+  }
+
+  /** Of what not every engine has. */
+  private optionalCounters(tokensFromHost: number): Partial<Record<OptionalKey, number>> {
+    const { hostTier, stepsOutsideRange } = this.context.options;
+    const restarts = Number(process.env['BATON_RESTARTS'] ?? 0);
+    const bytes = tokensFromHost * (hostTier?.bytesPerToken ?? 0);
+    return {
+      process_restarts: restarts,
+      ...(stepsOutsideRange && { steps_outside_range: stepsOutsideRange() }),
+      ...(hostTier && {
+        prompt_tokens_from_host: tokensFromHost,
+        kv_offload_load_bytes: bytes,
+        kv_offload_load_seconds: bytes / hostTier.bytesPerSecond,
+      }),
     };
   }
 

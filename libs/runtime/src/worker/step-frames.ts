@@ -19,6 +19,8 @@ export interface StepSides {
  */
 export class StepFrames {
   private readonly entry = emptyFrameEntry();
+  /** Of the step that is published: what it generated, and the prompts that it completed. */
+  private stepTokens = 0;
 
   constructor(
     private readonly context: HostContext,
@@ -36,6 +38,8 @@ export class StepFrames {
     if (facts.emitted.length + facts.rejected.length === 0) this.context.frames.defer(endUs);
     else this.context.frames.flushStep(endUs);
     for (const handle of facts.held) this.held(handle, facts.endUs);
+    if (this.stepTokens > 0) this.context.stats.observe('iteration_tokens_total', this.stepTokens);
+    this.stepTokens = 0;
   }
 
   private scheduled(handle: SequenceHandle, stepUs: Micros): void {
@@ -70,6 +74,7 @@ export class StepFrames {
     run.emitted = engine.tokenIndex(handle) + 1;
     const first = run.emitted - count;
     if (first === 0) run.firstTokenUs = endUs;
+    this.stepTokens += first === 0 ? count + run.job.promptTokens : count;
     if (run.isEnding) return;
     const { entry } = this;
     this.address(run);
@@ -119,8 +124,13 @@ export class StepFrames {
 
   private held(handle: SequenceHandle, endUs: Micros): void {
     const run = this.context.runs.at(handle);
-    if (run === undefined) this.context.engine.releaseHeld(handle);
-    else this.sides.prefill.onHeld(run, endUs);
+    if (run === undefined) {
+      this.context.engine.releaseHeld(handle);
+      return;
+    }
+    // The token of a prefill leg counts where somebody gets it: an outside router.
+    this.stepTokens += run.job.promptTokens + (run.job.flow === 'hold' ? 1 : 0);
+    this.sides.prefill.onHeld(run, endUs);
   }
 
   /** What the engine meant the pace of this request to be, beside which a client's measurement can be laid. */

@@ -1,5 +1,5 @@
 import { TransferSet } from '@baton/handoff';
-import type { Micros } from '@baton/kernel';
+import { type Micros, usToSeconds } from '@baton/kernel';
 import type { HostContext } from './host-context';
 import type { Run } from './run';
 import { WakeUp } from './wake-up';
@@ -34,7 +34,6 @@ export class Transfers {
   start(run: Run, order: TransferOrder, startUs: Micros): void {
     const id = idOf(run.job.requestId, run.epoch);
     const { link } = this.context.options.facts;
-    this.context.stats.observe('nixl_post_time_seconds', link.baseLatencyUs / 1e6);
     this.underWay.set(id, { run, startedUs: startUs });
     this.set.start({
       id,
@@ -60,6 +59,20 @@ export class Transfers {
   setShare(sourceId: string, activeReads: number): void {
     this.set.setSourceShare(sourceId, activeReads, this.context.clock.nowUs());
     this.arm();
+  }
+
+  /** The transfer completed last, of so many bytes to each rank: vLLM counts one transfer for each of the tensor-parallel ranks. */
+  count(bytes: number): void {
+    const { stats, options } = this.context;
+    const { link, tensorParallelSize, kvBytesPerToken, blockSize } = options.facts;
+    const blocks = Math.ceil(bytes / (kvBytesPerToken * blockSize));
+    const descriptors = blocks * (options.kvRegionsPerBlock ?? 1);
+    for (let rank = 0; rank < tensorParallelSize; rank += 1) {
+      stats.observe('nixl_xfer_time_seconds', usToSeconds(this.lastSpanUs));
+      stats.observe('nixl_post_time_seconds', usToSeconds(link.baseLatencyUs));
+      stats.observe('nixl_bytes_transferred', bytes);
+      stats.observe('nixl_num_descriptors', descriptors);
+    }
   }
 
   stop(): void {

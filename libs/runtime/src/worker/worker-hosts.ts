@@ -5,7 +5,7 @@ import { LiveClock } from '../clock/live-clock';
 import { SystemWallClock, type WallClock } from '../clock/wall-clock';
 import type { BatonConfig } from '../config/config';
 import { engineSetup, type EngineSetup } from '../engine-factory';
-import { checkExtrapolation } from '../extrapolation';
+import { checkExtrapolation, withOwnGuard } from '../extrapolation';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
 import { buildRouting } from '../placement/policy-routing';
@@ -132,8 +132,9 @@ export class WorkerHosts {
     return engine;
   }
 
-  private optionsFor(role: Stage, setup: EngineSetup): HostOptions {
+  private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
     const { config } = this.options;
+    const setup = withOwnGuard(shared);
     if (this.stepLog === undefined) return hostOptions(config, role, setup);
     const { setup: watched, onStep } = this.stepLog.watch(setup, role);
     return { ...hostOptions(config, role, watched), onStep };
