@@ -13,6 +13,8 @@ import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { EnginesController } from './admin/engines.controller';
+import { AdapterRegistry } from './adapters/adapter-registry';
+import { AdaptersController } from './adapters/adapters.controller';
 import { AdmissionGate } from './admission/admission-gate';
 import { SloGate } from './admission/slo-gate';
 import { ApiLifecycle } from './api-lifecycle';
@@ -69,6 +71,7 @@ export interface ApiDependencies {
 }
 
 const PROVIDERS = [
+  AdapterRegistry,
   AdmissionGate,
   Aborter,
   ApiLifecycle,
@@ -124,6 +127,7 @@ export class ApiModule {
         ...CONTROLLERS,
         ...(config.enableAdmin ? [EnginesController] : []),
         ...(config.enableDevMode ? [DevController] : []),
+        ...(config.allowRuntimeLoraUpdating ? [AdaptersController] : []),
       ],
       providers: [
         ...PROVIDERS,

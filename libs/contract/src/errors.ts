@@ -63,6 +63,21 @@ export const ERRORS = {
     'model_not_found',
     'The model does not exist.',
   ),
+  /** A LoRA adapter that cannot be loaded or unloaded as asked. */
+  invalid_adapter: entry(
+    400,
+    'InvalidUserInput',
+    'invalid_request_error',
+    null,
+    'The LoRA adapter cannot be changed as asked.',
+  ),
+  adapter_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    'adapter_not_found',
+    'The LoRA adapter does not exist.',
+  ),
   engine_not_found: entry(
     404,
     'NotFoundError',

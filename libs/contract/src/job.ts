@@ -39,6 +39,8 @@ export interface EngineJob {
   readonly maxTokens: number;
   /** vLLM's priority: lower runs first. */
   readonly priority: number;
+  /** Name of the LoRA adapter that is to answer. Absent: the base model. */
+  readonly adapter?: string;
   /** Share of the prompt, 0..1, that the prefix cache must hold where it would be computed to generate from. Absent: the engine's own. */
   readonly cacheHitThreshold?: number;
   /**

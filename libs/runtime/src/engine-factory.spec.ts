@@ -33,3 +33,26 @@ describe('the KV options of an engine', () => {
     expect(() => optionsOf(tooSmall)).toThrow(/kv_offloading_size \(0.001 GiB\) must hold/);
   });
 });
+
+describe('LoRA adapters of a configuration', () => {
+  const optionsWith = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'prefill').options;
+
+  it('limit the batch where there are any, or may be', () => {
+    expect(optionsWith({ maxLoras: 3 }).maxAdapters).toBeUndefined();
+    expect(optionsWith({ maxLoras: 3, enableLora: true }).maxAdapters).toBe(3);
+    expect(optionsWith({ allowRuntimeLoraUpdating: true }).maxAdapters).toBe(1);
+    expect(optionsWith({ loraModules: ['a=b'] }).maxAdapters).toBe(1);
+  });
+
+  it.each([
+    [['sql'], 'neither name=path'],
+    [['=x'], 'neither name=path'],
+    [['{"name": 3, "path": "x"}'], 'neither name=path'],
+    [['{broken'], 'neither name=path'],
+    [['a=x', 'a=y'], 'two models are called `a`'],
+    [['llama-3.1-8b=x'], 'two models are called'],
+  ])('refuse %j', (loraModules, message) => {
+    expect(() => optionsWith({ loraModules })).toThrow(message);
+  });
+});

@@ -16,6 +16,7 @@ import {
 import { type BatonConfig, configForStage } from './config/config';
 import { UsageError } from './config/usage-error';
 import { guarded } from './extrapolation';
+import { loraModulesOf } from './lora-modules';
 import { kvTimingFromFile } from './step-time-file';
 import { stepTimeSpec } from './step-time-spec';
 
@@ -106,11 +107,19 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     ...speculationOptions(config),
+    ...adapterOptions(config),
     stepTime: guarded(buildStepTimeModel(stepTimeSpec(config), placement), config),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
   };
+}
+
+/** Without adapters an engine need not look for them. */
+function adapterOptions(config: BatonConfig): Pick<EngineOptions, 'maxAdapters'> {
+  const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
+  const isOn = enableLora || mayLoad || loraModulesOf(config).length > 0;
+  return isOn ? { maxAdapters: maxLoras } : {};
 }
 
 function hostTierOptions(

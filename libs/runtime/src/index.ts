@@ -28,6 +28,7 @@ export * from './metrics/engine-stats';
 export * from './metrics/families';
 export * from './engine-factory';
 export * from './extrapolation';
+export * from './lora-modules';
 export * from './health/worker-probe';
 export * from './health/worker.module';
 export * from './step-time-spec';

@@ -112,6 +112,8 @@ export const channels = {
   timelines: (apiId: string): string => `timelines:${apiId}`,
   /** All API processes listen: JSON `{ id, replyTo }`, who knows the timeline of a request. */
   timelineQuestions: 'timeline-questions',
+  /** All API processes listen: the list of LoRA adapters has changed. */
+  adapters: 'adapters',
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',
 } as const;

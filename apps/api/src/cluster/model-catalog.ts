@@ -9,6 +9,7 @@ import {
 import { type BatonConfig, VERSION } from '@baton/runtime';
 import { defaultTokenizer } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
+import { AdapterRegistry } from '../adapters/adapter-registry';
 import { KvCapacity } from '../generation/kv-capacity';
 import { lengthModelOf } from '../generation/length-model';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
@@ -29,6 +30,7 @@ export class ModelCatalog {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly capacity: KvCapacity,
+    private readonly adapters: AdapterRegistry,
   ) {
     const tokenizer = defaultTokenizer();
     const { dialect } = config;
@@ -55,10 +57,22 @@ export class ModelCatalog {
     };
   }
 
-  /** With the KV capacity that the engines have announced by now. */
+  /** With the adapters that are loaded, and the KV capacity that the engines have announced by now. */
   get limits(): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
-    return kvCapacityTokens === undefined ? this.fixed : { ...this.fixed, kvCapacityTokens };
+    const adapters = this.adapters.all();
+    return {
+      ...this.fixed,
+      ...(adapters.length === 0
+        ? {}
+        : { models: [this.name, ...adapters.map(({ name }) => name)] }),
+      ...(kvCapacityTokens === undefined ? {} : { kvCapacityTokens }),
+    };
+  }
+
+  /** The LoRA adapter that is asked for under this name; undefined: the base model. */
+  adapterOf(model: string): string | undefined {
+    return model === this.name ? undefined : this.adapters.find(model)?.name;
   }
 
   cards(): ModelCard[] {
@@ -69,6 +83,13 @@ export class ModelCatalog {
         created: this.identity.startedAt,
         maxModelLen: this.maxModelLen,
       },
+      ...this.adapters.all().map(({ name, path }) => ({
+        id: name,
+        root: path,
+        parent: this.name,
+        created: this.identity.startedAt,
+        maxModelLen: null,
+      })),
     ];
   }
 

@@ -182,6 +182,7 @@ export class GenerationService {
       arrivalUs: call.arrivalUs,
       apiId: this.identity.apiId,
       config: this.config,
+      adapter: this.catalog.adapterOf(request.model),
     });
     const jobs = exchange.openSequences(routes.length, (index, streamId) => {
       const plan = plans[index] as OutputPlan;

@@ -18,6 +18,8 @@ export interface JobContext {
   readonly arrivalUs: number;
   readonly apiId: string;
   readonly config: BatonConfig;
+  /** Of the LoRA adapter that the request names; undefined: the base model. */
+  readonly adapter: string | undefined;
 }
 
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
@@ -34,7 +36,7 @@ export class JobFactory {
   }
 
   job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
-    const { request, arrivalUs, apiId } = this.context;
+    const { request, arrivalUs, apiId, adapter } = this.context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
     const promptIds = prompt?.ids ?? new Int32Array(0);
     return {
@@ -53,6 +55,7 @@ export class JobFactory {
       ...(request.cacheHitThreshold === undefined
         ? {}
         : { cacheHitThreshold: request.cacheHitThreshold }),
+      ...(adapter === undefined ? {} : { adapter }),
       flow: route.flow,
       ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),

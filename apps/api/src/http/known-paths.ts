@@ -1,10 +1,12 @@
 import type { BatonConfig } from '@baton/runtime';
 
+type Switch = 'enableAdmin' | 'enableDevMode' | 'allowRuntimeLoraUpdating';
+
 interface KnownPath {
   readonly path: RegExp;
   readonly methods: readonly string[];
   /** Without this option nothing is served there. */
-  readonly needs?: 'enableAdmin' | 'enableDevMode';
+  readonly needs?: Switch;
 }
 
 const DEV_QUERIES = /^\/(server_info|is_sleeping|is_paused)$/;
@@ -29,6 +31,11 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   { path: /^\/v1\/models(\/.+)?$/, methods: ['GET'] },
   { path: /^\/(health|health\/live|health\/ready|version|metrics|load)$/, methods: ['GET'] },
   { path: /^\/ping$/, methods: ['GET', 'POST'] },
+  {
+    path: /^\/v1\/(un)?load_lora_adapter$/,
+    methods: ['POST'],
+    needs: 'allowRuntimeLoraUpdating',
+  },
   { path: DEV_QUERIES, methods: ['GET'], needs: 'enableDevMode' },
   { path: DEV_ACTIONS, methods: ['POST'], needs: 'enableDevMode' },
   { path: /^\/admin\/engines$/, methods: ['GET', 'POST'], needs: 'enableAdmin' },
@@ -39,7 +46,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
 /** The methods that `url` takes; undefined when nothing is served there. */
 export function methodsOf(
   url: string,
-  config: Pick<BatonConfig, 'enableAdmin' | 'enableDevMode'>,
+  config: Pick<BatonConfig, Switch>,
 ): readonly string[] | undefined {
   const path = url.split('?', 1)[0] ?? url;
   const isServed = ({ needs }: KnownPath): boolean => needs === undefined || config[needs];

@@ -7,7 +7,10 @@ export interface ModelCard {
   readonly created: number;
   /** What clients load a tokenizer by; the model's path or repository. */
   readonly root: string;
-  readonly maxModelLen: number;
+  /** Of a LoRA adapter: its base model. */
+  readonly parent?: string;
+  /** Null for a LoRA adapter, as in vLLM: its base model says it. */
+  readonly maxModelLen: number | null;
 }
 
 /** Body of GET /v1/models, the same in both dialects: OpenAI's clients ignore what vLLM adds, benchmark clients need it. */
@@ -25,14 +28,14 @@ export function versionBody(version: string): string {
   return asciiJson({ version });
 }
 
-function cardOf({ id, created, root, maxModelLen }: ModelCard): object {
+function cardOf({ id, created, root, parent, maxModelLen }: ModelCard): object {
   return {
     id,
     object: 'model',
     created,
     owned_by: 'vllm',
     root,
-    parent: null,
+    parent: parent ?? null,
     max_model_len: maxModelLen,
     permission: [
       {

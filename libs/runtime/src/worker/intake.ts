@@ -5,7 +5,7 @@ import {
   parseRemoteRequestId,
 } from '@baton/contract';
 import type { SequenceSpec } from '@baton/engine';
-import { unreachable, usToSeconds } from '@baton/kernel';
+import { hashString, unreachable, usToSeconds } from '@baton/kernel';
 import { Room } from '@baton/placement';
 import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transport';
 import { engineQueue, routedTo, sharedQueue } from '../placement/job-routing';
@@ -277,6 +277,7 @@ export class Intake {
       priority: job.priority,
       arrivalUs: this.context.clock.toSimUs(job.arrivalUs),
       mode,
+      ...(job.adapter === undefined ? {} : { adapter: adapterNumber(job.adapter) }),
       ...(job.cacheHitThreshold === undefined ? {} : { cacheHitThreshold: job.cacheHitThreshold }),
     });
     if (admission.kind === 'accepted') {
@@ -294,6 +295,11 @@ export class Intake {
     if (run?.taken !== taken || run.state === 'moving-on') return;
     this.sides.endings.supersede(run);
   }
+}
+
+/** The engine knows adapters by number, and none as 0. */
+function adapterNumber(name: string): number {
+  return hashString(name) || 1;
 }
 
 function newFetching(source: Fetching['source'], claim?: number): Fetching {

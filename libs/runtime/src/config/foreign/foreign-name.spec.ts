@@ -45,6 +45,7 @@ kv-cache-transfer-time-per-token: 3us
 kv-cache-transfer-time-std-dev: 200us
 time-factor-under-load: 2.0
 max-loras: 2
+max-cpu-loras: 4
 `;
 
 describe("xPyD-sim's configuration file", () => {
@@ -137,10 +138,11 @@ describe("llm-d-inference-sim's configuration file", () => {
       prefillTimeStdDev: 5,
       kvCacheTransferTimePerToken: 0.003,
       timeFactorUnderLoad: 2,
+      maxLoras: 2,
     });
     expect(notes.map((note) => note.split(' ')[0])).toEqual([
       'kv_cache_transfer_time_std_dev',
-      'max_loras',
+      'max_cpu_loras',
     ]);
   });
 

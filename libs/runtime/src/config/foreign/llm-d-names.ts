@@ -23,9 +23,9 @@ const TRANSFER_JITTER: ForeignMeaning = {
   why: 'transfers of KV take the time they are given, without jitter',
 };
 const KV_EVENTS: ForeignMeaning = { kind: 'left-out', why: 'no KV events are published' };
-const LORA: ForeignMeaning = {
+const CPU_LORAS: ForeignMeaning = {
   kind: 'left-out',
-  why: 'there are no LoRA adapters; requests for one are answered with 404',
+  why: 'adapters take no memory here, on GPU or CPU',
 };
 
 /** Left empty it means llm-d's rule of precedence, which holds here without it. */
@@ -67,9 +67,7 @@ export const LLM_D_NAMES: ForeignNames = {
   served_model_name: servedModelName,
   max_waiting_queue_length: same('maxWaitingRequests'),
   max_request_body_size_mb: same('maxRequestBodyMb'),
-  lora_modules: LORA,
-  max_loras: LORA,
-  max_cpu_loras: LORA,
+  max_cpu_loras: CPU_LORAS,
   ...KV_CACHE,
   ...JITTER,
   ...inSection('kvcache', KV_CACHE),

@@ -1,4 +1,4 @@
-import { choice, duration, integer, number, toggle } from '../option';
+import { choice, duration, integer, list, number, toggle } from '../option';
 
 /** Far above what drafts are right for. */
 export const DRAFT_TOKENS_MAX = 32;
@@ -66,6 +66,20 @@ export const ENGINE = {
   speculativeDraftMs: number(0, [0, 10_000], {
     help: 'Time of drafting, added to every step while num_speculative_tokens is above 0.',
     unit: 'ms, simulated',
+  }),
+  enableLora: toggle(false, {
+    help: 'Serve LoRA adapters: names of their own beside the base model, which share its engines but not its prefixes.',
+  }),
+  maxLoras: integer(1, [1, 65_536], {
+    help: 'LoRA adapters that one batch may mix; requests for one more wait.',
+    unit: 'adapters',
+  }),
+  loraModules: list([], {
+    help: 'A LoRA adapter that is served from the start, as name=path or {"name": "…", "path": "…"}; the path is shown, never opened. May be repeated, and implies enable_lora.',
+  }),
+  allowRuntimeLoraUpdating: toggle(false, {
+    help: 'Serve /v1/load_lora_adapter and /v1/unload_lora_adapter.',
+    alsoEnv: ['VLLM_ALLOW_RUNTIME_LORA_UPDATING'],
   }),
   /** Simulated seconds. */
   startupDuration: duration(0, [0, 86_400], {
