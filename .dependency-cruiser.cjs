@@ -42,6 +42,7 @@ const MAY_IMPORT = {
   transport: ['kernel', 'contract'],
   text: ['kernel', 'contract', 'workload'],
   openai: ['kernel', 'contract', 'text'],
+  loadgen: ['kernel', 'workload', 'analysis'],
   runtime: ['.*'],
   report: ['kernel', 'hardware', 'workload', 'analysis', 'cluster'],
 };

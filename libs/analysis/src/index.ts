@@ -1,3 +1,5 @@
+export { benchmarkFigures, percentileName } from './benchmark';
+export type { BenchmarkFigures, BenchmarkOptions, BenchmarkRecord } from './benchmark';
 export { comparedLatencies, compareRuns } from './comparison';
 export type {
   ComparedLatencies,

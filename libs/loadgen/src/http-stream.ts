@@ -1,0 +1,176 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, Pool } from 'undici';
+import { EventSplitter } from './event-splitter';
+import { Answer } from './protocol/answer';
+import { type Protocol, readEvent } from './protocol/protocol';
+
+const OK = 200;
+const ERROR_BODY_BYTES = 1 << 16;
+const CONNECT_MS = 30_000;
+const NO_BYTES = Buffer.alloc(0);
+
+/** Where requests go. */
+export interface Target {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: Protocol;
+}
+
+/** How an exchange over HTTP ended; what came of the answer until then stands in `answer`. */
+export type Ending =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'failed'; readonly error: string; readonly message: string }
+  | { readonly kind: 'aborted' };
+
+export interface Sending {
+  readonly id: string;
+  readonly body: string;
+  readonly keepsText: boolean;
+  /** From now on, wall ms; the request then fails with `timeout`. */
+  readonly deadlineMs: number;
+  /** Called exactly once. */
+  onEnd(answer: Answer, ending: Ending): void;
+}
+
+/** Keeps connections to one server and streams answers over them. Each request in flight has a connection of its own, which the next one takes over. */
+export class HttpStreams {
+  private readonly pool: Pool;
+
+  constructor(private readonly target: Target) {
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: CONNECT_MS } };
+    this.pool = new Pool(target.origin, { connections: null, pipelining: 1, ...timeouts });
+  }
+
+  /** Sends at once. Returns a function that gives the request up. */
+  send(sending: Sending): () => void {
+    const { path, headers, protocol } = this.target;
+    const stream = new HttpStream(protocol, sending);
+    this.pool.dispatch(
+      {
+        method: 'POST',
+        path,
+        headers: { ...headers, 'x-request-id': sending.id },
+        body: sending.body,
+      },
+      stream,
+    );
+    return () => stream.abort();
+  }
+
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+}
+
+/** One exchange: undici tells it what comes, it reads events and says how it ended. */
+class HttpStream implements Dispatcher.DispatchHandler {
+  private readonly answer: Answer;
+  private readonly events: EventSplitter;
+  private readonly event = { bytes: NO_BYTES as Buffer, from: 0, to: 0, atMs: 0 };
+  private readonly timer: NodeJS.Timeout;
+  private controller: Dispatcher.DispatchController | undefined;
+  private status = 0;
+  private errorBody = NO_BYTES as Buffer;
+  private hasEnded = false;
+
+  constructor(
+    protocol: Protocol,
+    private readonly sending: Sending,
+  ) {
+    const answer = new Answer(sending.keepsText);
+    const { event } = this;
+    this.answer = answer;
+    this.events = new EventSplitter((bytes, from, to) => {
+      event.bytes = bytes;
+      event.from = from;
+      event.to = to;
+      readEvent(protocol, answer, event);
+    });
+    const message = `no whole answer within ${sending.deadlineMs / 1_000} s`;
+    const ending = { kind: 'failed', error: 'timeout', message } as const;
+    this.timer = setTimeout(() => this.giveUp(ending), sending.deadlineMs);
+  }
+
+  abort(): void {
+    this.giveUp({ kind: 'aborted' });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.hasEnded) controller.abort(new Error('given up'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    _headers: IncomingHttpHeaders,
+  ): void {
+    this.status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.hasEnded) return;
+    if (this.status !== OK) {
+      if (this.errorBody.length < ERROR_BODY_BYTES) {
+        this.errorBody = Buffer.concat([this.errorBody, bytes]);
+      }
+      return;
+    }
+    this.event.atMs = performance.now();
+    if (this.events.push(bytes)) return;
+    const message = 'a line that does not end';
+    this.giveUp({ kind: 'failed', error: 'broken_stream', message });
+  }
+
+  onResponseEnd(): void {
+    if (this.status !== OK) {
+      this.fail(`http_${this.status}`, messageOf(this.errorBody) || `HTTP ${this.status}`);
+      return;
+    }
+    this.event.atMs = performance.now();
+    this.events.end();
+    const { error, events, isWhole } = this.answer;
+    if (error !== undefined) this.fail('in_stream_error', error);
+    else if (events === 0) this.fail('no_token', 'the answer ended without a token');
+    else if (!isWhole) this.fail('cut_short', 'the stream ended without saying that it is whole');
+    else this.end({ kind: 'whole' });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const { code } = error as NodeJS.ErrnoException;
+    const kind = this.answer.events > 0 || this.status === OK ? 'connection_lost' : 'no_connection';
+    this.fail(kind, code === undefined ? error.message : `${code}: ${error.message}`);
+  }
+
+  /** Ends the exchange from this side. */
+  private giveUp(ending: Ending): void {
+    this.end(ending);
+    this.controller?.abort(new Error('given up'));
+  }
+
+  private fail(error: string, message: string): void {
+    this.end({ kind: 'failed', error, message });
+  }
+
+  private end(ending: Ending): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    clearTimeout(this.timer);
+    this.sending.onEnd(this.answer, ending);
+  }
+}
+
+/** The sentence in an error answer: OpenAI's, FastAPI's, or the text as it is. */
+function messageOf(body: Buffer): string {
+  const text = body.toString('utf8').trim();
+  try {
+    const { error, detail, message } = JSON.parse(text) as Record<string, unknown>;
+    const inner = typeof error === 'object' && error !== null ? Object(error).message : error;
+    const found: unknown = inner ?? message ?? detail;
+    return typeof found === 'string' ? found : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,88 @@
+import { type IntervalHistogram as DelayHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { IntervalHistogram } from '@baton/analysis';
+
+/** How often the event loop's delay is sampled; it is taken off again. */
+const SAMPLING_MS = 5;
+const NS_PER_MS = 1e6;
+const US_PER_MS = 1_000;
+/** A generator that is later than this at the 99th percentile has measured itself. */
+const VOID_MS = 10;
+
+export interface Delay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** The load generator's own error. */
+export interface Lateness {
+  /** Request sent − request due, ms, without those that are due as the run begins or wait for a slot. */
+  readonly schedule_lag_ms: Delay;
+  /** How much later than asked a timer of this process fires, ms: the bound of how late an event is stamped. */
+  readonly event_loop_delay_ms: Delay;
+  /** Processor time of this process / duration. */
+  readonly cpu_share: number;
+  /** Why the figures must not be trusted; null when they may. */
+  readonly void: string | null;
+}
+
+/** Measures how far the generator is from what it should be. */
+export class LatenessMeter {
+  private readonly lag = new IntervalHistogram();
+  private readonly loop: DelayHistogram = monitorEventLoopDelay({ resolution: SAMPLING_MS });
+  private cpu = process.cpuUsage();
+  private startMs = performance.now();
+
+  start(): void {
+    this.loop.enable();
+    this.loop.reset();
+    this.cpu = process.cpuUsage();
+    this.startMs = performance.now();
+  }
+
+  sentLate(ms: number): void {
+    this.lag.add(Math.max(0, Math.round(ms * US_PER_MS)));
+  }
+
+  take(): Lateness {
+    this.loop.disable();
+    const { user, system } = process.cpuUsage(this.cpu);
+    const spentMs = Math.max(1e-3, performance.now() - this.startMs);
+    const [p50 = 0, p99 = 0, max = 0] = this.lag.count === 0 ? [] : this.lagMs();
+    const lag = { p50, p99, max };
+    const loop = {
+      p50: this.loopMs(this.loop.percentile(50)),
+      p99: this.loopMs(this.loop.percentile(99)),
+      max: this.loopMs(this.loop.max),
+    };
+    return {
+      schedule_lag_ms: lag,
+      event_loop_delay_ms: loop,
+      cpu_share: rounded((user + system) / US_PER_MS / spentMs),
+      void: verdict(lag, loop),
+    };
+  }
+
+  private lagMs(): number[] {
+    return this.lag.quantilesUs([0.5, 0.99, 1]).map((us) => rounded(us / US_PER_MS));
+  }
+
+  /** No sample, as of a run shorter than the sampling, is no delay. */
+  private loopMs(ns: number): number {
+    return this.loop.count === 0 ? 0 : rounded(Math.max(0, ns / NS_PER_MS - SAMPLING_MS));
+  }
+}
+
+function verdict(lag: Delay, loop: Delay): string | null {
+  if (lag.p99 > VOID_MS) {
+    return `requests were sent up to ${lag.p99} ms late (p99), more than ${VOID_MS} ms`;
+  }
+  if (loop.p99 > VOID_MS) {
+    return `events were stamped up to ${loop.p99} ms late (p99), more than ${VOID_MS} ms`;
+  }
+  return null;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}

@@ -1,0 +1,181 @@
+import { OUTCOMES } from '@baton/analysis';
+import { type Row, WorkloadBuilder } from '@baton/workload';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ReferenceServer } from '../../../test/support/reference-server';
+import { HttpStreams } from './http-stream';
+import { type LoadOptions, type LoadRecord, runLoad } from './load-run';
+import { ENDPOINTS, type Protocol } from './protocol/protocol';
+
+let server: ReferenceServer;
+beforeAll(async () => {
+  server = await ReferenceServer.start();
+});
+afterAll(() => server.stop());
+
+const TOKENS = 6;
+const row = (arrivalMs: number): Row => {
+  return { arrivalUs: arrivalMs * 1_000, promptTokens: 7, outputTokens: TOKENS };
+};
+
+interface Wishes extends Partial<Omit<LoadOptions, 'workload'>> {
+  readonly rows: readonly Row[];
+  readonly protocol?: Protocol;
+  readonly reference?: Readonly<Record<string, unknown>>;
+}
+
+let runs = 0;
+
+async function load({ rows, protocol = 'openai', reference = {}, ...options }: Wishes): Promise<{
+  readonly record: LoadRecord;
+  readonly idPrefix: string;
+}> {
+  const builder = new WorkloadBuilder();
+  for (const each of rows) builder.add(each);
+  const path = ENDPOINTS[protocol];
+  const headers = { 'content-type': 'application/json' };
+  const streams = new HttpStreams({ origin: server.origin, path, headers, protocol });
+  const idPrefix = `run${runs++}-`;
+  try {
+    const record = await runLoad({
+      ...{ workload: builder.build(), streams, maxConcurrency: Infinity, deadlineMs: 10_000 },
+      ...{ keepsText: () => false, keepsDetails: true, idPrefix },
+      bodyOf: () => JSON.stringify({ prompt: 'hi', max_tokens: TOKENS, stream: true, reference }),
+      ...options,
+    });
+    return { record, idPrefix };
+  } finally {
+    await streams.close();
+  }
+}
+
+function outcomes({ run }: LoadRecord): (string | undefined)[] {
+  return Array.from(run.log.outcome, (code) => OUTCOMES[code]);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
+
+describe('the load generator', () => {
+  it.each(['openai', 'openai-chat', 'responses'] as const)(
+    'measures TTFT and ITL of %s within 1 ms of what the server stamped',
+    async (protocol) => {
+      const rows = Array.from({ length: 40 }, (_none, i) => row(i * 13));
+      const reference = { ttft_ms: 23, itl_ms: 7 };
+      const { record, idPrefix } = await load({ rows, protocol, reference });
+      const { log } = record.run;
+      const stamps = await server.stamps(idPrefix);
+      const off = stamps.flatMap(({ id, receivedMs, writtenMs }) => {
+        const i = Number(id.slice(idPrefix.length));
+        const ttftMs = (log.firstTokenUs[i]! - log.arrivalUs[i]!) / 1_000;
+        const gapsMs = writtenMs.slice(1).map((ms, k) => ms - writtenMs[k]!);
+        expect(record.details?.[i]?.gapsUs).toHaveLength(gapsMs.length);
+        return {
+          ttft: Math.abs(ttftMs - (writtenMs[0]! - receivedMs)),
+          itl: gapsMs.map((ms, k) => Math.abs(record.details![i]!.gapsUs[k]! / 1_000 - ms)),
+        };
+      });
+      expect(off).toHaveLength(rows.length);
+      expect(median(off.map(({ ttft }) => ttft))).toBeLessThan(1);
+      expect(median(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
+      expect(new Set(outcomes(record))).toEqual(new Set(['completed']));
+      expect(record.countedBy).toEqual({ usage: rows.length, events: 0 });
+      expect(record.promptUsage).toEqual({ tokens: 7 * rows.length, requests: rows.length });
+    },
+  );
+
+  it('sends at the instants of the workload, however long answers take', async () => {
+    const rows = Array.from({ length: 30 }, (_none, i) => row(i * 10));
+    const { record } = await load({ rows, reference: { ttft_ms: 200 } });
+    const sentMs = Array.from(record.run.log.arrivalUs, (us) => us / 1_000);
+    expect(median(sentMs.map((ms, i) => Math.abs(ms - i * 10)))).toBeLessThan(3);
+    expect(record.lateness.schedule_lag_ms.p50).toBeLessThan(3);
+  });
+
+  it('keeps no more requests under way than it may', async () => {
+    const rows = Array.from({ length: 9 }, () => row(0));
+    const { record, idPrefix } = await load({ rows, maxConcurrency: 3 });
+    const { log } = record.run;
+    const stamps = await server.stamps(idPrefix);
+    expect(stamps).toHaveLength(9);
+    for (let i = 0; i < log.count; i++) {
+      const underWay = Array.from(log.arrivalUs).filter((us, k) => {
+        return us <= log.arrivalUs[i]! && log.finishUs[k]! > log.arrivalUs[i]!;
+      });
+      expect(underWay.length).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('takes an answer for the tokens that its events bring when the server does not count', async () => {
+    const { record } = await load({ rows: [row(0)], reference: { usage: false } });
+    expect(record.run.log.emittedTokens[0]).toBe(TOKENS);
+    expect(record.countedBy).toEqual({ usage: 0, events: 1 });
+  });
+
+  it.each([
+    [{ fail: 'http' }, 'http_503', 'failed', 'told to fail'],
+    [{ fail: 'http', status: 429 }, 'http_429', 'rejected', 'told to fail'],
+    [{ fail: 'in-stream' }, 'in_stream_error', 'failed', 'told to fail'],
+    [{ fail: 'cut' }, 'cut_short', 'failed', 'the stream ended without saying that it is whole'],
+    [{ fail: 'silent' }, 'timeout', 'failed', 'no whole answer within 0.5 s'],
+  ])('counts %j by kind', async (reference, error, outcome, example) => {
+    const rows = [row(0), row(1)];
+    const { record } = await load({ rows, reference, deadlineMs: 500 });
+    expect(record.failures).toEqual([{ error, count: 2, example }]);
+    expect(outcomes(record)).toEqual([outcome, outcome]);
+    expect(record.run.itl.count).toBe(0);
+  });
+
+  it('says when nobody listens', async () => {
+    const builder = new WorkloadBuilder();
+    builder.add(row(0));
+    const target = { path: '/', headers: {}, protocol: 'openai' } as const;
+    const streams = new HttpStreams({ ...target, origin: 'http://127.0.0.1:1' });
+    const record = await runLoad({
+      ...{ workload: builder.build(), streams, maxConcurrency: 1, deadlineMs: 5_000 },
+      ...{ keepsText: () => false, keepsDetails: false, idPrefix: '', bodyOf: () => '{}' },
+    });
+    expect(record.failures).toMatchObject([{ error: 'no_connection', count: 1 }]);
+    await streams.close();
+  });
+
+  it('asks a next turn when the answer before has ended and its pause is over', async () => {
+    const rows = [
+      { ...row(0), session: 1 },
+      { ...row(0), arrivalUs: 40_000, session: 1, after: 0 },
+    ];
+    const seen: string[] = [];
+    const { record } = await load({
+      rows,
+      keepsText: (index) => index === 0,
+      onText: (index, text) => seen.push(`${index}:${text}`),
+    });
+    const { arrivalUs, finishUs } = record.run.log;
+    expect(arrivalUs[1]! - finishUs[0]!).toBeGreaterThanOrEqual(39_000);
+    expect(seen).toEqual([
+      `0:${Array.from({ length: TOKENS }, (_n, i) => ` word${i + 1}`).join('')}`,
+    ]);
+  });
+
+  it('does not ask a turn whose conversation broke', async () => {
+    const rows = [row(0), { ...row(0), after: 0 }, { ...row(0), after: 1 }];
+    const { record, idPrefix } = await load({ rows, reference: { fail: 'http' } });
+    expect(await server.stamps(idPrefix)).toHaveLength(1);
+    expect(record.failures.map(({ error, count }) => [error, count])).toEqual([
+      ['turn_before_failed', 2],
+      ['http_503', 1],
+    ]);
+  });
+
+  it('ends with what it has when it is interrupted', async () => {
+    const interrupt = new AbortController();
+    const rows = [row(0), row(1), row(60_000)];
+    const { record } = await load({
+      rows,
+      signal: interrupt.signal,
+      onProgress: (ended) => ended === 2 && interrupt.abort(),
+    });
+    expect(record.wasInterrupted).toBe(true);
+    expect(outcomes(record)).toEqual(['completed', 'completed', 'unfinished']);
+  });
+});

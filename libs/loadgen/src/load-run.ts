@@ -1,0 +1,272 @@
+import type { BenchmarkRecord } from '@baton/analysis';
+import { usToMs } from '@baton/kernel';
+import { isFirst, type Workload } from '@baton/workload';
+import type { Ending, HttpStreams } from './http-stream';
+import { type Lateness, LatenessMeter } from './lateness';
+import type { Answer } from './protocol/answer';
+import { type CountedBy, type Failure, Recorder, type RequestDetail } from './recorder';
+
+/** Requests sent before the event loop turns: a burst may not keep the answers to its first requests from being stamped. */
+const PER_TURN = 8;
+
+export interface LoadOptions {
+  /** When requests come; those that wait for another come their pause after it has ended. */
+  readonly workload: Workload;
+  /** Where requests go; it stays open. */
+  readonly streams: HttpStreams;
+  /** Body of a request, asked for once, shortly before it is sent. */
+  bodyOf(row: number): string;
+  /** Whether the text of the answer is wanted. */
+  keepsText(row: number): boolean;
+  /** The text of a whole answer, before the requests that wait for it are asked for. */
+  onText?(row: number, text: string): void;
+  /** Requests under way at most. */
+  readonly maxConcurrency: number;
+  /** How long one request may take. */
+  readonly deadlineMs: number;
+  /** Keep gaps, text and error of each request. */
+  readonly keepsDetails: boolean;
+  /** `x-request-id` of request i is this and i. */
+  readonly idPrefix: string;
+  /** Ends the run: what is under way is given up and stays unfinished. */
+  readonly signal?: AbortSignal;
+  /** Requests that have ended so far. */
+  onProgress?(ended: number): void;
+}
+
+export interface LoadRecord {
+  readonly run: BenchmarkRecord;
+  readonly failures: readonly Failure[];
+  readonly lateness: Lateness;
+  readonly countedBy: CountedBy;
+  readonly promptUsage: { readonly tokens: number; readonly requests: number };
+  /** By row; undefined when not wanted. */
+  readonly details: readonly RequestDetail[] | undefined;
+  readonly wasInterrupted: boolean;
+}
+
+/** Sends a workload to a server at its instants, whether or not earlier requests have been answered, and writes down what comes. */
+export function runLoad(options: LoadOptions): Promise<LoadRecord> {
+  return new LoadRun(options).run();
+}
+
+const NOTHING_TO_GIVE_UP = (): void => undefined;
+
+interface Due {
+  readonly row: number;
+  readonly dueMs: number;
+}
+
+class LoadRun {
+  private readonly meter = new LatenessMeter();
+  private readonly followers: ReadonlyMap<number, readonly number[]>;
+  private readonly ready = new Waiting();
+  private readonly inFlight = new Map<number, () => void>();
+  private readonly pauses = new Set<NodeJS.Timeout>();
+  private readonly bodies = new Map<number, string>();
+  private recorder: Recorder;
+  private startMs = 0;
+  /** First row that arrives by itself and is not due yet. */
+  private next = 0;
+  private ended = 0;
+  /** Whether requests that are due have had to wait for a slot. */
+  private isBlocked = false;
+  private isOver = false;
+  private timer: NodeJS.Timeout | undefined;
+  private turn: NodeJS.Immediate | undefined;
+  private finish: () => void = () => undefined;
+
+  constructor(private readonly options: LoadOptions) {
+    this.followers = followersOf(options.workload);
+    this.recorder = new Recorder(options.workload, 0, false);
+  }
+
+  async run(): Promise<LoadRecord> {
+    const { workload, keepsDetails, signal } = this.options;
+    const over = new Promise<void>((resolve) => (this.finish = resolve));
+    this.next = this.firstFrom(0);
+    this.prepareNext();
+    this.startMs = performance.now();
+    this.recorder = new Recorder(workload, this.startMs, keepsDetails);
+    this.meter.start();
+    const interrupt = (): void => this.end();
+    signal?.addEventListener('abort', interrupt);
+    if (signal?.aborted === true || workload.count === 0) this.end();
+    else this.pump();
+    await over;
+    signal?.removeEventListener('abort', interrupt);
+    const endMs = performance.now();
+    return this.record(endMs, this.meter.take());
+  }
+
+  private record(endMs: number, lateness: Lateness): LoadRecord {
+    const { recorder, options } = this;
+    return {
+      run: recorder.take(endMs),
+      failures: recorder.failureCounts,
+      lateness,
+      countedBy: recorder.countedBy,
+      promptUsage: recorder.promptUsage,
+      details: recorder.details,
+      wasInterrupted: this.ended < options.workload.count,
+    };
+  }
+
+  /** Sends what is due as far as slots and this turn allow, and sees to it that it is called again in time. */
+  private pump(): void {
+    this.takeDue(performance.now());
+    for (let sent = 0; this.ready.length > 0 && !this.isOver; sent++) {
+      if (this.inFlight.size >= this.options.maxConcurrency) {
+        this.isBlocked = true;
+        break;
+      }
+      if (sent === PER_TURN) {
+        this.pumpSoon();
+        return;
+      }
+      this.send(this.ready.take());
+    }
+    if (this.ready.length === 0) this.isBlocked = false;
+    this.sleep();
+  }
+
+  private takeDue(nowMs: number): void {
+    const { arrivalUs, count } = this.options.workload;
+    while (this.next < count) {
+      const dueMs = this.startMs + usToMs(arrivalUs[this.next]!);
+      if (dueMs > nowMs) return;
+      this.ready.push({ row: this.next, dueMs });
+      this.next = this.firstFrom(this.next + 1);
+    }
+  }
+
+  private send({ row, dueMs }: Due): void {
+    const { options, recorder } = this;
+    const body = this.bodies.get(row) ?? options.bodyOf(row);
+    this.bodies.delete(row);
+    const sentMs = performance.now();
+    if (dueMs > this.startMs && !this.isBlocked) this.meter.sentLate(sentMs - dueMs);
+    recorder.sent(row, sentMs);
+    this.inFlight.set(row, NOTHING_TO_GIVE_UP);
+    const giveUp = options.streams.send({
+      id: `${options.idPrefix}${row}`,
+      body,
+      keepsText: options.keepsText(row),
+      deadlineMs: options.deadlineMs,
+      onEnd: (answer, ending) => this.onEnd(row, answer, ending),
+    });
+    // It may have ended already, when no connection could be tried.
+    if (this.inFlight.has(row)) this.inFlight.set(row, giveUp);
+  }
+
+  private onEnd(row: number, answer: Answer, ending: Ending): void {
+    const { options, recorder } = this;
+    this.inFlight.delete(row);
+    recorder.ended(row, answer, ending);
+    if (ending.kind === 'aborted') return;
+    if (ending.kind === 'whole' && options.keepsText(row)) options.onText?.(row, answer.text);
+    this.count();
+    this.wakeFollowers(row, ending);
+    if (!this.isOver) this.pumpSoon();
+  }
+
+  private wakeFollowers(row: number, ending: Ending): void {
+    for (const follower of this.followers.get(row) ?? []) {
+      if (ending.kind !== 'whole') {
+        this.recorder.failed(follower, 'turn_before_failed', 'an earlier turn failed; not sent');
+        this.count();
+        this.wakeFollowers(follower, ending);
+        continue;
+      }
+      const pauseMs = usToMs(this.options.workload.arrivalUs[follower]!);
+      const dueMs = performance.now() + pauseMs;
+      const pause = setTimeout(() => {
+        this.pauses.delete(pause);
+        this.ready.push({ row: follower, dueMs });
+        this.pump();
+      }, pauseMs);
+      this.pauses.add(pause);
+    }
+  }
+
+  private count(): void {
+    this.ended += 1;
+    this.options.onProgress?.(this.ended);
+    if (this.ended === this.options.workload.count) this.end();
+  }
+
+  /** Until the next request is due; its body is made meanwhile. */
+  private sleep(): void {
+    const { arrivalUs, count } = this.options.workload;
+    clearTimeout(this.timer);
+    if (this.isOver || this.next >= count) return;
+    this.prepareNext();
+    const dueMs = this.startMs + usToMs(arrivalUs[this.next]!);
+    this.timer = setTimeout(() => this.pump(), dueMs - performance.now());
+  }
+
+  private prepareNext(): void {
+    if (this.next >= this.options.workload.count || this.bodies.has(this.next)) return;
+    this.bodies.set(this.next, this.options.bodyOf(this.next));
+  }
+
+  /** A connection is free for the next request only after the turn in which its answer ended. */
+  private pumpSoon(): void {
+    this.turn ??= setImmediate(() => {
+      this.turn = undefined;
+      if (!this.isOver) this.pump();
+    });
+  }
+
+  private firstFrom(row: number): number {
+    const { workload } = this.options;
+    let first = row;
+    while (first < workload.count && !isFirst(workload, first)) first += 1;
+    return first;
+  }
+
+  private end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearTimeout(this.timer);
+    for (const pause of this.pauses) clearTimeout(pause);
+    for (const giveUp of [...this.inFlight.values()]) giveUp();
+    this.finish();
+  }
+}
+
+/** Requests that are due and not sent, first come, first served. */
+class Waiting {
+  private items: Due[] = [];
+  private taken = 0;
+
+  get length(): number {
+    return this.items.length - this.taken;
+  }
+
+  push(due: Due): void {
+    this.items.push(due);
+  }
+
+  take(): Due {
+    const due = this.items[this.taken++]!;
+    if (this.taken > 1_024 && this.taken * 2 > this.items.length) {
+      this.items = this.items.slice(this.taken);
+      this.taken = 0;
+    }
+    return due;
+  }
+}
+
+/** Which rows wait for a row. */
+function followersOf({ after }: Workload): ReadonlyMap<number, readonly number[]> {
+  const followers = new Map<number, number[]>();
+  for (let row = 0; row < after.length; row++) {
+    const before = after[row]!;
+    if (before === -1) continue;
+    const known = followers.get(before);
+    if (known === undefined) followers.set(before, [row]);
+    else known.push(row);
+  }
+  return followers;
+}

@@ -1,0 +1,77 @@
+/**
+ * What has come of one streamed answer. Protocols call it as they read events; whoever asked looks at it when the stream has ended. Instants are ms of
+ * `performance.now()`; gaps are whole µs.
+ */
+export class Answer {
+  /** First token event; NaN before it. */
+  firstMs = NaN;
+  /** Last event that counts for the end-to-end latency. */
+  lastMs = NaN;
+  readonly gapsUs: number[] = [];
+  /** Token events; a server may put several tokens into one. */
+  events = 0;
+  /** As the server counts; undefined when it does not say. */
+  promptTokens: number | undefined;
+  outputTokens: number | undefined;
+  cachedTokens: number | undefined;
+  /** Why the stream failed, in the server's words. */
+  error: string | undefined;
+  /** Whether the server said that this was all: `[DONE]`, a finish reason, a terminal event. */
+  isWhole = false;
+  text = '';
+  private previousMs = NaN;
+
+  constructor(readonly keepsText: boolean) {}
+
+  /** An event that carries tokens, as vLLM's benchmark understands it: the first makes TTFT, each further one a gap. */
+  token(atMs: number): void {
+    if (this.events === 0) this.firstMs = atMs;
+    else this.gapsUs.push(Math.round((atMs - this.previousMs) * 1_000));
+    this.events += 1;
+    this.previousMs = atMs;
+    this.lastMs = atMs;
+  }
+
+  /** An event without tokens that still belongs to the answer. */
+  closing(atMs: number): void {
+    this.previousMs = atMs;
+    this.lastMs = atMs;
+  }
+
+  usage(usage: unknown): void {
+    const { prompt_tokens, completion_tokens, input_tokens, output_tokens, ...rest } =
+      recordOf(usage);
+    const details = recordOf(rest['prompt_tokens_details'] ?? rest['input_tokens_details']);
+    this.promptTokens = countOf(prompt_tokens ?? input_tokens) ?? this.promptTokens;
+    this.outputTokens = countOf(completion_tokens ?? output_tokens) ?? this.outputTokens;
+    this.cachedTokens = countOf(details['cached_tokens']) ?? this.cachedTokens;
+  }
+
+  fail(error: unknown): void {
+    const { message } = recordOf(error);
+    const why = typeof error === 'string' ? error : message;
+    this.error ??= typeof why === 'string' && why !== '' ? why : JSON.stringify(error);
+  }
+}
+
+/** An object to look into; empty when there is none. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** The object in an event, undefined when it is none. */
+export function parsedEvent(
+  bytes: Buffer,
+  from: number,
+  to: number,
+): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return recordOf(JSON.parse(bytes.toString('utf8', from, to)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+import { type Answer, parsedEvent, recordOf } from './answer';
+
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const CHOICES = Buffer.from('"choices":[');
+const FINISHED = Buffer.from('"finish_reason":"');
+const USAGE = Buffer.from('"usage":{');
+
+/**
+ * Reads one event of `/v1/completions` or `/v1/chat/completions`. Most events bring a token and nothing else worth knowing: they are recognised by their keys
+ * as they stand in the bytes (a key cannot stand in a JSON string, where its quotes would be escaped), and not parsed.
+ *
+ * @param endsWithChoices  whether the end-to-end latency ends with the last event that has choices (completions) or with the last of any kind (chat), as in
+ * vLLM's benchmark
+ */
+export function readChoices(
+  answer: Answer,
+  { bytes, from, to, atMs }: EventAt,
+  endsWithChoices: boolean,
+): void {
+  // `[DONE]`.
+  if (bytes[from] === OPENING_BRACKET) {
+    answer.isWhole = true;
+    return;
+  }
+  if (!answer.keepsText && isPlainToken(bytes, from, to)) answer.token(atMs);
+  else readParsed(answer, { bytes, from, to, atMs }, endsWithChoices);
+}
+
+export interface EventAt {
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly to: number;
+  readonly atMs: number;
+}
+
+function isPlainToken(bytes: Buffer, from: number, to: number): boolean {
+  const choices = bytes.indexOf(CHOICES, from);
+  if (choices === -1 || choices >= to) return false;
+  if (bytes[choices + CHOICES.length] === CLOSING_BRACKET) return false;
+  return isBeyond(bytes.indexOf(FINISHED, choices), to) && isBeyond(bytes.indexOf(USAGE, from), to);
+}
+
+function isBeyond(at: number, to: number): boolean {
+  return at === -1 || at >= to;
+}
+
+function readParsed(
+  answer: Answer,
+  { bytes, from, to, atMs }: EventAt,
+  endsWithChoices: boolean,
+): void {
+  const event = parsedEvent(bytes, from, to);
+  if (event === undefined) {
+    answer.fail(
+      `an event that is no JSON: ${bytes.toString('utf8', from, Math.min(to, from + 80))}`,
+    );
+    return;
+  }
+  if (event['error'] !== undefined && event['error'] !== null) answer.fail(event['error']);
+  if (event['usage'] !== undefined && event['usage'] !== null) answer.usage(event['usage']);
+  const choices = Array.isArray(event['choices']) ? (event['choices'] as unknown[]) : [];
+  if (choices.length === 0) {
+    if (!endsWithChoices) answer.closing(atMs);
+    return;
+  }
+  answer.token(atMs);
+  for (const choice of choices) readChoice(answer, recordOf(choice));
+}
+
+function readChoice(answer: Answer, choice: Readonly<Record<string, unknown>>): void {
+  const { finish_reason: reason, delta, text } = choice;
+  if (typeof reason === 'string') {
+    answer.isWhole = true;
+    if (reason === 'error') answer.fail('the answer ended with finish_reason error');
+  }
+  if (!answer.keepsText) return;
+  const { content, reasoning, reasoning_content } = recordOf(delta);
+  const piece = text ?? content ?? reasoning ?? reasoning_content;
+  if (typeof piece === 'string') answer.text += piece;
+}

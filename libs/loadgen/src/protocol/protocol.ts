@@ -1,0 +1,29 @@
+import type { Answer } from './answer';
+import { type EventAt, readChoices } from './choices';
+import { readResponses } from './responses';
+
+/** What a server is asked for, by the names of `vllm bench serve --backend`. */
+export const PROTOCOLS = ['openai', 'openai-chat', 'responses'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+/** The path of each protocol, when none is given. */
+export const ENDPOINTS: Readonly<Record<Protocol, string>> = {
+  openai: '/v1/completions',
+  'openai-chat': '/v1/chat/completions',
+  responses: '/v1/responses',
+};
+
+/** Reads one event of an answer. */
+export function readEvent(protocol: Protocol, answer: Answer, event: EventAt): void {
+  switch (protocol) {
+    case 'openai':
+      readChoices(answer, event, true);
+      return;
+    case 'openai-chat':
+      readChoices(answer, event, false);
+      return;
+    case 'responses':
+      readResponses(answer, event);
+      return;
+  }
+}

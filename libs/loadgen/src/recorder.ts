@@ -1,0 +1,141 @@
+import { type BenchmarkRecord, IntervalHistogram, outcomeCode, RequestLog } from '@baton/analysis';
+import type { Workload } from '@baton/workload';
+import type { Ending } from './http-stream';
+import type { Answer } from './protocol/answer';
+
+const US_PER_MS = 1_000;
+const US_PER_SECOND = 1_000_000;
+/** Errors that mean what an outcome of a simulated run means: turned away because queues are full; can never be served. */
+const OUTCOME_OF = { http_429: 'rejected', http_400: 'refused' } as const;
+
+/** How often something went wrong, and what the server said the first time. */
+export interface Failure {
+  readonly error: string;
+  readonly count: number;
+  readonly example: string;
+}
+
+/** What `--save-detailed` keeps of each request; texts are empty for those that failed. */
+export interface RequestDetail {
+  readonly gapsUs: readonly number[];
+  readonly text: string;
+  readonly error: string;
+}
+
+/** How the output tokens of completed requests were counted. */
+export interface CountedBy {
+  /** The server said it. */
+  usage: number;
+  /** One per event. */
+  events: number;
+}
+
+const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '' };
+
+/** A client sees none. */
+const NO_ENGINES = {
+  engines: [],
+  series: {
+    ...{ startUs: 0, intervalUs: 0, samples: 0 },
+    ...{ running: new Float32Array(0), waiting: new Float32Array(0) },
+    ...{ kvUsage: new Float32Array(0), heldBlocks: new Float32Array(0) },
+  },
+  steps: 0,
+  events: 0,
+};
+
+/** Writes down what happened to each request of a load run. Instants on the run's timeline count from `startMs`. */
+export class Recorder {
+  readonly log: RequestLog;
+  readonly details: RequestDetail[] | undefined;
+  readonly countedBy: CountedBy = { usage: 0, events: 0 };
+  /** Prompt tokens of completed requests as the server counts them, and how many requests it counted. */
+  readonly promptUsage = { tokens: 0, requests: 0 };
+  private readonly itl = new IntervalHistogram();
+  private itlSquareSum = 0;
+  private readonly tokensInSecond: number[] = [];
+  private readonly failures = new Map<string, { count: number; example: string }>();
+
+  constructor(
+    workload: Workload,
+    private readonly startMs: number,
+    keepsDetails: boolean,
+  ) {
+    this.log = new RequestLog(workload.count);
+    this.log.promptTokens.set(workload.promptTokens);
+    this.log.outputTokens.set(workload.outputTokens);
+    this.details = keepsDetails ? Array<RequestDetail>(workload.count).fill(NOTHING) : undefined;
+  }
+
+  sent(row: number, atMs: number): void {
+    this.log.arrivalUs[row] = this.us(atMs);
+  }
+
+  ended(row: number, answer: Answer, ending: Ending): void {
+    const { log } = this;
+    log.emittedTokens[row] = answer.outputTokens ?? answer.events;
+    if (answer.events > 0) log.firstTokenUs[row] = this.us(answer.firstMs);
+    if (ending.kind === 'failed') this.failed(row, ending.error, ending.message);
+    if (ending.kind !== 'whole') return;
+    log.outcome[row] = outcomeCode('completed');
+    log.finishUs[row] = this.us(answer.lastMs);
+    log.cachedTokens[row] = answer.cachedTokens ?? 0;
+    this.countedBy[answer.outputTokens === undefined ? 'events' : 'usage'] += 1;
+    if (answer.promptTokens !== undefined) {
+      this.promptUsage.tokens += answer.promptTokens;
+      this.promptUsage.requests += 1;
+    }
+    this.gaps(log.firstTokenUs[row]!, answer.gapsUs);
+    const { gapsUs, text } = answer;
+    if (this.details !== undefined) this.details[row] = { gapsUs, text, error: '' };
+  }
+
+  failed(row: number, error: string, message: string): void {
+    const outcome = OUTCOME_OF[error as keyof typeof OUTCOME_OF] ?? 'failed';
+    this.log.outcome[row] = outcomeCode(outcome);
+    const found = this.failures.get(error);
+    if (found === undefined) this.failures.set(error, { count: 1, example: message });
+    else found.count += 1;
+    if (this.details !== undefined) {
+      this.details[row] = { ...NOTHING, error: `${error}: ${message}` };
+    }
+  }
+
+  /** The most frequent first. */
+  get failureCounts(): Failure[] {
+    return [...this.failures]
+      .map(([error, { count, example }]) => ({ error, count, example }))
+      .sort((a, b) => b.count - a.count);
+  }
+
+  take(endMs: number): BenchmarkRecord {
+    return {
+      ...NO_ENGINES,
+      log: this.log,
+      itl: this.itl,
+      itlSquareSum: this.itlSquareSum,
+      peakOutputTokensPerSecond: this.tokensInSecond.reduce((most, n) => Math.max(most, n), 0),
+      endUs: this.us(endMs),
+    };
+  }
+
+  private gaps(firstTokenUs: number, gapsUs: readonly number[]): void {
+    let atUs = firstTokenUs;
+    this.countToken(atUs);
+    for (const gapUs of gapsUs) {
+      this.itl.add(gapUs);
+      this.itlSquareSum += gapUs * gapUs;
+      this.countToken((atUs += gapUs));
+    }
+  }
+
+  private countToken(atUs: number): void {
+    const second = Math.floor(atUs / US_PER_SECOND);
+    while (this.tokensInSecond.length <= second) this.tokensInSecond.push(0);
+    this.tokensInSecond[second]! += 1;
+  }
+
+  private us(atMs: number): number {
+    return Math.round((atMs - this.startMs) * US_PER_MS);
+  }
+}
