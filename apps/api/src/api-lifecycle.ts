@@ -12,6 +12,7 @@ import { frameFaults } from './sequences/frame-faults';
 import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
 import { ReaderWatch } from './streaming/reader-watch';
+import { Timelines } from './timelines/timelines';
 import { CONFIG, LOGGER, ROUTING } from './tokens';
 
 const DRAIN_CHECK_MS = 20;
@@ -35,12 +36,14 @@ export class ApiLifecycle {
     private readonly process: ProcessMetrics,
     private readonly rehomer: Rehomer,
     private readonly recorder: RequestRecorder,
+    private readonly timelines: Timelines,
     @Inject(ROUTING) private readonly routing: JobRouting,
   ) {}
 
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
     await this.recorder.start();
+    await this.timelines.start();
     await this.inbox.start(frameFaults(this.config));
     this.cluster.onEngines(() => void this.gate.refreshTotals().catch(() => undefined));
     await this.routing.start();
@@ -77,6 +80,7 @@ export class ApiLifecycle {
     this.exposed.stop();
     await this.inbox.stop().catch(() => undefined);
     await this.recorder.stop();
+    await this.timelines.stop();
     await this.cluster.stop();
   }
 }

@@ -56,6 +56,10 @@ import { Resender } from './sequences/resender';
 import { SequenceTable } from './sequences/sequence-table';
 import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
+import { Timelines } from './timelines/timelines';
+import { TimelinesController } from './timelines/timelines.controller';
+import { Replies } from './text-models/replies';
+import { TextSetup } from './text-models/text-setup';
 import { GenerateController } from './tokenize/generate.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
@@ -102,6 +106,7 @@ const PROVIDERS = [
   SloGate,
   Submitter,
 ];
+  Timelines,
 
 const CONTROLLERS = [
   GenerateController,
@@ -112,6 +117,7 @@ const CONTROLLERS = [
   PoolingController,
   ResponsesController,
   TokenizeController,
+  TimelinesController,
   HealthController,
   MetricsController,
 ];

@@ -195,6 +195,7 @@ function presenceOf(stage: Stage, options: FakeEngineOptions): EnginePresence {
       heldBlocks: 0,
       numBlocks: options.numBlocks ?? 10_000,
       clockLagMs: 0,
+      stepMs: 0,
     },
     counters: {},
     histograms: {},

@@ -114,6 +114,14 @@ export const ERRORS = {
     'previous_response_not_found',
     'The previous response does not exist.',
   ),
+  /** A request whose timeline is asked for. */
+  request_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    'request_not_found',
+    'No timeline of this request is kept.',
+  ),
   not_found: entry(404, 'Not Found', 'invalid_request_error', null, 'Not Found'),
   method_not_allowed: entry(
     405,

@@ -1,3 +1,5 @@
+export * from './batch-view';
+export * from './cluster-picture';
 export * from './engine-load';
 export * from './engine-message';
 export * from './epoch';
@@ -8,5 +10,6 @@ export * from './kv-transfer-params';
 export * from './operation';
 export * from './presence';
 export * from './remote-request-id';
+export * from './request-timeline';
 export * from './supervision';
 export * from './token-frame';

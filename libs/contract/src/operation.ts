@@ -1,3 +1,5 @@
+import type { BatchView } from './batch-view';
+
 /** What an operator asks of every engine and every API process, over one channel; whoever acts on it answers on `replyTo`. */
 export type Operation =
   /** Engines forget the prefixes that nobody uses now; `forgetsHost`: those in host memory too. */
@@ -15,6 +17,8 @@ export type Operation =
       readonly level?: 1 | 2;
     }
   | { readonly kind: 'resume'; readonly replyTo: string }
+  /** Engines show what they have in hand; answered with `batch`. */
+  | { readonly kind: 'show-batch'; readonly replyTo: string }
   /** API processes end these requests, or all, with what they have got so far. */
   | {
       readonly kind: 'abort-requests';
@@ -30,4 +34,5 @@ export interface OperationReply {
   readonly isDone: boolean;
   /** Requests that it concerned. */
   readonly count: number;
+  readonly batch?: BatchView;
 }

@@ -36,6 +36,8 @@ export interface EngineGauges {
   readonly heldBlocks: number;
   readonly numBlocks: number;
   readonly clockLagMs: number;
+  /** Simulated ms that the last step took; 0 before the first. */
+  readonly stepMs: number;
   /** Unset: none. */
   readonly handoffs?: Readonly<Record<HandoffState, number>>;
   /** vLLM's level of sleep, 0 = awake. Unset: awake. */

@@ -227,6 +227,10 @@ export class Engine implements EnginePort {
     return this.table.at(handle).cachedTokens;
   }
 
+  computedTokens(handle: SequenceHandle): number {
+    return this.table.at(handle).computed;
+  }
+
   blockIds(handle: SequenceHandle): number[] {
     const seq = this.table.at(handle);
     if (seq.state === 'decoding') this.decode.settle(seq);

@@ -202,6 +202,8 @@ export interface EnginePort {
   tokenOffsetUs(handle: SequenceHandle): number;
   /** Prompt tokens found in the local prefix cache when the sequence was first scheduled (or reserved). */
   cachedTokens(handle: SequenceHandle): number;
+  /** Tokens of the prompt (after a preemption: of what is computed again) whose KV is here; stale once the sequence decodes. */
+  computedTokens(handle: SequenceHandle): number;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
   /** `atUs`: while an extended step is under way, the instant to answer for; its beginning when left out. */

@@ -86,6 +86,7 @@ function engine(engineId: string, index: number, beat = 1): EnginePresence {
       heldBlocks: 0,
       numBlocks: 10,
       clockLagMs: 0.5,
+      stepMs: 0,
     },
     counters: { beat },
     histograms: { ttft: { le: [1, 2], counts: [0, 1, 1], sum: 2.5, count: 1 } },

@@ -5,6 +5,7 @@ import type { RequestRecorder } from '../recording/request-recorder';
 import type { Aborter } from '../sequences/aborter';
 import type { Sequence, SequenceOwner } from '../sequences/sequence';
 import type { SequenceTable } from '../sequences/sequence-table';
+import type { Timelines } from '../timelines/timelines';
 import type { Answer } from './answer';
 
 /** What an exchange works with; the same for all. */
@@ -14,6 +15,7 @@ export interface ExchangeTools {
   readonly aborter: Aborter;
   readonly metrics: RequestMetrics;
   readonly recorder: RequestRecorder;
+  readonly timelines: Timelines;
 }
 
 export interface ExchangeOptions {
@@ -146,6 +148,7 @@ export class Exchange implements SequenceOwner {
   private account(sequence: Sequence, reason: EndReason, error?: ErrorCode): void {
     this.tools.metrics.ended(sequence, this.options.choices, reason);
     this.tools.recorder.ended(sequence, { reason, error });
+    this.tools.timelines.ended(sequence, reason, error);
   }
 
   private release(sequence: Sequence): void {

@@ -16,6 +16,8 @@ import { Aborter } from '../sequences/aborter';
 import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
+import { openedRequest, Timelines } from '../timelines/timelines';
+import { type AnswerSources, Replies } from '../text-models/replies';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import type { Asked } from './asked';
 import type { Call } from './call';
@@ -64,10 +66,12 @@ export class GenerationService {
     private readonly submitter: Submitter,
     private readonly readers: ReaderWatch,
     private readonly recorder: RequestRecorder,
+    private readonly replies: Replies,
+    private readonly timelines: Timelines,
     metrics: RequestMetrics,
     aborter: Aborter,
   ) {
-    this.tools = { table, gate, aborter, metrics, recorder };
+    this.tools = { table, gate, aborter, metrics, recorder, timelines };
   }
 
   /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
@@ -212,6 +216,7 @@ export class GenerationService {
       requestId: call.requestId,
       isClosing: () => this.isDraining,
     });
+    this.timelines.opened(exchange.members, openedRequest(call, head));
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
     const exchange = new Exchange(this.tools, answer, {
       hangUp: () => response.destroy(),

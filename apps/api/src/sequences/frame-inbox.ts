@@ -6,6 +6,7 @@ import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
 import { AdmissionGate } from '../admission/admission-gate';
 import { RequestMetrics, type TokenNews } from '../metrics/request-metrics';
 import { RequestRecorder } from '../recording/request-recorder';
+import { Timelines } from '../timelines/timelines';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
@@ -31,6 +32,7 @@ export class FrameInbox {
     private readonly resender: Resender,
     private readonly metrics: RequestMetrics,
     private readonly recorder: RequestRecorder,
+    private readonly timelines: Timelines,
   ) {}
 
   /** @param fault  sees each frame before it is read and passes on what is left of it (fault injection) */
@@ -65,6 +67,7 @@ export class FrameInbox {
 
   private note(sequence: Sequence, entry: FrameEntry, header: FrameHeader): void {
     this.recorder.noted(sequence, entry, header);
+    this.timelines.noted(sequence, entry, header);
     if (entry.kind === 'handed-over') this.gate.moved(sequence, 'decode');
     if (entry.kind !== 'scheduled') return;
     this.gate.moved(sequence, undefined);
@@ -84,6 +87,7 @@ export class FrameInbox {
       this.header = news.header;
       this.metrics.tokens(sequence, this.nowMs, news);
       this.recorder.tokens(sequence, this.nowMs, news);
+      this.timelines.tokens(sequence, this.nowMs, news);
     }
     try {
       if (verdict === 'advanced') owner.onTokens(sequence, news.from);

@@ -48,6 +48,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup
     maxRuns: config.maxRuns,
     startupUs: secondsToUs(config.startupDuration),
     tellsLoad: needsLoads(config),
+    tellsTimelines: config.timelineMaxEntries > 0,
     faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },
   };
 }

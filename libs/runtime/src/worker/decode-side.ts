@@ -97,6 +97,8 @@ export class DecodeSide {
       const sinceUs = run.fetching.waitedForRoom ? freedUs : run.causeUs;
       run.fetching.reservedUs = this.context.loop.logicalUs(sinceUs);
       run.fetching.missingTokens = reservation.missingTokens;
+      const { reservedUs: atUs } = run.fetching;
+      this.context.timelines.note(run, 'reserved', { atUs, tokens: reservation.missingTokens });
       this.onReserved(run, reservation.missingTokens);
     }
     for (const { fetching } of this.unreserved) if (fetching) fetching.waitedForRoom = true;
@@ -259,7 +261,10 @@ export class DecodeSide {
       this.transfers.count(action.transferredBytes);
     }
     stats.add('kv_fetched');
-    run.transferredTokens = action.transferredTokens;
+    const atUs = action.transferredBytes > 0 ? run.fetching.transferStartedUs : readyUs;
+    const tokens = action.transferredTokens;
+    this.context.timelines.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
+    run.transferredTokens = tokens;
     stats.add('external_prefix_cache_hits', action.transferredTokens);
     loop.enter(readyUs, () => {
       if (run.handle >= 0) engine.kvArrived(run.handle);

@@ -28,6 +28,7 @@ import { type Run, RunTable } from './run';
 import { StepFrames } from './step-frames';
 import { StepLoop } from './step-loop';
 import { Sweep } from './sweep';
+import { TimelineFacts } from './timeline-facts';
 
 export interface HostDependencies {
   readonly transport: Transport;
@@ -73,6 +74,7 @@ export class EngineHost implements HostContext {
   readonly frames: Frames;
   readonly loop: StepLoop;
   readonly faults: FaultPlan;
+  readonly timelines: TimelineFacts;
   engine: EnginePort;
   private formerCounters = NO_COUNTS;
   private readonly finished = new FinishedRuns();
@@ -113,9 +115,10 @@ export class EngineHost implements HostContext {
       bus: transport.bus,
       wall: clock.wall,
     });
+    this.timelines = new TimelineFacts(this);
     this.loop = this.newLoop();
     this.mailbox = new Mailbox(this);
-    this.operations = new Operations(this);
+    this.operations = new Operations(this, () => this.beacon.index);
     const letGo = (run: Run, why: LettingGo): void => this.letGo(run, why);
     this.endings = new Endings(this, { finished: this.finished, letGo });
     const { endings } = this;
@@ -128,6 +131,7 @@ export class EngineHost implements HostContext {
     this.sweep = new Sweep(this, { endings, finished, prefill, decode });
     this.beacon = new PresenceBeacon(this, {
       lag: this.lag,
+      stepUs: () => this.stepUs,
       formerCounters: () => this.formerCounters,
       handoffs: () => ({ ...this.prefill.handoffs(), ...this.decode.handoffs() }),
       sleepLevel: () => this.operations.sleepLevel,
@@ -192,6 +196,7 @@ export class EngineHost implements HostContext {
     this.loop.stop();
     this.sweep.stop();
     this.load.stop();
+    this.timelines.stop();
     this.prefill.stop();
     this.decode.stop();
     await this.tolerate(this.intake.close());

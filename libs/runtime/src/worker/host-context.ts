@@ -9,6 +9,7 @@ import type { Frames } from './frames';
 import type { HostOptions } from './host-options';
 import type { RunTable } from './run';
 import type { StepLoop } from './step-loop';
+import type { TimelineFacts } from './timeline-facts';
 
 /** What all parts of one engine host share. */
 export interface HostContext {
@@ -21,6 +22,7 @@ export interface HostContext {
   readonly frames: Frames;
   readonly loop: StepLoop;
   readonly stats: EngineStats;
+  readonly timelines: TimelineFacts;
   readonly faults: FaultPlan;
   readonly log: Logger;
   /** The present engine: another one after a crash. */

@@ -62,6 +62,8 @@ export interface HostOptions {
   readonly faults: FaultOptions;
   /** Whether routers want to know what the engine has to do. */
   readonly tellsLoad: boolean;
+  /** Whether API processes want to know when what happened to each request. */
+  readonly tellsTimelines: boolean;
   /** Sees how long each step took, in simulated µs, when it has ended. */
   readonly onStep?: (durationUs: Micros) => void;
   /** Sees every call of the hand-over coordinators, so that their lifecycles can be compared with those of another driver. */

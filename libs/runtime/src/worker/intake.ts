@@ -121,6 +121,7 @@ export class Intake {
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
     const run = this.newRun(taken);
     runs.add(run);
+    this.context.timelines.note(run, 'taken', { atUs: clock.nowUs() });
     this.incoming.sequences += 1;
     this.incoming.promptTokens += job.promptTokens;
     this.begin(run).catch((error: unknown) => {

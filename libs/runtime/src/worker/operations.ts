@@ -1,5 +1,6 @@
-import type { Operation, OperationReply } from '@baton/contract';
+import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import { channels, type Unsubscribe } from '@baton/transport';
+import { batchView } from './batch-view';
 import type { HostContext } from './host-context';
 
 /** Does what an operator asks of all engines, and says so. */
@@ -8,7 +9,10 @@ export class Operations {
   /** vLLM's level of sleep, 0 = awake. */
   sleepLevel: 0 | 1 | 2 = 0;
 
-  constructor(private readonly context: HostContext) {}
+  constructor(
+    private readonly context: HostContext,
+    private readonly index: () => number,
+  ) {}
 
   async open(): Promise<void> {
     const { bus } = this.context.transport;
@@ -37,13 +41,18 @@ export class Operations {
         this.sleepLevel = 0;
         this.reply(operation, true);
         return;
+      case 'show-batch':
+        this.reply(operation, true, batchView(this.context, this.index()));
+        return;
       case 'abort-requests':
         return;
     }
   }
 
-  private reply({ replyTo }: Operation, isDone: boolean): void {
-    const reply: OperationReply = { from: this.context.engineId, isDone, count: 0 };
+  private reply({ replyTo }: Operation, isDone: boolean, batch?: BatchView): void {
+    const { engineId: from } = this.context;
+    const shown = batch === undefined ? {} : { batch };
+    const reply: OperationReply = { from, isDone, count: 0, ...shown };
     this.context.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(reply)));
   }
 }

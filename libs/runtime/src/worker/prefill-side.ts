@@ -337,6 +337,7 @@ export class PrefillSide {
     if (held === undefined) return;
     this.held.delete(key);
     this.count(reason);
+    this.context.timelines.note(held.run, 'released', { atUs: this.nowUs() });
     this.context.engine.releaseHeld(held.handle);
     // A prompt may have waited for these blocks in an engine that had nothing to do.
     this.context.loop.enter(this.nowUs(), () => undefined);

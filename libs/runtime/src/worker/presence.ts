@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { EngineGauges, EnginePresence, HandoffState } from '@baton/contract';
 import type { EngineCounters } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
 import type { Alarm } from '../clock/wall-clock';
 import { acceptedAt, type OptionalKey } from '../metrics/families';
 import { ConservationAudit } from './conservation-audit';
@@ -14,6 +15,8 @@ const PRESENCE_TTL_MS = 3_000;
 
 export interface PresenceOptions {
   readonly lag: LagWindow;
+  /** Simulated length of the last step. */
+  readonly stepUs: () => Micros;
   /** Counters of engines that have been replaced. */
   readonly formerCounters: () => EngineCounters;
   readonly handoffs: () => Readonly<Record<HandoffState, number>>;
@@ -127,6 +130,7 @@ export class PresenceBeacon {
       handoffs: this.options.handoffs(),
       sleepLevel: this.options.sleepLevel(),
       lostBlocks: this.audit.lostBlocks(),
+      stepMs: this.options.stepUs() / 1_000,
     };
   }
 

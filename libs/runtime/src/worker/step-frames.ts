@@ -29,6 +29,7 @@ export class StepFrames {
 
   /** @param stepUs length of the step on simulated time */
   publish(facts: StepFacts, stepUs: Micros): void {
+    this.context.timelines.step(facts);
     for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
     for (const handle of facts.finished) this.markEnding(handle);
     for (const handle of facts.emitted) this.emitted(handle, facts.endUs);

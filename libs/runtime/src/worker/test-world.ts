@@ -225,5 +225,6 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     startupUs: 0,
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
     tellsLoad: false,
+    tellsTimelines: true,
   };
 }

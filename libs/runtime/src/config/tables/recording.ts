@@ -1,6 +1,6 @@
-import { optionalText } from '../option';
+import { integer, number, optionalText } from '../option';
 
-/** What a live cluster leaves behind in files. Formats: docs/recording.md. */
+/** What a live cluster remembers, and leaves behind in files. Formats: docs/recording.md, docs/timelines.md. */
 export const RECORDING = {
   record: optionalText({
     help: 'Write one line per request into this file: lengths, hashes of blocks, engines and times, never a text. `baton replay --trace` replays it and compares.',
@@ -9,5 +9,13 @@ export const RECORDING = {
   logSteps: optionalText({
     help: 'Write one line per engine step into this file: its batch and how long it took. `baton calibrate --input` fits step times to it.',
     unset: 'steps are not logged',
+  }),
+  timelineMaxEntries: integer(1000, [0, 100_000], {
+    help: 'Requests that have ended whose timelines an API process keeps for GET /v1/requests/{id}/timeline; 0 keeps none, and engines tell none.',
+    unit: 'requests',
+  }),
+  timelineTtl: number(600, [1, 86_400], {
+    help: 'How long it keeps them.',
+    unit: 's',
   }),
 } as const;

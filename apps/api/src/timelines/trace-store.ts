@@ -1,0 +1,69 @@
+import { hasEnded, type RequestTrace } from './request-trace';
+import type { SequenceTrace } from './sequence-trace';
+
+export interface StoreBounds {
+  /** Ended requests that are kept, the oldest going first. */
+  readonly maxEntries: number;
+  readonly ttlMs: number;
+}
+
+/**
+ * The traces of requests that run, and of the last that have ended. A request is found under the id of its answer, its X-Request-Id (the newest that has it) and
+ * the internal ids of its sequences.
+ */
+export class TraceStore {
+  private readonly ended = new Set<RequestTrace>();
+  private readonly byName = new Map<string, RequestTrace>();
+  private readonly bySequence = new Map<string, SequenceTrace>();
+
+  constructor(private readonly bounds: StoreBounds) {}
+
+  /** Requests that have ended and are kept. */
+  get size(): number {
+    return this.ended.size;
+  }
+
+  add(request: RequestTrace): void {
+    for (const name of namesOf(request)) this.byName.set(name, request);
+    for (const sequence of request.sequences) {
+      this.bySequence.set(sequence.job.requestId, sequence);
+    }
+  }
+
+  /** To be called when a sequence of the request has ended. */
+  settle(request: RequestTrace, nowMs: number): void {
+    if (!hasEnded(request) || request.endedMs !== undefined) return;
+    request.endedMs = nowMs;
+    this.ended.add(request);
+    this.forget(nowMs);
+  }
+
+  find(name: string, nowMs: number): RequestTrace | undefined {
+    this.forget(nowMs);
+    return this.byName.get(name);
+  }
+
+  sequence(requestId: string): SequenceTrace | undefined {
+    return this.bySequence.get(requestId);
+  }
+
+  private forget(nowMs: number): void {
+    for (const oldest of this.ended) {
+      const isOld = (oldest.endedMs ?? nowMs) + this.bounds.ttlMs <= nowMs;
+      if (!isOld && this.ended.size <= this.bounds.maxEntries) return;
+      this.drop(oldest);
+    }
+  }
+
+  private drop(request: RequestTrace): void {
+    this.ended.delete(request);
+    for (const name of namesOf(request)) {
+      if (this.byName.get(name) === request) this.byName.delete(name);
+    }
+    for (const { job } of request.sequences) this.bySequence.delete(job.requestId);
+  }
+}
+
+function namesOf({ id, requestId, sequences }: RequestTrace): string[] {
+  return [id, requestId, ...sequences.map(({ job }) => job.requestId)];
+}

@@ -1,0 +1,29 @@
+import type { Stage } from './job';
+
+/** What one engine has in hand, as `/debug/batch` shows it. */
+export interface BatchView {
+  readonly engine_id: string;
+  readonly index: number;
+  readonly role: Stage;
+  /** False while nothing can run, or while the engine is paused. */
+  readonly is_stepping: boolean;
+  /** Sequences with the engine that have no place in the batch yet, or no KV. */
+  readonly waiting: number;
+  readonly running: number;
+  readonly held_blocks: number;
+  readonly free_blocks: number;
+  readonly kv_cache_usage: number;
+  /** The oldest so many; `omitted` are not shown. */
+  readonly requests: readonly BatchEntry[];
+  readonly omitted: number;
+}
+
+export interface BatchEntry {
+  readonly id: string;
+  readonly phase: 'waiting' | 'transfer' | 'prefill' | 'decode' | 'handing-over';
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly generated_tokens: number;
+  /** Prompt tokens in KV and those generated. */
+  readonly context_length: number;
+}
