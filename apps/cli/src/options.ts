@@ -74,6 +74,7 @@ const PLACEHOLDERS = {
   boolean: '',
   list: 'text',
   table: 'json',
+  document: 'json',
 };
 
 function description(key: ConfigKey): string {

@@ -8,7 +8,7 @@ const SINCE_US = 1_000_000_000;
 
 function settings(rules: unknown[], more: Partial<FaultSettings> = {}): FaultSettings {
   const read = readRules(rules);
-  if (read.kind === 'problem') throw new TypeError(read.problem.sentence);
+  if (read.kind === 'problem') throw new TypeError(read.problem.complaint);
   const llmD = { failureInjectionRate: 0, failureTypes: [] };
   return { rules: read.rules, ...llmD, sinceUs: SINCE_US, ...more };
 }

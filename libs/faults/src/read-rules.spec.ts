@@ -70,51 +70,51 @@ describe('rules for faults', () => {
   });
 
   it.each([
-    ['a map', {}, [], 'faults must be a list of rules.'],
-    ['too many', new Array(101).fill({}), [], 'faults must be at most 100 rules.'],
-    ['a text', ['x'], [0], 'faults[0] must be a map with at and fault.'],
+    ['a map', {}, [], 'must be a list of rules'],
+    ['too many', new Array(101).fill({}), [], 'must be at most 100 rules'],
+    ['a text', ['x'], [0], 'must be a map with at and fault'],
     [
       'an unknown stage',
       [{ at: 'disk', fault: 'cut' }],
       [0, 'at'],
-      'faults[0].at must be one of queue, prefill, transfer, decode, stream.',
+      'must be one of queue, prefill, transfer, decode, stream',
     ],
     [
       'a fault at a wrong stage',
       [{ at: 'queue', fault: 'stall', delay: 1 }],
       [0, 'fault'],
-      'faults[0].fault stall happens at stream, not at queue.',
+      'stall happens at stream, not at queue',
     ],
-    ['a missing field', [{ at: 'queue', fault: 'delay' }], [0], 'faults[0] needs delay for delay.'],
+    ['a missing field', [{ at: 'queue', fault: 'delay' }], [0], 'needs delay for delay'],
     [
       'an unknown field',
       [{ at: 'queue', fault: 'cut', delay: 1 }],
       [0, 'delay'],
-      'faults[0].delay is no field of cut at queue; it takes name, rate, every, after, for, header, model, limit.',
+      'is no field of cut at queue; it takes name, rate, every, after, for, header, model, limit',
     ],
     [
       'a rate of 0',
       [{ at: 'queue', fault: 'cut', rate: 0 }],
       [0, 'rate'],
-      'faults[0].rate must be a number from 0.000001 to 1.',
+      'must be a number from 0.000001 to 1',
     ],
     [
       'a status of success',
       [{ at: 'queue', fault: 'error', status: 399 }],
       [0, 'status'],
-      'faults[0].status must be an integer from 400 to 599.',
+      'must be an integer from 400 to 599',
     ],
     [
       'a time of nothing',
       [{ at: 'queue', fault: 'delay', delay: 'soon' }],
       [0, 'delay'],
-      'faults[0].delay must be a number of seconds from 0.001 to 3600, or a time like 200ms.',
+      'must be a number of seconds from 0.001 to 3600, or a time like 200ms',
     ],
     [
       'a header that is none',
       [{ at: 'queue', fault: 'cut', header: 'a b' }],
       [0, 'header'],
-      'faults[0].header must be a text like X-Fault: busy.',
+      'must be a text like X-Fault: busy',
     ],
     [
       'a name twice',
@@ -123,9 +123,9 @@ describe('rules for faults', () => {
         { name: 'a', at: 'stream', fault: 'cut' },
       ],
       [1, 'name'],
-      "faults[1].name 'a' is given twice.",
+      "'a' is given twice",
     ],
-  ])('refuse %s with its path and one sentence', (_what, given, path, sentence) => {
-    expect(problemOf(given)).toEqual({ path, sentence });
+  ])('refuse %s with its path and one complaint', (_what, given, path, complaint) => {
+    expect(problemOf(given)).toEqual({ path, complaint });
   });
 });

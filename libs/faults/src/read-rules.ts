@@ -5,10 +5,10 @@ import { type FaultRule, type FieldForm, type FieldName, FIELDS, fieldsOf, KINDS
 /** Rules that one cluster may have. */
 export const MAX_RULES = 100;
 
-/** `path` leads to what is wrong, `sentence` says it: `faults[1].rate must be ...`. */
+/** `path` leads to what is wrong, `complaint` goes on behind the name of that place: `must be ...`. */
 export interface RuleProblem {
   readonly path: readonly (string | number)[];
-  readonly sentence: string;
+  readonly complaint: string;
 }
 
 export type RulesRead =
@@ -29,8 +29,7 @@ export function readRules(given: unknown): RulesRead {
     return { kind: 'rules', rules: rulesOf(given) };
   } catch (wrong) {
     if (!(wrong instanceof Wrong)) throw wrong;
-    const { path, what } = wrong;
-    return { kind: 'problem', problem: { path, sentence: `${nameOf(path)} ${what}.` } };
+    return { kind: 'problem', problem: { path: wrong.path, complaint: wrong.what } };
   }
 }
 
@@ -119,13 +118,6 @@ function expected(form: Exclude<FieldForm, { kind: 'text' }>): string {
     case 'seconds':
       return `a number of seconds ${range}, or a time like 200ms`;
   }
-}
-
-function nameOf(path: RuleProblem['path']): string {
-  return path.reduce<string>(
-    (name, part) => (typeof part === 'number' ? `${name}[${part}]` : `${name}.${part}`),
-    'faults',
-  );
 }
 
 function spelled(field: string): string {

@@ -25,6 +25,7 @@ export * from './metrics/cache-config';
 export * from './metrics/engine-labels';
 export * from './metrics/engine-metrics';
 export * from './metrics/engine-stats';
+export * from './metrics/fake-metrics';
 export * from './metrics/families';
 export * from './engine-factory';
 export * from './extrapolation';

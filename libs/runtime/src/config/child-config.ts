@@ -1,7 +1,7 @@
 import { type BatonConfig, configKeys, optionOf } from './config';
 import { fileName } from './names';
 import type { OptionValue } from './option';
-import { readTyped } from './read-value';
+import { readTyped, whereIn } from './read-value';
 import { resolveConfig } from './resolve-config';
 import { UsageError } from './usage-error';
 
@@ -40,7 +40,7 @@ function configFromJson(json: string): BatonConfig {
       ? readTyped(option, byName.get(name))
       : ({ kind: 'value', value: option.default } as const);
     if (read.kind === 'problem') {
-      throw new UsageError(`${CONFIG_VARIABLE}: ${name} must be ${read.expected}.`);
+      throw new UsageError(`${CONFIG_VARIABLE}: ${name}${whereIn(read.path)} ${read.complaint}.`);
     }
     config[key] = read.value;
     byName.delete(name);

@@ -1,4 +1,4 @@
-import { isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml';
+import { isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml';
 import { type BatonConfig, type ConfigKey, configKeys, isConfigKey, optionOf } from './config';
 import {
   foreignMeaning,
@@ -8,7 +8,7 @@ import {
 } from './foreign/foreign-name';
 import { fileName, keyOf, nearestName } from './names';
 import type { OptionValue } from './option';
-import { readTyped } from './read-value';
+import { readTyped, whereIn } from './read-value';
 import { UsageError } from './usage-error';
 
 export type FileValues = ReadonlyMap<ConfigKey, OptionValue>;
@@ -107,8 +107,8 @@ function readOption(pair: Pair, { key, given }: Given, reading: Reading): void {
   }
   const read = readTyped(optionOf(key), given);
   if (read.kind === 'problem') {
-    const where = reading.at(offsetOf(pair.value));
-    throw new UsageError(`${where}: ${fileName(key)} must be ${read.expected}.`);
+    const where = reading.at(offsetOf(nodeAt(pair.value, read.path)));
+    throw new UsageError(`${where}: ${fileName(key)}${whereIn(read.path)} ${read.complaint}.`);
   }
   reading.values.set(key, read.value);
 }
@@ -117,6 +117,14 @@ function unknownName(name: string): string {
   const known = [...configKeys().map(fileName), ...foreignNames()];
   const nearest = nearestName(name.replaceAll('-', '_'), known);
   return `unknown option '${name}'${nearest === undefined ? '.' : `; did you mean '${nearest}'?`}`;
+}
+
+/** The innermost node on the way along `path`. */
+function nodeAt(node: unknown, path: readonly (string | number)[]): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined || !isCollection(node)) return node;
+  const inner = node.get(first, true);
+  return inner === undefined ? node : nodeAt(inner, rest);
 }
 
 function offsetOf(node: unknown): number {

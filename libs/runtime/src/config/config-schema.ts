@@ -33,6 +33,10 @@ function rowOf(columns: readonly string[]): object {
   };
 }
 
+function itemOf(choices: readonly string[] | undefined): object {
+  return choices === undefined ? { type: 'string', minLength: 1 } : { enum: choices };
+}
+
 function typeOf(form: ValueForm): object {
   switch (form.kind) {
     case 'text':
@@ -45,7 +49,9 @@ function typeOf(form: ValueForm): object {
     case 'choice':
       return { enum: form.choices };
     case 'list':
-      return { type: ['array', 'string'], items: { type: 'string', minLength: 1 } };
+      return { type: ['array', 'string'], items: itemOf(form.choices) };
+    case 'document':
+      return form.schema;
     case 'table':
       return { type: 'object', additionalProperties: rowOf(form.columns) };
     case 'integer':

@@ -3,6 +3,7 @@ import type { Option, OptionValue } from './option';
 import { ACCESS } from './tables/access';
 import { CLUSTER } from './tables/cluster';
 import { ENGINE } from './tables/engine';
+import { FAULTS } from './tables/faults';
 import { HARDWARE } from './tables/hardware';
 import { PLACEMENT } from './tables/placement';
 import { PROCESS } from './tables/process';
@@ -21,6 +22,7 @@ export const OPTIONS = {
   ...ACCESS,
   ...PLACEMENT,
   ...STAGES_ALONE,
+  ...FAULTS,
   ...RECORDING,
   ...PROCESS,
 } as const;
@@ -36,6 +38,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
+    { title: 'Faults', keys: keysOf(FAULTS) },
     { title: 'Recording', keys: keysOf(RECORDING) },
     { title: 'Process', keys: keysOf(PROCESS) },
   ];

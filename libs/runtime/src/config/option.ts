@@ -20,9 +20,27 @@ export type ValueForm =
   | { readonly kind: 'boolean' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** As a flag: repeated, or once as a JSON array. */
-  | { readonly kind: 'list' }
+  | { readonly kind: 'list'; readonly choices?: readonly string[] }
   /** As a flag: a JSON object. */
-  | { readonly kind: 'table'; readonly columns: readonly string[] };
+  | { readonly kind: 'table'; readonly columns: readonly string[] }
+  /** A structure with rules of its own, kept as JSON text. As a flag: that text. */
+  | {
+      readonly kind: 'document';
+      readonly like: string;
+      readonly read: ReadDocument;
+      readonly schema: object;
+    };
+
+/** What a document amounts to, or where in it something is wrong: the complaint goes on behind the name of the place. */
+export type DocumentRead =
+  | { readonly kind: 'document'; readonly plain: unknown }
+  | {
+      readonly kind: 'problem';
+      readonly path: readonly (string | number)[];
+      readonly complaint: string;
+    };
+
+export type ReadDocument = (given: unknown) => DocumentRead;
 
 export interface OptionNotes {
   /** One or two sentences for a reader who meets the option for the first time. */
@@ -62,6 +80,22 @@ function textForm({ pattern, like }: TextNotes): ValueForm {
 
 export function text(fallback: string, notes: TextNotes): Option<string> {
   return { ...notes, form: textForm(notes), default: fallback };
+}
+
+export function optionalDocument(
+  notes: OptionNotes & Omit<Extract<ValueForm, { kind: 'document' }>, 'kind'>,
+): Option<string | undefined> {
+  const { like, read, schema, ...rest } = notes;
+  return { ...rest, form: { kind: 'document', like, read, schema }, default: undefined };
+}
+
+/** Some of these names, in any order. */
+export function someOf<const C extends string>(
+  choices: readonly C[],
+  fallback: readonly C[],
+  notes: OptionNotes,
+): Option<readonly C[]> {
+  return { ...notes, form: { kind: 'list', choices }, default: fallback };
 }
 
 export function optionalText(notes: TextNotes): Option<string | undefined> {

@@ -1,10 +1,14 @@
 import { parseDuration } from '@baton/kernel';
 import type { NumberTable, Option, OptionValue, ValueForm } from './option';
 
-/** `expected` completes the sentence "X must be ...". */
+/** `complaint` goes on behind the option's name: `must be ...`. `path` leads to the place in a structure. */
 export type ReadResult =
   | { readonly kind: 'value'; readonly value: OptionValue }
-  | { readonly kind: 'problem'; readonly expected: string };
+  | {
+      readonly kind: 'problem';
+      readonly complaint: string;
+      readonly path: readonly (string | number)[];
+    };
 
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off']);
@@ -16,7 +20,9 @@ export function readText(option: Option, given: string): ReadResult {
   const trimmed = given.trim();
   if (option.form.kind === 'boolean') return readWord(option, trimmed.toLowerCase());
   if (option.form.kind === 'list')
-    return readTyped(option, jsonOr(trimmed, '[') ?? itemsOf(trimmed));
+    return readTyped(option, jsonOr(trimmed, '[') ?? (trimmed === '' ? [] : trimmed));
+  if (option.form.kind === 'document')
+    return readTyped(option, jsonOr(trimmed, '[', '{') ?? trimmed);
   if (option.form.kind === 'table') return readTyped(option, jsonOr(trimmed, '{') ?? trimmed);
   if (option.form.kind === 'integer' || option.form.kind === 'number') {
     const isNumeric = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed);
@@ -30,13 +36,27 @@ export function readTyped(option: Option, given: unknown): ReadResult {
   if (given === null || given === undefined) {
     return option.default === undefined ? value(undefined) : problem(option);
   }
+  if (option.form.kind === 'document') return readDocument(option, option.form, given);
   const read = plainOf(option.form, given);
   return isAllowed(option.form, read) ? value(read) : problem(option);
 }
 
+/** A structure, or the JSON text of one, as a parent hands it to its children. */
+function readDocument(
+  option: Option,
+  form: Extract<ValueForm, { kind: 'document' }>,
+  given: unknown,
+): ReadResult {
+  const structure = typeof given === 'string' ? jsonOr(given, '[', '{') : given;
+  if (structure === undefined) return problem(option);
+  const read = form.read(structure);
+  if (read.kind === 'document') return value(JSON.stringify(read.plain));
+  return { kind: 'problem', complaint: read.complaint, path: read.path };
+}
+
 /** The JSON value of a text that begins like one; undefined when it is none. */
-function jsonOr(given: string, opening: '[' | '{'): unknown {
-  if (!given.startsWith(opening)) return undefined;
+function jsonOr(given: string, ...openings: ('[' | '{')[]): unknown {
+  if (!openings.some((opening) => given.startsWith(opening))) return undefined;
   try {
     return JSON.parse(given) as unknown;
   } catch {
@@ -44,13 +64,11 @@ function jsonOr(given: string, opening: '[' | '{'): unknown {
   }
 }
 
-function itemsOf(given: string): string[] {
-  return given === '' ? [] : [given];
-}
-
 /** What stands for a value in short: a time with its unit, in the unit of the option; one text for a list of it. Anything else as it is. */
 function plainOf(form: ValueForm, given: unknown): unknown {
-  if (form.kind === 'list' && typeof given === 'string') return [given];
+  if (form.kind === 'list' && typeof given === 'string') {
+    return form.choices === undefined ? [given] : given.split(',').map((name) => name.trim());
+  }
   if (form.kind !== 'number' || form.duration === undefined || typeof given !== 'string') {
     return given;
   }
@@ -67,7 +85,11 @@ export function expectation(form: ValueForm): string {
     case 'choice':
       return `one of ${form.choices.join(', ')}`;
     case 'list':
-      return 'a text or a list of texts';
+      return form.choices === undefined
+        ? 'a text or a list of texts'
+        : `a list of ${form.choices.join(', ')}`;
+    case 'document':
+      return `a structure like ${form.like}`;
     case 'table':
       return `a table of rows with ${form.columns.join(' and ')}, each an integer from 1`;
     case 'integer':
@@ -77,6 +99,11 @@ export function expectation(form: ValueForm): string {
       return `a number ${rangeInWords(form.min, form.max)}${example}`;
     }
   }
+}
+
+/** `[1].rate`: how a place in a structure is written behind the option's name. */
+export function whereIn(path: readonly (string | number)[]): string {
+  return path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
 }
 
 export function rangeInWords(min: number, max: number): string {
@@ -89,7 +116,7 @@ function readWord(option: Option, word: string): ReadResult {
 }
 
 function problem(option: Option): ReadResult {
-  return { kind: 'problem', expected: expectation(option.form) };
+  return { kind: 'problem', complaint: `must be ${expectation(option.form)}`, path: [] };
 }
 
 function isAllowed(form: ValueForm, given: unknown): given is NonNullable<OptionValue> {
@@ -101,7 +128,9 @@ function isAllowed(form: ValueForm, given: unknown): given is NonNullable<Option
     case 'choice':
       return typeof given === 'string' && form.choices.includes(given);
     case 'list':
-      return Array.isArray(given) && given.every(isText);
+      return Array.isArray(given) && given.every((item) => isText(item) && isChosen(form, item));
+    case 'document':
+      return false;
     case 'table':
       return isTable(form.columns, given);
     case 'integer':
@@ -109,6 +138,10 @@ function isAllowed(form: ValueForm, given: unknown): given is NonNullable<Option
     case 'number':
       return typeof given === 'number' && Number.isFinite(given) && isWithin(form, given);
   }
+}
+
+function isChosen({ choices }: { readonly choices?: readonly string[] }, item: string): boolean {
+  return choices === undefined || choices.includes(item);
 }
 
 function isText(given: unknown): given is string {

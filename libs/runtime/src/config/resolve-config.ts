@@ -12,7 +12,7 @@ import { FOREIGN_PREFIX, foreignVariable, foreignVariables } from './foreign/for
 import { impliedStepTime } from './implied-step-time';
 import { envName, flagName, keyOf, nearestName } from './names';
 import type { OptionValue } from './option';
-import { readText } from './read-value';
+import { readText, whereIn } from './read-value';
 import { recordedValues } from './recorded-values';
 import { UsageError } from './usage-error';
 
@@ -189,7 +189,8 @@ function foreignValues(env: Variables): Environment {
 function fromText(key: ConfigKey, given: string, name: string): OptionValue {
   const read = readText(optionOf(key), given);
   if (read.kind === 'value') return read.value;
-  throw new UsageError(`${name} must be ${read.expected}; '${given}' is not.`);
+  const ending = read.path.length === 0 ? `; '${given}' is not.` : '.';
+  throw new UsageError(`${name}${whereIn(read.path)} ${read.complaint}${ending}`);
 }
 
 /** `unknown option '--modle'; did you mean '--model'?`, with `flags` as those there are. */

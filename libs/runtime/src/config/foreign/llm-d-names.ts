@@ -68,6 +68,10 @@ export const LLM_D_NAMES: ForeignNames = {
   max_waiting_queue_length: same('maxWaitingRequests'),
   max_request_body_size_mb: same('maxRequestBodyMb'),
   max_cpu_loras: CPU_LORAS,
+  fake_metrics_refresh_interval: {
+    kind: 'left-out',
+    why: 'functions are computed anew for each scrape',
+  },
   ...KV_CACHE,
   ...JITTER,
   ...inSection('kvcache', KV_CACHE),
