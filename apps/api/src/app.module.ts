@@ -58,8 +58,6 @@ import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
 import { Timelines } from './timelines/timelines';
 import { TimelinesController } from './timelines/timelines.controller';
-import { Replies } from './text-models/replies';
-import { TextSetup } from './text-models/text-setup';
 import { GenerateController } from './tokenize/generate.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
@@ -105,8 +103,8 @@ const PROVIDERS = [
   RoutePlanner,
   SloGate,
   Submitter,
-];
   Timelines,
+];
 
 const CONTROLLERS = [
   GenerateController,
@@ -116,8 +114,8 @@ const CONTROLLERS = [
   LoadController,
   PoolingController,
   ResponsesController,
-  TokenizeController,
   TimelinesController,
+  TokenizeController,
   HealthController,
   MetricsController,
 ];

@@ -34,14 +34,14 @@ export class ApiFixture {
       log: createLogger({ name: 'api', level: config.logLevel }),
       ...options.server,
     });
+    return new ApiFixture(hub, api, engines);
+  }
+
   /** A second front of the same cluster. */
   static beside({ hub }: ApiFixture): Promise<ApiServer> {
     const config = defaultConfig({ topology: '1A', port: 0, logLevel: 'silent' });
     const log = createLogger({ name: 'api', level: 'silent' });
     return ApiServer.start({ config, transport: attachInProcess(hub), log });
-  }
-
-    return new ApiFixture(hub, api, engines);
   }
 
   get engine(): FakeEngine {

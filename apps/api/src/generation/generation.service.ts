@@ -17,7 +17,6 @@ import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { openedRequest, Timelines } from '../timelines/timelines';
-import { type AnswerSources, Replies } from '../text-models/replies';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import type { Asked } from './asked';
 import type { Call } from './call';
@@ -66,7 +65,6 @@ export class GenerationService {
     private readonly submitter: Submitter,
     private readonly readers: ReaderWatch,
     private readonly recorder: RequestRecorder,
-    private readonly replies: Replies,
     private readonly timelines: Timelines,
     metrics: RequestMetrics,
     aborter: Aborter,
@@ -198,6 +196,7 @@ export class GenerationService {
       this.placement.opened(sequence);
       this.recorder.opened(sequence, call);
     }
+    this.timelines.opened(exchange.members, openedRequest(call, head));
     try {
       await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));
       exchange.admitted();
@@ -216,7 +215,6 @@ export class GenerationService {
       requestId: call.requestId,
       isClosing: () => this.isDraining,
     });
-    this.timelines.opened(exchange.members, openedRequest(call, head));
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
     const exchange = new Exchange(this.tools, answer, {
       hangUp: () => response.destroy(),
