@@ -35,6 +35,7 @@ import { Readiness } from './health/readiness';
 import { ErrorFilter } from './http/error.filter';
 import { contextOf } from './http/request-context';
 import { MessagesController } from './messages/messages.controller';
+import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { DevController } from './operations/dev.controller';
@@ -42,6 +43,7 @@ import { LoadController } from './operations/load.controller';
 import { Operator } from './operations/operator';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
+import { QueueMetrics } from './metrics/queue-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
 import { RequestRecorder } from './recording/request-recorder';
 import { Cancellations } from './responses/cancellations';
@@ -58,6 +60,8 @@ import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
 import { Timelines } from './timelines/timelines';
 import { TimelinesController } from './timelines/timelines.controller';
+import { Replies } from './text-models/replies';
+import { TextSetup } from './text-models/text-setup';
 import { GenerateController } from './tokenize/generate.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
@@ -79,6 +83,7 @@ const PROVIDERS = [
   ApiLifecycle,
   Cancellations,
   ClusterView,
+  EngineCensus,
   ExposedEngines,
   FrameInbox,
   GenerationService,
@@ -90,8 +95,10 @@ const PROVIDERS = [
   Operator,
   PlacementMetrics,
   ProcessMetrics,
+  QueueMetrics,
   ReaderWatch,
   Readiness,
+  Replies,
   Recovery,
   Rehomer,
   RequestMetrics,
@@ -141,6 +148,7 @@ export class ApiModule {
         { provide: API_IDENTITY, useValue: identity },
         { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
         { provide: Membership, useFactory: () => new Membership({ config, transport, starter }) },
+        { provide: TextSetup, useFactory: () => TextSetup.open(config) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],

@@ -13,7 +13,7 @@ export type {
   ReasoningWish,
   TextCut,
 } from './output-plan';
-export { planOutput } from './plan-output';
+export { planOutput, promptHash } from './plan-output';
 export type { Steering } from './steered-tokens';
 export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
 export type { SpecialTokens, Tokenizer } from './tokenizer';

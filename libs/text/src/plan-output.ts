@@ -31,8 +31,15 @@ function naturalTokens(
   return ignoreEos ? maxTokens : Math.min(maxTokens, lengthModel(seed, hash));
 }
 
-function sequenceHash(input: PlanInput, choice: number): number {
-  const { promptIds, model, seed } = input;
+/** Names a prompt to a model under a seed: what hangs on the request draws its chances from it. */
+export function promptHash(input: Pick<PlanInput, 'promptIds' | 'model' | 'seed'>): number {
+  return sequenceHash(input, 0);
+}
+
+function sequenceHash(
+  { promptIds, model, seed }: Pick<PlanInput, 'promptIds' | 'model' | 'seed'>,
+  choice: number,
+): number {
   const prompt = promptIds.length === 0 ? 0 : chainBlockHashes(promptIds, promptIds.length, 0)[0]!;
   return mix(mix(prompt, hashString(model)), mix(Math.abs(seed), choice * 2 + (seed < 0 ? 1 : 0)));
 }

@@ -7,11 +7,10 @@ import {
   systemFingerprint,
 } from '@baton/openai';
 import { type BatonConfig, VERSION } from '@baton/runtime';
-import { defaultTokenizer } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdapterRegistry } from '../adapters/adapter-registry';
 import { KvCapacity } from '../generation/kv-capacity';
-import { lengthModelOf } from '../generation/length-model';
+import { TextSetup } from '../text-models/text-setup';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 
 /** What is served, and what a request for it is checked against. */
@@ -31,8 +30,8 @@ export class ModelCatalog {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly capacity: KvCapacity,
     private readonly adapters: AdapterRegistry,
+    { tokenizer, lengths, model }: TextSetup,
   ) {
-    const tokenizer = defaultTokenizer();
     const { dialect } = config;
     this.name = config.servedModelName ?? config.model;
     this.maxModelLen = config.maxModelLen ?? findModel(config.model).maxContext;
@@ -44,16 +43,14 @@ export class ModelCatalog {
       tokenizer,
       models: [this.name],
       maxModelLen: this.maxModelLen,
+      keepsText: model !== undefined,
       ...modelAbilities(config),
     };
     this.plans = {
       tokenizer,
       seed: config.seed,
-      lengthModel: lengthModelOf(config),
-      reasoningLengthModel: lengthModelOf({
-        ...config,
-        outputLengthMean: config.reasoningLengthMean,
-      }),
+      lengthModel: lengths.answer,
+      reasoningLengthModel: lengths.reasoning,
     };
   }
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { contextOf } from '../http/request-context';
 import type { Ask } from './asked';
@@ -7,6 +7,8 @@ import type { Ask } from './asked';
 export interface Call {
   readonly ask: Ask;
   readonly body: unknown;
+  /** What came in: path and headers. */
+  readonly message: IncomingMessage;
   readonly response: ServerResponse;
   /** When its headers arrived, µs since the Unix epoch. */
   readonly arrivalUs: number;
@@ -32,6 +34,7 @@ export function callOf(ask: Ask, { body, request, reply }: Received): Call {
     ...contextOf(request.raw),
     ask,
     body,
+    message: request.raw,
     response: reply.raw,
     takeOver: () => void reply.hijack(),
   };

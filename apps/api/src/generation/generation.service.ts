@@ -17,6 +17,7 @@ import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { openedRequest, Timelines } from '../timelines/timelines';
+import { type AnswerSources, Replies } from '../text-models/replies';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import type { Asked } from './asked';
 import type { Call } from './call';
@@ -65,6 +66,7 @@ export class GenerationService {
     private readonly submitter: Submitter,
     private readonly readers: ReaderWatch,
     private readonly recorder: RequestRecorder,
+    private readonly replies: Replies,
     private readonly timelines: Timelines,
     metrics: RequestMetrics,
     aborter: Aborter,
@@ -127,7 +129,7 @@ export class GenerationService {
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
     this.refuseLate(request, routes);
-    const plans = this.plan(asked, routes);
+    const plans = this.plan(asked, routes, await this.replied(call, asked, routes));
     await this.admit({ call, asked, plans, routes });
   }
 
@@ -148,12 +150,30 @@ export class GenerationService {
     }
   }
 
-  private plan({ request, isPooling }: Asked, routes: readonly Route[]): OutputPlan[] {
+  /** Nobody reads what a leg of an outside router or a pooling request says. */
+  private async replied(
+    call: Call,
+    { request, isPooling }: Asked,
+    [first]: readonly Route[],
+  ): Promise<AnswerSources> {
+    if (this.replies.isIdle || isPooling === true || first?.flow === 'hold') return [];
+    const sources = await this.replies.to(call, request);
+    this.refuseWhenClosed();
+    return sources;
+  }
+
+  private plan(
+    { request, isPooling }: Asked,
+    routes: readonly Route[],
+    sources: AnswerSources,
+  ): OutputPlan[] {
     return routes.map((route, index) => {
-      const prompt = request.prompts[Math.floor(index / request.choices)];
+      const at = Math.floor(index / request.choices);
+      const prompt = request.prompts[at];
       const room = this.capacity.outputRoom(route, prompt?.ids.length ?? 0);
       const isPrefillLeg = route.flow === 'hold' || isPooling === true;
-      return planSequence(request, { index, room, isPrefillLeg }, this.catalog.plans);
+      const place = { index, room, isPrefillLeg, answers: sources[at] };
+      return planSequence(request, place, this.catalog.plans);
     });
   }
 

@@ -11,6 +11,7 @@ import { RECORDING } from './tables/recording';
 import { REQUESTS } from './tables/requests';
 import { overrideKey, PER_STAGE, STAGES_ALONE } from './tables/stages';
 import { STEP_TIME } from './tables/step-time';
+import { TEXT } from './tables/text';
 
 /** Every option there is, in the order of the documentation. The only place where one is declared. */
 export const OPTIONS = {
@@ -19,6 +20,7 @@ export const OPTIONS = {
   ...ENGINE,
   ...STEP_TIME,
   ...REQUESTS,
+  ...TEXT,
   ...ACCESS,
   ...PLACEMENT,
   ...STAGES_ALONE,
@@ -35,6 +37,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Engine', keys: keysOf(ENGINE) },
     { title: 'Step time', keys: keysOf(STEP_TIME) },
     { title: 'Requests', keys: keysOf(REQUESTS) },
+    { title: 'Text', keys: keysOf(TEXT) },
     { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },

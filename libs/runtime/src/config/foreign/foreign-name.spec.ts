@@ -146,6 +146,10 @@ describe("llm-d-inference-sim's configuration file", () => {
     ]);
   });
 
+  it('may ask for an echo', () => {
+    expect(resolved('mode: echo\n').config.textModel).toBe('echo');
+  });
+
   it('may keep latencies and the KV cache in sections', () => {
     const { config } = resolved(
       'latencies:\n  time-to-first-token: 100ms\n  inter-token-latency: 1s\nkvcache:\n  kv-cache-size: 2048\n',
@@ -184,7 +188,7 @@ describe('what cannot be had', () => {
   it.each([
     ['eos:\n  min_ratio: 0.5\n', 'f.yaml:2:3: eos.min_ratio cannot be had: answers have a length'],
     ['warmup: {requests: 3}\n', 'warmup.requests cannot be had: warm-up is counted in steps'],
-    ['mode: echo\n', 'f.yaml:1:1: mode cannot be had: answers are simulated'],
+    ['mode: prefill\n', 'f.yaml:1:1: mode cannot be had: engines of one stage'],
     ['engine: sglang\n', 'engine cannot be had: engines behave like those of vLLM'],
     ['served-model-name: [a, b]\n', 'served_model_name cannot be had: a cluster serves its model'],
     ['latency:\n  prefil_delay_ms: 1\n', "f.yaml:2:3: unknown option 'latency.prefil_delay_ms'"],

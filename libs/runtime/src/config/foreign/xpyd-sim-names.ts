@@ -47,7 +47,7 @@ export const mode: ForeignName = (given) => {
     case 'random':
       return { kind: 'granted' };
     case 'echo':
-      return { kind: 'refused', why: 'answers are simulated, never an echo of the prompt' };
+      return { kind: 'option', key: 'textModel', value: 'echo' };
     default:
       return {
         kind: 'refused',
