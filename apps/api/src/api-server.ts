@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
 import type { BatonConfig, EngineStarter, Logger } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { NestFactory } from '@nestjs/core';
@@ -9,11 +7,11 @@ import type { FastifyInstance } from 'fastify';
 import { ApiLifecycle } from './api-lifecycle';
 import { ApiModule } from './app.module';
 import { ExposedEngines } from './cluster/exposed-engines';
-import { answerClientError } from './http/client-error';
-import { createAdapter, type ServerOptions, serverLimits } from './http/server';
+import { Listeners } from './http/listeners';
+import { createAdapter } from './http/server';
 import { HttpMetrics } from './metrics/http-metrics';
 
-export interface ApiServerOptions extends ServerOptions {
+export interface ApiServerOptions {
   readonly config: BatonConfig;
   readonly transport: Transport;
   readonly log: Logger;
@@ -26,22 +24,30 @@ export class ApiServer {
   private constructor(
     readonly app: NestFastifyApplication,
     private readonly lifecycle: ApiLifecycle,
-    /** `http://host:port`. */
+    private readonly listeners: Listeners,
+    /** `http://host:port`, or with https. */
     readonly url: string,
   ) {}
 
-  /** Resolves when it listens; engines may still be missing, which `/health/ready` says. */
+  /** Resolves when it listens; engines may still be missing, which `/health/ready` says. @throws UsageError when its certificate cannot be used */
   static async start(options: ApiServerOptions): Promise<ApiServer> {
-    const { config, transport, log, starter, ...server } = options;
+    const { config, transport, log, starter } = options;
     const identity = {
       apiId: `api-${randomUUID().slice(0, 12)}`,
       startedAt: Math.floor(Date.now() / 1_000),
     };
+    const listeners = new Listeners(config, log);
     const module = ApiModule.forRoot({ config, transport, logger: log, identity, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
       module,
-      createAdapter(config, server),
-      { bodyParser: false, logger: false, abortOnError: false },
+      createAdapter(config, listeners),
+      // The option for HTTPS does no more than name the URL: the listeners make the server.
+      {
+        bodyParser: false,
+        logger: false,
+        abortOnError: false,
+        ...(listeners.scheme === 'https' ? { httpsOptions: {} } : {}),
+      },
     );
     const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
     countAnswers(fastify, app.get(HttpMetrics));
@@ -50,30 +56,18 @@ export class ApiServer {
     await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
     app.get(ExposedEngines).start(
       (message, response) => fastify.routing(message, response),
-      (listener) => engineServer(listener, config, server),
+      (listener) => listeners.create(listener),
     );
-    return new ApiServer(app, lifecycle, await app.getUrl());
+    return new ApiServer(app, lifecycle, listeners, await app.getUrl());
   }
 
   /** Drains, then closes every connection and timer. The transport stays open: it is the caller's. */
   async stop(): Promise<void> {
     await this.lifecycle.drain();
     await this.lifecycle.stop();
+    this.listeners.stop();
     await this.app.close();
   }
-}
-
-/** A listener for one engine, with the limits and error answers of the cluster's own port. */
-function engineServer(
-  listener: Parameters<typeof createServer>[1],
-  config: BatonConfig,
-  options: ServerOptions,
-): Server {
-  const server = createServer(serverLimits(options), listener);
-  server.on('clientError', (error, socket) =>
-    answerClientError(error, socket as Socket, config.dialect),
-  );
-  return server;
 }
 
 function countAnswers(fastify: FastifyInstance, metrics: HttpMetrics): void {

@@ -1,13 +1,11 @@
 import { type BatonConfig, createLogger, defaultConfig } from '@baton/runtime';
 import { attachInProcess, InProcessHub } from '@baton/transport';
 import { ApiServer } from '../src/api-server';
-import type { ServerOptions } from '../src/http/server';
 import { FakeEngine, type FakeEngineOptions } from './fake-engine';
 
 export interface FixtureOptions {
   readonly config?: Partial<BatonConfig>;
   readonly engines?: readonly FakeEngineOptions[];
-  readonly server?: ServerOptions;
 }
 
 /** A front on a free port with scripted engines behind it, all in this process. */
@@ -32,7 +30,6 @@ export class ApiFixture {
       config,
       transport: attachInProcess(hub),
       log: createLogger({ name: 'api', level: config.logLevel }),
-      ...options.server,
     });
     return new ApiFixture(hub, api, engines);
   }

@@ -37,4 +37,5 @@ export * from './worker/run-worker';
 export * from './worker/worker-hosts';
 export * from './placement-spec';
 export * from './placement/job-routing';
+export * from './tls/certificate';
 export { buildRouting, needsLoads } from './placement/policy-routing';

@@ -232,7 +232,6 @@ export class GenerationService {
     const { asked, call, plans } = admission;
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
-      requestId: call.requestId,
       isClosing: () => this.isDraining,
     });
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });

@@ -2,23 +2,27 @@ import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { BatonError } from '@baton/contract';
-import { type Dialect, renderError } from '@baton/openai';
-import { commonHeaders } from './http-answer';
+import { renderError } from '@baton/openai';
+import type { BatonConfig } from '@baton/runtime';
+import { commonHeaders } from './common-headers';
+
+/** Where no secure connection came about, nothing that is said would be understood. */
+const NOT_TLS = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
 /**
  * Answers what never became a request: a broken request line or header, too many header bytes, a body that does not come. Node hands over the bare
  * socket, so the answer is written by hand and the connection ends.
  */
-export function answerClientError(error: Error, socket: Socket, dialect: Dialect): void {
+export function answerClientError(error: Error, socket: Socket, config: BatonConfig): void {
   const code = 'code' in error ? String(error.code) : '';
-  if (code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  if (code === 'ECONNRESET' || NOT_TLS.test(code) || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = renderError(batonErrorOf(code), dialect);
+  const { status, headers, body } = renderError(batonErrorOf(code), config.dialect);
   const requestId = randomUUID().replaceAll('-', '');
   const lines = Object.entries({
-    ...commonHeaders(requestId),
+    ...commonHeaders(config, requestId),
     ...headers,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',

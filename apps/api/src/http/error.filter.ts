@@ -38,7 +38,9 @@ export class ErrorFilter implements ExceptionFilter {
     const status = exception instanceof HttpException ? exception.getStatus() : 500;
     switch (status) {
       case 404:
-        return new BatonError(methodsOf(url, this.config) ? 'method_not_allowed' : 'not_found');
+        return methodsOf(url, this.config)
+          ? new BatonError('method_not_allowed')
+          : new BatonError('not_found', `Nothing is served at ${pathOf(url)}.`);
       case 413:
         return new BatonError('body_too_large');
       case 414:
@@ -50,6 +52,11 @@ export class ErrorFilter implements ExceptionFilter {
     this.logger.error({ err: exception }, 'request failed');
     return new BatonError('engine_error');
   }
+}
+
+/** As much of it as tells a reader which it was. */
+function pathOf(url: string): string {
+  return (url.split('?', 1)[0] ?? url).slice(0, 200);
 }
 
 function messageOf(exception: unknown): string {

@@ -5,22 +5,19 @@ import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
-  readonly requestId: string;
   /** True while the process drains: the client is told to connect elsewhere. */
   readonly isClosing: () => boolean;
 }
 
-/** The HTTP side of one answer that Fastify does not send: its headers and its two plain endings. */
+/** The HTTP side of one answer that Fastify does not send: its headers and its two plain endings. What every answer carries is on the response already. */
 export class HttpAnswer {
   constructor(
     readonly response: ServerResponse,
     private readonly options: HttpAnswerOptions,
   ) {}
 
-  /** What every answer carries. */
   headers(): Record<string, string> {
-    const { requestId, isClosing } = this.options;
-    return { ...commonHeaders(requestId), ...(isClosing() ? { connection: 'close' } : {}) };
+    return this.options.isClosing() ? { connection: 'close' } : {};
   }
 
   sendJson(body: string): void {
@@ -43,9 +40,4 @@ export class HttpAnswer {
     response.writeHead(status, { ...this.headers(), ...headers, ...length });
     response.end(body);
   }
-}
-
-/** Headers of every answer of the process, however it was made. */
-export function commonHeaders(requestId: string): Record<string, string> {
-  return { 'x-request-id': requestId, 'access-control-allow-origin': '*' };
 }

@@ -47,9 +47,11 @@ const KNOWN_PATHS: readonly KnownPath[] = [
 /** The methods that `url` takes; undefined when nothing is served there. */
 export function methodsOf(
   url: string,
-  config: Pick<BatonConfig, Switch>,
+  config: Pick<BatonConfig, Switch | 'dialect'>,
 ): readonly string[] | undefined {
   const path = url.split('?', 1)[0] ?? url;
   const isServed = ({ needs }: KnownPath): boolean => needs === undefined || config[needs];
-  return KNOWN_PATHS.find((known) => isServed(known) && known.path.test(path))?.methods;
+  const methods = KNOWN_PATHS.find((known) => isServed(known) && known.path.test(path))?.methods;
+  if (methods === undefined || config.dialect === 'vllm') return methods;
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

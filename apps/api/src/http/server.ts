@@ -1,58 +1,31 @@
-import type { Socket } from 'node:net';
 import { BatonError } from '@baton/contract';
-import { renderError } from '@baton/openai';
 import type { BatonConfig } from '@baton/runtime';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readJsonBody } from './body-parser';
-import { answerClientError } from './client-error';
+import type { RequestListener } from '../cluster/exposed-engines';
+import { commonHeaders } from './common-headers';
+import { Cors } from './cors';
 import { dataParallelRankOf } from './data-parallel-rank';
-import { commonHeaders } from './http-answer';
+import { renderErrorAt } from './error-renderer';
+import { methodsOf } from './known-paths';
+import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
 
-/** Node's own default; beyond it 431. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** How long a client may take to send one whole request. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How often Node looks for requests that take longer. */
-const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than the idle time of common load balancers (60 s), so that they close first. */
-const KEEP_ALIVE_MS = 75_000;
-
-export interface ServerOptions {
-  readonly requestTimeoutMs?: number;
-}
-
-/** What Node's HTTP server bounds, the same for every port of the process. */
-export function serverLimits({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServerOptions) {
-  return {
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: requestTimeoutMs,
-    requestTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs),
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    noDelay: true,
-  };
-}
-
 /** Fastify as Nest's HTTP adapter, with every error that the framework would answer by itself answered in the dialect's shape. */
-export function createAdapter(config: BatonConfig, options: ServerOptions = {}): FastifyAdapter {
-  const limits = serverLimits(options);
+export function createAdapter(config: BatonConfig, listeners: Listeners): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
-    exposeHeadRoutes: false,
+    // FastAPI does not serve them.
+    exposeHeadRoutes: config.dialect === 'openai',
     return503OnClosing: false,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: false },
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout,
-    http: limits,
-    clientErrorHandler: (error, socket) =>
-      answerClientError(error, socket as Socket, config.dialect),
+    serverFactory: (listener: RequestListener) => listeners.create(listener),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       // No hook runs for a URL that cannot be routed.
-      void reply.headers(commonHeaders(contextOf(request.raw).requestId));
-      sendError(reply, badUrl(error.statusCode), config);
+      void reply.headers(commonHeaders(config, contextOf(request.raw).requestId));
+      sendError(request, reply, { error: badUrl(error.statusCode), config });
     },
   });
   install(adapter.getInstance<FastifyInstance>(), config);
@@ -65,42 +38,72 @@ function install(fastify: FastifyInstance, config: BatonConfig): void {
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
     readJsonBody(request.raw, maxBytes),
   );
+  const cors = new Cors(config);
   fastify.addHook('onRequest', (request, reply, done) => {
-    const { requestId } = contextOf(request.raw);
-    void reply.headers(commonHeaders(requestId));
-    if (isPreflight(request)) void answerPreflight(request, reply);
-    else if (!refuseRank(request, reply, config)) done();
+    beginAnswer(request, reply, { config, cors });
+    if (isPreflight(request)) answerPreflight(request, reply, cors);
+    else if (isQuestionOfMethods(request, config)) answerMethods(request, reply, config);
+    else {
+      const error = refusalOf(request, config);
+      if (error === undefined) done();
+      else sendError(request, reply, { error, config });
+    }
   });
 }
 
-/** Before anything is read: whatever is asked of engines, it could not be done where it was asked for. */
-function refuseRank(request: FastifyRequest, reply: FastifyReply, config: BatonConfig): boolean {
-  if (request.method !== 'POST') return false;
+interface Beginning {
+  readonly config: BatonConfig;
+  readonly cors: Cors;
+}
+
+/** What every answer carries, on Node's own response: an exchange may take it over from the framework. */
+function beginAnswer(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  { config, cors }: Beginning,
+): void {
+  const { requestId } = contextOf(raw);
+  const headers = { ...commonHeaders(config, requestId), ...cors.simple(raw.headers) };
+  for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
+}
+
+/** Before anything is read: what headers alone can be refused for. */
+function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonError | undefined {
+  // Names and values in turn.
+  if (raw.rawHeaders.length / 2 > config.h11MaxHeaderCount) {
+    const message = `The request has more than ${config.h11MaxHeaderCount} headers.`;
+    return new BatonError('headers_too_large', message);
+  }
+  if (method !== 'POST') return undefined;
   try {
-    dataParallelRankOf(request.headers, config.dataParallelSize);
-    return false;
+    // Whatever is asked of engines, it could not be done where it was asked for.
+    dataParallelRankOf(raw.headers, config.dataParallelSize);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof BatonError)) throw error;
-    sendError(reply, error, config);
-    return true;
+    if (error instanceof BatonError) return error;
+    throw error;
   }
 }
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {
-  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  const isAsked = headers['access-control-request-method'] !== undefined;
+  return method === 'OPTIONS' && isAsked && headers.origin !== undefined;
 }
 
-/** Any origin, method and header may call, as vLLM allows by default. */
-function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = request.headers['access-control-request-headers'];
-  return reply
-    .code(200)
-    .headers({
-      'access-control-allow-methods': 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT',
-      'access-control-allow-headers': asked ?? '*',
-      'access-control-max-age': '600',
-    })
-    .send('OK');
+function answerPreflight({ raw }: FastifyRequest, reply: FastifyReply, cors: Cors): void {
+  const { status, headers, text } = cors.preflight(raw.headers);
+  void reply.code(status).headers(headers).type('text/plain; charset=utf-8').send(text);
+}
+
+/** OPTIONS by itself, which FastAPI answers as a wrong method. */
+function isQuestionOfMethods({ method, url }: FastifyRequest, config: BatonConfig): boolean {
+  return (
+    config.dialect === 'openai' && method === 'OPTIONS' && methodsOf(url, config) !== undefined
+  );
+}
+
+function answerMethods({ url }: FastifyRequest, reply: FastifyReply, config: BatonConfig): void {
+  void reply.code(204).header('allow', methodsOf(url, config)?.join(', ')).send();
 }
 
 function badUrl(status: number | undefined): BatonError {
@@ -109,7 +112,17 @@ function badUrl(status: number | undefined): BatonError {
     : new BatonError('invalid_type', 'The URL is invalid.');
 }
 
-function sendError(reply: FastifyReply, error: BatonError, config: BatonConfig): void {
-  const { status, headers, body } = renderError(error, config.dialect);
+interface Refusal {
+  readonly error: BatonError;
+  readonly config: BatonConfig;
+}
+
+/** A refusal before the request has reached any handler. */
+export function sendError(
+  { url }: FastifyRequest,
+  reply: FastifyReply,
+  { error, config }: Refusal,
+): void {
+  const { status, headers, body } = renderErrorAt(url, error, config.dialect);
   void reply.code(status).headers(headers).send(body);
 }

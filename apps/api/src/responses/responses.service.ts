@@ -154,9 +154,9 @@ export class ResponsesService {
   }
 
   private listenerAt(parts: ResponseParts, received: Received): HttpAnswer {
-    const { response, requestId } = this.callFor(parts, received);
+    const { response } = this.callFor(parts, received);
     const isClosing = (): boolean => this.generation.isClosing;
-    return new HttpAnswer(response, { dialect: this.config.dialect, requestId, isClosing });
+    return new HttpAnswer(response, { dialect: this.config.dialect, isClosing });
   }
 }
 

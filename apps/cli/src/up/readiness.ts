@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BatonConfig } from '@baton/runtime';
+import { isServing } from './probe';
 
 const POLL_MS = 40;
 
@@ -9,7 +10,7 @@ export function baseUrl(config: BatonConfig): string {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
   const host =
     everywhere[config.host] ?? (config.host.includes(':') ? `[${config.host}]` : config.host);
-  return `http://${host}:${config.port}`;
+  return `${config.sslCertfile === undefined ? 'http' : 'https'}://${host}:${config.port}`;
 }
 
 /** Knows which processes have not yet said that they can work. */
@@ -30,18 +31,8 @@ export class Readiness {
   async wait(config: BatonConfig, ended: AbortSignal): Promise<boolean> {
     const either = AbortSignal.any([this.complete.signal, ended]);
     if (!either.aborted) await once(either, 'abort');
-    while (!ended.aborted && !(await isServing(config))) await pause(POLL_MS);
+    while (!ended.aborted && !(await isServing(config, baseUrl(config)))) await pause(POLL_MS);
     return !ended.aborted;
-  }
-}
-
-async function isServing(config: BatonConfig): Promise<boolean> {
-  try {
-    const answer = await fetch(`${baseUrl(config)}/health/ready`);
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
   }
 }
 

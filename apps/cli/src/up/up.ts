@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { type BatonConfig, type Broker, configuredChanges, resolveConfig } from '@baton/runtime';
+import {
+  type BatonConfig,
+  type Broker,
+  configuredChanges,
+  readCertificate,
+  resolveConfig,
+} from '@baton/runtime';
 import { obtainBroker } from './broker';
 import { checkEngines, countRanks, enginesOf, withChanges } from './checks';
 import { type EngineCounts, planOneProcess, planProcesses } from './cluster-plan';
@@ -27,6 +33,7 @@ export async function up(topology: string | undefined, flags: Flags): Promise<nu
   const resolved = configOf(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
+  readCertificate(resolved);
   checkEngines(resolved, withChanges(engines, configuredChanges(resolved)));
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };

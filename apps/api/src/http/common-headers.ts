@@ -1,0 +1,12 @@
+import type { BatonConfig } from '@baton/runtime';
+
+type AnswerConfig = Pick<BatonConfig, 'dialect' | 'enableRequestIdHeaders' | 'allowedOrigins'>;
+
+/** Headers of every answer of the process, however it was made. vLLM names the request only when it is told to. */
+export function commonHeaders(config: AnswerConfig, requestId: string): Record<string, string> {
+  const isNamed = config.dialect === 'openai' || config.enableRequestIdHeaders;
+  return {
+    ...(isNamed ? { 'x-request-id': requestId } : {}),
+    ...(config.allowedOrigins.includes('*') ? { 'access-control-allow-origin': '*' } : {}),
+  };
+}

@@ -1,0 +1,102 @@
+import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type BatonConfig, type Certificate, type Logger, readCertificate } from '@baton/runtime';
+import type { RequestListener } from '../cluster/exposed-engines';
+import { CertificateRefresh } from './certificate-refresh';
+import { answerClientError } from './client-error';
+
+const MS_PER_SECOND = 1_000;
+/** How often Node looks for requests that take too long. */
+const TIMEOUT_CHECK_MS = 1_000;
+
+/** Numbers of Python's ssl module, as vLLM takes them. */
+const CERT_NONE = 0;
+const CERT_REQUIRED = 2;
+
+/**
+ * Makes the servers of this process, for the cluster's own port and for those of engines: HTTP, or HTTPS when a certificate is configured, all with the
+ * same limits and error answers. Owns the certificate and its refresh.
+ */
+export class Listeners {
+  private readonly secure = new Set<SecureServer>();
+  private readonly refresh: CertificateRefresh | undefined;
+
+  /** @throws UsageError when the configured certificate cannot be used */
+  constructor(
+    private readonly config: BatonConfig,
+    private readonly logger: Logger,
+    private certificate: Certificate | undefined = readCertificate(config),
+  ) {
+    if (certificate === undefined || !config.enableSslRefresh) return;
+    this.refresh = new CertificateRefresh(certificate, config, logger, (fresh) => this.use(fresh));
+    this.refresh.start();
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.certificate === undefined ? 'http' : 'https';
+  }
+
+  create(listener: RequestListener): Server | SecureServer {
+    const server =
+      this.certificate === undefined
+        ? createServer(serverLimits(this.config), listener)
+        : this.createSecure(this.certificate, listener);
+    server.maxConnections = this.config.maxConnections;
+    // One more than allowed, so that too many are seen: Node leaves out what is beyond.
+    server.maxHeadersCount = this.config.h11MaxHeaderCount + 1;
+    server.on('clientError', (error, socket) =>
+      answerClientError(error, socket as Socket, this.config),
+    );
+    server.once('drop', () =>
+      this.logger.warn({ most: this.config.maxConnections }, 'too many connections, closing some'),
+    );
+    return server;
+  }
+
+  stop(): void {
+    this.refresh?.stop();
+  }
+
+  private createSecure(certificate: Certificate, listener: RequestListener): SecureServer {
+    const { sslCertReqs, httpTimeoutHeaders } = this.config;
+    const options = {
+      ...serverLimits(this.config),
+      ...certificate,
+      requestCert: sslCertReqs !== CERT_NONE,
+      rejectUnauthorized: sslCertReqs === CERT_REQUIRED,
+      handshakeTimeout: httpTimeoutHeaders * MS_PER_SECOND,
+    };
+    const server = createSecureServer(options, listener);
+    if (sslCertReqs !== CERT_NONE) server.on('secureConnection', refuseBadCertificate);
+    this.secure.add(server);
+    server.once('close', () => this.secure.delete(server));
+    return server;
+  }
+
+  /** Connections that are open keep the certificate that they began with. */
+  private use(certificate: Certificate): void {
+    for (const server of this.secure) server.setSecureContext(certificate);
+    this.certificate = certificate;
+  }
+}
+
+/** A client need not show a certificate, but one that it shows must be good. */
+function refuseBadCertificate(socket: TLSSocket): void {
+  const hasShownOne = Object.keys(socket.getPeerCertificate() ?? {}).length > 0;
+  if (hasShownOne && !socket.authorized) socket.destroy();
+}
+
+function serverLimits(config: BatonConfig) {
+  const requestTimeout = config.httpTimeoutRequest * MS_PER_SECOND;
+  const headersTimeout = Math.min(config.httpTimeoutHeaders * MS_PER_SECOND, requestTimeout);
+  return {
+    maxHeaderSize: config.h11MaxIncompleteEventSize,
+    headersTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headersTimeout),
+    keepAliveTimeout: config.httpTimeoutKeepAlive * MS_PER_SECOND,
+    noDelay: true,
+  };
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../test/api-fixture';
+
+for (const dialect of ['openai', 'vllm'] as const) {
+  describe(`methods in the ${dialect} dialect`, () => {
+    let fixture: ApiFixture;
+    beforeAll(async () => {
+      fixture = await ApiFixture.start({ config: { dialect, enableDevMode: true } });
+    });
+    afterAll(() => fixture.stop());
+    const ask = (method: string, path: string): Promise<Response> =>
+      fetch(`${fixture.api.url}${path}`, { method });
+
+    it.each(['/v1/models', '/version', '/health/live', '/metrics', '/server_info'])(
+      'HEAD %s is what the dialect makes of it',
+      async (path) => {
+        const answer = await ask('HEAD', path);
+        expect(answer.status).toBe(dialect === 'openai' ? 200 : 405);
+        expect(await answer.text()).toBe('');
+        if (dialect === 'vllm') expect(answer.headers.get('allow')).toBe('GET');
+      },
+    );
+
+    it.each([
+      ['/v1/chat/completions', 'POST', 'POST'],
+      ['/v1/models', 'GET, HEAD', 'GET'],
+      ['/v1/responses/resp_1', 'GET, HEAD, DELETE', 'GET, DELETE'],
+      ['/sleep', 'POST', 'POST'],
+    ])('OPTIONS %s tells the methods', async (path, openai, vllm) => {
+      const answer = await ask('OPTIONS', path);
+      expect(answer.status).toBe(dialect === 'openai' ? 204 : 405);
+      expect(answer.headers.get('allow')).toBe(dialect === 'openai' ? openai : vllm);
+    });
+
+    it.each(['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
+      '%s of an unknown path is a 404',
+      async (method) => {
+        const answer = await ask(method, '/v1/no/such');
+        expect(answer.status).toBe(404);
+        const body = (await answer.json()) as object;
+        if (dialect === 'vllm') expect(body).toEqual({ detail: 'Not Found' });
+        else expect(body).toHaveProperty('error.type', 'invalid_request_error');
+      },
+    );
+
+    it.each(['/v1/audio/speech', '/v1/audio/transcriptions', '/v1/images/generations'])(
+      'what makes sound and pictures, %s, is a plain 404',
+      async (path) => {
+        const answer = await fixture.post(path, { model: 'm', input: 'x', prompt: 'x' });
+        expect(answer.status).toBe(404);
+        const body = (await answer.json()) as { error?: { message: string } };
+        if (dialect === 'openai') expect(body.error?.message).toContain(path);
+      },
+    );
+  });
+}
+
+describe('X-Request-Id', () => {
+  const idOf = async (config: object, headers: Record<string, string>): Promise<string | null> => {
+    const fixture = await ApiFixture.start({ config });
+    const answer = await fetch(`${fixture.api.url}/version`, { headers });
+    await fixture.stop();
+    return answer.headers.get('x-request-id');
+  };
+  const mine = { 'x-request-id': 'mine-1' };
+
+  it('is always answered in the openai dialect', async () => {
+    expect(await idOf({}, mine)).toBe('mine-1');
+    expect(await idOf({}, {})).toMatch(/^[0-9a-f]{32}$/);
+    expect(await idOf({}, { 'x-request-id': 'x'.repeat(300) })).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('is answered in the vllm dialect when that is switched on', async () => {
+    expect(await idOf({ dialect: 'vllm' }, mine)).toBeNull();
+    const config = { dialect: 'vllm', enableRequestIdHeaders: true };
+    expect(await idOf(config, mine)).toBe('mine-1');
+    expect(await idOf(config, {})).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
