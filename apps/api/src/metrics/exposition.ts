@@ -1,4 +1,5 @@
 import type { HistogramSnapshot } from '@baton/contract';
+import { boundLabel } from '@baton/runtime';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -30,13 +31,25 @@ export function renderHistogram(
     head,
     'histogram',
     series.flatMap(({ labels, value }) => [
-      ...[...value.le.map(String), '+Inf'].map((le, i) =>
+      ...[...value.le.map(boundLabel), '+Inf'].map((le, i) =>
         line(`${head.name}_bucket`, { le, ...labels }, value.counts[i] ?? 0),
       ),
       line(`${head.name}_sum`, labels, value.sum),
       line(`${head.name}_count`, labels, value.count),
     ]),
   );
+}
+
+/** Without quantiles: a sum and a count. */
+export function renderSummary(
+  head: FamilyHead,
+  series: readonly Series<{ readonly sum: number; readonly count: number }>[],
+): string {
+  const lines = series.flatMap(({ labels, value }) => [
+    line(`${head.name}_sum`, labels, value.sum),
+    line(`${head.name}_count`, labels, value.count),
+  ]);
+  return family(head, 'summary', lines);
 }
 
 function family({ name, help }: FamilyHead, type: string, lines: readonly string[]): string {

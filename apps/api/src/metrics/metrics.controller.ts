@@ -5,9 +5,11 @@ import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { contextOf } from '../http/request-context';
 import { CONFIG } from '../tokens';
+import { EngineCensus } from './engine-census';
 import { HttpMetrics } from './http-metrics';
 import { PlacementMetrics } from './placement-metrics';
 import { ProcessMetrics } from './process-metrics';
+import { QueueMetrics } from './queue-metrics';
 import { RequestMetrics } from './request-metrics';
 
 /** One scrape shows the whole cluster; at an engine's own port that engine alone. */
@@ -21,6 +23,8 @@ export class MetricsController {
     private readonly http: HttpMetrics,
     private readonly process: ProcessMetrics,
     private readonly placement: PlacementMetrics,
+    private readonly queues: QueueMetrics,
+    private readonly census: EngineCensus,
   ) {}
 
   @Get()
@@ -32,12 +36,15 @@ export class MetricsController {
     const engines = this.cluster
       .living()
       .filter((engine) => engineId === undefined || engine.engineId === engineId);
+    const isWhole = engineId === undefined;
+    if (isWhole) await this.queues.refresh(engines).catch(() => undefined);
     const labels = cacheConfigLabels(this.config, this.catalog.maxModelLen);
     const parts = [
       await renderClusterMetrics(engines, labels),
       this.requests.render(engines),
       this.placement.render(engines),
-      await this.http.render(),
+      ...(isWhole ? [this.queues.render(), this.census.render()] : []),
+      this.http.render(),
       this.process.render(),
     ];
     return parts.map((part) => `${part.trimEnd()}\n`).join('');

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { LoopLag } from '@baton/runtime';
 import { Injectable } from '@nestjs/common';
 import { SequenceTable } from '../sequences/sequence-table';
 import { renderNumbers } from './exposition';
+
+const BYTES_PER_PAGE = 4_096;
 
 /** The process itself, by the names of Prometheus' client libraries, and how full its tables are. */
 @Injectable()
@@ -47,7 +50,31 @@ export class ProcessMetrics {
       'counter',
       [{ labels: {}, value: (user + system) / 1e6 }],
     );
-    return [cpu, ...numbers].join('');
+    return [cpu, ...numbers, ...kernelNumbers()].join('');
+  }
+}
+
+/** What only the kernel knows; nothing where it has no /proc. */
+function kernelNumbers(): string[] {
+  try {
+    const pages = Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[0]);
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+    const open = readdirSync('/proc/self/fd').length;
+    return [
+      gauge(
+        'process_virtual_memory_bytes',
+        'Virtual memory size in bytes.',
+        pages * BYTES_PER_PAGE,
+      ),
+      gauge('process_open_fds', 'Number of open file descriptors.', open),
+      gauge(
+        'process_max_fds',
+        'Maximum number of open file descriptors.',
+        Number(limit?.[1] ?? Infinity),
+      ),
+    ];
+  } catch {
+    return [];
   }
 }
 

@@ -1,7 +1,12 @@
-import type { FamilyHead } from './exposition';
+import { OVERHEAD_SECONDS, REQUEST_TOKENS } from '@baton/runtime';
+import type { FamilyHead, Labels } from './exposition';
 
 export interface RequestFamily extends FamilyHead {
   readonly buckets: readonly number[];
+  /** vLLM ends these buckets at `max_model_len`. */
+  readonly endsAtModelLength?: true;
+  /** Of the series, where several make one family. */
+  readonly labels?: Labels;
 }
 
 /** vllm/v1/metrics/loggers.py. */
@@ -16,15 +21,6 @@ const REQUEST_SECONDS = [
   0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
 ];
 const CHOICES = [1, 2, 5, 10, 20];
-const TOKENS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((decade) =>
-  decade === 1_000_000 ? [decade] : [decade, 2 * decade, 5 * decade],
-);
-/** Ours: from a tenth of a millisecond, below which nothing crosses a process, to a second. */
-const OVERHEAD_SECONDS = [
-  0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25,
-  0.5, 1,
-];
-
 const family = (name: string, help: string, buckets: readonly number[]): RequestFamily => ({
   name,
   help,
@@ -37,6 +33,21 @@ const phase = (name: string, phaseName: string): RequestFamily =>
     `Histogram of time spent in ${phaseName} phase for request.`,
     REQUEST_SECONDS,
   );
+
+const tokens = (name: string, help: string): RequestFamily => ({
+  ...family(name, help, REQUEST_TOKENS),
+  endsAtModelLength: true,
+});
+
+/** Parts of the time to the first token: end to end, so that they sum up to it. */
+const part = (name: string): RequestFamily => ({
+  ...family(
+    'baton:time_to_first_token_part_seconds',
+    'Time to first token by part: queue until the first batch; prefill until the prompt was held, or the first token where nothing is handed over; transfer until the first batch of decode, the KV fetched; first_step until the first token.',
+    TTFT_SECONDS,
+  ),
+  labels: { part: name },
+});
 
 /** What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks what vLLM has no word for. */
 export const REQUEST_FAMILIES = {
@@ -64,23 +75,24 @@ export const REQUEST_FAMILIES = {
   inference: phase('inference', 'RUNNING'),
   prefill: phase('prefill', 'PREFILL'),
   decode: phase('decode', 'DECODE'),
-  promptTokens: family('vllm:request_prompt_tokens', 'Number of prefill tokens processed.', TOKENS),
-  generationTokens: family(
+  promptTokens: tokens('vllm:request_prompt_tokens', 'Number of prefill tokens processed.'),
+  generationTokens: tokens(
     'vllm:request_generation_tokens',
     'Number of generation tokens processed.',
-    TOKENS,
   ),
-  maxGenerationTokens: family(
+  maxGenerationTokens: tokens(
     'vllm:request_max_num_generation_tokens',
     'Histogram of maximum number of requested generation tokens.',
-    TOKENS,
   ),
   choices: family('vllm:request_params_n', 'Histogram of the n request parameter.', CHOICES),
-  maxTokens: family(
+  maxTokens: tokens(
     'vllm:request_params_max_tokens',
     'Histogram of the max_tokens request parameter.',
-    TOKENS,
   ),
+  queuePart: part('queue'),
+  prefillPart: part('prefill'),
+  transferPart: part('transfer'),
+  firstStepPart: part('first_step'),
   firstTokenOverhead: family(
     'baton:request_overhead_seconds',
     'Wall time to the first token as the front sees it, less the simulated one.',

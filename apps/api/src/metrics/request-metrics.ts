@@ -1,22 +1,31 @@
-import type { EnginePresence, FrameHeader } from '@baton/contract';
-import { BucketCounts, engineLabels } from '@baton/runtime';
-import { Injectable } from '@nestjs/common';
+import type { EnginePresence, FrameEntry, FrameHeader, HistogramSnapshot } from '@baton/contract';
+import { type BatonConfig, BucketCounts, engineLabels, tokensUpTo } from '@baton/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../cluster/model-catalog';
 import type { Sequence } from '../sequences/sequence';
+import { SequenceTable } from '../sequences/sequence-table';
+import { CONFIG } from '../tokens';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
 import {
   FINISHED_REASONS,
   type FinishedReason,
   REQUEST_FAMILIES,
+  type RequestFamily,
   type RequestFamilyKey,
 } from './request-families';
 
 const FAMILY_KEYS = Object.keys(REQUEST_FAMILIES) as RequestFamilyKey[];
 
+/** Families by name: several keys may make one. */
+const KEYS_BY_NAME = new Map<string, RequestFamilyKey[]>();
+for (const key of FAMILY_KEYS) {
+  const { name } = REQUEST_FAMILIES[key];
+  KEYS_BY_NAME.set(name, [...(KEYS_BY_NAME.get(name) ?? []), key]);
+}
+
 /** What the front has observed of the requests that one engine finished. */
 class EngineObservations {
-  readonly histograms = Object.fromEntries(
-    FAMILY_KEYS.map((key) => [key, new BucketCounts(REQUEST_FAMILIES[key].buckets)]),
-  ) as Record<RequestFamilyKey, BucketCounts>;
+  readonly histograms: Readonly<Record<RequestFamilyKey, BucketCounts>>;
   readonly finished: Record<FinishedReason, number> = {
     stop: 0,
     length: 0,
@@ -25,6 +34,14 @@ class EngineObservations {
     repetition: 0,
     cache_threshold: 0,
   };
+  /** Of those finished, how many met both limits of goodput. */
+  good = 0;
+
+  constructor(maxModelLen: number) {
+    this.histograms = Object.fromEntries(
+      FAMILY_KEYS.map((key) => [key, new BucketCounts(bucketsOf(key, maxModelLen))]),
+    ) as Record<RequestFamilyKey, BucketCounts>;
+  }
 }
 
 export interface TokenNews {
@@ -44,7 +61,29 @@ const MAX_ENGINES = 4_096;
 @Injectable()
 export class RequestMetrics {
   private readonly byEngine = new Map<string, EngineObservations>();
+  private readonly unobserved: EngineObservations;
   private slowReaders = 0;
+  private endedSequences = 0;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly catalog: ModelCatalog,
+    private readonly table: SequenceTable,
+  ) {
+    this.unobserved = new EngineObservations(catalog.maxModelLen);
+  }
+
+  /** The sequence entered a batch, or was handed over. Of one that runs more than once the last run counts. */
+  noted(sequence: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
+    if (entry.kind === 'handed-over') {
+      sequence.heldMs = localMs(sequence.job.arrivalUs + entry.first);
+    } else if (entry.kind === 'scheduled') {
+      // The entry comes when the step is over; it began so much earlier.
+      const beganMs = localMs(header.stepEndUs - entry.first);
+      if (header.stage === 'decode' && sequence.heldMs > 0) sequence.decodeMs = beganMs;
+      else sequence.scheduledMs = beganMs;
+    }
+  }
 
   /** Tokens `[from, received)` of the sequence have just come. */
   tokens(sequence: Sequence, nowMs: number, { from, header, offsetUs }: TokenNews): void {
@@ -55,10 +94,26 @@ export class RequestMetrics {
     if (from === 0) {
       histograms.timeToFirstToken.observe((nowMs - arrivalMs(sequence)) / 1_000);
       histograms.firstTokenOverhead.observe(lateSeconds(nowMs, header.stepEndUs + offsetUs));
+      this.firstTokenParts(sequence, nowMs, histograms);
       count -= 1;
     }
     const gapSeconds = (nowMs - (from === 0 ? nowMs : before)) / 1_000 / Math.max(count, 1);
     for (; count > 0; count -= 1) histograms.interTokenLatency.observe(gapSeconds);
+  }
+
+  private firstTokenParts(
+    sequence: Sequence,
+    nowMs: number,
+    histograms: EngineObservations['histograms'],
+  ): void {
+    const { scheduledMs, heldMs, decodeMs } = sequence;
+    if (scheduledMs === 0) return;
+    histograms.queuePart.observe(seconds(arrivalMs(sequence), scheduledMs));
+    const isHandedOver = heldMs > 0 && decodeMs > 0;
+    histograms.prefillPart.observe(seconds(scheduledMs, isHandedOver ? heldMs : nowMs));
+    if (!isHandedOver) return;
+    histograms.transferPart.observe(seconds(heldMs, decodeMs));
+    histograms.firstStepPart.observe(seconds(decodeMs, nowMs));
   }
 
   /** All tokens of a frame are written. */
@@ -68,8 +123,11 @@ export class RequestMetrics {
   }
 
   ended(sequence: Sequence, choices: number, reason: FinishedReason): void {
-    const { histograms, finished } = this.of(sequence.engineId ?? '');
+    const observations = this.of(sequence.engineId ?? '');
+    const { histograms, finished } = observations;
+    this.endedSequences += 1;
     finished[reason] += 1;
+    if (this.isGood(sequence, reason)) observations.good += 1;
     const endMs = performance.now();
     const { scheduledMs, firstTokenMs, lastTokenMs, received } = sequence;
     const arrivedMs = arrivalMs(sequence);
@@ -79,7 +137,7 @@ export class RequestMetrics {
     histograms.maxGenerationTokens.observe(sequence.job.maxTokens);
     histograms.maxTokens.observe(sequence.job.maxTokens);
     histograms.choices.observe(choices);
-    if (scheduledMs > 0) histograms.queue.observe((scheduledMs - arrivedMs) / 1_000);
+    if (scheduledMs > 0) histograms.queue.observe(seconds(arrivedMs, scheduledMs));
     if (received === 0) return;
     const decodeSeconds = (lastTokenMs - firstTokenMs) / 1_000;
     histograms.decode.observe(decodeSeconds);
@@ -97,7 +155,7 @@ export class RequestMetrics {
   render(engines: readonly EnginePresence[]): string {
     const seen = engines.map((engine) => ({
       labels: { ...engineLabels(engine), model_name: engine.model },
-      value: this.byEngine.get(engine.engineId) ?? UNOBSERVED,
+      value: this.byEngine.get(engine.engineId) ?? this.unobserved,
     }));
     const success: Series<number>[] = seen.flatMap(({ labels, value }) =>
       FINISHED_REASONS.map((reason) => ({
@@ -106,12 +164,7 @@ export class RequestMetrics {
       })),
     );
     return [
-      ...FAMILY_KEYS.map((key) =>
-        renderHistogram(
-          REQUEST_FAMILIES[key],
-          seen.map(({ labels, value }) => ({ labels, value: value.histograms[key].snapshot() })),
-        ),
-      ),
+      ...[...KEYS_BY_NAME.values()].map((keys) => renderFamily(keys, seen)),
       renderNumbers(
         {
           name: 'vllm:request_success_total',
@@ -128,22 +181,91 @@ export class RequestMetrics {
         'counter',
         [{ labels: {}, value: this.slowReaders }],
       ),
+      renderNumbers(
+        {
+          name: 'baton:requests_good_total',
+          help: 'Requests that ended with their answer, within goodput_ttft and goodput_tpot.',
+        },
+        'counter',
+        seen.map(({ labels, value }) => ({ labels, value: value.good })),
+      ),
+      this.renderConservation(),
     ].join('');
+  }
+
+  /** Whatever was opened at this front has ended or is under way. */
+  private renderConservation(): string {
+    const { opened, size } = this.table;
+    const single = (value: number): Series<number>[] => [{ labels: {}, value }];
+    return [
+      renderNumbers(
+        { name: 'baton:sequences_opened_total', help: 'Sequences that this API process let in.' },
+        'counter',
+        single(opened),
+      ),
+      renderNumbers(
+        { name: 'baton:sequences_ended_total', help: 'Of these, those that have ended.' },
+        'counter',
+        single(this.endedSequences),
+      ),
+      renderNumbers(
+        {
+          name: 'baton:sequences_unaccounted',
+          help: 'Sequences let in that have neither ended nor are under way; 0 unless one was lost.',
+        },
+        'gauge',
+        single(opened - this.endedSequences - size),
+      ),
+    ].join('');
+  }
+
+  private isGood(sequence: Sequence, reason: FinishedReason): boolean {
+    const { firstTokenMs, lastTokenMs, received } = sequence;
+    if (received === 0 || (reason !== 'stop' && reason !== 'length')) return false;
+    const perTokenMs = received > 1 ? (lastTokenMs - firstTokenMs) / (received - 1) : 0;
+    const ttftMs = firstTokenMs - arrivalMs(sequence);
+    return ttftMs <= this.config.goodputTtft && perTokenMs <= this.config.goodputTpot;
   }
 
   private of(engineId: string): EngineObservations {
     const known = this.byEngine.get(engineId);
     if (known) return known;
-    const fresh = new EngineObservations();
+    const fresh = new EngineObservations(this.catalog.maxModelLen);
     if (this.byEngine.size < MAX_ENGINES) this.byEngine.set(engineId, fresh);
     return fresh;
   }
 }
 
-const UNOBSERVED = new EngineObservations();
+function bucketsOf(key: RequestFamilyKey, maxModelLen: number): readonly number[] {
+  const { buckets, endsAtModelLength }: RequestFamily = REQUEST_FAMILIES[key];
+  return endsAtModelLength ? tokensUpTo(maxModelLen) : buckets;
+}
+
+function renderFamily(
+  keys: readonly RequestFamilyKey[],
+  seen: readonly Series<EngineObservations>[],
+): string {
+  const series = seen.flatMap(({ labels, value }) =>
+    keys.map((key): Series<HistogramSnapshot> => {
+      const { labels: own }: RequestFamily = REQUEST_FAMILIES[key];
+      return { labels: { ...labels, ...own }, value: value.histograms[key].snapshot() };
+    }),
+  );
+  return renderHistogram(REQUEST_FAMILIES[keys[0] as RequestFamilyKey], series);
+}
+
+/** An instant of the wall clock in ms of `performance.now()`. */
+function localMs(wallUs: number): number {
+  return wallUs / 1_000 - performance.timeOrigin;
+}
 
 function arrivalMs(sequence: Sequence): number {
-  return sequence.job.arrivalUs / 1_000 - performance.timeOrigin;
+  return localMs(sequence.job.arrivalUs);
+}
+
+/** Clocks of two machines may disagree; no time is negative. */
+function seconds(fromMs: number, toMs: number): number {
+  return Math.max(0, (toMs - fromMs) / 1_000);
 }
 
 /** How long after the simulated instant it is now, never less than 0. */

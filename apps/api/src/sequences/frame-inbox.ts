@@ -67,6 +67,7 @@ export class FrameInbox {
 
   private note(sequence: Sequence, entry: FrameEntry, header: FrameHeader): void {
     this.recorder.noted(sequence, entry, header);
+    this.metrics.noted(sequence, entry, header);
     this.timelines.noted(sequence, entry, header);
     if (entry.kind === 'handed-over') this.gate.moved(sequence, 'decode');
     if (entry.kind !== 'scheduled') return;

@@ -25,6 +25,8 @@ export class SequenceTable {
   private readonly free: Uint16Array;
   private freeAt = 0;
   private live = 0;
+  /** Sequences so far. */
+  opened = 0;
 
   constructor(readonly capacity: number = MAX_LIVE_SEQUENCES) {
     assert(capacity >= 1 && capacity <= MAX_LIVE_SEQUENCES, 'a slot fits the stream id');
@@ -47,6 +49,7 @@ export class SequenceTable {
     const slot = this.free[this.freeAt] ?? 0;
     this.freeAt = (this.freeAt + 1) % this.capacity;
     this.live += 1;
+    this.opened += 1;
     const streamId = (this.uses[slot] ?? 0) * (SLOT_MASK + 1) + slot;
     const sequence = new Sequence(streamId, index, jobOf(streamId), owner, nowMs);
     this.slots[slot] = sequence;

@@ -72,8 +72,11 @@ export class Sequence {
   unanswered = 0;
   /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
   revivals = 0;
-  /** When it first entered a batch; 0 before. */
+  /** When the step began in which it first entered a batch; 0 before. */
   scheduledMs = 0;
+  /** When its prompt was held for a decode engine, and when its first step there began; 0 before. */
+  heldMs = 0;
+  decodeMs = 0;
   firstTokenMs = 0;
   lastTokenMs = 0;
   /** Engine that spoke last. */
@@ -105,7 +108,6 @@ export class Sequence {
       case 'end':
         return this.end(entry, nowMs);
       case 'scheduled':
-        if (this.scheduledMs === 0) this.scheduledMs = nowMs;
         this.revivals = 0;
         return 'noted';
       case 'handed-over':

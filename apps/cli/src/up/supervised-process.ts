@@ -44,6 +44,7 @@ export class SupervisedProcess {
   private restart: NodeJS.Timeout | undefined;
   private isStopping = false;
   private hasCrashed = false;
+  private starts = 0;
 
   /** What the next life of the process is to be; undefined when there is to be none. */
   private next: ProcessSpec | undefined;
@@ -76,7 +77,12 @@ export class SupervisedProcess {
     const startedMs = performance.now();
     const child = spawn(process.execPath, ['--require', preload, entry], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...process.env, BATON_CONFIG: configToJson(config), BATON_PROCESS: name },
+      env: {
+        ...process.env,
+        BATON_CONFIG: configToJson(config),
+        BATON_PROCESS: name,
+        BATON_RESTARTS: String(this.starts++),
+      },
       detached: true,
     });
     this.child = child;

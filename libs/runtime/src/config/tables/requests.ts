@@ -47,6 +47,14 @@ export const REQUESTS = {
   embeddingDimensions: integer(1024, [2, 4096], {
     help: 'Length of an embedding; `dimensions` asks for fewer.',
   }),
+  goodputTtft: number(2_000, [0.001, 86_400_000], {
+    help: 'A request counts as good for `baton:requests_good_total` when its first token came within this.',
+    unit: 'ms',
+  }),
+  goodputTpot: number(50, [0.001, 86_400_000], {
+    help: 'And when it got its further tokens within this on average.',
+    unit: 'ms',
+  }),
   responsesMaxEntries: integer(1000, [1, 1_000_000], {
     help: 'Responses that are stored; the least recently used make room for new ones.',
     unit: 'responses',
