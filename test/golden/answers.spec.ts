@@ -168,7 +168,10 @@ function streamOf(answer: StreamedAnswer, plans: readonly OutputPlan[], one: Cas
     if (one.failure === undefined) bytes += sequence.finish(plan.endReason, plan.count - 1, 1);
   });
   return (
-    bytes + (one.failure ? answer.fail(one.failure) : answer.close(one.facts ?? NOTHING_CACHED))
+    bytes +
+    (one.failure
+      ? answer.fail(one.failure)
+      : answer.close({ cachedTokens: one.facts?.cachedTokens ?? 0 }))
   );
 }
 

@@ -97,7 +97,7 @@ class SchemaWriter {
   }
 
   private record(type: ts.Type, rules: Readonly<Record<string, FieldRule>>): Schema {
-    const properties: Record<string, Schema> = {};
+    const properties: Record<string, object> = {};
     const required: string[] = [];
     for (const property of this.checker.getPropertiesOfType(type)) {
       const own = this.of(this.checker.getTypeOfSymbol(property), property.name);

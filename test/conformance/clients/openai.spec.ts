@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LiveCluster } from './answers/live-cluster';
+import { LiveCluster } from '../answers/live-cluster';
+import { expectFreed, type Trouble, troubleWith } from './server';
 
 const messages = [{ role: 'user' as const, content: 'What will the weather be in Oslo?' }];
 const parameters = {
@@ -18,6 +19,9 @@ const response_format = {
   json_schema: { name: 'forecast', schema: parameters, strict: true },
 };
 
+const clientOf = (url: string): OpenAI =>
+  new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });
+
 describe.each(['openai', 'vllm'] as const)('the official client and the %s dialect', (dialect) => {
   let cluster: LiveCluster;
   let client: OpenAI;
@@ -27,7 +31,7 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
       toolCallProbability: 1,
       toolCallExtraCallProbability: 0,
     });
-    client = new OpenAI({ apiKey: 'none', baseURL: `${cluster.url}/v1`, maxRetries: 0 });
+    client = clientOf(cluster.url);
   });
 
   afterAll(() => cluster.close());
@@ -116,19 +120,47 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
     },
   );
 
-  it('aborts a stream, and frees what it held', async () => {
-    const stream = await client.completions.create({
-      model,
-      prompt: 'x',
-      max_tokens: 5000,
-      stream: true,
+  it.each(['streamed', 'whole'] as const)('that leaves frees what it held: %s', async (mode) => {
+    await expectFreed(dialect, mode, async (url, leave) => {
+      const { completions } = clientOf(url).chat;
+      const options = { signal: leave.signal };
+      if (mode === 'whole') return completions.create({ model, messages }, options);
+      const stream = await completions.create({ model, messages, stream: true });
+      for await (const chunk of stream) {
+        if (chunk.choices[0]?.delta.content) break;
+      }
+      return undefined;
     });
-    for await (const chunk of stream) {
-      expect(chunk.choices[0]?.text).toBeTypeOf('string');
-      break;
-    }
-    const after = await client.completions.create({ model, prompt: 'x', max_tokens: 2 });
-    expect(after.choices).toHaveLength(1);
+  });
+
+  it('embeds equal texts equally, as base64 and as numbers', async () => {
+    const ask = { model, input: ['a baton', 'rain', 'a baton'], dimensions: 16 };
+    const { data, usage } = await client.embeddings.create(ask);
+    expect(data.map(({ embedding }) => embedding.length)).toEqual([16, 16, 16]);
+    expect(data[2]?.embedding).toEqual(data[0]?.embedding);
+    expect(data[1]?.embedding).not.toEqual(data[0]?.embedding);
+    expect(usage.prompt_tokens).toBeGreaterThan(0);
+    const plain = await client.embeddings.create({ ...ask, encoding_format: 'float' });
+    const rounded = plain.data[0]?.embedding.map(Math.fround);
+    expect(rounded).toEqual(data[0]?.embedding.map(Math.fround));
+  });
+
+  it('lists models, and finds each by its id', async () => {
+    const ids: string[] = [];
+    for await (const { id } of client.models.list()) ids.push(id);
+    expect(ids).toContain(model);
+    expect((await client.models.retrieve(model)).id).toBe(model);
+    await expect(client.models.retrieve('other')).rejects.toThrow(OpenAI.NotFoundError);
+  });
+
+  it('tells the id of a request', async () => {
+    const headers = { 'X-Request-Id': 'mine-1' };
+    const answer = await client.completions.create(
+      { model, prompt: 'Once', max_tokens: 2 },
+      { headers },
+    );
+    expect(answer._request_id).toBe('mine-1');
+    expect(answer.id).toBe('cmpl-mine-1');
   });
 
   it('tells errors apart by class and field', async () => {
@@ -145,5 +177,30 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
       modalities: ['text', 'audio'],
     });
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'modalities' });
+  });
+
+  it.each([
+    [429, OpenAI.RateLimitError],
+    [500, OpenAI.InternalServerError],
+    [503, OpenAI.InternalServerError],
+  ] as const)('tells trouble apart by class: %i', async (status, expected) => {
+    const error = await troubleWith(dialect, status satisfies Trouble, (url) =>
+      clientOf(url).chat.completions.create({ model, messages }),
+    );
+    expect(error).toBeInstanceOf(expected);
+    expect(error).toMatchObject({ status });
+  });
+
+  it('throws what fails in mid-stream', async () => {
+    const error = await troubleWith(dialect, 500, async (url) => {
+      const stream = await clientOf(url).completions.create({
+        model,
+        prompt: 'Once',
+        stream: true,
+      });
+      for await (const chunk of stream) expect(chunk.choices).toEqual([]);
+    });
+    expect(error).toBeInstanceOf(OpenAI.APIError);
+    expect((error as Error).message).toContain('Internal server error');
   });
 });

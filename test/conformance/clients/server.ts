@@ -1,0 +1,99 @@
+import type { Dialect } from '@baton/openai';
+import type { BatonConfig } from '@baton/runtime';
+import { expect } from 'vitest';
+import { ApiFixture } from '../../../apps/api/test/api-fixture';
+import { until } from '../../../apps/api/test/until';
+import { SequenceTable } from '../../../apps/api/src/sequences/sequence-table';
+
+export const MODEL = 'llama-3.1-8b';
+export const QUESTION = 'What will the weather be in Oslo?';
+
+/** What tools take and structured answers give. */
+export const FORECAST = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1, maximum: 7 } },
+  required: ['city', 'days'],
+  additionalProperties: false,
+} as const;
+
+export interface Forecast {
+  readonly city: string;
+  readonly days: number;
+}
+
+/** Whether a value is what `FORECAST` says. */
+export function expectForecast(value: unknown): void {
+  const { city, days } = value as Forecast;
+  expect(typeof city).toBe('string');
+  expect(Number.isInteger(days) && days >= 1 && days <= 7, JSON.stringify(value)).toBe(true);
+}
+
+/** A front whose engine answers at once, and calls a tool once whenever one may be called. */
+export function openServer(
+  dialect: Dialect,
+  config: Partial<BatonConfig> = {},
+): Promise<ApiFixture> {
+  const calls = { toolCallProbability: 1, toolCallExtraCallProbability: 0 };
+  return ApiFixture.start({
+    config: { dialect, ...calls, ...config },
+    engines: [{ isEager: true }],
+  });
+}
+
+/**
+ * Runs a request that will not end by itself and whose client leaves: the engine is told to stop and the front forgets it. A request that streams aborts
+ * once it has read something; any other is aborted here, when an engine has it.
+ */
+export async function expectFreed(
+  dialect: Dialect,
+  mode: 'streamed' | 'whole',
+  start: (url: string, leave: AbortController) => Promise<unknown>,
+): Promise<void> {
+  const fixture = await ApiFixture.start({ config: { dialect } });
+  try {
+    const leave = new AbortController();
+    const over = start(fixture.api.url, leave).catch((error: unknown) => error);
+    const run = await fixture.engine.next();
+    for (let at = 0; at < 3; at++) run.token(at);
+    if (mode === 'whole') leave.abort();
+    await until(() => fixture.engine.abortedIds.includes(run.job.requestId));
+    expect(fixture.api.app.get(SequenceTable).size).toBe(0);
+    await over;
+  } finally {
+    await fixture.stop();
+  }
+}
+
+export type Trouble = 429 | 500 | 503;
+
+/** What `ask` comes to at a server that is full, whose engines fail, or whose broker is away. */
+export async function troubleWith(
+  dialect: Dialect,
+  status: Trouble,
+  ask: (url: string) => Promise<unknown>,
+): Promise<unknown> {
+  const isFull = status === 429;
+  const fixture = await ApiFixture.start({
+    config: { dialect, maxWaitingRequests: 1, shutdownTimeout: 0.1 },
+    engines: [{ takes: () => !isFull }],
+  });
+  try {
+    if (isFull) {
+      void fixture.post('/v1/completions', { prompt: 'x' }).catch(() => undefined);
+      await until(() => fixture.api.app.get(SequenceTable).size === 1);
+    }
+    if (status === 503) fixture.hub.goAway();
+    const outcome = ask(fixture.api.url).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (status === 500) {
+      const run = await fixture.engine.next();
+      run.end({ reason: 'error', tail: 'engine_error', first: 0, count: 0 });
+    }
+    return await outcome;
+  } finally {
+    if (status === 503) fixture.hub.comeBack();
+    await fixture.stop();
+  }
+}
