@@ -21,4 +21,6 @@ export { constrain } from './structured/constrain';
 export type { Constraint } from './structured/constrain';
 export { ConstraintError } from './structured/constraint-error';
 export type { StructuredText } from './structured/structured-text';
+export { vocabularyOf } from './vocabulary';
+export type { Vocabulary } from './vocabulary';
 export { segmentText, visibleText } from './visible-text';

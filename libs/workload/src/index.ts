@@ -16,6 +16,7 @@ export type { Bounds, LengthModel, LengthSpec } from './length-model';
 export { mergeWorkloads } from './merge';
 export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
 export type { SpreadOptions } from './retime';
+export { PromptContents } from './prompt-contents';
 export { head, pick, within } from './rows';
 export { shareWorkload } from './share';
 export { traceLine, traceLines } from './trace/baton-trace';

@@ -31,7 +31,8 @@ export interface DatasetContext {
   readonly maxModelLen: number;
 }
 
-export type DatasetKind = Exclude<SourceKind, 'trace'>;
+/** Requests that are made up. */
+export type DatasetKind = Exclude<SourceKind, 'trace' | 'sharegpt'>;
 
 /** Makes the requests of a dataset. The defaults are those of `vllm bench serve` where it has them. */
 export function generateDataset(
@@ -68,10 +69,11 @@ export function generateDataset(
   }
 }
 
-/** How many requests, and when; for conversations, when as many conversations begin, which is more than enough. */
-function datasetArrivals(
+/** How many requests (at most `most`), and when; for conversations, when as many conversations begin, which is more than enough. */
+export function datasetArrivals(
   flags: FlagValues,
   seed: number,
+  most = Infinity,
 ): { readonly count: number; readonly arrivalUs: Float64Array } {
   const spec = arrivalsOfDataset(flags);
   const durationS = flags.seconds('duration');
@@ -80,7 +82,8 @@ function datasetArrivals(
     durationS === undefined ? undefined : durationS * (flags.positive('rateScale') ?? 1);
   const ratePerSecond = 'ratePerSecond' in spec ? spec.ratePerSecond : undefined;
   const byDuration = drawnS !== undefined && ratePerSecond !== undefined;
-  const count = flags.count('numPrompts', 0, MOST_PROMPTS) ?? (byDuration ? Infinity : PROMPTS);
+  const asked = flags.count('numPrompts', 0, MOST_PROMPTS) ?? (byDuration ? Infinity : PROMPTS);
+  const count = Math.min(asked, most);
   if (byDuration && Math.min(count, drawnS * ratePerSecond) > MOST_PROMPTS) {
     throw new UsageError(
       `--duration and --request-rate ask for more than ${MOST_PROMPTS} requests.`,

@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/runtime';
-import { flagOf, type WorkloadFlag, type WorkloadFlags } from './workload-options';
+import { flagOf, type WorkloadFlag } from './workload-options';
 
 export interface NumberBounds {
   readonly from: number;
@@ -15,19 +15,19 @@ const INFINITE = /^\+?inf(inity)?$/i;
 const MOST_COUNT = 1_000_000_000;
 const MOST_SECONDS = 1e9;
 
-/** Reads the values of flags; a wrong one is one sentence. */
-export class FlagValues {
-  constructor(private readonly flags: WorkloadFlags) {}
+/** Reads the values of flags, those of a workload unless told otherwise; a wrong one is one sentence. */
+export class FlagValues<Name extends string = WorkloadFlag> {
+  constructor(private readonly flags: Readonly<Partial<Record<Name, string>>>) {}
 
-  has(name: WorkloadFlag): boolean {
+  has(name: Name): boolean {
     return this.flags[name] !== undefined;
   }
 
-  text(name: WorkloadFlag): string | undefined {
+  text(name: Name): string | undefined {
     return this.flags[name];
   }
 
-  choice<T extends string>(name: WorkloadFlag, choices: readonly T[]): T | undefined {
+  choice<T extends string>(name: Name, choices: readonly T[]): T | undefined {
     const given = this.flags[name];
     if (given === undefined) return undefined;
     const found = choices.find((choice) => choice === given.replaceAll('_', '-').toLowerCase());
@@ -36,7 +36,7 @@ export class FlagValues {
   }
 
   /** A whole number. */
-  count(name: WorkloadFlag, from = 1, to = MOST_COUNT): number | undefined {
+  count(name: Name, from = 1, to = MOST_COUNT): number | undefined {
     const expected = `a whole number from ${from} to ${to}`;
     const value = this.number(name, { from, to, expected });
     if (value !== undefined && !Number.isInteger(value)) throw this.misfit(name, expected);
@@ -44,7 +44,7 @@ export class FlagValues {
   }
 
   /** A number above 0. */
-  positive(name: WorkloadFlag, orInfinite = false): number | undefined {
+  positive(name: Name, orInfinite = false): number | undefined {
     const bounds = { from: Number.MIN_VALUE, to: Number.MAX_VALUE, orInfinite };
     return this.number(name, {
       ...bounds,
@@ -52,12 +52,12 @@ export class FlagValues {
     });
   }
 
-  seconds(name: WorkloadFlag): number | undefined {
+  seconds(name: Name): number | undefined {
     const expected = `a number of seconds from 0 to ${MOST_SECONDS}`;
     return this.number(name, { from: 0, to: MOST_SECONDS, expected });
   }
 
-  number(name: WorkloadFlag, bounds: NumberBounds): number | undefined {
+  number(name: Name, bounds: NumberBounds): number | undefined {
     const given = this.flags[name];
     if (given === undefined) return undefined;
     if (bounds.orInfinite === true && INFINITE.test(given)) return Infinity;
@@ -66,7 +66,7 @@ export class FlagValues {
     throw this.misfit(name, bounds.expected);
   }
 
-  misfit(name: WorkloadFlag, expected: string): UsageError {
+  misfit(name: Name, expected: string): UsageError {
     return new UsageError(`${flagOf(name)} must be ${expected}; '${this.flags[name]}' is not.`);
   }
 }

@@ -205,7 +205,7 @@ describe('wrong usage', () => {
     [{}, /--trace NAME\|FILE, or --dataset/],
     [{ dataset: 'trace' }, /--trace NAME\|FILE/],
     [{ trace: tenRows, dataset: 'random' }, /exclude each other/],
-    [{ dataset: 'sharegpt' }, /--dataset must be one of/],
+    [{ dataset: 'sonnet' }, /--dataset must be one of/],
     [{ trace: 'mooncake-conversations' }, /did you mean 'mooncake-conversation'/],
     [{ trace: '/nowhere/x.csv' }, /neither a file nor a trace that ships \(mooncake/],
     [{ trace: broken }, /broken\.csv:3: num_prefill_tokens "-1" is no whole number/],

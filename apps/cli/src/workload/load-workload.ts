@@ -27,6 +27,7 @@ import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
 import { type DatasetContext, type DatasetKind, generateDataset } from './dataset';
 import { readLines } from './file-lines';
 import { FlagValues } from './flag-values';
+import { loadShareGpt } from './sharegpt';
 import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './shipped-traces';
 import {
   belongsTo,
@@ -55,11 +56,13 @@ export interface LoadedWorkload {
   readonly workload: Workload;
   readonly source:
     | { readonly kind: 'trace'; readonly name: string; readonly format: TraceFormat }
-    | { readonly kind: 'dataset'; readonly name: DatasetKind };
+    | { readonly kind: 'dataset'; readonly name: DatasetKind | 'sharegpt' };
   /** What the reader of a trace had to decide. */
   readonly report: TraceReport | undefined;
   /** Sentences that the user should see. */
   readonly notes: readonly string[];
+  /** The prompts by row, where the source has texts. */
+  readonly texts?: readonly string[];
 }
 
 /** Whether `--trace list` was asked: print `shippedTracesText()` and be done. */
@@ -80,8 +83,7 @@ export async function loadWorkload(
   const values = new FlagValues(flags);
   const scale = values.positive('rateScale') ?? 1;
   try {
-    const loaded =
-      kind === 'trace' ? await loadTrace(values, context) : loadDataset(kind, values, context);
+    const loaded = await loadSource(kind, values, context);
     const scaled = scaleRate(loaded.workload, scale);
     const durationS = values.seconds('duration');
     const limited = durationS === undefined ? scaled : within(scaled, secondsToUs(durationS));
@@ -91,6 +93,21 @@ export async function loadWorkload(
       throw new UsageError(error.message);
     }
     throw error;
+  }
+}
+
+async function loadSource(
+  kind: SourceKind,
+  values: FlagValues,
+  context: WorkloadContext,
+): Promise<LoadedWorkload> {
+  switch (kind) {
+    case 'trace':
+      return loadTrace(values, context);
+    case 'sharegpt':
+      return datasetOf(kind, values, await loadShareGpt(values, context));
+    default:
+      return loadDataset(kind, values, context);
   }
 }
 
@@ -110,7 +127,7 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const source = flags.trace === undefined ? kind : 'trace';
   if (source === undefined || (source === 'trace' && flags.trace === undefined)) {
     throw new UsageError(
-      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix or multi-turn.',
+      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn or sharegpt.',
     );
   }
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
@@ -128,11 +145,19 @@ function loadDataset(
 ): LoadedWorkload {
   const { seed, blockSize, maxModelLen = Infinity } = context;
   const workload = generateDataset(name, values, { seed, blockSize, maxModelLen });
+  return datasetOf(name, values, { workload });
+}
+
+function datasetOf(
+  name: DatasetKind | 'sharegpt',
+  values: FlagValues,
+  made: Pick<LoadedWorkload, 'workload' | 'texts'>,
+): LoadedWorkload {
   const isTimed = ['requestRate', 'rampUpStartRps'].some((flag) =>
     values.has(flag as WorkloadFlag),
   );
   const notes = isTimed ? [] : ['Without --request-rate all requests arrive at once.'];
-  return { workload, source: { kind: 'dataset', name }, report: undefined, notes };
+  return { ...made, source: { kind: 'dataset', name }, report: undefined, notes };
 }
 
 async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<LoadedWorkload> {

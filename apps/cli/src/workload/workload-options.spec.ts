@@ -30,4 +30,22 @@ describe('workload flags', () => {
       others: { seed: '7', json: true },
     });
   });
+
+  it.each([
+    [['--dataset', 'recorded', '--dataset-path', 'f'], { trace: 'f', traceFormat: 'baton' }],
+    [['--dataset-name', 'timed_trace', '--trace', 'f'], { trace: 'f', traceFormat: 'mooncake' }],
+    [['--dataset', 'trace', '--dataset-path', 'f'], { trace: 'f' }],
+    [['--dataset', 'sharegpt', '--dataset-path', 'f'], { dataset: 'sharegpt', datasetPath: 'f' }],
+  ])('name a trace as other tools do: %j', (args, workload) => {
+    expect(parsed(...args).workload).toEqual(workload);
+  });
+
+  it('ask for the file of a dataset that is one', () => {
+    expect(() => parsed('--dataset', 'recorded')).toThrow(
+      '--dataset recorded needs --dataset-path FILE.',
+    );
+    expect(() => parsed('--dataset', 'azure', '--trace', 'f', '--dataset-path', 'g')).toThrow(
+      '--trace and --dataset-path name the same file: give one.',
+    );
+  });
 });

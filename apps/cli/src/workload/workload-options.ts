@@ -1,14 +1,25 @@
-import { TRACE_FORMATS } from '@baton/workload';
+import { UsageError } from '@baton/runtime';
+import { TRACE_FORMATS, type TraceFormat } from '@baton/workload';
 import { type Command, Option } from 'commander';
 
 /** What requests can come from. */
-export const SOURCES = ['trace', 'random', 'shared-prefix', 'multi-turn'] as const;
+export const SOURCES = ['trace', 'random', 'shared-prefix', 'multi-turn', 'sharegpt'] as const;
 export type SourceKind = (typeof SOURCES)[number];
 
 export const ARRIVALS = ['trace', 'poisson', 'gamma', 'constant', 'ramp', 'spread'] as const;
 export type ArrivalKind = (typeof ARRIVALS)[number];
 
 const DATASETS = ['random', 'shared-prefix', 'multi-turn'] as const;
+
+/** Datasets that are traces of one format, or of any. */
+const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
+  trace: undefined,
+  recorded: 'baton',
+  azure: 'azure',
+  mooncake: 'mooncake',
+  'timed-trace': 'mooncake',
+  burstgpt: 'burstgpt',
+};
 
 /** A flag of the workload: how it is written, what it says, and for which sources it means anything (left out: for all). */
 interface FlagRow {
@@ -36,7 +47,17 @@ const FLAGS = {
   limit: { value: 'n', help: 'Read the first n requests of the trace only.', of: ['trace'] },
   dataset: {
     value: 'name',
-    help: `Requests that are made up: ${DATASETS.join(', ')}.`,
+    help: `Requests that are made up: ${DATASETS.join(', ')}; or those of a file: sharegpt, ${Object.keys(TRACE_DATASETS).join(', ')}.`,
+  },
+  datasetPath: {
+    value: 'file',
+    help: 'The file of --dataset sharegpt, or the same as --trace.',
+    of: ['sharegpt'],
+  },
+  sharegptOutputLen: {
+    value: 'tokens',
+    help: 'Output length (default: that of the answer in the file).',
+    of: ['sharegpt'],
   },
   numPrompts: {
     value: 'n',
@@ -166,7 +187,21 @@ export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
     if (name in FLAGS) workload[name] = String(value);
     else others[given] = value;
   }
-  return { workload, others };
+  return { workload: withTraceNamed(workload), others };
+}
+
+/** `--dataset mooncake --dataset-path F`, as other tools have it, is `--trace F --trace-format mooncake`. */
+function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
+  const { dataset, datasetPath, ...rest } = flags;
+  const name = dataset?.replaceAll('_', '-').toLowerCase() ?? '';
+  if (!(name in TRACE_DATASETS)) return flags;
+  if (flags.trace !== undefined && datasetPath !== undefined) {
+    throw new UsageError('--trace and --dataset-path name the same file: give one.');
+  }
+  const trace = flags.trace ?? datasetPath;
+  if (trace === undefined) throw new UsageError(`--dataset ${name} needs --dataset-path FILE.`);
+  const format = TRACE_DATASETS[name];
+  return { ...rest, trace, ...(format === undefined ? {} : { traceFormat: format }) };
 }
 
 /** Whether a flag means anything for a source. */

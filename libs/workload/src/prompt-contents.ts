@@ -1,0 +1,50 @@
+import { mix } from '@baton/kernel';
+import { workloadStream } from './generate/draw-lengths';
+import type { Workload } from './workload';
+
+const KEYS = 2 ** 53;
+
+/**
+ * What prompts consist of, as numbers of words: blocks with the same content id get the same words, everything else gets words of its own. A prompt depends on
+ * (seed, workload, row) alone, so any order of asking gives the same.
+ */
+export class PromptContents {
+  private readonly sharedKey: number;
+  private readonly ownKey: number;
+
+  /** @param words  how many different words there are, >= 1 */
+  constructor(
+    private readonly workload: Workload,
+    seed: number,
+    private readonly words: number,
+  ) {
+    this.sharedKey = workloadStream(seed, 'shared contents').integer(KEYS);
+    this.ownKey = workloadStream(seed, 'own contents').integer(KEYS);
+  }
+
+  /** Numbers below `words`, one per prompt token. */
+  prompt(row: number): Int32Array {
+    const { contentStart, contentIds, contentBlockTokens, promptTokens } = this.workload;
+    const words = this.own(row, promptTokens[row]!);
+    const first = contentStart[row]!;
+    for (let at = first; at < contentStart[row + 1]!; at++) {
+      const id = contentIds[at]!;
+      const from = (at - first) * contentBlockTokens;
+      if (id !== 0) this.write(words.subarray(from, from + contentBlockTokens), id);
+    }
+    return words;
+  }
+
+  /** So many words that no other row has: what a user adds to a conversation. */
+  own(row: number, tokens: number): Int32Array {
+    const words = new Int32Array(tokens);
+    const key = mix(this.ownKey, row);
+    for (let i = 0; i < tokens; i++) words[i] = mix(key, i) % this.words;
+    return words;
+  }
+
+  private write(block: Int32Array, id: number): void {
+    const key = mix(this.sharedKey, id);
+    for (let i = 0; i < block.length; i++) block[i] = mix(key, i) % this.words;
+  }
+}
