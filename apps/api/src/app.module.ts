@@ -65,6 +65,7 @@ import { TimelinesController } from './timelines/timelines.controller';
 import { Replies } from './text-models/replies';
 import { TextSetup } from './text-models/text-setup';
 import { GenerateController } from './tokenize/generate.controller';
+import { RenderController } from './tokenize/render.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
@@ -122,6 +123,7 @@ const CONTROLLERS = [
   ModelsController,
   LoadController,
   PoolingController,
+  RenderController,
   ResponsesController,
   TimelinesController,
   TokenizeController,

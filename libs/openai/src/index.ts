@@ -12,19 +12,29 @@ export { countTokensBody, parseMessages } from './messages/parse-messages';
 export { renderMessage } from './messages/render-message';
 export { StreamedMessage } from './messages/streamed-message';
 export { parseRerank, parseScore } from './score/parse-score';
+export { derenderChatBody, derenderCompletionBody } from './tokens/derender';
 export { parseGenerate, renderGenerate } from './tokens/generate';
+export { renderChatBody, renderCompletionBody } from './tokens/render';
+export { StreamedGenerate } from './tokens/streamed-generate';
 export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './tokens/tokens';
 export { StreamedAnswer } from './answer/streamed-answer';
 export type { StreamRenderer } from './answer/stream-renderer';
 export { renderError, renderStreamError } from './errors/render-error';
 export type { RenderedError } from './errors/render-error';
 export { RequestError } from './errors/request-error';
-export type { Endpoint, GenerationRequest, Prompt, SaidMessage, Sampling } from './generation-request';
+export type {
+  Endpoint,
+  GenerationRequest,
+  Prompt,
+  SaidMessage,
+  Sampling,
+} from './generation-request';
 export type { Dialect, RequestLimits } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';
 export { modelNotFound } from './request/check-model';
 export { parseChat } from './request/parse-chat';
+export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
 export { parseJsonBody } from './request/parse-body';
 export type { Item as ResponseItem } from './responses/items';

@@ -5,6 +5,7 @@ import {
   type Endpoint,
   type GenerationRequest,
   parseChat,
+  parseChatBatch,
   parseCompletion,
   renderFinal,
   type RequestLimits,
@@ -42,6 +43,9 @@ export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
   chat: (body, limits) => textAsked(parseChat(body, limits)),
   completions: (body, limits) => textAsked(parseCompletion(body, limits)),
 };
+
+/** Several conversations in one chat. */
+export const askChatBatch: Ask = (body, limits) => textAsked(parseChatBatch(body, limits));
 
 function textAsked(request: GenerationRequest): Asked {
   const answer = ({ http, head, plans, options }: AnswerParts): Answer =>

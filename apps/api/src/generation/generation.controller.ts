@@ -1,6 +1,6 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TEXT_ENDPOINTS } from './asked';
+import { askChatBatch, TEXT_ENDPOINTS } from './asked';
 import { callOf } from './call';
 import { GenerationService } from './generation.service';
 
@@ -16,6 +16,15 @@ export class GenerationController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     return this.generation.answer(callOf(TEXT_ENDPOINTS.chat, { body, request, reply }));
+  }
+
+  @Post('chat/completions/batch')
+  chatBatch(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(askChatBatch, { body, request, reply }));
   }
 
   @Post('completions')

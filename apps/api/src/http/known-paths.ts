@@ -15,7 +15,8 @@ const DEV_ACTIONS =
 
 /** Every path that is served, with its methods: what tells a wrong method from a wrong path. */
 const KNOWN_PATHS: readonly KnownPath[] = [
-  { path: /^\/v1\/(chat\/completions|completions)$/, methods: ['POST'] },
+  { path: /^\/v1\/(chat\/)?completions(\/(de)?render)?$/, methods: ['POST'] },
+  { path: /^\/v1\/chat\/completions\/batch$/, methods: ['POST'] },
   {
     path: /^\/(v1\/embeddings|pooling|classify|(v1\/)?score|(v[12]\/)?rerank)$/,
     methods: ['POST'],

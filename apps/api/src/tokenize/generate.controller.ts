@@ -1,9 +1,10 @@
-import { parseGenerate, renderGenerate } from '@baton/openai';
+import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Ask } from '../generation/asked';
 import { callOf } from '../generation/call';
 import { GenerationService } from '../generation/generation.service';
+import { StreamAnswer } from '../generation/stream-answer';
 import { WholeAnswer } from '../generation/whole-answer';
 
 /** Tokens in, tokens out: for routers that tokenize by themselves. */
@@ -27,8 +28,10 @@ const askTokens: Ask = (body, limits) => {
     request,
     answerId: (requestId) => requestId,
     answer: ({ http, plans, head, options }) =>
-      new WholeAnswer(http, plans, (results, facts) =>
-        renderGenerate({ request, head, options }, results, facts),
-      ),
+      request.stream
+        ? new StreamAnswer(http, new StreamedGenerate(request, head, plans, options))
+        : new WholeAnswer(http, plans, (results, facts) =>
+            renderGenerate({ request, head, options }, results, facts),
+          ),
   };
 };

@@ -3,8 +3,13 @@ import type { Endpoint } from '../generation-request';
 import { type RawJson, rawArray, rawObject } from './raw-json';
 import type { FinalChoice, FinalParts } from './render-final';
 
+/** All that it takes of a request. */
+type VllmParts = Omit<FinalParts, 'request'> & {
+  readonly request: Pick<FinalParts['request'], 'endpoint' | 'serviceTier'>;
+};
+
 /** vLLM's JSON answers: every field of its classes in their order, nulls included. */
-export function vllmBody(parts: FinalParts, choices: readonly RawJson[]): RawJson {
+export function vllmBody(parts: VllmParts, choices: readonly RawJson[]): RawJson {
   const { request, head } = parts;
   const isChat = request.endpoint === 'chat';
   const [first] = parts.choices;

@@ -63,7 +63,7 @@ describe('POST /inference/v1/generate', () => {
     ['a text', { token_ids: 'a' }, 'token_ids'],
     ['no sampling_params', { sampling_params: undefined }, 'sampling_params'],
     ['a sampling parameter out of range', { sampling_params: { n: 0 } }, 'n'],
-    ['a stream', { stream: true }, 'stream'],
+    ['options of a stream without one', { stream_options: {} }, 'stream_options'],
     ['an echo', { sampling_params: { echo: true } }, 'sampling_params.echo'],
   ])('refuses %s', (_, change, param) => {
     expect(() => parseGenerate({ ...BODY, ...change }, limitsOf('openai'))).toThrow(

@@ -15,7 +15,15 @@ import { TOKEN_IDS } from '../request/sampling.dto';
 import { BOOLEAN, isObject, OBJECT, TEXT } from '../request/shapes';
 
 /** Fields beside `sampling_params` that mean what they mean in a completion. */
-const PASSED_ON = ['model', 'cache_salt', 'priority', 'request_id', 'kv_transfer_params'] as const;
+const PASSED_ON = [
+  'model',
+  'cache_salt',
+  'priority',
+  'request_id',
+  'kv_transfer_params',
+  'stream',
+  'stream_options',
+] as const;
 
 class GenerateDto {
   @Is(TEXT)
@@ -31,9 +39,6 @@ class GenerateDto {
   sampling_params!: Readonly<Record<string, unknown>>;
 
   @Is(BOOLEAN)
-  @Within((value: boolean) =>
-    value ? { message: 'stream is not currently supported', named: true } : undefined,
-  )
   stream?: boolean | null;
 }
 
@@ -52,7 +57,7 @@ export function parseGenerate(body: unknown, limits: RequestLimits): GenerationR
   const passedOn = PASSED_ON.filter((name) => fields[name] !== undefined);
   const own = Object.fromEntries(passedOn.map((name) => [name, fields[name]]));
   return parseCompletion(
-    { ...sampling, ...nested, ...own, prompt: dto.token_ids, stream: false },
+    { stream: false, ...sampling, ...nested, ...own, prompt: dto.token_ids },
     limits,
   );
 }

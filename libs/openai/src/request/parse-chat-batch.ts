@@ -1,0 +1,56 @@
+import { valueError } from '../errors/request-error';
+import type { GenerationRequest } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { objectBody } from './parse-body';
+import { parseChat } from './parse-chat';
+import { Is, validateBody } from './rules';
+import { listOf, OBJECT } from './shapes';
+
+/** As many as a completion may have prompts. */
+const MAX_CONVERSATIONS = 1024;
+
+class ChatBatchDto {
+  @Is(listOf(listOf(OBJECT), MAX_CONVERSATIONS), { isRequired: true })
+  messages!: readonly (readonly object[])[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What one answer cannot say about several conversations. */
+const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => boolean])[] = [
+  ['stream', (value) => value === true],
+  ['n', (value) => typeof value === 'number' && value > 1],
+  ['tools', (value) => Array.isArray(value) && value.length > 0],
+  ['functions', (value) => Array.isArray(value) && value.length > 0],
+  ['use_beam_search', (value) => value === true],
+];
+
+/**
+ * Checks a body of vLLM's POST /v1/chat/completions/batch: `messages` are several conversations, every other field holds for all of them, and
+ * choice `i` answers conversation `i`. Throws `BatonError` with the first thing that is wrong.
+ */
+export function parseChatBatch(body: unknown, limits: RequestLimits): GenerationRequest {
+  const fields = objectBody(body);
+  const { messages } = validateBody(new ChatBatchDto(), fields);
+  if (messages.length === 0) {
+    throw valueError({
+      field: 'messages',
+      message: 'messages must have at least one conversation.',
+    });
+  }
+  refuse(fields);
+  const chats = messages.map((one) => parseChat({ ...fields, messages: one }, limits));
+  const [first] = chats as [GenerationRequest];
+  return { ...first, prompts: chats.flatMap(({ prompts }) => prompts) };
+}
+
+function refuse(fields: Fields): void {
+  const refused = REFUSED.find(([field, isAsked]) => isAsked(fields[field]));
+  if (refused === undefined) return;
+  const [field] = refused;
+  throw valueError({
+    field,
+    message: `\`${field}\` is not supported for batch chat completions.`,
+    named: true,
+  });
+}
