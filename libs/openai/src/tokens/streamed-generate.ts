@@ -56,12 +56,12 @@ export class StreamedGenerate {
   }
 
   /** A choice with the tokens `[from, to)` of its sequence. */
-  choice({ plan, index }: Planned, from: number, to: number, reason?: EndReason): RawJson {
+  choice({ plan, index }: Planned, { from, to }: Span, reason?: EndReason): RawJson {
     const { request } = this;
     const reported = new ReportedTokens(plan, request, DIALECT);
     return rawObject({
       index: String(index),
-      logprobs: this.logprobs(plan, reported, [from, to]),
+      logprobs: this.logprobs(plan, reported, { from, to }),
       finish_reason:
         reason === undefined ? 'null' : asciiJson(finishReasonOf(request, plan, reason)),
       token_ids: rawIds(reported.ids(plan, from, to)),
@@ -69,16 +69,17 @@ export class StreamedGenerate {
     });
   }
 
-  private logprobs(
-    plan: OutputPlan,
-    reported: ReportedTokens,
-    [from, to]: readonly [number, number],
-  ): RawJson {
+  private logprobs(plan: OutputPlan, reported: ReportedTokens, { from, to }: Span): RawJson {
     const { logprobs, tokensAsIds } = this.request;
     if (logprobs === undefined || from === to) return 'null';
     const writer = new LogprobsWriter(this.options.tokenizer, logprobs, tokensAsIds);
     return writer.chat(writer.ofOutput({ plan, from, to, reported }));
   }
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
 interface Planned {
@@ -98,12 +99,14 @@ class GenerateSequence {
   tokens(from: number, count: number): string {
     this.received = from + count;
     if (count === 0) return '';
-    return this.stream.frame([this.stream.choice(this.planned, from, from + count)]);
+    return this.stream.frame([this.stream.choice(this.planned, { from, to: from + count })]);
   }
 
   finish(reason: EndReason, from: number, count: number): string {
     assert(count === 0 || from === this.received, 'tokens come in order');
     this.received = from + count;
-    return this.stream.frame([this.stream.choice(this.planned, from, this.received, reason)]);
+    return this.stream.frame([
+      this.stream.choice(this.planned, { from, to: this.received }, reason),
+    ]);
   }
 }
