@@ -21,6 +21,8 @@ export type EngineMessage =
        * with what it holds, so that altered or mixed-up parameters never get somebody else's KV.
        */
       readonly claim?: number;
+      /** The lease is to have ended, on purpose. */
+      readonly expires?: true;
     }
   | {
       readonly kind: 'read-answer';

@@ -53,6 +53,7 @@ export interface Fault {
 export interface FaultNote {
   readonly fault: FaultKind;
   readonly stage: FaultStage;
+  readonly rule: string;
 }
 
 /** The code with which runs end that were made to fail; status and words are the fault's own. */

@@ -1,3 +1,4 @@
+import type { Fault } from './fault';
 import type { KvTransferParams } from './kv-transfer-params';
 
 /** What an engine is asked to do with a request. Any engine can do each; its role decides which queue feeds it. */
@@ -61,6 +62,8 @@ export interface EngineJob {
   readonly placed?: Placed;
   /** The decode engine that was chosen at arrival. */
   readonly decodeEngineId?: string;
+  /** What is to go wrong on purpose behind the queue. Absent: nothing. */
+  readonly faults?: readonly Fault[];
   /** W3C trace context of the API's span, when tracing is on. */
   readonly traceparent?: string;
 }

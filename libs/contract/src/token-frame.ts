@@ -11,9 +11,16 @@ import type { EndReason, Stage } from './job';
  * `tail` is JSON, absent (0 bytes) for simulated tokens: they are a function of the request, which the API computes itself,
  * so a frame carries their index and count. Executed stages put the tokens there.
  */
-export type FrameEntryKind = 'scheduled' | 'tokens' | 'handed-over' | 'end' | 'restarted';
+export type FrameEntryKind = 'scheduled' | 'tokens' | 'handed-over' | 'end' | 'restarted' | 'fault';
 
-const KINDS: readonly FrameEntryKind[] = ['scheduled', 'tokens', 'handed-over', 'end', 'restarted'];
+const KINDS: readonly FrameEntryKind[] = [
+  'scheduled',
+  'tokens',
+  'handed-over',
+  'end',
+  'restarted',
+  'fault',
+];
 const REASONS: readonly (EndReason | 'none')[] = [
   'none',
   'stop',
@@ -36,7 +43,7 @@ export interface FrameEntry {
    * `scheduled` first entered a batch of this stage (`extra`: prompt tokens found in the local prefix cache; `count`: tokens
    * that came over a transfer; `first`: length of the step, µs); `tokens` generated; `handed-over` prefill is done and decode has the job (`first`: µs
    * from the request's arrival until its prompt was held, both on the wall clock); `end` terminal;
-   * `restarted` the run began again from token `first`.
+   * `restarted` the run began again from token `first`; `fault` something was done to it on purpose (`tail`: `FaultNote`).
    */
   kind: FrameEntryKind;
   reason: EndReason | 'none';

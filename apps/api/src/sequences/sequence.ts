@@ -112,6 +112,7 @@ export class Sequence {
         return 'noted';
       case 'handed-over':
       case 'restarted':
+      case 'fault':
         this.revivals = 0;
         return 'noted';
     }

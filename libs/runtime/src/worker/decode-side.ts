@@ -10,6 +10,7 @@ import { type Micros, secondsToUs, unreachable } from '@baton/kernel';
 import type { LettingGo } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
+import type { JobFaults } from './job-faults';
 import type { Mailbox } from './mailbox';
 import type { Fetching, Run } from './run';
 import { Transfers } from './transfers';
@@ -20,6 +21,12 @@ type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K
 
 /** A read is asked twice, each time waiting this long (wall): an infrastructure timeout, which does not scale with speedup. */
 const ANSWER_WITHIN_US = secondsToUs(1);
+
+/** What is decided elsewhere. */
+export interface DecodeHelpers {
+  readonly failed: FailedFetches;
+  readonly jobFaults: JobFaults;
+}
 
 /**
  * The target end of hand-overs: reserves blocks in the order in which the engine wants them, asks the holder, times the transfer and tells the
@@ -36,7 +43,7 @@ export class DecodeSide {
   constructor(
     private readonly context: HostContext,
     private readonly mailbox: Mailbox,
-    private readonly failed: FailedFetches,
+    private readonly helpers: DecodeHelpers,
   ) {
     this.coordinator = this.newCoordinator();
     this.transfers = this.newTransfers();
@@ -234,12 +241,14 @@ export class DecodeSide {
 
   private sendRead(action: Action<'send-read'>): void {
     const { requestId, epoch, generation, attempt, readerRequestId } = action;
-    const claim = this.context.runs.get(readerRequestId)?.fetching?.claim;
+    const run = this.context.runs.get(readerRequestId);
+    const claim = run?.fetching?.claim;
     this.mailbox.send(action.to, {
       kind: 'read',
       from: this.context.engineId,
       ...{ requestId, epoch, generation, attempt, readerRequestId },
       ...(claim === undefined ? {} : { claim }),
+      ...(this.helpers.jobFaults.expiresLease(run) ? { expires: true as const } : {}),
     });
   }
 
@@ -248,7 +257,8 @@ export class DecodeSide {
     if (run?.fetching?.reservedUs === undefined) return;
     const startUs = this.context.loop.logicalUs(run.fetching.reservedUs);
     run.fetching.transferStartedUs = startUs;
-    this.transfers.start(run, action, startUs);
+    const hurt = this.helpers.jobFaults.onTransfer(run);
+    if (hurt !== undefined) this.transfers.start(run, { ...action, ...hurt }, startUs);
   }
 
   private onKvReady(action: Action<'kv-ready'>): void {
@@ -266,9 +276,10 @@ export class DecodeSide {
     this.context.timelines.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
     run.transferredTokens = tokens;
     stats.add('external_prefix_cache_hits', action.transferredTokens);
-    loop.enter(readyUs, () => {
+    const join = (): void => {
       if (run.handle >= 0) engine.kvArrived(run.handle);
-    });
+    };
+    this.helpers.jobFaults.onDecode(run, readyUs, (atUs) => loop.enter(atUs, join));
   }
 
   private onKvFailed(action: Action<'kv-failed'>): void {
@@ -277,11 +288,11 @@ export class DecodeSide {
     this.unreserved.delete(run);
     this.context.stats.add(`kv_fetch_${action.why}`);
     if (isRefusal(action.why)) {
-      this.failed.onRefused(run);
+      this.helpers.failed.onRefused(run);
       return;
     }
     this.context.stats.add('nixl_num_failed_transfers');
-    this.failed.onFailed(run, action.why);
+    this.helpers.failed.onFailed(run, action.why);
   }
 
   private currentRun(of: { requestId: string; epoch: number }): Run | undefined {

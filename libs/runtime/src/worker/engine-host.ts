@@ -17,6 +17,7 @@ import { Frames } from './frames';
 import type { HostContext } from './host-context';
 import type { HostOptions } from './host-options';
 import { Intake } from './intake';
+import { JobFaults } from './job-faults';
 import { LagWindow } from './lag-window';
 import { LoadBeacon } from './load-beacon';
 import { Mailbox } from './mailbox';
@@ -124,10 +125,11 @@ export class EngineHost implements HostContext {
     const { endings } = this;
     this.prefill = new PrefillSide(this, endings, this.mailbox);
     const failed = new FailedFetches(this, endings);
-    this.decode = new DecodeSide(this, this.mailbox, failed);
+    const jobFaults = new JobFaults(this, endings);
+    this.decode = new DecodeSide(this, this.mailbox, { failed, jobFaults });
     const { prefill, decode, finished } = this;
-    this.intake = new Intake(this, { decode, endings, failed });
-    this.stepFrames = new StepFrames(this, { endings, prefill });
+    this.intake = new Intake(this, { decode, endings, failed, jobFaults });
+    this.stepFrames = new StepFrames(this, { endings, prefill, jobFaults });
     this.sweep = new Sweep(this, { endings, finished, prefill, decode });
     this.beacon = new PresenceBeacon(this, {
       lag: this.lag,

@@ -40,6 +40,11 @@ export class FaultPlan {
     if (this.awaits(point)) this.crash();
   }
 
+  /** Ends the process, as a job asked for. */
+  end(): void {
+    this.crash();
+  }
+
   failsRead(): boolean {
     if (this.options.failReads === 0) return false;
     this.reads += 1;

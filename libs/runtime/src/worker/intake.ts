@@ -13,8 +13,9 @@ import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
+import type { JobFaults } from './job-faults';
 import { claimOn } from './kv-reference';
-import type { Fetching, Run } from './run';
+import { type Fetching, isOver, type Run } from './run';
 import { TakenJobs } from './taken-jobs';
 
 type Permitted = Extract<RunPermit, { kind: 'run' }>;
@@ -23,6 +24,7 @@ export interface IntakeSides {
   readonly decode: DecodeSide;
   readonly endings: Endings;
   readonly failed: FailedFetches;
+  readonly jobFaults: JobFaults;
 }
 
 /** Takes jobs while the engine has room, asks the ledger whether they may run, and brings them into the engine. */
@@ -167,6 +169,8 @@ export class Intake {
       firstTokenUs: 0,
       transferredTokens: 0,
       fetching: undefined,
+      faultAfterTokens: Infinity,
+      isSpared: false,
     };
   }
 
@@ -187,7 +191,10 @@ export class Intake {
     run.epoch = permit.epoch;
     run.state = 'running';
     stats.add('runs_started');
-    this.context.guard(() => this.start(run, permit));
+    const { jobFaults } = this.sides;
+    if (run.job.faults !== undefined) await jobFaults.prepare(run);
+    if (isOver(run)) return;
+    this.context.guard(() => jobFaults.onPrefill(run, () => this.start(run, permit)));
   }
 
   private async refuse(run: Run, permit: Exclude<RunPermit, Permitted>): Promise<void> {

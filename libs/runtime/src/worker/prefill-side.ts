@@ -108,7 +108,8 @@ export class PrefillSide {
 
   onRead(read: Message<'read'>): void {
     const { requestId, readerRequestId, attempt } = read;
-    if (this.context.faults.failsRead()) {
+    if (read.expires === true) this.expire(read);
+    if (read.expires === true || this.context.faults.failsRead()) {
       this.refuse(read);
       return;
     }
@@ -305,6 +306,15 @@ export class PrefillSide {
     const { faults, clock } = this.context;
     // Behind the mail of this turn.
     if (faults.awaits('read-answered')) clock.wall.soon(() => faults.reached('read-answered'));
+  }
+
+  /** Frees what is held under the name of a read, as if its lease had ended. */
+  private expire({ requestId, generation }: Message<'read'>): void {
+    for (const held of [...this.held.values()]) {
+      if (held.generation !== generation || held.run.job.requestId !== requestId) continue;
+      this.count('expired');
+      this.letGo(requestId, held.run.epoch, 'superseded');
+    }
   }
 
   private refuse({ from, readerRequestId, attempt }: Message<'read'>): void {

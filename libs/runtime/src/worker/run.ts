@@ -32,7 +32,7 @@ export interface Run {
   readonly stage: Stage;
   readonly outbox: Outbox;
   /** Logical instant of the cause on this engine's timeline. */
-  readonly causeUs: Micros;
+  causeUs: Micros;
   epoch: Epoch;
   state: RunState;
   /** -1 outside the engine. */
@@ -46,6 +46,10 @@ export interface Run {
   firstTokenUs: Micros;
   transferredTokens: number;
   fetching: Fetching | undefined;
+  /** Tokens that are let through before a fault of the job strikes; infinite without one. */
+  faultAfterTokens: number;
+  /** Its job has killed a process before, and does so no more. */
+  isSpared: boolean;
 }
 
 /** Only what generates here streams tokens; the token of a prefill leg is thrown away. */

@@ -3,6 +3,7 @@ import type { SequenceHandle, StepFacts } from '@baton/engine';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import type { Endings } from './endings';
 import type { HostContext } from './host-context';
+import type { JobFaults } from './job-faults';
 import type { PrefillSide } from './prefill-side';
 import { isPrefillLeg, type Run } from './run';
 
@@ -11,6 +12,7 @@ const MAX_OFFSET_US = 0xffff;
 export interface StepSides {
   readonly endings: Endings;
   readonly prefill: PrefillSide;
+  readonly jobFaults: JobFaults;
 }
 
 /**
@@ -21,6 +23,7 @@ export class StepFrames {
   private readonly entry = emptyFrameEntry();
   /** Of the step that is published: what it generated, and the prompts that it completed. */
   private stepTokens = 0;
+  private readonly struck: Run[] = [];
 
   constructor(
     private readonly context: HostContext,
@@ -41,6 +44,7 @@ export class StepFrames {
     for (const handle of facts.held) this.held(handle, facts.endUs);
     if (this.stepTokens > 0) this.context.stats.observe('iteration_tokens_total', this.stepTokens);
     this.stepTokens = 0;
+    for (const run of this.struck.splice(0)) this.sides.jobFaults.strikeToken(run);
   }
 
   private scheduled(handle: SequenceHandle, stepUs: Micros): void {
@@ -76,6 +80,7 @@ export class StepFrames {
     const first = run.emitted - count;
     if (first === 0) run.firstTokenUs = endUs;
     this.stepTokens += first === 0 ? count + run.job.promptTokens : count;
+    if (run.emitted > run.faultAfterTokens && this.isStruck(run, first)) return;
     if (run.isEnding) return;
     const { entry } = this;
     this.address(run);
@@ -86,6 +91,16 @@ export class StepFrames {
     entry.count = count;
     entry.extra = 0;
     this.context.frames.add(run.outbox, entry);
+  }
+
+  /** Whether a fault comes before these tokens: they are never seen, and the run ends behind the step. */
+  private isStruck(run: Run, first: number): boolean {
+    if (!this.sides.jobFaults.meetsToken(run)) return false;
+    run.emitted = first;
+    this.struck.push(run);
+    // An engine that has finished it has nothing of it left.
+    if (run.isEnding) this.context.runs.unbind(run);
+    return true;
   }
 
   private finished(handle: SequenceHandle, endUs: Micros): void {

@@ -9,6 +9,9 @@ export interface TransferOrder {
   readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly activeReads: number;
+  /** On purpose: further latency, and the share of the link's speed that this transfer alone gets. */
+  readonly extraUs: Micros;
+  readonly factor: number;
 }
 
 interface UnderWay {
@@ -39,8 +42,9 @@ export class Transfers {
       id,
       sourceId: order.sourceId,
       targetId: this.context.engineId,
-      bytes: order.bytes,
-      baseLatencyUs: link.baseLatencyUs,
+      // At a part of the speed, as at full speed for so many times the bytes: the others keep theirs.
+      bytes: order.bytes / order.factor,
+      baseLatencyUs: link.baseLatencyUs + order.extraUs,
       sourceBytesPerSecond: order.bytesPerSecond,
       targetBytesPerSecond: link.bytesPerSecond,
       sourceActiveReads: order.activeReads,
