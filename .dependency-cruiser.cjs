@@ -79,6 +79,13 @@ module.exports = {
       to: { path: '^apps/', pathNot: '^apps/$2/' },
     },
     {
+      name: 'the-page-runs-in-a-browser',
+      comment: 'Of the house it knows types alone, and of node_modules what runs without Node.',
+      severity: 'error',
+      from: { path: '^apps/ui/src/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(libs/|node:)', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'index-is-the-only-door',
       comment: 'A lib is entered through src/index.ts.',
       severity: 'error',

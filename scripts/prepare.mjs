@@ -16,6 +16,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
+/** The live page, which is not compiled file by file. */
+const PAGE = join(DIST, 'apps', 'ui');
 const OLDEST_NODE = [20, 19];
 
 requireNode();
@@ -44,6 +46,7 @@ function isBuilt() {
   if (!existsSync(STAMP)) return false;
   const builtMs = statSync(STAMP).mtimeMs;
   const inputs = [join(ROOT, '.swcrc'), join(ROOT, 'package-lock.json'), ...sources()];
+  if (!existsSync(PAGE)) return false;
   return inputs.every((path) => statSync(path).mtimeMs <= builtMs) && orphans().length === 0;
 }
 
@@ -63,13 +66,14 @@ function sources() {
 }
 
 function isSource(path) {
-  return /\.(ts|js)$/.test(path) && !path.endsWith('.spec.ts');
+  const isOfPage = path.startsWith(join(ROOT, 'apps', 'ui')) && /\.(css|html|mts)$/.test(path);
+  return isOfPage || (/\.(ts|js)$/.test(path) && !path.endsWith('.spec.ts'));
 }
 
 /** Compiled files whose source is gone: they could still be loaded and would then lie about the tree. */
 function orphans() {
   return filesBelow(DIST).filter((path) => {
-    if (!path.endsWith('.js')) return false;
+    if (!path.endsWith('.js') || path.startsWith(PAGE)) return false;
     const source = join(ROOT, relative(DIST, path));
     return !existsSync(source) && !existsSync(source.replace(/\.js$/, '.ts'));
   });

@@ -14,6 +14,7 @@ const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mj
 const CHECKS = [
   ['prettier', '--check', '--log-level', 'warn', '.'],
   ['tsc', '--noEmit'],
+  ['tsc', '--noEmit', '-p', 'apps/ui'],
   [
     'depcruise',
     '--config',

@@ -67,6 +67,10 @@ import { TextSetup } from './text-models/text-setup';
 import { GenerateController } from './tokenize/generate.controller';
 import { RenderController } from './tokenize/render.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
+import { ClusterPictures } from './ui/cluster-pictures';
+import { RateMeter } from './ui/rate-meter';
+import { UiController } from './ui/ui.controller';
+import { Viewers } from './ui/viewers';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
 /** What the module cannot make by itself. */
@@ -85,6 +89,7 @@ const PROVIDERS = [
   Aborter,
   ApiLifecycle,
   Cancellations,
+  ClusterPictures,
   ClusterView,
   EngineCensus,
   ExposedEngines,
@@ -99,6 +104,7 @@ const PROVIDERS = [
   PlacementMetrics,
   ProcessMetrics,
   QueueMetrics,
+  RateMeter,
   ReaderWatch,
   Readiness,
   Replies,
@@ -114,6 +120,7 @@ const PROVIDERS = [
   SloGate,
   Submitter,
   Timelines,
+  Viewers,
 ];
 
 const CONTROLLERS = [
@@ -127,6 +134,7 @@ const CONTROLLERS = [
   ResponsesController,
   TimelinesController,
   TokenizeController,
+  UiController,
   HealthController,
   MetricsController,
 ];

@@ -167,6 +167,11 @@ export const ERRORS = {
     'rate_limit_exceeded',
     'The server is overloaded: the first token would come later than its objective. Please retry later.',
   ),
+  /** The live page has as many viewers as it may. */
+  too_many_viewers: unavailable(
+    'too_many_viewers',
+    'As many pages look at the cluster as may. Please close one of them.',
+  ),
   engine_error: internal('engine_error', 'Internal server error'),
   /** Made on purpose; status, types and words are the fault's own (libs/faults). */
   injected_fault: internal('injected_fault', 'Internal server error'),

@@ -6,6 +6,7 @@ import type { Aborter } from '../sequences/aborter';
 import type { Sequence, SequenceOwner } from '../sequences/sequence';
 import type { SequenceTable } from '../sequences/sequence-table';
 import type { Timelines } from '../timelines/timelines';
+import type { RateMeter } from '../ui/rate-meter';
 import type { Answer } from './answer';
 
 /** What an exchange works with; the same for all. */
@@ -16,6 +17,7 @@ export interface ExchangeTools {
   readonly metrics: RequestMetrics;
   readonly recorder: RequestRecorder;
   readonly timelines: Timelines;
+  readonly meter: RateMeter;
 }
 
 export interface ExchangeOptions {
@@ -149,6 +151,7 @@ export class Exchange implements SequenceOwner {
     this.tools.metrics.ended(sequence, this.options.choices, reason);
     this.tools.recorder.ended(sequence, { reason, error });
     this.tools.timelines.ended(sequence, reason, error);
+    this.tools.meter.finished();
   }
 
   private release(sequence: Sequence): void {

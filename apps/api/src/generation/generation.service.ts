@@ -18,6 +18,7 @@ import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { openedRequest, Timelines } from '../timelines/timelines';
 import { type AnswerSources, Replies } from '../text-models/replies';
+import { RateMeter } from '../ui/rate-meter';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import type { Asked } from './asked';
 import type { Call } from './call';
@@ -68,10 +69,11 @@ export class GenerationService {
     private readonly recorder: RequestRecorder,
     private readonly replies: Replies,
     private readonly timelines: Timelines,
+    private readonly meter: RateMeter,
     metrics: RequestMetrics,
     aborter: Aborter,
   ) {
-    this.tools = { table, gate, aborter, metrics, recorder, timelines };
+    this.tools = { table, gate, aborter, metrics, recorder, timelines, meter };
   }
 
   /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
@@ -217,6 +219,7 @@ export class GenerationService {
       this.recorder.opened(sequence, call);
     }
     this.timelines.opened(exchange.members, openedRequest(call, head));
+    this.meter.arrived(jobs.length);
     try {
       await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));
       exchange.admitted();

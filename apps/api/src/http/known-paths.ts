@@ -27,6 +27,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   { path: /^\/v1\/responses\/[^/]+\/input_items$/, methods: ['GET'] },
   { path: /^\/v1\/responses\/[^/]+\/cancel$/, methods: ['POST'] },
   { path: /^\/v1\/requests\/[^/]+\/timeline$/, methods: ['GET'] },
+  { path: /^\/ui(\/(stream|assets\/[^/]+)?)?$/, methods: ['GET'] },
   { path: /^\/inference\/v1\/generate$/, methods: ['POST'] },
   { path: /^\/(tokenize|detokenize)$/, methods: ['POST'] },
   { path: /^\/tokenizer_info$/, methods: ['GET'] },

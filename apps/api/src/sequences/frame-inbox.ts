@@ -7,6 +7,7 @@ import { AdmissionGate } from '../admission/admission-gate';
 import { RequestMetrics, type TokenNews } from '../metrics/request-metrics';
 import { RequestRecorder } from '../recording/request-recorder';
 import { Timelines } from '../timelines/timelines';
+import { RateMeter } from '../ui/rate-meter';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
@@ -33,6 +34,7 @@ export class FrameInbox {
     private readonly metrics: RequestMetrics,
     private readonly recorder: RequestRecorder,
     private readonly timelines: Timelines,
+    private readonly meter: RateMeter,
   ) {}
 
   /** @param fault  sees each frame before it is read and passes on what is left of it (fault injection) */
@@ -86,6 +88,8 @@ export class FrameInbox {
     this.gate.moved(sequence, undefined);
     if (sequence.received > news.from) {
       this.header = news.header;
+      // Before the metrics, which note when its last token came.
+      this.meter.tokens(sequence, this.nowMs, news.from);
       this.metrics.tokens(sequence, this.nowMs, news);
       this.recorder.tokens(sequence, this.nowMs, news);
       this.timelines.tokens(sequence, this.nowMs, news);

@@ -1,0 +1,58 @@
+import { BatonError } from '@baton/contract';
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { UiFiles } from './ui-files';
+import { Viewers } from './viewers';
+
+/** Nothing from elsewhere, nothing inline: what the page shows cannot become code. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const GUARDS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+/** Names of assets carry a hash of their content. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** The live page, from memory, and its stream of pictures. */
+@Controller('ui')
+export class UiController {
+  private readonly files = new UiFiles();
+
+  constructor(private readonly viewers: Viewers) {}
+
+  /** With the slash, so that the relative addresses of the page hold. */
+  @Get()
+  redirect(@Res() reply: FastifyReply): void {
+    void reply.code(308).header('location', 'ui/').send();
+  }
+
+  @Get('stream')
+  stream(@Res() reply: FastifyReply): void {
+    this.viewers.refuseWhenFull();
+    const headers = reply.getHeaders() as Record<string, string>;
+    reply.hijack();
+    this.viewers.show(reply.raw, headers);
+  }
+
+  @Get('*')
+  file(@Param('*') name: string, @Res() reply: FastifyReply): void {
+    const file = this.files.find(name === '' ? 'index.html' : name);
+    if (file === undefined) throw new BatonError('not_found');
+    const caching = name.startsWith('assets/') ? FOREVER : 'no-cache';
+    void reply
+      .headers({ ...GUARDS, 'cache-control': caching })
+      .type(file.type)
+      .send(file.body);
+  }
+}
