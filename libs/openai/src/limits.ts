@@ -1,4 +1,4 @@
-import type { Tokenizer } from '@baton/text';
+import type { ChatTemplate, Tokenizer } from '@baton/text';
 
 /** `openai`: as api.openai.com answers. `vllm`: as a vLLM server does. */
 export type Dialect = 'openai' | 'vllm';
@@ -7,6 +7,8 @@ export type Dialect = 'openai' | 'vllm';
 export interface RequestLimits {
   readonly dialect: Dialect;
   readonly tokenizer: Tokenizer;
+  /** How the model writes conversations. Default ChatML. */
+  readonly template?: ChatTemplate;
   /** Served names; the first answers requests that name none. */
   readonly models: readonly string[];
   /** Prompt and output tokens together. */

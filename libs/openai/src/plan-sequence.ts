@@ -1,6 +1,7 @@
 import { assert } from '@baton/kernel';
 import {
   type AnswerSource,
+  type ChatTemplate,
   type LengthModel,
   type OutputPlan,
   type PlanInput,
@@ -12,6 +13,8 @@ import type { GenerationRequest } from './generation-request';
 /** What the answer depends on besides the request. */
 export interface PlanContext {
   readonly tokenizer: Tokenizer;
+  /** How the model writes reasoning and calls. Default ChatML. */
+  readonly template?: ChatTemplate;
   /** Where the request names none. */
   readonly seed: number;
   /** Natural length of an answer. */
@@ -42,6 +45,7 @@ export function planSequence(
   assert(prompt !== undefined, 'every sequence belongs to a prompt');
   const own = {
     tokenizer: context.tokenizer,
+    template: context.template,
     promptIds: prompt.ids,
     model: request.model,
     seed: request.seed ?? context.seed,

@@ -1,5 +1,5 @@
 import type { TextCut } from './output-plan';
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 
 const BEYOND_ASCII = /[^\u0000-\u007f]/;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GivenAnswer } from './given-answer';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { OutputPlan, PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
 import { constrain } from './structured/constrain';

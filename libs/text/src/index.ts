@@ -1,10 +1,9 @@
-export { applyChatTemplate } from './chat-template';
-export type { ChatTemplateOptions, ChatTurn, TurnCall, TurnContent } from './chat-template';
+export { applyChatTemplate } from './chat-prompt';
+export type { ChatTemplateOptions } from './chat-prompt';
 export type { AnswerSource, GivenAnswer, GivenCall, SequenceFacts } from './given-answer';
 export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
 export { tokenLogprobs } from './logprobs';
 export type { TokenLogprob, TokenPlace } from './logprobs';
-export { defaultTokenizer } from './o200k-tokenizer';
 export type {
   LengthModel,
   OutputPlan,
@@ -16,7 +15,15 @@ export type {
 export { planOutput, promptHash } from './plan-output';
 export type { Steering } from './steered-tokens';
 export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
-export type { SpecialTokens, Tokenizer } from './tokenizer';
+export { joinedContent } from './templates/chat-template';
+export type { ChatTemplate, ChatTurn, TurnCall, TurnContent } from './templates/chat-template';
+export { CHATML } from './templates/chatml';
+export { TEMPLATE_NAMES, templateNamed, templateOfModel } from './templates/choose-template';
+export type { TemplateName } from './templates/choose-template';
+export type { Marker } from './tokenizers/markers';
+export { defaultTokenizer, loadTokenizer, TOKENIZER_NAMES } from './tokenizers/named-tokenizers';
+export type { TokenizerName } from './tokenizers/named-tokenizers';
+export type { SpecialTokens, Tokenizer } from './tokenizers/tokenizer';
 export { constrain } from './structured/constrain';
 export type { Constraint } from './structured/constrain';
 export { ConstraintError } from './structured/constraint-error';

@@ -1,4 +1,4 @@
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 
 const BEYOND_ASCII = /[\u0080-\uffff]/g;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { asciiJson, JsonFragments } from './json-fragment';
 import { tokenLogprobs } from './logprobs';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { defaultTokenizer } from './tokenizers/named-tokenizers';
 
 const tokenizer = defaultTokenizer();
 

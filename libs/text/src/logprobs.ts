@@ -1,5 +1,5 @@
 import { mix, unitOf } from '@baton/kernel';
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 import { PART, vocabularyOf } from './vocabulary';
 
 export interface TokenLogprob {

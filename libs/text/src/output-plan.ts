@@ -1,7 +1,8 @@
 import type { AnswerSource } from './given-answer';
 import type { StructuredText } from './structured/structured-text';
 import type { Steering } from './steered-tokens';
-import type { Tokenizer } from './tokenizer';
+import type { ChatTemplate } from './templates/chat-template';
+import type { Tokenizer } from './tokenizers/tokenizer';
 import type { ToolKind, ToolOffer } from './tool-calls';
 
 /** Output tokens that a sequence would have without any limit, from 1 (a length model of the workload library). */
@@ -10,6 +11,8 @@ export type LengthModel = (seed: number, hash: number) => number;
 /** All that the text of one sequence depends on. */
 export interface PlanInput {
   readonly tokenizer: Tokenizer;
+  /** Spells reasoning and calls. Default ChatML. */
+  readonly template?: ChatTemplate | undefined;
   /** Prompt after the chat template. */
   readonly promptIds: ArrayLike<number>;
   readonly model: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
 import { visibleText } from './visible-text';
@@ -97,7 +97,7 @@ describe('planned output', () => {
 
   it('puts no space before its first word after white space', () => {
     expect(textOf({ promptIds: tokenizer.encode('A line.\n') })).toMatch(/^[A-Z]/);
-    expect(textOf({ promptIds: [tokenizer.special.imEnd] })).toMatch(/^[A-Z]/);
+    expect(textOf({ promptIds: [tokenizer.special.idOf('<|im_end|>')] })).toMatch(/^[A-Z]/);
     expect(textOf({ promptIds: [] })).toMatch(/^[A-Z]/);
   });
 });

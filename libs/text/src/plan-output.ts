@@ -47,6 +47,6 @@ function sequenceHash(
 /** After white space and special tokens a word needs no space of its own. */
 function startsBare({ promptIds, tokenizer }: PlanInput): boolean {
   const last = promptIds[promptIds.length - 1];
-  if (last === undefined || Object.values(tokenizer.special).includes(last)) return true;
+  if (last === undefined || tokenizer.special.has(last)) return true;
   return /\s$/.test(tokenizer.tokenText(last));
 }

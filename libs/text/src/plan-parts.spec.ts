@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyChatTemplate } from './chat-template';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { applyChatTemplate } from './chat-prompt';
+import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { OutputPlan, PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
 import { constrain } from './structured/constrain';

@@ -2,7 +2,10 @@ import { hashString, mix } from '@baton/kernel';
 import { encodeText } from './encode-text';
 import { type GivenAnswer, givenCalls } from './given-answer';
 import type { OutputPlan, PlanInput, PlanSegment } from './output-plan';
-import { callMarkup, decideCalls, type OfferedTool, REASONING_END } from './tool-calls';
+import type { ChatTemplate } from './templates/chat-template';
+import { CHATML } from './templates/chatml';
+import { encodeMarkup, type Markup } from './templates/markup';
+import { decideCalls, type OfferedTool } from './tool-calls';
 import { writeContent } from './write-content';
 import { tokenSource } from './write-sentences';
 
@@ -52,6 +55,10 @@ export class SegmentedPlan {
     return givenCalls(this.given, tools) ?? decideCalls(tools, this.seeds.structuredSeed);
   }
 
+  private get template(): ChatTemplate {
+    return this.input.template ?? CHATML;
+  }
+
   private get room(): number {
     return this.input.maxTokens - this.ids.length;
   }
@@ -62,7 +69,7 @@ export class SegmentedPlan {
       if (given.reasoning === '') return;
       const most = Math.min(input.reasoning.maxTokens, input.maxTokens);
       this.add('reasoning', encodeText(input.tokenizer, given.reasoning, most));
-      this.addText('hidden', REASONING_END, NO_CALL);
+      this.addMarkup('hidden', this.template.reasoning.closing, NO_CALL);
       return;
     }
     const hash = mix(this.seeds.hash, REASONING);
@@ -72,7 +79,7 @@ export class SegmentedPlan {
     const tokens = tokenSource(wish, wanted);
     const tokenIds = Int32Array.from({ length: wanted }, () => tokens.next());
     this.add('reasoning', { tokenIds, cut: undefined });
-    this.addText('hidden', REASONING_END, NO_CALL);
+    this.addMarkup('hidden', this.template.reasoning.closing, NO_CALL);
   }
 
   private addContent(): void {
@@ -93,26 +100,36 @@ export class SegmentedPlan {
       const { name, kind: callKind, arguments: args } = calls[call]!;
       const text = this.fittingArguments(calls[call]!, call);
       if (text === undefined && call > 0) return;
-      const { opening, closing } = callMarkup(name, callKind);
+      const { opening, closing } = this.template.call(name, callKind);
       const of = { name, call, callKind };
-      this.addText('call', opening, of);
+      this.addMarkup('call', opening, of);
       const seed = mix(this.seeds.structuredSeed, call);
       this.addText('arguments', text ?? args.write(seed, { ease: 0 }), of);
-      this.addText('hidden', closing, of);
+      this.addMarkup('hidden', closing, of);
     }
   }
 
   /** The richest arguments with which the call fits the limit. */
   private fittingArguments(tool: OfferedTool, call: number): string | undefined {
     const { tokenizer } = this.input;
-    const { opening, closing } = callMarkup(tool.name, tool.kind);
-    const markup = tokenizer.encode(opening).length + tokenizer.encode(closing).length;
+    const { opening, closing } = this.template.call(tool.name, tool.kind);
+    const markup = encodeMarkup(tokenizer, [...opening, ...closing]).length;
     const room = this.room - markup;
     if (room <= 0) return undefined;
     const seed = mix(this.seeds.structuredSeed, call);
     return EASES.map((ease) => tool.arguments.write(seed, { ease })).find(
       (text) => tokenizer.encode(text, room).length < room,
     );
+  }
+
+  private addMarkup(kind: PlanSegment['kind'], markup: Markup, of: CallName): void {
+    if (this.room <= 0) {
+      this.isCut = true;
+      return;
+    }
+    const ids = encodeMarkup(this.input.tokenizer, markup).slice(0, this.room);
+    this.add(kind, { tokenIds: Int32Array.from(ids), cut: undefined }, of);
+    if (this.room === 0) this.isCut = true;
   }
 
   private addText(kind: PlanSegment['kind'], text: string, of: CallName): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
 import type { Steering } from './steered-tokens';

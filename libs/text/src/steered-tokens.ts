@@ -1,4 +1,4 @@
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 
 /** Which tokens a request wants and does not want. */
 export interface Steering {
@@ -111,7 +111,6 @@ function plainOf(
   ids: readonly number[] | undefined,
   { special }: Tokenizer,
 ): readonly number[] | undefined {
-  const markup = new Set(Object.values(special) as number[]);
-  const plain = ids?.filter((id) => !markup.has(id));
+  const plain = ids?.filter((id) => !special.has(id));
   return plain?.length === 0 ? ids : plain;
 }

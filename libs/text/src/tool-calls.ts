@@ -44,21 +44,3 @@ export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedToo
   }
   return calls;
 }
-
-/** How a call is spelled, in an answer and in the prompt of the next turn alike: before its arguments and behind them. */
-export function callMarkup(
-  name: string,
-  kind: ToolKind,
-): { readonly opening: string; readonly closing: string } {
-  const quoted = JSON.stringify(name);
-  if (kind === 'custom') {
-    return { opening: `<custom_call name=${quoted}>\n`, closing: '\n</custom_call>\n' };
-  }
-  return {
-    opening: `<tool_call>\n{"name": ${quoted}, "arguments": `,
-    closing: '}\n</tool_call>\n',
-  };
-}
-
-/** How reasoning is told from the answer. Its opening tag belongs to the prompt's template. */
-export const REASONING_END = '\n</think>\n\n';

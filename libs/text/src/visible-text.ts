@@ -1,5 +1,5 @@
 import type { OutputPlan, PlanSegment, TextCut } from './output-plan';
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 
 /** The visible content of the first `count` tokens once the sequence has ended there. */
 export function visibleText(tokenizer: Tokenizer, plan: OutputPlan, count = plan.count): string {

@@ -1,5 +1,5 @@
 import { assert } from '@baton/kernel';
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 import {
   ADJECTIVES,
   ADVERBS,

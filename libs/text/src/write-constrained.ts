@@ -1,13 +1,11 @@
 import { encodeText } from './encode-text';
 import type { StructuredText } from './structured/structured-text';
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 import type { WrittenTokens } from './write-sentences';
 
 /** Degrees of detail in the order in which they are tried: the usual one, leaner ones while the limit is too low. */
 const USUAL_EASES = [2, 1, 0] as const;
 const MOST_EASE = 3;
-/** A text of more characters per token of its limit is not encoded in full to see that it is too long. */
-const MAX_CHARACTERS_PER_TOKEN = 128;
 
 export interface ConstrainedWish {
   readonly constraint: StructuredText;
@@ -24,7 +22,8 @@ export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): W
   const { constraint, seed, maxTokens, minTokens } = wish;
   const attempt = (ease: number): WrittenTokens => {
     const text = constraint.write(seed, { ease });
-    const most = (maxTokens + 1) * MAX_CHARACTERS_PER_TOKEN;
+    // A longer text is not encoded in full to see that it is too long.
+    const most = (maxTokens + 1) * tokenizer.longestToken;
     const { tokenIds, cut } = encodeText(tokenizer, text.slice(0, most), maxTokens);
     // As with any text, an end exactly at the limit would need one token more.
     const isWhole = tokenIds.length < maxTokens && text.length <= most;

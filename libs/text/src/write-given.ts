@@ -2,7 +2,7 @@ import { mix, unitOf } from '@baton/kernel';
 import { encodeText, type EncodedText } from './encode-text';
 import { SteeredTokens, type TokenSource } from './steered-tokens';
 import { StoppableTokens } from './stoppable-tokens';
-import type { Tokenizer } from './tokenizer';
+import type { Tokenizer } from './tokenizers/tokenizer';
 import { type SentencesWish, spelledCut, type WrittenTokens } from './write-sentences';
 
 /** Between a text and its repetition. */

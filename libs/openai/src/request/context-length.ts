@@ -1,9 +1,6 @@
 import { RequestError, valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
 
-/** Longest token of o200k_base in characters; a text beyond `limit` times this needs no tokenizer to be too long. */
-const MAX_CHARACTERS_PER_TOKEN = 128;
-
 /** What a request asks for, before its prompt is looked at. */
 export interface OutputLimit {
   /** Undefined: all the room that the prompt leaves. */
@@ -40,9 +37,9 @@ export class ContextLength {
     return this.limits.maxModelLen - this.requested;
   }
 
-  /** Refuses a text that cannot fit, without tokenizing it. */
+  /** Refuses a text that cannot fit, without tokenizing it: one that is too long for the longest of tokens. */
   checkText(characters: number): void {
-    const most = this.maxInputTokens * MAX_CHARACTERS_PER_TOKEN;
+    const most = this.maxInputTokens * this.limits.tokenizer.longestToken;
     if (characters <= most) return;
     const { maxModelLen } = this.limits;
     throw this.tooLong(

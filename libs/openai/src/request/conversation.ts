@@ -1,4 +1,4 @@
-import type { ChatTurn, TurnCall, TurnContent } from '@baton/text';
+import { CHATML, type ChatTurn, joinedContent, type TurnCall, type TurnContent } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
@@ -27,13 +27,13 @@ export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTu
   const instructions = turns.filter(({ role }) => INSTRUCTING.has(role));
   const leading = [
     ...instructions.map(({ content }) => content),
-    ...described(parts.definitions, toolsText),
+    ...described(parts.definitions, (limits.template ?? CHATML).describeTools),
     ...described(parts.documents, documentsText),
   ].filter((content) => content.length > 0);
   const system = instructions.find(({ name }) => name !== undefined) ?? { role: 'system' };
   const others = merged(turns.filter(({ role }) => !INSTRUCTING.has(role)));
   if (leading.length === 0 && instructions.length === 0) return others;
-  return [{ ...system, role: 'system', content: joined(leading, '\n\n') }, ...others];
+  return [{ ...system, role: 'system', content: joinedContent(leading, '\n\n') }, ...others];
 }
 
 /** The conversation waits for what the model makes of a function's result. */
@@ -95,18 +95,10 @@ function together(a: ChatTurn, b: ChatTurn): ChatTurn {
   const contents = [a.content, b.content].filter((content) => content.length > 0);
   return {
     ...a,
-    content: joined(contents, '\n'),
+    content: joinedContent(contents, '\n'),
     ...(calls.length === 0 ? {} : { calls }),
     ...(reasoning === '' ? {} : { reasoning }),
   };
-}
-
-function joined(contents: readonly TurnContent[], between: string): TurnContent {
-  if (contents.every((content) => typeof content === 'string')) return contents.join(between);
-  return contents.flatMap((content, i) => {
-    const pieces = typeof content === 'string' ? [content] : content;
-    return i === 0 ? pieces : [between, ...pieces];
-  });
 }
 
 function described<Item>(
@@ -114,11 +106,6 @@ function described<Item>(
   describe: (items: readonly Item[]) => string,
 ): string[] {
   return items.length === 0 ? [] : [describe(items)];
-}
-
-function toolsText(definitions: readonly object[]): string {
-  const lines = definitions.map((definition) => JSON.stringify(definition));
-  return `# Tools\n\nCall these where they help:\n<tools>\n${lines.join('\n')}\n</tools>`;
 }
 
 function documentsText(documents: readonly object[]): string {

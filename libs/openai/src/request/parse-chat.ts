@@ -59,7 +59,13 @@ function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimit
   const most = truncation.isWanted ? Infinity : context.maxInputTokens;
   const continueFinalTurn = dto.continue_final_message ?? false;
   const addGenerationPrompt = dto.add_generation_prompt ?? !continueFinalTurn;
-  const options = { addGenerationPrompt, continueFinalTurn, limit: most };
+  const options = {
+    template: limits.template,
+    addGenerationPrompt,
+    thinks: reasoningOf(dto, limits) !== undefined,
+    continueFinalTurn,
+    limit: most,
+  };
   const ids = truncation.ofIds(applyChatTemplate(limits.tokenizer, turns, options));
   const maxTokens = context.room({ tokens: ids.length, isAtLeast: ids.length > most });
   checkMinTokens(dto.min_tokens ?? 0, maxTokens);

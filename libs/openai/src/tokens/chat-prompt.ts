@@ -2,6 +2,7 @@ import { applyChatTemplate } from '@baton/text';
 import type { RequestLimits } from '../limits';
 import { ChatDto } from '../request/chat.dto';
 import { endsWithResult, turnsOf } from '../request/conversation';
+import { reasoningOf } from '../request/reasoning';
 import { validateBody } from '../request/rules';
 import { toolUse } from '../request/tool-offer';
 import { refuseTemplate } from '../request/unsupported';
@@ -26,5 +27,10 @@ export function chatPromptIds(
   );
   const continueFinalTurn = dto.continue_final_message ?? false;
   const addGenerationPrompt = dto.add_generation_prompt ?? (opensAnswer && !continueFinalTurn);
-  return applyChatTemplate(limits.tokenizer, turns, { addGenerationPrompt, continueFinalTurn });
+  return applyChatTemplate(limits.tokenizer, turns, {
+    template: limits.template,
+    addGenerationPrompt,
+    thinks: reasoningOf(dto, limits) !== undefined,
+    continueFinalTurn,
+  });
 }

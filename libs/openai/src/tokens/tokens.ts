@@ -1,4 +1,4 @@
-import { asciiJson, type Tokenizer } from '@baton/text';
+import { asciiJson, CHATML, type ChatTemplate, type Marker, type Tokenizer } from '@baton/text';
 import { rawIds, rawObject } from '../answer/raw-json';
 import { valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
@@ -52,22 +52,29 @@ export function detokenizeBody(body: unknown, limits: RequestLimits): string {
 }
 
 /** Answers GET /tokenizer_info with what a client needs to build the same tokenizer. */
-export function tokenizerInfoBody({ tokenizer, maxModelLen }: RequestLimits): string {
-  const { endOfText, imStart, imEnd } = tokenizer.special;
-  const nameOf = (id: number): string => tokenizer.decode([id]);
+export function tokenizerInfoBody(limits: RequestLimits): string {
+  const { tokenizer, maxModelLen, template = CHATML } = limits;
   return asciiJson({
     tokenizer_class: tokenizer.name,
     vocab_size: tokenizer.vocabSize,
     model_max_length: maxModelLen,
-    bos_token: null,
-    eos_token: nameOf(imEnd),
-    pad_token: nameOf(endOfText),
-    additional_special_tokens: [imStart, imEnd].map(nameOf),
-    chat_template: CHAT_TEMPLATE,
+    bos_token: template.begin ?? null,
+    eos_token: template.end,
+    pad_token: tokenizer.decode([tokenizer.special.endOfText]),
+    additional_special_tokens: markersOf(template),
+    chat_template: template.name === CHATML.name ? CHATML_IN_JINJA : null,
   });
 }
 
+/** What the template writes around plain messages. */
+function markersOf(template: ChatTemplate): Marker[] {
+  const roles = ['system', 'user', 'assistant'].map((role) => ({ role, content: '' }));
+  const markup = roles.flatMap((turn) => [...template.open(turn), ...template.close(turn)]);
+  const written = markup.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.marker]));
+  return [...new Set(written)];
+}
+
 /** The part of the template that concerns plain messages. */
-const CHAT_TEMPLATE =
+const CHATML_IN_JINJA =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";

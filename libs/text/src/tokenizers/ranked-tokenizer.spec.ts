@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { defaultTokenizer } from './named-tokenizers';
 
 const tokenizer = defaultTokenizer();
 const oracle = (text: string): number[] => encode(text, { disallowedSpecial: new Set() });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { applyChatTemplate, type ChatTurn } from './chat-template';
-import { defaultTokenizer } from './o200k-tokenizer';
+import { applyChatTemplate } from './chat-prompt';
+import type { ChatTurn } from './templates/chat-template';
+import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import { planOutput } from './plan-output';
 import { visibleText } from './visible-text';
 
 const tokenizer = defaultTokenizer();
-const { imStart, imEnd } = tokenizer.special;
+const imStart = tokenizer.special.idOf('<|im_start|>');
+const imEnd = tokenizer.special.idOf('<|im_end|>');
 
 describe('the chat template', () => {
   it('writes ChatML with special tokens as ids', () => {

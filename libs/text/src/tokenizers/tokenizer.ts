@@ -1,8 +1,12 @@
+import type { Marker } from './markers';
+
 /** Turns text into token ids and back. Pure and deterministic: equal text, equal ids. */
 export interface Tokenizer {
   readonly name: string;
-  /** One more than the highest id. */
+  /** One more than the highest id of the model's own; markers of other models lie above. */
   readonly vocabSize: number;
+  /** Characters of the longest token. */
+  readonly longestToken: number;
   readonly special: SpecialTokens;
   /**
    * Ids of plain text. What looks like a special token in `text` is encoded as ordinary characters.
@@ -22,6 +26,7 @@ export interface Tokenizer {
 /** Ids that only a chat template or the end of a sequence may produce. */
 export interface SpecialTokens {
   readonly endOfText: number;
-  readonly imStart: number;
-  readonly imEnd: number;
+  /** Of a marker, which is one token whether the vocabulary has it or not. */
+  idOf(marker: Marker): number;
+  has(id: number): boolean;
 }

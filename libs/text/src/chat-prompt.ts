@@ -1,0 +1,89 @@
+import type { ChatTemplate, ChatTurn } from './templates/chat-template';
+import { CHATML } from './templates/chatml';
+import { encodeMarkup, type Markup } from './templates/markup';
+import type { Tokenizer } from './tokenizers/tokenizer';
+
+export interface ChatTemplateOptions {
+  /** Default ChatML. */
+  readonly template?: ChatTemplate | undefined;
+  /** Opens the assistant's turn; default true. */
+  readonly addGenerationPrompt?: boolean;
+  /** The answer begins with reasoning. */
+  readonly thinks?: boolean;
+  /** Leaves the last turn open, so that the answer goes on with it. Then no other turn is opened. */
+  readonly continueFinalTurn?: boolean;
+  /** Stops early: a longer conversation gives exactly `limit + 1` ids. */
+  readonly limit?: number;
+}
+
+/**
+ * The prompt of a conversation. Markup, content, reasoning and calls are encoded apart, so special tokens come from the template only, and an answer that
+ * comes back as an assistant turn has the ids it was generated with: the prompt and answer of one turn are a prefix of the next turn's prompt, as a
+ * prefix cache needs it.
+ */
+export function applyChatTemplate(
+  tokenizer: Tokenizer,
+  turns: readonly ChatTurn[],
+  options: ChatTemplateOptions = {},
+): Int32Array {
+  const { template = CHATML, limit = Infinity } = options;
+  const prompt = new ChatPrompt(tokenizer, template, limit);
+  const isContinued = options.continueFinalTurn === true;
+  const arranged = template.arrange(turns);
+  if (template.begin !== undefined) prompt.write([{ marker: template.begin }]);
+  arranged.forEach((turn, i) => {
+    prompt.open(turn);
+    if (!isContinued || i + 1 < arranged.length) prompt.write(template.close(turn));
+  });
+  if (!isContinued && (options.addGenerationPrompt ?? true)) {
+    prompt.write(template.answer(options.thinks ?? false));
+  }
+  return prompt.ids();
+}
+
+class ChatPrompt {
+  private readonly collected: number[] = [];
+
+  constructor(
+    private readonly tokenizer: Tokenizer,
+    private readonly template: ChatTemplate,
+    private readonly limit: number,
+  ) {}
+
+  open(turn: ChatTurn): void {
+    const { template } = this;
+    this.write(template.open(turn));
+    if (turn.reasoning !== undefined && turn.reasoning !== '') {
+      this.write(template.reasoning.opening);
+      this.append(turn.reasoning);
+      this.write(template.reasoning.closing);
+    }
+    if (typeof turn.content === 'string') this.append(turn.content);
+    else for (const piece of turn.content) this.append(piece);
+    for (const call of turn.calls ?? []) {
+      const { opening, closing } = template.call(call.name, call.kind ?? 'function');
+      this.write(opening);
+      this.append(call.arguments);
+      this.write(closing);
+    }
+  }
+
+  write(markup: Markup): void {
+    if (!this.isFull) this.append(encodeMarkup(this.tokenizer, markup));
+  }
+
+  ids(): Int32Array {
+    if (this.isFull) this.collected.length = this.limit + 1;
+    return Int32Array.from(this.collected);
+  }
+
+  private get isFull(): boolean {
+    return this.collected.length > this.limit;
+  }
+
+  private append(piece: string | readonly number[]): void {
+    if (this.isFull) return;
+    const ids = typeof piece === 'string' ? this.tokenizer.encode(piece, this.limit) : piece;
+    for (const id of ids) this.collected.push(id);
+  }
+}

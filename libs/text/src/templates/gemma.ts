@@ -1,0 +1,35 @@
+import { type ChatTemplate, type ChatTurn, customCall, joinedContent } from './chat-template';
+import { mark, type Markup } from './markup';
+
+const START = mark('<start_of_turn>');
+const CLOSE: Markup = [mark('<end_of_turn>'), '\n'];
+
+/** As Gemma 2 and 3: two roles alone, `user` and `model`; what the system says begins the first turn of the user. */
+export const GEMMA: ChatTemplate = {
+  name: 'gemma',
+  begin: '<bos>',
+  end: '<end_of_turn>',
+  arrange,
+  open: ({ role }) => [START, role === 'assistant' ? 'model\n' : 'user\n'],
+  close: () => CLOSE,
+  answer: (thinks) => [START, 'model\n', ...(thinks ? ['<think>\n'] : [])],
+  reasoning: { opening: ['<think>\n'], closing: ['\n</think>\n\n'] },
+  call: (name, kind) =>
+    kind === 'custom'
+      ? customCall(name)
+      : {
+          opening: [`\`\`\`json\n{"name": ${JSON.stringify(name)}, "parameters": `],
+          closing: ['}\n```\n'],
+        },
+  describeTools: (definitions) =>
+    `Functions that you may call, in JSON:\n\n${JSON.stringify(definitions)}`,
+};
+
+function arrange(turns: readonly ChatTurn[]): readonly ChatTurn[] {
+  const [system, next, ...others] = turns;
+  if (system?.role !== 'system') return turns;
+  if (next === undefined || next.role === 'assistant') {
+    return [{ ...system, role: 'user' }, ...turns.slice(1)];
+  }
+  return [{ ...next, content: joinedContent([system.content, next.content], '\n\n') }, ...others];
+}

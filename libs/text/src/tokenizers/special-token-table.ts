@@ -1,0 +1,43 @@
+import { assert } from '@baton/kernel';
+import { type Marker, MARKERS } from './markers';
+import type { SpecialTokens } from './tokenizer';
+
+/** Special tokens of a vocabulary, and above them the markers of other models, one id each. */
+export class SpecialTokenTable implements SpecialTokens {
+  readonly endOfText: number;
+  private readonly idsByName = new Map<string, number>();
+  private readonly names = new Map<number, string>();
+
+  /**
+   * @param own name by id
+   * @param above ids from here on are free
+   * @param ends what may end a text, the preferred first
+   */
+  constructor(own: ReadonlyMap<number, string>, above: number, ends: readonly string[]) {
+    for (const [id, name] of own) this.add(name, id);
+    MARKERS.forEach((marker, i) => {
+      if (!this.idsByName.has(marker)) this.add(marker, above + i);
+    });
+    const end = ends.find((name) => [...own.values()].includes(name)) ?? '<|endoftext|>';
+    this.endOfText = this.idOf(end as Marker);
+  }
+
+  idOf(marker: Marker): number {
+    const id = this.idsByName.get(marker);
+    assert(id !== undefined, `${marker} is a marker`);
+    return id;
+  }
+
+  has(id: number): boolean {
+    return this.names.has(id);
+  }
+
+  nameOf(id: number): string | undefined {
+    return this.names.get(id);
+  }
+
+  private add(name: string, id: number): void {
+    this.idsByName.set(name, id);
+    this.names.set(id, name);
+  }
+}
