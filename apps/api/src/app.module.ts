@@ -36,7 +36,6 @@ import { ErrorFilter } from './http/error.filter';
 import { contextOf } from './http/request-context';
 import { MessagesController } from './messages/messages.controller';
 import { EngineCensus } from './metrics/engine-census';
-import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { DevController } from './operations/dev.controller';
@@ -45,11 +44,12 @@ import { Operator } from './operations/operator';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { QueueMetrics } from './metrics/queue-metrics';
-import { QueueMetrics } from './metrics/queue-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
 import { RequestRecorder } from './recording/request-recorder';
+import { Broadcasts } from './responses/broadcasts';
 import { Cancellations } from './responses/cancellations';
 import { ResponseAnswers } from './responses/response-answers';
+import { ResponseMemory } from './responses/response-memory';
 import { ResponseStore } from './responses/response-store';
 import { ResponsesController } from './responses/responses.controller';
 import { ResponsesService } from './responses/responses.service';
@@ -64,6 +64,9 @@ import { Timelines } from './timelines/timelines';
 import { TimelinesController } from './timelines/timelines.controller';
 import { Replies } from './text-models/replies';
 import { TextSetup } from './text-models/text-setup';
+import { ConversationStore } from './conversations/conversation-store';
+import { ConversationsController } from './conversations/conversations.controller';
+import { ConversationsService } from './conversations/conversations.service';
 import { GenerateController } from './tokenize/generate.controller';
 import { RenderController } from './tokenize/render.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
@@ -88,9 +91,12 @@ const PROVIDERS = [
   AdmissionGate,
   Aborter,
   ApiLifecycle,
+  Broadcasts,
   Cancellations,
   ClusterPictures,
   ClusterView,
+  ConversationStore,
+  ConversationsService,
   EngineCensus,
   ExposedEngines,
   FrameInbox,
@@ -115,6 +121,7 @@ const PROVIDERS = [
   Resender,
   ResponseAnswers,
   ResponsesService,
+  ResponseMemory,
   ResponseStore,
   RoutePlanner,
   SloGate,
@@ -131,6 +138,7 @@ const CONTROLLERS = [
   LoadController,
   PoolingController,
   RenderController,
+  ConversationsController,
   ResponsesController,
   TimelinesController,
   TokenizeController,

@@ -114,6 +114,21 @@ export const ERRORS = {
     'previous_response_not_found',
     'The previous response does not exist.',
   ),
+  conversation_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    null,
+    'The conversation does not exist.',
+  ),
+  /** Of a conversation. */
+  item_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    null,
+    'The item does not exist.',
+  ),
   /** A request whose timeline is asked for. */
   request_not_found: entry(
     404,

@@ -37,11 +37,20 @@ export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
 export { parseJsonBody } from './request/parse-body';
+export {
+  conversationObject,
+  readConversation,
+  readConversationItems,
+  readMetadata,
+} from './responses/conversations';
+export { followReferences } from './responses/items';
 export type { Item as ResponseItem } from './responses/items';
 export { parseResponse, readResponse } from './responses/parse-response';
 export type { ResponseDraft, ResponseLimits, ResponseRequest } from './responses/parse-response';
+export { responseIdOf } from './responses/response-context';
+export type { ReasoningEvents } from './responses/response-events';
 export { renderResponseError } from './responses/response-error';
 export type { ResponseEnd, ResponseObject } from './responses/response-object';
-export { failedResponse, queuedResponse, ResponseOutcome } from './responses/response-outcome';
-export { inputItemsPage, inputTokensBody, replayEvents } from './responses/stored-response';
+export { queuedResponse, ResponseOutcome } from './responses/response-outcome';
+export { inputTokensBody, itemsPage, replayEvents, startingAfter } from './responses/stored-response';
 export { StreamedResponse } from './responses/streamed-response';

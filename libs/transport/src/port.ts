@@ -108,6 +108,10 @@ export const channels = {
   replies: (operationId: string): string => `replies:${operationId}`,
   /** All API processes listen: the id of a response. */
   cancelledResponses: 'cancelled-responses',
+  /** All API processes listen: JSON `{ id, from }`, who wants the events of a response and from which on. */
+  followedResponses: 'followed-responses',
+  /** API processes that follow a response listen: its events as they go over a stream. */
+  responseEvents: (id: string): string => `response-events:${id}`,
   /** One API process listens: JSON `EngineFacts`. */
   timelines: (apiId: string): string => `timelines:${apiId}`,
   /** All API processes listen: JSON `{ id, replyTo }`, who knows the timeline of a request. */

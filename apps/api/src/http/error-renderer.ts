@@ -8,7 +8,7 @@ import {
 } from '@baton/openai';
 
 const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;
-const RESPONSES = /^\/v1\/responses(\/|$)/;
+const RESPONSES = /^\/v1\/(responses|conversations)(\/|$)/;
 
 /** A failure in the shape that clients of this path read. */
 export function renderErrorAt(

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import {
+  type ReasoningEvents,
   type ResponseItem,
   type ResponseObject,
   ResponseOutcome,
@@ -10,13 +10,15 @@ import { assert } from '@baton/kernel';
 import type { Logger } from '@baton/runtime';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
+import { ConversationStore } from '../conversations/conversation-store';
 import type { Answer } from '../generation/answer';
 import type { AnswerParts } from '../generation/asked';
 import { StreamAnswer } from '../generation/stream-answer';
 import { WholeAnswer } from '../generation/whole-answer';
-import type { HttpAnswer } from '../http/http-answer';
 import { LOGGER } from '../tokens';
-import { BackgroundAnswer } from './background-answer';
+import { Broadcasts } from './broadcasts';
+import { DetachedResponse } from './detached-response';
+import { EventsAnswer, type Listener } from './events-answer';
 import { isOver, ResponseStore, type StoredResponse } from './response-store';
 import { type Keeper, StoredAnswer } from './stored-answer';
 
@@ -24,10 +26,13 @@ import { type Keeper, StoredAnswer } from './stored-answer';
 export interface ResponseParts {
   readonly id: string;
   readonly request: ResponseRequest;
-  /** Items of the responses that it goes on with. */
+  /** Items of what it goes on with. */
   readonly context: readonly ResponseItem[];
-  /** Of a background response: the client that wants to hear its stream all the same. */
-  readonly listener?: HttpAnswer | undefined;
+  readonly reasoningEvents?: ReasoningEvents | undefined;
+  /** Who hears its events, where that is not the HTTP response of the request. */
+  readonly listener?: Listener | undefined;
+  /** Keeps it for its own connection, whether it is stored or not. */
+  readonly remember?: ((stored: StoredResponse) => void) | undefined;
 }
 
 /** Makes the answers of responses: streamed or in one piece, stored or not, heard or in the background. */
@@ -36,71 +41,96 @@ export class ResponseAnswers {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly store: ResponseStore,
+    private readonly conversations: ConversationStore,
+    private readonly broadcasts: Broadcasts,
   ) {}
 
-  make(parts: ResponseParts, { http, head, plans, options }: AnswerParts): Answer {
-    const { request } = parts;
+  make(parts: ResponseParts, answering: AnswerParts): Answer {
+    const { head, plans } = answering;
+    const { request, reasoningEvents } = parts;
     const [plan] = plans;
     assert(plan, 'a response has one sequence');
+    const options = { ...answering.options, reasoningEvents };
     const outcome = new ResponseOutcome({ request, head, plan, options }, nowSeconds);
-    const shown = (to: HttpAnswer): Answer => this.shown(outcome, to, plans);
-    const answer = isBackground(request)
-      ? new BackgroundAnswer(http.response, listening(parts.listener, shown))
-      : shown(http);
-    return request.isStored
-      ? new StoredAnswer(answer, outcome, this.keeper(parts, outcome))
-      : answer;
+    const answer = this.shown(parts, outcome, answering);
+    return isKept(parts) ? new StoredAnswer(answer, outcome, this.keeper(parts, outcome)) : answer;
   }
 
-  private shown(outcome: ResponseOutcome, http: HttpAnswer, plans: AnswerParts['plans']): Answer {
-    if (outcome.context.request.generation.stream) {
-      return new StreamAnswer(http, new StreamedResponse(outcome));
+  private shown(
+    { id, request, listener }: ResponseParts,
+    outcome: ResponseOutcome,
+    { http, plans }: AnswerParts,
+  ): Answer {
+    const isQueued = isBackground(request);
+    if (http.response instanceof DetachedResponse) {
+      const hearer = isQueued ? this.broadcasts.open(id, listener) : listener;
+      assert(hearer, 'somebody hears an answer without an HTTP response');
+      const stub = http.response;
+      return new EventsAnswer(new StreamedResponse(outcome), hearer, { stub, isQueued });
     }
+    if (request.generation.stream) return new StreamAnswer(http, new StreamedResponse(outcome));
     return new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
       assert(result, 'the sequence has ended');
       return asciiJson(outcome.ended({ ...result, cachedTokens }));
     });
   }
 
-  private keeper({ request, context }: ResponseParts, outcome: ResponseOutcome): Keeper {
+  private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
+    const { request, context } = parts;
     const stored = (response: ResponseObject): StoredResponse => ({
       response,
       context,
       input: request.own,
       deltas: outcome.deltas,
     });
-    if (isBackground(request)) return this.backgroundKeeper(outcome, stored);
     return {
-      begun: () => Promise.resolve(),
+      begun: () => this.begun(request, outcome.started(), stored),
       ended: (response) =>
         this.safely(response, async () => {
-          // Nobody has heard of a failed response that was not streamed.
-          if (response.status === 'failed' && !request.generation.stream) return;
-          const isKept = await this.store.add(response.id, stored(response));
-          if (!isKept) this.logger.warn({ response: response.id }, 'response too large to store');
+          parts.remember?.(stored(response));
+          await this.keep(parts, stored(response));
+          await this.append(parts, response);
         }),
     };
   }
 
-  /** It is in the store already. One that was cancelled stays so, one that was deleted stays away. */
-  private backgroundKeeper(
-    outcome: ResponseOutcome,
+  private begun(
+    request: ResponseRequest,
+    started: ResponseObject,
     stored: (response: ResponseObject) => StoredResponse,
-  ): Keeper {
-    return {
-      begun: () => {
-        const started = outcome.started();
-        return this.safely(started, () =>
-          this.store.update(started.id, (now) =>
-            now.response.status === 'queued' ? stored(started) : undefined,
-          ),
-        );
-      },
-      ended: (response) =>
-        this.safely(response, () =>
-          this.store.update(response.id, (now) => (isOver(now) ? undefined : stored(response))),
-        ),
-    };
+  ): Promise<void> {
+    if (!isBackground(request)) return Promise.resolve();
+    return this.safely(started, () =>
+      this.store.update(started.id, (now) =>
+        now.response.status === 'queued' ? stored(started) : undefined,
+      ),
+    );
+  }
+
+  /** One in the background is in the store already: one that was cancelled stays so, one that was deleted stays away. */
+  private async keep({ request }: ResponseParts, stored: StoredResponse): Promise<void> {
+    const { id, status } = stored.response;
+    if (!request.isStored) return;
+    if (isBackground(request)) {
+      await this.store.update(id, (now) => {
+        const isSame = now.response.status === 'cancelled' && status === 'cancelled';
+        return isOver(now) && !isSame ? undefined : stored;
+      });
+      return;
+    }
+    // Nobody has heard of a failed response that was not streamed.
+    if (status === 'failed' && !request.generation.stream) return;
+    const isStored = await this.store.add(id, stored);
+    if (!isStored) this.logger.warn({ response: id }, 'response too large to store');
+  }
+
+  /** A conversation goes on with what was said, unless that failed. */
+  private async append(
+    { request: { conversationId, own } }: ResponseParts,
+    { status, output }: ResponseObject,
+  ): Promise<void> {
+    if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;
+    await this.conversations.append(conversationId, [...own, ...output]);
   }
 
   private async safely({ id }: ResponseObject, act: () => Promise<unknown>): Promise<void> {
@@ -112,17 +142,14 @@ export class ResponseAnswers {
   }
 }
 
+function isKept({ request, remember }: ResponseParts): boolean {
+  return request.isStored || request.conversationId !== undefined || remember !== undefined;
+}
+
 export function isBackground({ dto }: ResponseRequest): boolean {
   return dto.background === true;
 }
 
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000);
-}
-
-function listening(
-  http: HttpAnswer | undefined,
-  shown: (http: HttpAnswer) => Answer,
-): { answer: Answer; response: ServerResponse } | undefined {
-  return http && { answer: shown(http), response: http.response };
 }

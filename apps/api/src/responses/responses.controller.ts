@@ -1,4 +1,4 @@
-import { inputItemsPage } from '@baton/openai';
+import { itemsPage } from '@baton/openai';
 import { asciiJson } from '@baton/text';
 import {
   Body,
@@ -48,11 +48,7 @@ export class ResponsesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (query['stream'] === 'true') {
-      const events = await this.responses.replay(id, query, reply.raw);
-      void reply
-        .header('cache-control', 'no-cache')
-        .type('text/event-stream; charset=utf-8')
-        .send(events);
+      await this.responses.replay(id, query, reply);
     } else {
       const { response } = await this.responses.find(id);
       void reply.type(JSON_TYPE).send(asciiJson(response));
@@ -70,7 +66,7 @@ export class ResponsesController {
   @Header('content-type', JSON_TYPE)
   async inputItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
     const { input } = await this.responses.find(id);
-    return inputItemsPage(input, query);
+    return itemsPage(input, query);
   }
 
   @Post(':id/cancel')

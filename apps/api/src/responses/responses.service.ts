@@ -1,34 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import {
   inputTokensBody,
   parseResponse,
   queuedResponse,
+  type ReasoningEvents,
   readResponse,
   replayEvents,
-  type ResponseDraft,
-  type ResponseItem,
   type ResponseObject,
   type ResponseRequest,
+  startingAfter,
 } from '@baton/openai';
 import type { BatonConfig, Logger } from '@baton/runtime';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { type Call, callOf, type Received } from '../generation/call';
 import { GenerationService } from '../generation/generation.service';
-import { HttpAnswer } from '../http/http-answer';
 import { CONFIG, LOGGER } from '../tokens';
+import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
+import { DetachedResponse } from './detached-response';
 import { tooLarge } from './document-collection';
 import { isBackground, nowSeconds, ResponseAnswers, type ResponseParts } from './response-answers';
+import { type Recall, type Remembered, ResponseMemory } from './response-memory';
 import { isOver, ResponseStore, type StoredResponse } from './response-store';
+import { StreamListener } from './stream-listener';
 
-/** How often a response that is under way is looked at again for a client that waits for its end. */
-const LOOK_EVERY_MS = 100;
+type Query = Readonly<Record<string, unknown>>;
+
 const SKIPPED_TOOLS = 'x-baton-skipped-tools';
 const MAX_HEADER_LENGTH = 1_000;
 
@@ -41,24 +42,40 @@ export class ResponsesService {
     private readonly generation: GenerationService,
     private readonly catalog: ModelCatalog,
     private readonly store: ResponseStore,
+    private readonly memory: ResponseMemory,
     private readonly answers: ResponseAnswers,
+    private readonly broadcasts: Broadcasts,
     private readonly cancellations: Cancellations,
   ) {}
 
   async create(received: Received): Promise<void> {
-    const draft = readResponse(received.body, newId);
-    const context = await this.contextOf(draft);
-    const request = this.parse(draft, context);
-    const parts = { id: newId('resp'), request, context };
-    this.nameSkipped(parts, received);
-    if (isBackground(request)) await this.inBackground(parts, received);
+    const parts = await this.read(received.body);
+    this.nameSkipped(parts, received.reply);
+    if (isBackground(parts.request)) await this.inBackground(parts, received);
     else await this.generation.answer(this.callFor(parts, received));
+  }
+
+  /** A checked request with all that it goes on with. */
+  async read(body: unknown, recall?: Recall): Promise<ResponseParts> {
+    const remembered = await this.memory.load(readResponse(body, newId), recall);
+    const request = this.parse(remembered);
+    const { context } = remembered;
+    return { id: newId('resp'), request, context, reasoningEvents: this.reasoningEvents };
+  }
+
+  /** What the cluster has to do for a response. */
+  callFor(parts: ResponseParts, received: Received): Call {
+    const asked = {
+      request: parts.request.generation,
+      answerId: () => parts.id,
+      answer: this.answers.make.bind(this.answers, parts),
+    };
+    return callOf(() => asked, received);
   }
 
   /** The body of `input_tokens`. */
   async countTokens(body: unknown): Promise<string> {
-    const draft = readResponse(body, newId);
-    return inputTokensBody(this.parse(draft, await this.contextOf(draft)));
+    return inputTokensBody(this.parse(await this.memory.load(readResponse(body, newId))));
   }
 
   /** Throws `response_not_found`. */
@@ -88,49 +105,37 @@ export class ResponsesService {
     return found.response;
   }
 
-  /** A stored response as the events of its stream; of one that is under way, when it is over. */
-  async replay(
-    id: string,
-    query: Readonly<Record<string, unknown>>,
-    client: { readonly destroyed: boolean },
-  ): Promise<string> {
-    let found = await this.find(id);
-    while (!isOver(found) && !client.destroyed) {
-      await delay(LOOK_EVERY_MS);
-      found = await this.find(id);
+  /** Streams a stored response again, and one that is under way as it goes on. */
+  async replay(id: string, query: Query, reply: FastifyReply): Promise<void> {
+    const after = startingAfter(query);
+    const found = await this.find(id);
+    const reasoning = this.reasoningEvents ?? this.config.dialect;
+    const listener = new StreamListener(reply);
+    if (isOver(found)) {
+      listener.hear(replayEvents(found.response, found.deltas, { after, reasoning }));
+      listener.end();
+    } else {
+      await this.broadcasts.follow(id, listener, { after, reasoning });
     }
-    return replayEvents(found.response, found.deltas, query);
   }
 
-  private parse(draft: ResponseDraft, context: readonly ResponseItem[]): ResponseRequest {
+  /** Undefined: those of the dialect. */
+  private get reasoningEvents(): ReasoningEvents | undefined {
+    return undefined;
+  }
+
+  private parse({ draft, context }: Remembered): ResponseRequest {
     const { unsupportedTools } = this.config;
     return parseResponse(draft, context, { ...this.catalog.limits, unsupportedTools });
   }
 
-  private async contextOf({ previousResponseId: id }: ResponseDraft): Promise<ResponseItem[]> {
-    if (id === undefined) return [];
-    const found = await this.store.find(id);
-    if (found !== undefined) return [...found.context, ...found.input, ...found.response.output];
-    const message = `Previous response with id '${id.slice(0, 200)}' not found.`;
-    throw new BatonError('previous_response_not_found', message, 'previous_response_id');
-  }
-
-  private nameSkipped({ id, request }: ResponseParts, { reply }: Received): void {
+  private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {
     const tools = [...new Set(request.skippedTools)];
     if (tools.length === 0) return;
     this.logger.info({ response: id, tools }, 'tools left out of a response');
     const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
     // On Node's own response, because the framework may not be the one who sends it.
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
-  }
-
-  private callFor(parts: ResponseParts, received: Received): Call {
-    const asked = {
-      request: parts.request.generation,
-      answerId: () => parts.id,
-      answer: this.answers.make.bind(this.answers, parts),
-    };
-    return callOf(() => asked, received);
   }
 
   /** Answers at once; what is generated is found in the store. */
@@ -141,28 +146,29 @@ export class ResponsesService {
     const stored = { response, context, input: request.own, deltas: [] };
     if (!(await this.store.add(id, stored))) throw tooLarge();
     const { reply } = received;
-    const listener = stream ? this.listenerAt(parts, received) : undefined;
-    const call = this.callFor({ ...parts, listener }, received);
-    const takeOver = (): void => (stream ? call.takeOver() : undefined);
+    let listener: StreamListener | undefined;
+    const takeOver = (): void => {
+      listener = stream ? new StreamListener(reply) : undefined;
+    };
+    const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
     try {
-      await this.generation.answer({ ...call, response: stubResponse(), takeOver });
+      const call = this.callFor(heard, received);
+      await this.generation.answer({ ...call, response: new DetachedResponse(), takeOver });
     } catch (error) {
       await this.store.remove(id);
       throw error;
     }
     if (!stream) void reply.code(200).type('application/json').send(asciiJson(response));
   }
-
-  private listenerAt(parts: ResponseParts, received: Received): HttpAnswer {
-    const { response } = this.callFor(parts, received);
-    const isClosing = (): boolean => this.generation.isClosing;
-    return new HttpAnswer(response, { dialect: this.config.dialect, isClosing });
-  }
 }
 
-/** Stands in for a client: nothing reaches anybody, and it never closes by itself. */
-function stubResponse(): ServerResponse {
-  return new ServerResponse(new IncomingMessage(new Socket()));
+/** A client is taken over only when nothing can refuse it any more. */
+function lateListener(listener: () => StreamListener | undefined) {
+  return {
+    isOverfull: false,
+    hear: (events: string) => listener()?.hear(events),
+    end: () => listener()?.end(),
+  };
 }
 
 function newId(prefix: string): string {

@@ -71,6 +71,22 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     }
   });
 
+  it('knows items of stored responses by name', async () => {
+    const asked = await client.create({ input: 'One?', max_output_tokens: 20 });
+    const question = { role: 'user', content: 'One?' };
+    const next = { role: 'user', content: 'Two?' };
+    const named = { type: 'item_reference', id: asked.output[0]!.id };
+    const body = { max_output_tokens: 20 };
+    const told = await client.create({ ...body, input: [question, named, next] });
+    const spelled = await client.create({ ...body, input: [question, ...asked.output, next] });
+    expect(textOf(told)).toBe(textOf(spelled));
+    expect(told.usage).toEqual(spelled.usage);
+    const unknown = { type: 'item_reference', id: named.id.replace(/..$/, '77') };
+    const answer = await client.post({ input: [question, unknown] });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { param: 'input[1].id' } });
+  });
+
   it('shows what it has stored, as it was answered', async () => {
     const metadata = { topic: 'batons', __proto__: 'x' };
     const whole = await client.create({ input: 'x', max_output_tokens: 20, metadata });

@@ -41,6 +41,31 @@ describe('a response that is under way', () => {
     expect((await client.post({}, `/${id}/cancel`)).status).toBe(200);
   });
 
+  it('is followed from any process and any event on, as it goes on', async () => {
+    const { id } = await client.create({ input: 'x', background: true, max_output_tokens: 40 });
+    const run = await fixture.engine.next();
+    run.token(0, 3);
+    const whole = await elsewhere.send(`/${id}?stream=true`);
+    const reader = whole.body!.getReader();
+    const begun = Buffer.from((await reader.read()).value!).toString();
+    expect(begun).toContain('event: response.queued\n');
+    const late = elsewhere.send(`/${id}?stream=true&starting_after=4`);
+    run.token(3, 2);
+    await run.play();
+    let text = begun;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += Buffer.from(part.value).toString();
+    }
+    const events = eventsIn(text);
+    expect(events.map((event) => event.sequence_number)).toEqual([...events.keys()]);
+    expect(events.slice(0, 3).map(({ type }) => type)).toEqual([
+      ...['response.created', 'response.queued', 'response.in_progress'],
+    ]);
+    expect(await (await late).text()).toBe(text.split('\n\n').slice(5).join('\n\n'));
+    expect(await (await client.send(`/${id}?stream=true`)).text()).toBe(text);
+    expect(events.at(-1)?.response).toEqual(await elsewhere.get(id));
+  });
+
   it('is not kept when it was deleted meanwhile', async () => {
     const { id } = await client.create({ input: 'x', background: true });
     const run = await fixture.engine.next();

@@ -1,5 +1,6 @@
 import { valueError } from '../errors/request-error';
 import { type Item, partTexts } from './items';
+import { openText } from './sealed-text';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -49,7 +50,7 @@ function messageOf(item: Item): Message | undefined {
     case 'mcp_approval_response':
       return { role: 'user', content: item['approve'] === true ? 'approved' : 'denied' };
     case 'compaction':
-      return { role: 'assistant', content: item['encrypted_content'] };
+      return { role: 'assistant', content: openText(String(item['encrypted_content'])) };
     default:
       return undefined;
   }
@@ -62,8 +63,9 @@ function assistantCall(call: object): Message {
 /** Undefined for reasoning of which nothing was told. */
 function reasoningMessage(item: Item): Message | undefined {
   const texts = [...partTexts(item['content']), ...partTexts(item['summary'])];
-  const reasoning = texts.length > 0 ? texts[0] : item['encrypted_content'];
-  return typeof reasoning === 'string' ? { role: 'assistant', content: '', reasoning } : undefined;
+  const sealed = item['encrypted_content'];
+  const reasoning = texts.length > 0 || typeof sealed !== 'string' ? texts[0] : openText(sealed);
+  return reasoning === undefined ? undefined : { role: 'assistant', content: '', reasoning };
 }
 
 /** The parts of a chat have other names for media. */

@@ -58,6 +58,17 @@ export function readItems(
   return input.map((item, i) => readItem(item, `${field}[${i}]`, newId));
 }
 
+/** `own` with the items that its references name. Throws for a name that is not among `known`. */
+export function followReferences(own: readonly Item[], known: readonly Item[]): Item[] {
+  return own.map((item, i) => {
+    if (item.type !== 'item_reference') return item;
+    const found = known.find(({ id }) => id === item.id);
+    if (found !== undefined) return found;
+    const message = `Item with id '${item.id.slice(0, 200)}' not found.`;
+    throw valueError({ field: `input[${i}].id`, message });
+  });
+}
+
 function readItem(item: Fields, place: string, newId: (prefix: string) => string): Item {
   const type = typeOf(item, place);
   const rule = Object.hasOwn(RULES, type) ? RULES[type] : undefined;

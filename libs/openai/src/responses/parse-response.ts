@@ -1,4 +1,5 @@
 import { BatonError } from '@baton/contract';
+import { hashString, unitOf } from '@baton/kernel';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { objectBody } from '../request/parse-body';
@@ -45,6 +46,8 @@ export interface ResponseRequest {
   readonly skippedTools: readonly string[];
   /** What `text.format` is, for the answer to repeat. */
   readonly format: object;
+  /** The model declines to answer, in words instead of what was asked for. */
+  readonly isRefused: boolean;
 }
 
 /** Reads a body of POST /v1/responses as far as it needs nothing else. Throws `BatonError` with the first thing that is wrong. */
@@ -65,6 +68,8 @@ export function readResponse(body: unknown, newId: (prefix: string) => string): 
 
 export interface ResponseLimits extends RequestLimits {
   readonly unsupportedTools?: UnsupportedTools;
+  /** Chance, in [0, 1], that the model declines to answer. Default 0. */
+  readonly refusalProbability?: number;
 }
 
 /**
@@ -76,8 +81,7 @@ export function parseResponse(
   context: readonly Item[],
   limits: ResponseLimits,
 ): ResponseRequest {
-  const { dto, fields } = draft;
-  const own = resolved(draft.own, context);
+  const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
@@ -95,12 +99,13 @@ export function parseResponse(
     user: dto.user,
   };
   try {
-    const generation = fitting(chat, dto, { items, limits });
+    const whole = fitting(chat, dto, { items, limits });
+    const isRefused = declines(whole, limits.refusalProbability ?? 0);
+    const tools = boundedTools(whole.tools, dto.max_tool_calls ?? undefined);
     return {
-      generation: {
-        ...generation,
-        tools: boundedTools(generation.tools, dto.max_tool_calls ?? undefined),
-      },
+      generation: isRefused
+        ? { ...whole, tools: undefined, constraint: undefined }
+        : { ...whole, tools },
       dto,
       own,
       items,
@@ -109,6 +114,7 @@ export function parseResponse(
       isStored: dto.store ?? true,
       skippedTools: wanted.skipped,
       format: dto.text?.format ?? { type: 'text' },
+      isRefused,
     };
   } catch (error) {
     throw asResponseError(error, wanted.indexes);
@@ -156,18 +162,9 @@ function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
   return isAsked ? { logprobs: true, top_logprobs: top ?? 0 } : {};
 }
 
-/** References stand for items of the context. */
-function resolved(own: readonly Item[], context: readonly Item[]): Item[] {
-  return own.map((item) => {
-    if (item.type !== 'item_reference') return item;
-    const found = context.find(({ id }) => id === item.id);
-    if (found !== undefined) return found;
-    throw asResponseError(
-      new BatonError(
-        'invalid_value',
-        `Item with id '${item.id.slice(0, 200)}' not found.`,
-        'input',
-      ),
-    );
-  });
+/** Drawn from the prompt and the seed, as all of the answer is. */
+function declines({ prompts: [prompt], seed }: GenerationRequest, probability: number): boolean {
+  if (probability === 0 || prompt === undefined) return false;
+  const hash = hashString(`refusal ${seed ?? ''} ${prompt.ids.join(',')}`);
+  return unitOf(hash) < probability;
 }

@@ -4,6 +4,7 @@ import type { AnswerHead, AnswerOptions } from '../answer/answer-head';
 import { LogprobsWriter } from '../answer/logprobs-json';
 import { ReportedTokens } from '../answer/reported-tokens';
 import type { ResponseRequest } from './parse-response';
+import type { ReasoningEvents } from './response-events';
 
 /** What a response is written for. */
 export interface ResponseContext {
@@ -11,7 +12,12 @@ export interface ResponseContext {
   readonly head: AnswerHead;
   /** The one sequence of a response. */
   readonly plan: OutputPlan;
-  readonly options: AnswerOptions;
+  readonly options: ResponseOptions;
+}
+
+export interface ResponseOptions extends AnswerOptions {
+  /** Default `openai`, or `vllm` in its dialect. */
+  readonly reasoningEvents?: ReasoningEvents | undefined;
 }
 
 /** One item of the output: which of the plan's segments it shows. */
@@ -36,7 +42,7 @@ export function outputParts({ head, plan }: ResponseContext): OutputPart[] {
     const hash = mix(hashString(head.id), parts.length);
     parts.push({
       ...part,
-      id: `${PREFIXES[part.kind]}_${idDigits(hash)}`,
+      id: outputItemId(PREFIXES[part.kind], head.id, parts.length),
       callId: `call_${idDigits(mix(hash, 1)).slice(0, 24)}`,
     });
   };
@@ -60,10 +66,30 @@ function segmentsOf({ segments, tokenIds, cut }: OutputPlan): readonly PlanSegme
 }
 
 /** 48 hexadecimal digits that a hash stands for. */
-export function idDigits(hash: number): string {
+function idDigits(hash: number): string {
   return [1, 2, 3, 4]
     .map((part) => mix(hash, part).toString(16).padStart(14, '0').slice(-12))
     .join('');
+}
+
+const RESPONSE_ID = /^resp_([0-9a-f]{48})$/;
+const OUTPUT_ITEM_ID = /^[a-z]+_([0-9a-f]{48})[0-9a-f]{2,4}$/;
+
+/** An item's id tells the response that it came from, so that a reference to it can be followed. */
+function outputItemId(prefix: string, responseId: string, index: number): string {
+  const digits = RESPONSE_ID.exec(responseId)?.[1] ?? idDigits(hashString(responseId));
+  return `${prefix}_${digits}${index.toString(16).padStart(2, '0')}`;
+}
+
+/** The response that an item of this id came from; undefined when it did not come from one. */
+export function responseIdOf(itemId: string): string | undefined {
+  const digits = OUTPUT_ITEM_ID.exec(itemId)?.[1];
+  return digits === undefined ? undefined : `resp_${digits}`;
+}
+
+/** How the thoughts of a response are streamed. */
+export function reasoningEventsOf({ reasoningEvents, dialect }: ResponseOptions): ReasoningEvents {
+  return reasoningEvents ?? dialect;
 }
 
 /** Log-probabilities of tokens `[from, to)` of the content; an empty list when nobody asked. */

@@ -39,21 +39,25 @@ export function renderResponseError(error: BatonError): RenderedError {
   return renderError(error, 'openai');
 }
 
+export interface ResponseFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** The `error` of a response that failed. */
-export function failureOf(error: BatonError): { code: string; message: string } {
+export function failureOf(error: BatonError): ResponseFailure {
   const isLimit = error.entry.status === 429;
   return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message: error.message };
 }
 
-/** The event of a failure in a stream: flat as OpenAI has it, and nested as Open Responses wants it. */
-export function errorEvent(error: BatonError, sequenceNumber: number): string {
-  const { openaiType: type, openaiCode: code } = error.entry;
-  const { message, param } = error;
+/** The event of a failure in a stream: flat as OpenAI has it, and nested as Open Responses wants it. The same for whoever tells it again. */
+export function errorEvent({ code, message }: ResponseFailure, sequenceNumber: number): string {
+  const type = code === 'rate_limit_exceeded' ? 'too_many_requests' : 'server_error';
   const event = {
     type: 'error',
     sequence_number: sequenceNumber,
-    ...{ code, message, param },
-    error: { type, code, message, param },
+    ...{ code, message, param: null },
+    error: { type, code, message, param: null },
   };
   return `event: error\ndata: ${asciiJson(event)}\n\n`;
 }

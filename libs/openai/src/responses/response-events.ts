@@ -7,16 +7,24 @@ export type OutputItem = Readonly<Record<string, unknown>> & {
   readonly type: string;
 };
 
+/**
+ * How the events of a thought are called: `openai` and its clients have `reasoning_text`, Open Responses `reasoning`; vLLM opens and closes its part once
+ * more under a name of its own.
+ */
+export type ReasoningEvents = 'openai' | 'open_responses' | 'vllm';
+
 interface TextEvents {
   readonly delta: string;
   readonly done: string;
   /** Under which key the whole text is told in the end, and where a call keeps it. */
-  readonly key: 'text' | 'arguments' | 'input';
+  readonly key: 'text' | 'refusal' | 'arguments' | 'input';
 }
 
 const NAMES: Readonly<Record<string, TextEvents>> = {
   message: { delta: 'output_text.delta', done: 'output_text.done', key: 'text' },
+  refusal: { delta: 'refusal.delta', done: 'refusal.done', key: 'refusal' },
   reasoning: { delta: 'reasoning_text.delta', done: 'reasoning_text.done', key: 'text' },
+  open_responses: { delta: 'reasoning.delta', done: 'reasoning.done', key: 'text' },
   function_call: {
     delta: 'function_call_arguments.delta',
     done: 'function_call_arguments.done',
@@ -29,10 +37,11 @@ const NAMES: Readonly<Record<string, TextEvents>> = {
   },
 };
 
-/** The last event of a stream, by how the response ended. */
+/** The last event of a stream, by how the response ended. One that was cancelled has no event of its own. */
 const LAST: Readonly<Record<string, string>> = {
   completed: 'response.completed',
   incomplete: 'response.incomplete',
+  cancelled: 'response.incomplete',
 };
 
 export const DONE = 'data: [DONE]\n\n';
@@ -40,6 +49,8 @@ export const DONE = 'data: [DONE]\n\n';
 /** Writes the events of one response, numbered from 0 without gaps. Every string that it returns is whole events, in ASCII. */
 export class ResponseEvents {
   private next = 0;
+
+  constructor(private readonly reasoning: ReasoningEvents = 'openai') {}
 
   get hasBegun(): boolean {
     return this.next > 0;
@@ -50,11 +61,16 @@ export class ResponseEvents {
     return this.next++;
   }
 
-  begin(response: object): string {
+  /** Of a background response, before `begin`. */
+  queued(response: object): string {
     return (
-      this.event('response.created', { response }) +
-      this.event('response.in_progress', { response })
+      this.event('response.created', { response }) + this.event('response.queued', { response })
     );
+  }
+
+  begin(response: object): string {
+    const created = this.hasBegun ? '' : this.event('response.created', { response });
+    return created + this.event('response.in_progress', { response });
   }
 
   /** Opens an item, and the part that its text goes into. `item` is empty. */
@@ -71,17 +87,17 @@ export class ResponseEvents {
     index: number,
     { text, logprobs }: { text: string; logprobs: unknown[] },
   ): string {
-    const { delta } = namesOf(item);
-    const scores = item.type === 'message' ? `,"logprobs":${asciiJson(logprobs)}` : '';
+    const { delta, key } = this.namesOf(item);
+    const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobs)}` : '';
     return this.raw(`response.${delta}`, `${placeOf(item, index)},"delta":"${text}"${scores}`);
   }
 
   /** Closes an item that is as it will stay. */
   done(item: OutputItem, index: number): string {
-    const { done, key } = namesOf(item);
+    const { done, key } = this.namesOf(item);
     const text = textOf(item);
     const named = item.type === 'function_call' ? `,"name":${asciiJson(item['name'])}` : '';
-    const scores = item.type === 'message' ? `,"logprobs":${asciiJson(logprobsOf(item))}` : '';
+    const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobsOf(item))}` : '';
     const fields = `${placeOf(item, index)}${named},"${key}":"${escapeJson(text)}"${scores}`;
     return (
       this.raw(`response.${done}`, fields) +
@@ -99,11 +115,17 @@ export class ResponseEvents {
     what: 'added' | 'done',
     { item, index, text }: { item: OutputItem; index: number; text: string },
   ): string {
-    const logprobs = what === 'done' ? logprobsOf(item) : [];
-    const output = { type: 'output_text', annotations: [], logprobs, text };
-    const part = item.type === 'message' ? output : { type: 'reasoning_text', text };
-    const fields = `${placeOf(item, index)},"part":${asciiJson(part)}`;
-    return this.raw(`response.content_part.${what}`, fields);
+    const fields = `${placeOf(item, index)},"part":${asciiJson(partOf(item, what, text))}`;
+    const isOwn = this.reasoning === 'vllm' && item.type === 'reasoning';
+    const own = isOwn ? this.raw(`response.reasoning_part.${what}`, fields) : '';
+    return own + this.raw(`response.content_part.${what}`, fields);
+  }
+
+  private namesOf(item: OutputItem): TextEvents {
+    if (item.type === 'reasoning' && this.reasoning === 'open_responses') {
+      return NAMES['open_responses']!;
+    }
+    return namesOf(item);
   }
 
   private event(type: string, fields: object): string {
@@ -115,14 +137,30 @@ export class ResponseEvents {
   }
 }
 
+function partOf(item: OutputItem, what: 'added' | 'done', text: string): object {
+  if (item.type === 'reasoning') return { type: 'reasoning_text', text };
+  if (isRefusal(item)) return { type: 'refusal', refusal: text };
+  const logprobs = what === 'done' ? logprobsOf(item) : [];
+  return { type: 'output_text', annotations: [], logprobs, text };
+}
+
 export function isCallItem({ type }: { readonly type: string }): boolean {
   return type === 'function_call' || type === 'custom_tool_call';
+}
+
+function isRefusal(item: OutputItem): boolean {
+  return item.type === 'message' && firstPart(item)['type'] === 'refusal';
+}
+
+/** Text of a message has log-probabilities; a refusal has none. */
+function isSpoken({ type }: OutputItem, key: string): boolean {
+  return type === 'message' && key === 'text';
 }
 
 /** The text of an item, wherever it keeps it. */
 export function textOf(item: OutputItem): string {
   const { key } = namesOf(item);
-  const text = key === 'text' ? firstPart(item)['text'] : item[key];
+  const text = isCallItem(item) ? item[key] : firstPart(item)[key];
   return typeof text === 'string' ? text : '';
 }
 
@@ -140,6 +178,6 @@ function placeOf(item: OutputItem, index: number): RawJson {
   return isCallItem(item) ? place : `${place},"content_index":0`;
 }
 
-function namesOf({ type }: OutputItem): TextEvents {
-  return NAMES[type] ?? NAMES['message']!;
+function namesOf(item: OutputItem): TextEvents {
+  return NAMES[isRefusal(item) ? 'refusal' : item.type] ?? NAMES['message']!;
 }

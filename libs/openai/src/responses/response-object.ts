@@ -9,7 +9,9 @@ import {
   outputParts,
   type ResponseContext,
 } from './response-context';
+import type { ResponseFailure } from './response-error';
 import type { OutputItem } from './response-events';
+import { sealText } from './sealed-text';
 
 export type ResponseStatus =
   'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -19,6 +21,7 @@ export type ResponseObject = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly status: ResponseStatus;
   readonly background: boolean;
+  readonly error: ResponseFailure | null;
   readonly output: readonly OutputItem[];
 };
 
@@ -29,7 +32,7 @@ export interface ResponseState {
   /** Seconds since the Unix epoch; null until it is over. */
   readonly completedAt: number | null;
   readonly usage: object | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: ResponseFailure | null;
 }
 
 export const STARTED: ResponseState = {
@@ -123,6 +126,18 @@ export function endState(
   };
 }
 
+/** What a response is that failed after `count` tokens: the item that was open stays so. */
+export function failedState(
+  context: ResponseContext,
+  count: number,
+  error: ResponseFailure,
+): ResponseState {
+  const output = outputItems(context, count, false).map((item) =>
+    item['status'] === 'incomplete' ? { ...item, status: 'in_progress' } : item,
+  );
+  return { ...STARTED, status: 'failed', output, error };
+}
+
 /** The items of the first `count` tokens. */
 export function outputItems(
   context: ResponseContext,
@@ -159,7 +174,9 @@ export function itemOf(
     case 'message': {
       const to = Math.min(count, part.opening.to);
       const logprobs = outputLogprobs(context, part.opening.from, to);
-      const content = [{ type: 'output_text', annotations: [], logprobs, text }];
+      const content = context.request.isRefused
+        ? [{ type: 'refusal', refusal: text }]
+        : [{ type: 'output_text', annotations: [], logprobs, text }];
       return { id, type: kind, status, role: 'assistant', content };
     }
     case 'reasoning': {
@@ -176,7 +193,7 @@ export function itemOf(
 /** What a client without a store sends back so that reasoning is not lost. */
 function sealed({ request }: ResponseContext, text: string): object {
   const isAsked = request.dto.include?.includes('reasoning.encrypted_content') === true;
-  return isAsked ? { encrypted_content: Buffer.from(text).toString('base64') } : {};
+  return isAsked ? { encrypted_content: sealText(text) } : {};
 }
 
 function usageOf({ request, plan }: ResponseContext, count: number, cached: number): object {

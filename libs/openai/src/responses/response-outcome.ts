@@ -3,6 +3,7 @@ import type { ResponseContext } from './response-context';
 import { failureOf } from './response-error';
 import {
   endState,
+  failedState,
   type ResponseEnd,
   type ResponseObject,
   responseObject,
@@ -21,6 +22,7 @@ function lengthOf(escaped: string): number {
 export class ResponseOutcome {
   private readonly deltaLengths: number[][] = [];
   private result: ResponseObject | undefined;
+  private received = 0;
 
   constructor(
     readonly context: ResponseContext,
@@ -37,8 +39,21 @@ export class ResponseOutcome {
     return this.result;
   }
 
+  queued(): ResponseObject {
+    return queuedResponse(this.context);
+  }
+
+  /** Keeps what there was by then. */
   failed(error: BatonError): ResponseObject {
-    return failedResponse(this.context, error);
+    const { request, head } = this.context;
+    const state = failedState(this.context, this.received, failureOf(error));
+    this.result ??= responseObject(request, head, state);
+    return this.result;
+  }
+
+  /** So many tokens have come. */
+  noteTokens(count: number): void {
+    this.received = count;
   }
 
   /** @param text JSON-escaped */
@@ -59,8 +74,4 @@ export type ResponseHead = Pick<ResponseContext, 'request'> & {
 
 export function queuedResponse({ request, head }: ResponseHead): ResponseObject {
   return responseObject(request, head, { ...STARTED, status: 'queued' });
-}
-
-export function failedResponse({ request, head }: ResponseHead, error: BatonError): ResponseObject {
-  return responseObject(request, head, { ...STARTED, status: 'failed', error: failureOf(error) });
 }

@@ -35,7 +35,7 @@ function between(low: number, high: number): (value: number) => Complaint {
       : { message: `must be in [${low}, ${high}], got ${pythonFloat(value)}.` };
 }
 
-function metadataRange(value: Readonly<Record<string, unknown>>): Complaint {
+export function metadataRange(value: Readonly<Record<string, unknown>>): Complaint {
   const pairs = Object.entries(value);
   if (pairs.length > MAX_METADATA.pairs) {
     return {

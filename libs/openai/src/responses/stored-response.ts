@@ -2,7 +2,14 @@ import { asciiJson, escapeJson } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { Item } from './items';
 import type { ResponseRequest } from './parse-response';
-import { isCallItem, type OutputItem, ResponseEvents, textOf } from './response-events';
+import { errorEvent } from './response-error';
+import {
+  isCallItem,
+  type OutputItem,
+  type ReasoningEvents,
+  ResponseEvents,
+  textOf,
+} from './response-events';
 import { type ResponseObject, STARTED } from './response-object';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -18,21 +25,37 @@ const USUAL_PAGE = 20;
 export function replayEvents(
   response: ResponseObject,
   deltas: readonly (readonly number[])[],
-  query: Query,
+  { after, reasoning }: ReplayOptions,
 ): string {
-  const after = integerIn(query, 'starting_after') ?? -1;
-  const events = new ResponseEvents();
-  let stream = events.begin({ ...response, ...STARTED_FIELDS });
+  const events = new ResponseEvents(reasoning);
+  const started = { ...response, ...STARTED_FIELDS };
+  let stream = response.background ? events.queued({ ...started, status: 'queued' }) : '';
+  stream += events.begin(started);
   response.output.forEach((item, index) => {
     stream += events.added(emptied(item), index);
     for (const text of pieces(textOf(item), deltas[index])) {
       stream += events.delta(item, index, { text: escapeJson(text), logprobs: [] });
     }
-    stream += events.done(item, index);
+    if (item['status'] !== 'in_progress') stream += events.done(item, index);
   });
+  const { error } = response;
+  if (error !== null) stream += errorEvent(error, events.take());
   stream += events.end(response);
-  const all = stream.split('\n\n');
-  return all.slice(after + 1).join('\n\n');
+  return stream
+    .split('\n\n')
+    .slice(after + 1)
+    .join('\n\n');
+}
+
+export interface ReplayOptions {
+  /** Number of the event that the client has seen last; -1: none. */
+  readonly after: number;
+  readonly reasoning: ReasoningEvents;
+}
+
+/** `starting_after` of a query. Throws `BatonError` for what is no number. */
+export function startingAfter(query: Query): number {
+  return integerIn(query, 'starting_after') ?? -1;
 }
 
 const STARTED_FIELDS = {
@@ -47,7 +70,12 @@ const STARTED_FIELDS = {
 function emptied(item: OutputItem): OutputItem {
   const base = { ...item, status: 'in_progress' };
   if (item.type === 'function_call') return { ...base, arguments: '' };
-  return isCallItem(item) ? { ...base, input: '' } : base;
+  if (isCallItem(item)) return { ...base, input: '' };
+  const parts = item['content'] as readonly object[];
+  return {
+    ...base,
+    content: parts.map((part) => ('refusal' in part ? { ...part, refusal: '' } : part)),
+  };
 }
 
 function pieces(text: string, lengths: readonly number[] | undefined): string[] {
@@ -56,8 +84,8 @@ function pieces(text: string, lengths: readonly number[] | undefined): string[] 
   return lengths.map((length) => text.slice(at, (at += length)));
 }
 
-/** One page of the items of a request, the newest first unless asked otherwise. */
-export function inputItemsPage(items: readonly Item[], query: Query): string {
+/** One page of items, the newest first unless asked otherwise. */
+export function itemsPage(items: readonly Item[], query: Query): string {
   const limit = integerIn(query, 'limit') ?? USUAL_PAGE;
   if (limit < 1 || limit > MAX_PAGE) {
     throw valueError({

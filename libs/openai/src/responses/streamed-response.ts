@@ -1,7 +1,12 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { VisibleText } from '../answer/visible-text';
-import { type OutputPart, outputLogprobs, outputParts } from './response-context';
-import { errorEvent } from './response-error';
+import {
+  type OutputPart,
+  outputLogprobs,
+  outputParts,
+  reasoningEventsOf,
+} from './response-context';
+import { errorEvent, failureOf } from './response-error';
 import { type OutputItem, ResponseEvents } from './response-events';
 import { isOpened, itemOf } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
@@ -13,18 +18,25 @@ import type { ResponseOutcome } from './response-outcome';
 export class StreamedResponse {
   /** The one sequence of a response. */
   readonly sequences: readonly [this];
-  private readonly events = new ResponseEvents();
+  private readonly events: ResponseEvents;
   private readonly parts: readonly OutputPart[];
   private current = 0;
   /** Of the open item. */
   private text: VisibleText | undefined;
+  private opened: OutputItem | undefined;
   private received = 0;
   private reason: EndReason = 'stop';
 
   /** @param outcome what the response is in the end; it learns here how its texts were cut into deltas */
   constructor(private readonly outcome: ResponseOutcome) {
     this.sequences = [this];
+    this.events = new ResponseEvents(reasoningEventsOf(outcome.context.options));
     this.parts = outputParts(outcome.context);
+  }
+
+  /** Of a background response, before anything else. */
+  queued(): string {
+    return this.events.queued(this.outcome.queued());
   }
 
   /** Once, together with the first token. */
@@ -52,12 +64,13 @@ export class StreamedResponse {
   /** A failure after the first byte. Items that were opened stay undone. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
-    const said = errorEvent(error, this.events.take());
+    const said = errorEvent(failureOf(error), this.events.take());
     return begun + said + this.events.end(this.outcome.failed(error));
   }
 
   private advance(from: number, to: number, end: EndReason | undefined): string {
     this.received = to;
+    this.outcome.noteTokens(to);
     let events = '';
     for (let part = this.parts[this.current]; part !== undefined; part = this.parts[this.current]) {
       if (this.text === undefined && !isOpened(part, to)) break;
@@ -85,7 +98,8 @@ export class StreamedResponse {
     const { text } = part;
     const tokenIds = plan.tokenIds.subarray(text?.from ?? 0, text?.to ?? 0);
     this.text = new VisibleText(options.tokenizer, { tokenIds, cut: text?.cut }, false);
-    return this.events.added(this.item(part, 0, 'in_progress'), this.current);
+    this.opened = this.item(part, 0, 'in_progress');
+    return this.events.added(this.opened, this.current);
   }
 
   private show(
@@ -99,9 +113,9 @@ export class StreamedResponse {
     const text = this.text.advance(first - segment.from, last - first, span.isOver);
     if (text === '') return '';
     this.outcome.noteDelta(this.current, text);
-    const isMessage = part.kind === 'message';
-    const logprobs = isMessage ? outputLogprobs(this.outcome.context, first, last) : [];
-    return this.events.delta({ id: part.id, type: part.kind }, this.current, { text, logprobs });
+    const isScored = part.kind === 'message' && !this.outcome.context.request.isRefused;
+    const logprobs = isScored ? outputLogprobs(this.outcome.context, first, last) : [];
+    return this.events.delta(this.opened!, this.current, { text, logprobs });
   }
 
   private leave(part: OutputPart, status: string): string {

@@ -1,0 +1,24 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+
+/** Stands in for an HTTP response where there is none: nothing reaches anybody. It closes when its answer is through, or when who hears it has left. */
+export class DetachedResponse extends ServerResponse {
+  private isOver = false;
+
+  constructor() {
+    super(new IncomingMessage(new Socket()));
+  }
+
+  /** Whoever waits for its end learns of it, once. */
+  close(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.emit('close');
+  }
+
+  override destroy(error?: Error): this {
+    super.destroy(error);
+    this.close();
+    return this;
+  }
+}
