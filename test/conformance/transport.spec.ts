@@ -9,6 +9,7 @@ import { describeLedgerAgreement } from './transport/ledger-agreement';
 import { describeLocks } from './transport/locks';
 import { describePresence } from './transport/presence';
 import { describeQueues } from './transport/queues';
+import { describeRates } from './transport/rates';
 import { describeRedisOnly } from './transport/redis-only';
 import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
 
@@ -22,6 +23,7 @@ function describeAll(makeWorld: WorldFactory): void {
   describePresence(makeWorld);
   describeAdmission(makeWorld);
   describeDocuments(makeWorld);
+  describeRates(makeWorld);
   describeConnection(makeWorld);
 }
 

@@ -4,6 +4,7 @@ import type { Transport } from '@baton/transport';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { AccessGate } from './access/access-gate';
 import { ApiLifecycle } from './api-lifecycle';
 import { ApiModule } from './app.module';
 import { ExposedEngines } from './cluster/exposed-engines';
@@ -51,6 +52,7 @@ export class ApiServer {
     );
     const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
     countAnswers(fastify, app.get(HttpMetrics));
+    app.get(AccessGate).install(fastify);
     const lifecycle = app.get(ApiLifecycle);
     await lifecycle.start();
     await app.listen({ port: config.port, host: config.host, backlog: 4_096 });

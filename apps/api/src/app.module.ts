@@ -12,6 +12,8 @@ import type { Transport } from '@baton/transport';
 import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
+import { AccessGate } from './access/access-gate';
+import { RateLimits } from './access/rate-limits';
 import { EnginesController } from './admin/engines.controller';
 import { AdapterRegistry } from './adapters/adapter-registry';
 import { AdaptersController } from './adapters/adapters.controller';
@@ -87,6 +89,7 @@ export interface ApiDependencies {
 }
 
 const PROVIDERS = [
+  AccessGate,
   AdapterRegistry,
   AdmissionGate,
   Aborter,
@@ -111,6 +114,7 @@ const PROVIDERS = [
   ProcessMetrics,
   QueueMetrics,
   RateMeter,
+  RateLimits,
   ReaderWatch,
   Readiness,
   Replies,

@@ -56,6 +56,20 @@ export const ERRORS = {
     'The request can never fit the KV cache of an engine.',
     'context_length_exceeded',
   ),
+  missing_api_key: entry(
+    401,
+    'Unauthorized',
+    'invalid_request_error',
+    null,
+    'No API key was given: send one as `Authorization: Bearer KEY`.',
+  ),
+  invalid_api_key: entry(
+    401,
+    'Unauthorized',
+    'invalid_request_error',
+    'invalid_api_key',
+    'The API key is not one that this server knows.',
+  ),
   model_not_found: entry(
     404,
     'NotFoundError',
@@ -166,6 +180,22 @@ export const ERRORS = {
     'invalid_request_error',
     null,
     'The request headers are too large.',
+  ),
+  /** `limit_requests_per_minute`. */
+  request_rate_exceeded: entry(
+    429,
+    'Too Many Requests',
+    'requests',
+    'rate_limit_exceeded',
+    'Rate limit reached on requests per minute.',
+  ),
+  /** `limit_tokens_per_minute`. */
+  token_rate_exceeded: entry(
+    429,
+    'Too Many Requests',
+    'tokens',
+    'rate_limit_exceeded',
+    'Rate limit reached on tokens per minute.',
   ),
   queue_full: entry(
     429,

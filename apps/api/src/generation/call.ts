@@ -18,6 +18,8 @@ export interface Call {
   readonly clientRequestId: string | undefined;
   /** The engine whose port it came in at; undefined at the cluster's own. */
   readonly engineId: string | undefined;
+  /** Whose key it showed; undefined: nobody's. */
+  readonly caller: string | undefined;
   /** Takes the response away from the framework: from now on the exchange answers. */
   readonly takeOver: () => void;
 }

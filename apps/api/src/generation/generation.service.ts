@@ -6,6 +6,7 @@ import { type BatonConfig, entryQueue, type Logger } from '@baton/runtime';
 import type { OutputPlan } from '@baton/text';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
+import { type Charge, RateLimits } from '../access/rate-limits';
 import { AdmissionGate } from '../admission/admission-gate';
 import { SloGate } from '../admission/slo-gate';
 import { ModelCatalog } from '../cluster/model-catalog';
@@ -39,6 +40,8 @@ interface Admission {
   readonly asked: Asked;
   readonly plans: readonly OutputPlan[];
   readonly routes: readonly Route[];
+  /** What the caller has paid in advance. */
+  readonly charge: Charge | undefined;
 }
 
 /**
@@ -60,6 +63,7 @@ export class GenerationService {
     private readonly routes: RoutePlanner,
     private readonly capacity: KvCapacity,
     private readonly release: KvRelease,
+    private readonly limits: RateLimits,
     private readonly gate: AdmissionGate,
     private readonly slo: SloGate,
     private readonly placement: JobPlacement,
@@ -131,8 +135,14 @@ export class GenerationService {
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
     this.refuseLate(request, routes);
-    const plans = this.plan(asked, routes, await this.replied(call, asked, routes));
-    await this.admit({ call, asked, plans, routes });
+    const charge = this.limits.isOn ? await this.limits.charge(call, request) : undefined;
+    try {
+      const plans = this.plan(asked, routes, await this.replied(call, asked, routes));
+      await this.admit({ call, asked, plans, routes, charge });
+    } catch (error) {
+      charge?.settle(0);
+      throw error;
+    }
   }
 
   private refuseWhenClosed(): void {
@@ -232,7 +242,7 @@ export class GenerationService {
   private openExchange(admission: Admission, head: AnswerHead): Exchange {
     const { response, takeOver } = admission.call;
     takeOver();
-    const { asked, call, plans } = admission;
+    const { asked, call, plans, charge } = admission;
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
       isClosing: () => this.isDraining,
@@ -247,6 +257,7 @@ export class GenerationService {
     response.once('close', () => {
       this.live.delete(exchange);
       exchange.clientLeft();
+      charge?.settle(usedTokens(asked.request, exchange));
     });
     this.readers.watch(response, () => exchange.hangUpOnSlowReader());
     return exchange;
@@ -261,4 +272,9 @@ export class GenerationService {
       systemFingerprint: this.catalog.systemFingerprint,
     };
   }
+}
+
+function usedTokens({ prompts }: GenerationRequest, { members }: Exchange): number {
+  const prompt = prompts.reduce((sum, { ids }) => sum + ids.length, 0);
+  return members.reduce((sum, { received }) => sum + received, prompt);
 }

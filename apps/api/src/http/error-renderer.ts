@@ -10,6 +10,8 @@ import {
 const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;
 const RESPONSES = /^\/v1\/(responses|conversations)(\/|$)/;
 
+const UNAUTHORIZED = 401;
+
 /** A failure in the shape that clients of this path read. */
 export function renderErrorAt(
   url: string | undefined,
@@ -17,6 +19,8 @@ export function renderErrorAt(
   dialect: Dialect,
 ): RenderedError {
   const path = url?.split('?', 1)[0] ?? '';
+  // The keys are looked at before it is known what the path stands for.
+  if (error.entry.status === UNAUTHORIZED && dialect === 'vllm') return renderError(error, dialect);
   if (RESPONSES.test(path)) return renderResponseError(error);
   return MESSAGES.test(path) ? renderMessageError(error, dialect) : renderError(error, dialect);
 }

@@ -10,6 +10,8 @@ export interface RequestContext {
   readonly clientRequestId: string | undefined;
   /** The engine whose own port it came in at. */
   readonly engineId: string | undefined;
+  /** Whose key it showed, by digest; undefined: nobody's. */
+  readonly caller: string | undefined;
 }
 
 /** A header is copied into answers, ids and logs; more of it than this is of no use. */
@@ -30,6 +32,7 @@ export function contextOf(message: IncomingMessage): RequestContext {
     requestId: clientRequestId ?? randomUUID().replaceAll('-', ''),
     clientRequestId,
     engineId: engines.get(message),
+    caller: undefined,
   };
   contexts.set(message, context);
   return context;
@@ -38,6 +41,11 @@ export function contextOf(message: IncomingMessage): RequestContext {
 /** Marks a request as one that came in at an engine's own port. */
 export function directTo(message: IncomingMessage, engineId: string): void {
   engines.set(message, engineId);
+}
+
+/** Marks a request as one of whom this key belongs to. */
+export function noteCaller(message: IncomingMessage, caller: string): void {
+  contexts.set(message, { ...contextOf(message), caller });
 }
 
 function clientIdOf(message: IncomingMessage): string | undefined {

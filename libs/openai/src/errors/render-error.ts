@@ -18,6 +18,8 @@ interface ErrorBody {
   readonly code: number | string | null;
 }
 
+const UNAUTHORIZED = 401;
+
 /** Any failure of the catalogue as an HTTP answer of the dialect. */
 export function renderError(error: BatonError, dialect: Dialect): RenderedError {
   const { status } = error.entry;
@@ -25,6 +27,7 @@ export function renderError(error: BatonError, dialect: Dialect): RenderedError 
   if (error.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
   }
+  if (status === UNAUTHORIZED) headers['www-authenticate'] = 'Bearer';
   return { status, headers, body: bodyOf(error, dialect) };
 }
 
@@ -37,7 +40,8 @@ export function renderStreamError(error: BatonError, dialect: Dialect): string {
 function bodyOf(error: BatonError, dialect: Dialect): string {
   const isRouting = error.code === 'not_found' || error.code === 'method_not_allowed';
   if (isRouting && dialect === 'vllm') return asciiJson({ detail: ERRORS[error.code].message });
-  return asciiJson({ error: errorBody(error, dialect) });
+  const isRefusedByKey = error.entry.status === UNAUTHORIZED && dialect === 'vllm';
+  return asciiJson({ error: isRefusedByKey ? error.entry.vllmType : errorBody(error, dialect) });
 }
 
 function errorBody(error: BatonError, dialect: Dialect): ErrorBody {

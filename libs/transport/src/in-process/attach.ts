@@ -14,6 +14,7 @@ import { MemoryDocuments } from './documents';
 import { type HubEvent, InProcessHub } from './hub';
 import { MemoryLedger } from './ledger';
 import { MemoryPresence } from './presence';
+import { MemoryRates } from './rates';
 
 /**
  * A transport over a hub in this process; each stands for one process of the cluster. Without a hub
@@ -31,6 +32,7 @@ class InProcessTransport implements Transport {
   readonly presence: MemoryPresence;
   readonly admission: MemoryAdmission;
   readonly documents: MemoryDocuments;
+  readonly rates: MemoryRates;
   private readonly stopListening: (() => void)[] = [];
 
   constructor(private readonly hub: InProcessHub) {
@@ -40,6 +42,7 @@ class InProcessTransport implements Transport {
     this.presence = new MemoryPresence(hub);
     this.admission = new MemoryAdmission(hub);
     this.documents = new MemoryDocuments(hub);
+    this.rates = new MemoryRates(hub);
   }
 
   get isConnected(): boolean {

@@ -25,6 +25,8 @@ export class InProcessHub {
   readonly indexes = new Map<number, string>();
   /** By collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
+  /** By owner and name; the instant at which it is full, `performance.now()` in µs. */
+  readonly budgets = new ExpiringMap<number>();
   readonly channels = new Map<string, Set<Listener>>();
   readonly shares: Readonly<Record<Stage, Map<string, number>>>;
   private readonly listeners = new Set<(event: HubEvent) => void>();
@@ -65,7 +67,8 @@ export class InProcessHub {
   comeBack({ withoutData = false } = {}): void {
     if (withoutData) {
       for (const queue of this.queues.values()) queue.clear();
-      for (const map of [this.records, this.prompts, this.engines, this.claims]) map.clear();
+      for (const map of [this.records, this.prompts, this.engines, this.claims, this.budgets])
+        map.clear();
       this.indexes.clear();
       this.documents.clear();
     }
@@ -103,6 +106,7 @@ export class InProcessHub {
     for (const map of [this.records, this.prompts, this.apis, this.engines, this.claims])
       map.sweep();
     for (const map of this.documents.values()) map.sweep();
+    this.budgets.sweep();
     for (const stage of STAGES) this.livingTotal(stage);
   }
 }

@@ -8,6 +8,7 @@ import { RedisLedger } from './ledger';
 import { Link, type LinkEvent } from './link';
 import { RedisPresence } from './presence';
 import { RedisQueues } from './queues';
+import { RedisRates } from './rates';
 
 export interface RedisTransportOptions {
   /**
@@ -46,6 +47,7 @@ class RedisTransport implements Transport {
   readonly admission: RedisAdmission;
   readonly presence: RedisPresence;
   readonly documents: RedisDocuments;
+  readonly rates: RedisRates;
 
   // The order of these is the order in which things are put right after a reconnection.
   constructor(
@@ -60,6 +62,7 @@ class RedisTransport implements Transport {
     this.jobs = new RedisQueues(link, keys, times);
     this.ledger = new RedisLedger(link, keys, times);
     this.documents = new RedisDocuments(link, keys);
+    this.rates = new RedisRates(link, keys);
   }
 
   get description(): string {

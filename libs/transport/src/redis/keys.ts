@@ -59,6 +59,11 @@ export class Keys {
     return `${this.tag}docs:${collection}`;
   }
 
+  /** The instant at which the budget is full, µs since the Unix epoch by the server's clock. */
+  budget(owner: string, budget: string): string {
+    return `${this.tag}budget:${owner}:${budget}`;
+  }
+
   /** Hash of API id to its share of the requests that wait for the stage. */
   waiting(stage: string): string {
     return `${this.tag}waiting:${stage}`;

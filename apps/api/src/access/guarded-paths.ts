@@ -1,0 +1,34 @@
+/** Beginnings of paths below which vLLM asks for a key, and ours, below which engines are started and stopped. */
+const GUARDED = ['/v1', '/v2', '/inference', '/cohere', '/admin'];
+/** Work of the engines that vLLM leaves open. */
+const OPEN_WORK = /^\/(pooling|classify|score|rerank)$/;
+const MESSAGES = /^\/v1\/messages(\/|$)/;
+
+/**
+ * What a request asks for, by the route that it reached and by its path: a path may be spelled so that a router understands it and a comparison of
+ * beginnings does not.
+ */
+export interface AskedPath {
+  /** Pattern of the route; undefined when there is none. */
+  readonly route: string | undefined;
+  readonly path: string;
+}
+
+export function isGuarded(asked: AskedPath): boolean {
+  return spellings(asked).some((path) => GUARDED.some((beginning) => path.startsWith(beginning)));
+}
+
+/** Counts against the limits of whoever asks. */
+export function isLimited(asked: AskedPath): boolean {
+  const isAdmin = spellings(asked).some((path) => path.startsWith('/admin'));
+  return (isGuarded(asked) && !isAdmin) || spellings(asked).some((path) => OPEN_WORK.test(path));
+}
+
+/** Clients of Anthropic's send their key in a header of its own. */
+export function takesAnthropicKey(asked: AskedPath): boolean {
+  return spellings(asked).some((path) => MESSAGES.test(path));
+}
+
+function spellings({ route, path }: AskedPath): readonly string[] {
+  return route === undefined ? [path] : [route, path];
+}

@@ -1,0 +1,34 @@
+import type { BudgetAnswer, BudgetState, BudgetTake } from './port';
+
+const MINUTE_US = 60_000_000;
+/** Rounding in the representation of instants; no limit is that fine. */
+const SLACK_US = 100;
+
+/**
+ * The one number that a budget is kept as: the instant at which it is full again, µs. What is missing from it now is the time until then, at `limit` units
+ * a minute (the generic cell rate algorithm).
+ */
+export function unitUs(limit: number): number {
+  return MINUTE_US / limit;
+}
+
+/** Time by which budgets may be from full, each amount included. */
+export const DEEPEST_US = MINUTE_US + SLACK_US;
+
+/** @param debtsUs  how long each budget is from full, after the decision */
+export function budgetAnswer(
+  isTaken: boolean,
+  takes: readonly BudgetTake[],
+  debtsUs: readonly number[],
+): BudgetAnswer {
+  const states = takes.map(({ limit }, i) => stateOf(limit, debtsUs[i] ?? 0));
+  return { isTaken, states };
+}
+
+function stateOf(limit: number, debtUs: number): BudgetState {
+  const missing = Math.ceil((debtUs - SLACK_US) / unitUs(limit));
+  return {
+    remaining: Math.max(0, limit - Math.max(0, missing)),
+    fullInMs: Math.ceil(debtUs / 1_000),
+  };
+}
