@@ -2,7 +2,7 @@ import type { EnginePresence, FrameEntry, FrameHeader, HistogramSnapshot } from 
 import { type BatonConfig, BucketCounts, engineLabels, tokensUpTo } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
-import type { Sequence } from '../sequences/sequence';
+import type { Sequence, SequenceOwner } from '../sequences/sequence';
 import { SequenceTable } from '../sequences/sequence-table';
 import { CONFIG } from '../tokens';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
@@ -51,6 +51,12 @@ export interface TokenNews {
   readonly offsetUs: number;
 }
 
+interface Choices {
+  readonly left: number;
+  /** Tokens of the longest that has ended. */
+  readonly longest: number;
+}
+
 /** Engines of which observations are kept; more than that are counted under the first. */
 const MAX_ENGINES = 4_096;
 
@@ -62,6 +68,8 @@ const MAX_ENGINES = 4_096;
 export class RequestMetrics {
   private readonly byEngine = new Map<string, EngineObservations>();
   private readonly unobserved: EngineObservations;
+  /** Prompts of which some choices have ended and others have not, by their place in the answer. */
+  private readonly unfinished = new WeakMap<SequenceOwner, Map<number, Choices>>();
   private slowReaders = 0;
   private endedSequences = 0;
 
@@ -101,6 +109,25 @@ export class RequestMetrics {
     for (; count > 0; count -= 1) histograms.interTokenLatency.observe(gapSeconds);
   }
 
+  /** Once per prompt, when the last of its choices has ended. */
+  private choiceEnded(
+    { owner, index, received }: Sequence,
+    choices: number,
+    histograms: EngineObservations['histograms'],
+  ): void {
+    const prompts = this.unfinished.get(owner) ?? new Map<number, Choices>();
+    const prompt = Math.floor(index / choices);
+    const { left, longest } = prompts.get(prompt) ?? { left: choices, longest: 0 };
+    const now = { left: left - 1, longest: Math.max(longest, received) };
+    if (now.left > 0) {
+      this.unfinished.set(owner, prompts.set(prompt, now));
+      return;
+    }
+    prompts.delete(prompt);
+    histograms.choices.observe(choices);
+    histograms.maxGenerationTokens.observe(now.longest);
+  }
+
   private firstTokenParts(
     sequence: Sequence,
     nowMs: number,
@@ -134,9 +161,8 @@ export class RequestMetrics {
     histograms.endToEnd.observe((endMs - arrivedMs) / 1_000);
     histograms.promptTokens.observe(sequence.job.promptTokens);
     histograms.generationTokens.observe(received);
-    histograms.maxGenerationTokens.observe(sequence.job.maxTokens);
     histograms.maxTokens.observe(sequence.job.maxTokens);
-    histograms.choices.observe(choices);
+    this.choiceEnded(sequence, choices, histograms);
     if (scheduledMs > 0) histograms.queue.observe(seconds(arrivedMs, scheduledMs));
     if (received === 0) return;
     const decodeSeconds = (lastTokenMs - firstTokenMs) / 1_000;

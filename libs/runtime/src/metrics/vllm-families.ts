@@ -189,7 +189,7 @@ export const VLLM_FAMILIES: readonly MetricFamily[] = [
   ),
   optionalCounter(
     'vllm:kv_offload_load_time_total',
-    'Total time spent loading from offload storage to GPU, in seconds.',
+    'Total load time from offload storage to GPU, in seconds.',
     'kv_offload_load_seconds',
   ),
 ];
