@@ -32,6 +32,8 @@ export * from './extrapolation';
 export * from './lora-modules';
 export * from './health/worker-probe';
 export * from './health/worker.module';
+export * from './settings/changeable';
+export * from './settings/live-settings';
 export * from './step-time-spec';
 export * from './worker/run-worker';
 export * from './worker/worker-hosts';

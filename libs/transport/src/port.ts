@@ -119,6 +119,8 @@ export const channels = {
   timelineQuestions: 'timeline-questions',
   /** All API processes listen: the list of LoRA adapters has changed. */
   adapters: 'adapters',
+  /** Whoever obeys settings that change at run time listens: they have changed. */
+  settings: 'settings',
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',
 } as const;

@@ -7,6 +7,7 @@ import {
   type PlacementRequest,
   predictTtftUs,
   prefillUs,
+  type PlacerSpec,
   PrefixDirectory,
   SHARED_QUEUE,
 } from '@baton/placement';
@@ -15,6 +16,7 @@ import type { Alarm, WallClock } from '../clock/wall-clock';
 import type { BatonConfig } from '../config/config';
 import { engineSetup, type EngineSetup } from '../engine-factory';
 import { placerSpec } from '../placement-spec';
+import { LiveSettings } from '../settings/live-settings';
 import { EngineBoard } from './engine-board';
 import {
   entryQueue,
@@ -43,8 +45,9 @@ export interface PolicyRoutingOptions {
   readonly wall: WallClock;
 }
 
-/** Whether anybody has to know the load of engines: a policy, or the prediction for admission. */
+/** Whether anybody has to know the load of engines: a policy, one that may yet be chosen, or the prediction for admission. */
 export function needsLoads(config: BatonConfig): boolean {
+  if (config.enableAdmin) return true;
   const spec = placerSpec(config);
   const isPull = spec.prefill === 'pull' && spec.decode === 'pull';
   return !isPull || config.disaggregationThreshold > 0 || config.admissionSloTtft !== undefined;
@@ -60,32 +63,30 @@ export function buildRouting(options: PolicyRoutingOptions): JobRouting {
  * choose it names the stage's shared queue, from which every engine of the stage takes: no job ever waits for knowledge.
  */
 export class PolicyRouting implements JobRouting {
-  private readonly placer: Placer;
+  private placer: Placer;
+  private spec: PlacerSpec;
+  private readonly settings: LiveSettings;
   private readonly board: EngineBoard;
   private readonly prefixes: PrefixDirectory;
   private readonly setups = new Map<Stage, EngineSetup>();
-  private readonly isPull: Readonly<Record<Stage, boolean>>;
+  private isPull: Readonly<Record<Stage, boolean>>;
   private meanPromptTokens = 0;
   private alarm: Alarm | undefined;
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(private readonly options: PolicyRoutingOptions) {
-    const { config, routerId, role } = options;
-    const { blockSize, seed } = config;
-    const spec = placerSpec(config);
-    this.placer = new Placer(spec, RandomStream.root(seed).stream(`placement ${role}`));
+    const { config, transport, routerId, wall } = options;
+    const { blockSize } = config;
+    this.settings = new LiveSettings({ config, transport, nowUs: () => wall.nowUs() });
+    this.spec = placerSpec(config);
+    this.placer = this.newPlacer();
+    this.isPull = pulledStages(this.spec);
     this.prefixes = new PrefixDirectory(blockSize);
     this.board = new EngineBoard({
       ...{ routerId, blockSize },
       onJoin: (engineId, kvTokens) => this.prefixes.join(engineId, kvTokens),
       onLeave: (engineId) => this.prefixes.leave(engineId),
     });
-    const isPullPrefill = spec.prefill === 'pull';
-    this.isPull = {
-      prefill: isPullPrefill,
-      decode: spec.decode === 'pull',
-      aggregated: isPullPrefill,
-    };
   }
 
   async start(): Promise<void> {
@@ -98,10 +99,26 @@ export class PolicyRouting implements JobRouting {
       this.board.onLoad(JSON.parse(payload.toString()) as EngineLoad, wall.nowUs());
     });
     this.tick(wall.nowUs());
+    this.settings.follow(({ config }) => this.place(placerSpec(config)));
+    await this.settings.start();
+  }
+
+  /** Jobs that are placed already stay where they are. */
+  private place(spec: PlacerSpec): void {
+    if (JSON.stringify(spec) === JSON.stringify(this.spec)) return;
+    this.spec = spec;
+    this.placer = this.newPlacer();
+    this.isPull = pulledStages(spec);
+  }
+
+  private newPlacer(): Placer {
+    const { config, role } = this.options;
+    return new Placer(this.spec, RandomStream.root(config.seed).stream(`placement ${role}`));
   }
 
   async stop(): Promise<void> {
     this.alarm?.cancel();
+    await this.settings.stop();
     await this.unsubscribe?.();
   }
 
@@ -237,6 +254,11 @@ export class PolicyRouting implements JobRouting {
       blockCount: Math.min(blockHashes.length, promptBlocks),
     };
   }
+}
+
+function pulledStages(spec: PlacerSpec): Readonly<Record<Stage, boolean>> {
+  const isPullPrefill = spec.prefill === 'pull';
+  return { prefill: isPullPrefill, decode: spec.decode === 'pull', aggregated: isPullPrefill };
 }
 
 function engineAt({ engines }: PlacementContext, choice: number): string | undefined {
