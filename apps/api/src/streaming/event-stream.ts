@@ -9,6 +9,8 @@ const HEADERS = {
   'cache-control': 'no-cache',
 };
 
+const EVENT_END = '\n\n';
+
 /**
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of a token, so the HTTP chunk is framed by hand
  * and written to the socket as latin1; where that is not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
@@ -39,7 +41,7 @@ export class EventStream {
     const { socket } = this;
     if (!socket) this.response.write(events, 'latin1');
     else if (socket.writable) {
-      socket.write(`${events.length.toString(16)}\r\n${events}\r\n`, 'latin1');
+      socket.write(chunksOf(events), 'latin1');
     }
   }
 
@@ -61,6 +63,18 @@ export class EventStream {
   get isOverfull(): boolean {
     return unsentBytes(this.response) > MAX_UNSENT_BYTES;
   }
+}
+
+/** Every event as an HTTP chunk of its own: who reads by chunks gets one at a time, however many go out in one write. */
+function chunksOf(events: string): string {
+  let chunks = '';
+  for (let from = 0; from < events.length;) {
+    const end = events.indexOf(EVENT_END, from);
+    const to = end === -1 ? events.length : end + EVENT_END.length;
+    chunks += `${(to - from).toString(16)}\r\n${events.slice(from, to)}\r\n`;
+    from = to;
+  }
+  return chunks;
 }
 
 /** Bytes that the client has not taken over yet. */
