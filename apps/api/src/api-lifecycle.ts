@@ -13,6 +13,7 @@ import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
 import { ReaderWatch } from './streaming/reader-watch';
 import { Timelines } from './timelines/timelines';
+import { RequestSpans } from './tracing/request-spans';
 import { CONFIG, LOGGER, ROUTING } from './tokens';
 
 const DRAIN_CHECK_MS = 20;
@@ -37,6 +38,7 @@ export class ApiLifecycle {
     private readonly rehomer: Rehomer,
     private readonly recorder: RequestRecorder,
     private readonly timelines: Timelines,
+    private readonly spans: RequestSpans,
     @Inject(ROUTING) private readonly routing: JobRouting,
   ) {}
 
@@ -81,6 +83,7 @@ export class ApiLifecycle {
     await this.inbox.stop().catch(() => undefined);
     await this.recorder.stop();
     await this.timelines.stop();
+    await this.spans.stop();
     await this.cluster.stop();
   }
 }

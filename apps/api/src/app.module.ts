@@ -76,6 +76,7 @@ import { ClusterPictures } from './ui/cluster-pictures';
 import { RateMeter } from './ui/rate-meter';
 import { UiController } from './ui/ui.controller';
 import { Viewers } from './ui/viewers';
+import { RequestSpans } from './tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
 /** What the module cannot make by itself. */
@@ -122,6 +123,7 @@ const PROVIDERS = [
   Rehomer,
   RequestMetrics,
   RequestRecorder,
+  RequestSpans,
   Resender,
   ResponseAnswers,
   ResponsesService,

@@ -40,4 +40,7 @@ export * from './worker/worker-hosts';
 export * from './placement-spec';
 export * from './placement/job-routing';
 export * from './tls/certificate';
+export { timeOf } from './tracing/run-spans';
+export * from './tracing/trace-context';
+export * from './tracing/tracing';
 export { buildRouting, needsLoads } from './placement/policy-routing';

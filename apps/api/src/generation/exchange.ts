@@ -6,6 +6,7 @@ import type { Aborter } from '../sequences/aborter';
 import type { Sequence, SequenceOwner } from '../sequences/sequence';
 import type { SequenceTable } from '../sequences/sequence-table';
 import type { Timelines } from '../timelines/timelines';
+import type { RequestSpan } from '../tracing/request-spans';
 import type { RateMeter } from '../ui/rate-meter';
 import type { Answer } from './answer';
 
@@ -25,6 +26,8 @@ export interface ExchangeOptions {
   readonly names: readonly string[];
   /** Choices per prompt, for the metrics. */
   readonly choices: number;
+  /** Unset: nothing is traced. */
+  readonly span?: RequestSpan | undefined;
   /** Ends the client's connection without a word. */
   readonly hangUp: () => void;
 }
@@ -138,6 +141,7 @@ export class Exchange implements SequenceOwner {
   private close(reason: 'stop' | 'error' | 'abort', error?: ErrorCode): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.options.span?.ended(this.sequences, { reason, error });
     const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
     for (const sequence of running) {
       this.account(sequence, reason, error);

@@ -18,6 +18,7 @@ import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { openedRequest, Timelines } from '../timelines/timelines';
+import { type RequestSpan, RequestSpans } from '../tracing/request-spans';
 import { type AnswerSources, Replies } from '../text-models/replies';
 import { RateMeter } from '../ui/rate-meter';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
@@ -73,6 +74,7 @@ export class GenerationService {
     private readonly recorder: RequestRecorder,
     private readonly replies: Replies,
     private readonly timelines: Timelines,
+    private readonly spans: RequestSpans,
     private readonly meter: RateMeter,
     metrics: RequestMetrics,
     aborter: Aborter,
@@ -209,7 +211,8 @@ export class GenerationService {
     const { call, asked, plans, routes } = admission;
     const { request } = asked;
     const head = this.headOf(call, asked);
-    const exchange = this.openExchange(admission, head);
+    const span = this.spans.open(call, head, request);
+    const exchange = this.openExchange(admission, head, span);
     const factory = new JobFactory({
       request,
       answerId: head.id,
@@ -217,6 +220,7 @@ export class GenerationService {
       apiId: this.identity.apiId,
       config: this.config,
       adapter: this.catalog.adapterOf(request.model),
+      traceparent: span?.traceparent,
     });
     const jobs = exchange.openSequences(routes.length, (index, streamId) => {
       const plan = plans[index] as OutputPlan;
@@ -239,7 +243,7 @@ export class GenerationService {
     }
   }
 
-  private openExchange(admission: Admission, head: AnswerHead): Exchange {
+  private openExchange(admission: Admission, head: AnswerHead, span?: RequestSpan): Exchange {
     const { response, takeOver } = admission.call;
     takeOver();
     const { asked, call, plans, charge } = admission;
@@ -251,6 +255,7 @@ export class GenerationService {
     const exchange = new Exchange(this.tools, answer, {
       hangUp: () => response.destroy(),
       choices: asked.request.choices,
+      span,
       names: [head.id, call.requestId],
     });
     this.live.add(exchange);

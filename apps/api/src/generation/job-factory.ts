@@ -20,6 +20,8 @@ export interface JobContext {
   readonly config: BatonConfig;
   /** Of the LoRA adapter that the request names; undefined: the base model. */
   readonly adapter: string | undefined;
+  /** W3C trace context of the request's span; undefined: nothing is traced. */
+  readonly traceparent: string | undefined;
 }
 
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
@@ -36,7 +38,7 @@ export class JobFactory {
   }
 
   job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
-    const { request, arrivalUs, apiId, adapter } = this.context;
+    const { request, arrivalUs, apiId, adapter, traceparent } = this.context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
     const promptIds = prompt?.ids ?? new Int32Array(0);
     return {
@@ -56,6 +58,7 @@ export class JobFactory {
         ? {}
         : { cacheHitThreshold: request.cacheHitThreshold }),
       ...(adapter === undefined ? {} : { adapter }),
+      ...(traceparent === undefined ? {} : { traceparent }),
       flow: route.flow,
       ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),

@@ -274,6 +274,9 @@ export class DecodeSide {
     const atUs = action.transferredBytes > 0 ? run.fetching.transferStartedUs : readyUs;
     const tokens = action.transferredTokens;
     this.context.timelines.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
+    const { clock, spans } = this.context;
+    const instants = { startUs: clock.toWallUs(atUs), endUs: clock.toWallUs(readyUs) };
+    spans.transferred(run, { ...instants, tokens });
     run.transferredTokens = tokens;
     stats.add('external_prefix_cache_hits', action.transferredTokens);
     const join = (): void => {

@@ -1,5 +1,6 @@
 import { emptyFrameEntry, type EndReason, type ErrorCode } from '@baton/contract';
 import type { RequestResult } from '@baton/transport';
+import type { RunOutcome } from '../tracing/run-spans';
 import type { FinishedRun, FinishedRuns } from './finished-runs';
 import type { HostContext } from './host-context';
 import type { Run } from './run';
@@ -25,7 +26,7 @@ export class Endings {
   /** The engine has finished the sequence, and its last tokens are in the frame. */
   complete(run: Run, result: RequestResult, tail?: string): void {
     const finished = this.remember(run, result, tail);
-    this.leave(run);
+    this.leave(run, 'finished');
     void this.store(finished, run);
   }
 
@@ -78,7 +79,7 @@ export class Endings {
 
   /** Another stage has the request: the run ends without touching what it handed over. */
   handOn(run: Run): void {
-    this.leave(run);
+    this.leave(run, 'handed over');
     this.finishJob(run);
   }
 
@@ -94,10 +95,11 @@ export class Endings {
     runs.remove(run);
     this.options.letGo(run, why);
     if (handle >= 0) engine.abort(handle);
-    this.leave(run);
+    this.leave(run, 'released');
   }
 
-  private leave(run: Run): void {
+  private leave(run: Run, outcome: RunOutcome): void {
+    this.context.spans.ended(run, outcome, this.context.clock.wall.nowUs());
     this.context.runs.remove(run);
     this.context.frames.release(run.outbox);
   }

@@ -3,10 +3,12 @@ import type { EnginePresence, MembershipOrder } from '@baton/contract';
 import type { EngineCounters, EnginePort, StepFacts } from '@baton/engine';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import type { Transport } from '@baton/transport';
+import type { Tracer } from '@opentelemetry/api';
 import type { LiveClock } from '../clock/live-clock';
 import type { Logger } from '../logs/logger';
 import { EngineStats } from '../metrics/engine-stats';
 import { type JobRouting, SharedQueues } from '../placement/job-routing';
+import { RunSpans } from '../tracing/run-spans';
 import { DecodeSide } from './decode-side';
 import { Drain } from './drain';
 import { Endings, type LettingGo } from './endings';
@@ -37,6 +39,8 @@ export interface HostDependencies {
   readonly log: Logger;
   /** Shared queues unless told. */
   readonly routing?: JobRouting;
+  /** Unset: no spans. */
+  readonly tracer?: Tracer | undefined;
   /** Whoever owns the host carries orders out: an engine of several ranks leaves as one. Unset: there are none to carry out. */
   readonly onOrder?: (order: MembershipOrder) => void;
 }
@@ -76,6 +80,7 @@ export class EngineHost implements HostContext {
   readonly loop: StepLoop;
   readonly faults: FaultPlan;
   readonly timelines: TimelineFacts;
+  readonly spans: RunSpans;
   engine: EnginePort;
   private formerCounters = NO_COUNTS;
   private readonly finished = new FinishedRuns();
@@ -117,6 +122,7 @@ export class EngineHost implements HostContext {
       wall: clock.wall,
     });
     this.timelines = new TimelineFacts(this);
+    this.spans = new RunSpans(dependencies.tracer);
     this.loop = this.newLoop();
     this.mailbox = new Mailbox(this);
     this.operations = new Operations(this, () => this.beacon.index);

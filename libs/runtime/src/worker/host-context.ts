@@ -6,6 +6,7 @@ import type { JobRouting } from '../placement/job-routing';
 import type { EngineStats } from '../metrics/engine-stats';
 import type { FaultPlan } from './fault-plan';
 import type { Frames } from './frames';
+import type { RunSpans } from '../tracing/run-spans';
 import type { HostOptions } from './host-options';
 import type { RunTable } from './run';
 import type { StepLoop } from './step-loop';
@@ -23,6 +24,7 @@ export interface HostContext {
   readonly loop: StepLoop;
   readonly stats: EngineStats;
   readonly timelines: TimelineFacts;
+  readonly spans: RunSpans;
   readonly faults: FaultPlan;
   readonly log: Logger;
   /** The present engine: another one after a crash. */

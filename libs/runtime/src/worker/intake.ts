@@ -123,6 +123,7 @@ export class Intake {
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
     const run = this.newRun(taken);
     runs.add(run);
+    this.context.spans.taken(run, this.context.engineId, clock.wall.nowUs());
     this.context.timelines.note(run, 'taken', { atUs: clock.nowUs() });
     this.incoming.sequences += 1;
     this.incoming.promptTokens += job.promptTokens;

@@ -10,6 +10,7 @@ import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
 import { buildRouting } from '../placement/policy-routing';
 import { hostOptions } from './configured-host';
+import { startTracing, type Tracing } from '../tracing/tracing';
 import { EngineHost } from './engine-host';
 import { EngineRanks } from './engine-ranks';
 import type { HostOptions } from './host-options';
@@ -46,12 +47,14 @@ export class WorkerHosts {
   private listener: (() => void) | undefined;
   private hasChanged = false;
   private isStopping = false;
+  private readonly tracing: Tracing | undefined;
 
   private constructor(
     private readonly options: WorkerHostsOptions,
     private readonly stepLog: StepLog | undefined,
   ) {
     this.wall = options.wall ?? new SystemWallClock();
+    this.tracing = startTracing(options.config, 'worker');
   }
 
   /** @throws UsageError when the configuration describes no engine that can be */
@@ -110,6 +113,7 @@ export class WorkerHosts {
     await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
     for (const parts of this.roles.values()) await (await parts).routing.stop();
     await this.stepLog?.close();
+    await this.tracing?.stop();
   }
 
   private async open(role: Stage, count: number, parts: RoleParts): Promise<void> {
@@ -126,6 +130,7 @@ export class WorkerHosts {
       return new EngineHost(rank === undefined ? options : { ...options, dataParallel: rank }, {
         clock: new LiveClock(this.wall, config.speedup),
         ...{ transport, log, routing },
+        tracer: this.tracing?.tracer,
         onOrder: (order) => void this.obey(engine, order),
       });
     });
