@@ -1,4 +1,4 @@
-import type { BatonConfig, JobRouting, Logger } from '@baton/runtime';
+import { type BatonConfig, type JobRouting, LiveSettings, type Logger } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from './admission/admission-gate';
 import { ClusterView } from './cluster/cluster-view';
@@ -40,12 +40,14 @@ export class ApiLifecycle {
     private readonly timelines: Timelines,
     private readonly spans: RequestSpans,
     @Inject(ROUTING) private readonly routing: JobRouting,
+    @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {}
 
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
     await this.recorder.start();
     await this.timelines.start();
+    await this.settings.start();
     await this.inbox.start(frameFaults(this.config));
     this.cluster.onEngines(() => void this.gate.refreshTotals().catch(() => undefined));
     await this.routing.start();
@@ -75,6 +77,7 @@ export class ApiLifecycle {
 
   async stop(): Promise<void> {
     this.recovery.stop();
+    await this.settings.stop();
     this.rehomer.stop();
     await this.routing.stop().catch(() => undefined);
     this.readers.stop();

@@ -4,6 +4,7 @@ import {
   buildRouting,
   type EngineStarter,
   type JobRouting,
+  LiveSettings,
   type Logger,
   Membership,
   SystemWallClock,
@@ -34,6 +35,9 @@ import { KvRelease } from './generation/kv-release';
 import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
+import { FaultInjector } from './faults/fault-injector';
+import { FaultMetrics } from './faults/fault-metrics';
+import { SettingsController } from './faults/settings.controller';
 import { ErrorFilter } from './http/error.filter';
 import { contextOf } from './http/request-context';
 import { MessagesController } from './messages/messages.controller';
@@ -103,6 +107,8 @@ const PROVIDERS = [
   ConversationsService,
   EngineCensus,
   ExposedEngines,
+  FaultInjector,
+  FaultMetrics,
   FrameInbox,
   GenerationService,
   HttpMetrics,
@@ -162,7 +168,7 @@ export class ApiModule {
       imports: [LoggerModule.forRoot(accessLog(logger))],
       controllers: [
         ...CONTROLLERS,
-        ...(config.enableAdmin ? [EnginesController] : []),
+        ...(config.enableAdmin ? [EnginesController, SettingsController] : []),
         ...(config.enableDevMode ? [DevController] : []),
         ...(config.allowRuntimeLoraUpdating ? [AdaptersController] : []),
       ],
@@ -175,6 +181,7 @@ export class ApiModule {
         { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
         { provide: Membership, useFactory: () => new Membership({ config, transport, starter }) },
         { provide: TextSetup, useFactory: () => TextSetup.open(config) },
+        { provide: LiveSettings, useFactory: () => settingsOf(config, transport, logger) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
@@ -185,6 +192,11 @@ export class ApiModule {
 function routingOf(config: BatonConfig, transport: Transport, identity: ApiIdentity): JobRouting {
   const wall = new SystemWallClock();
   return buildRouting({ config, transport, routerId: identity.apiId, role: 'api', wall });
+}
+
+function settingsOf(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {
+  const wall = new SystemWallClock();
+  return new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
 }
 
 /** One line per answer at level debug, without headers and bodies; at other levels the middleware is not even there. */

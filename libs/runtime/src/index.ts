@@ -33,6 +33,7 @@ export * from './lora-modules';
 export * from './health/worker-probe';
 export * from './health/worker.module';
 export * from './settings/changeable';
+export * from './settings/fault-settings';
 export * from './settings/live-settings';
 export * from './step-time-spec';
 export * from './worker/run-worker';

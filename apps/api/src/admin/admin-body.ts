@@ -20,7 +20,7 @@ export function countOf(body: unknown): number {
   throw new BatonError('invalid_value', message, 'count');
 }
 
-function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     return body as Record<string, unknown>;
   }

@@ -1,5 +1,6 @@
-import { BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
+import { type BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
 import type { AdmissionGate } from '../admission/admission-gate';
+import type { FaultInjector } from '../faults/fault-injector';
 import type { RequestMetrics } from '../metrics/request-metrics';
 import type { RequestRecorder } from '../recording/request-recorder';
 import type { Aborter } from '../sequences/aborter';
@@ -19,6 +20,7 @@ export interface ExchangeTools {
   readonly recorder: RequestRecorder;
   readonly timelines: Timelines;
   readonly meter: RateMeter;
+  readonly faults: FaultInjector;
 }
 
 export interface ExchangeOptions {
@@ -81,8 +83,8 @@ export class Exchange implements SequenceOwner {
     this.release(sequence);
   }
 
-  onFailure(_sequence: Sequence, errorCode: ErrorCode): void {
-    this.fail(new BatonError(errorCode));
+  onFailure(sequence: Sequence, errorCode: ErrorCode): void {
+    this.fail(this.tools.faults.errorOf(sequence, errorCode));
   }
 
   flush(): void {

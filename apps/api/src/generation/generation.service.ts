@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BatonError } from '@baton/contract';
+import { BatonError, type Fault } from '@baton/contract';
 import { type AnswerHead, type GenerationRequest, planSequence } from '@baton/openai';
 import { chainBlockHashes } from '@baton/kernel';
 import { type BatonConfig, entryQueue, type Logger } from '@baton/runtime';
@@ -10,6 +10,7 @@ import { type Charge, RateLimits } from '../access/rate-limits';
 import { AdmissionGate } from '../admission/admission-gate';
 import { SloGate } from '../admission/slo-gate';
 import { ModelCatalog } from '../cluster/model-catalog';
+import { FaultInjector } from '../faults/fault-injector';
 import { HttpAnswer } from '../http/http-answer';
 import { RequestMetrics } from '../metrics/request-metrics';
 import { RequestRecorder } from '../recording/request-recorder';
@@ -43,6 +44,8 @@ interface Admission {
   readonly routes: readonly Route[];
   /** What the caller has paid in advance. */
   readonly charge: Charge | undefined;
+  /** What is to go wrong on purpose. */
+  readonly faults: readonly Fault[];
 }
 
 /**
@@ -76,10 +79,11 @@ export class GenerationService {
     private readonly timelines: Timelines,
     private readonly spans: RequestSpans,
     private readonly meter: RateMeter,
+    private readonly faults: FaultInjector,
     metrics: RequestMetrics,
     aborter: Aborter,
   ) {
-    this.tools = { table, gate, aborter, metrics, recorder, timelines, meter };
+    this.tools = { table, gate, aborter, metrics, recorder, timelines, meter, faults };
   }
 
   /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
@@ -134,13 +138,15 @@ export class GenerationService {
     const routes = asked.isPooling
       ? this.routes.planPooling(request, call.engineId)
       : this.routes.plan(request, call.engineId);
+    const faults = this.faults.judge(call, request.model);
+    if (!(await this.faults.atQueue(faults, call))) return;
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
     this.refuseLate(request, routes);
     const charge = this.limits.isOn ? await this.limits.charge(call, request) : undefined;
     try {
       const plans = this.plan(asked, routes, await this.replied(call, asked, routes));
-      await this.admit({ call, asked, plans, routes, charge });
+      await this.admit({ call, asked, plans, routes, charge, faults });
     } catch (error) {
       charge?.settle(0);
       throw error;
@@ -225,7 +231,8 @@ export class GenerationService {
     const jobs = exchange.openSequences(routes.length, (index, streamId) => {
       const plan = plans[index] as OutputPlan;
       const job = factory.job(index, streamId, { plan, route: routes[index] ?? first });
-      return this.placement.place(job, call);
+      const faults = this.faults.forEngines(admission.faults);
+      return this.placement.place(faults.length === 0 ? job : { ...job, faults }, call);
     });
     for (const sequence of exchange.members) {
       sequence.waitingIn = first.stage;
@@ -252,7 +259,10 @@ export class GenerationService {
       isClosing: () => this.isDraining,
     });
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
-    const exchange = new Exchange(this.tools, answer, {
+    const parts = { http, response, isStream: asked.request.stream };
+    const fail = (error: BatonError): void => exchange.fail(error);
+    const shown = this.faults.around(answer, admission.faults, { ...parts, fail });
+    const exchange: Exchange = new Exchange(this.tools, shown, {
       hangUp: () => response.destroy(),
       choices: asked.request.choices,
       span,

@@ -11,6 +11,8 @@ export interface HttpAnswerOptions {
 
 /** The HTTP side of one answer that Fastify does not send: its headers and its two plain endings. What every answer carries is on the response already. */
 export class HttpAnswer {
+  private isBroken = false;
+
   constructor(
     readonly response: ServerResponse,
     private readonly options: HttpAnswerOptions,
@@ -20,8 +22,14 @@ export class HttpAnswer {
     return this.options.isClosing() ? { connection: 'close' } : {};
   }
 
+  /** From now on only the first half of a body is sent, as if that were all: a fault on purpose. */
+  breakBody(): void {
+    this.isBroken = true;
+  }
+
   sendJson(body: string): void {
-    this.send(200, { 'content-type': 'application/json' }, body);
+    const shown = this.isBroken ? body.slice(0, body.length / 2) : body;
+    this.send(200, { 'content-type': 'application/json' }, shown);
   }
 
   sendError(error: BatonError): void {

@@ -45,6 +45,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   },
   { path: DEV_QUERIES, methods: ['GET'], needs: 'enableDevMode' },
   { path: DEV_ACTIONS, methods: ['POST'], needs: 'enableDevMode' },
+  { path: /^\/admin\/config$/, methods: ['GET', 'POST'], needs: 'enableAdmin' },
   { path: /^\/admin\/engines$/, methods: ['GET', 'POST'], needs: 'enableAdmin' },
   { path: /^\/admin\/engines\/[^/]+$/, methods: ['DELETE'], needs: 'enableAdmin' },
   { path: /^\/admin\/engines\/[^/]+\/role$/, methods: ['POST'], needs: 'enableAdmin' },

@@ -1,10 +1,17 @@
-import { type BatonConfig, cacheConfigLabels, renderClusterMetrics } from '@baton/runtime';
+import {
+  type BatonConfig,
+  cacheConfigLabels,
+  LiveSettings,
+  renderClusterMetrics,
+  shownEngines,
+} from '@baton/runtime';
 import { Controller, Get, Header, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { contextOf } from '../http/request-context';
 import { CONFIG } from '../tokens';
+import { FaultMetrics } from '../faults/fault-metrics';
 import { EngineCensus } from './engine-census';
 import { HttpMetrics } from './http-metrics';
 import { PlacementMetrics } from './placement-metrics';
@@ -25,6 +32,8 @@ export class MetricsController {
     private readonly placement: PlacementMetrics,
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
+    private readonly faults: FaultMetrics,
+    @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {}
 
   @Get()
@@ -40,9 +49,13 @@ export class MetricsController {
     if (isWhole) await this.queues.refresh(engines).catch(() => undefined);
     const labels = cacheConfigLabels(this.config, this.catalog.maxModelLen);
     const parts = [
-      await renderClusterMetrics(engines, labels),
+      await renderClusterMetrics(
+        shownEngines(engines, this.settings.current, Date.now() * 1_000),
+        labels,
+      ),
       this.requests.render(engines),
       this.placement.render(engines),
+      this.faults.render(),
       ...(isWhole ? [this.queues.render(), this.census.render()] : []),
       this.http.render(),
       this.process.render(),

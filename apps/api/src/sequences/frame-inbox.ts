@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from '@baton/runtime';
 import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
 import { AdmissionGate } from '../admission/admission-gate';
+import { FaultInjector } from '../faults/fault-injector';
 import { RequestMetrics, type TokenNews } from '../metrics/request-metrics';
 import { RequestRecorder } from '../recording/request-recorder';
 import { Timelines } from '../timelines/timelines';
@@ -35,6 +36,7 @@ export class FrameInbox {
     private readonly recorder: RequestRecorder,
     private readonly timelines: Timelines,
     private readonly meter: RateMeter,
+    private readonly faults: FaultInjector,
   ) {}
 
   /** @param fault  sees each frame before it is read and passes on what is left of it (fault injection) */
@@ -57,6 +59,7 @@ export class FrameInbox {
 
   private readonly visit = (entry: FrameEntry, header: FrameHeader): void => {
     const sequence = this.table.get(entry.streamId);
+    if (entry.kind === 'fault') this.faults.noted(sequence, entry.tail);
     if (!sequence) return;
     const from = sequence.received;
     const verdict = sequence.accept(entry, this.nowMs);

@@ -1,6 +1,7 @@
 import type { EnginePresence } from '@baton/contract';
-import { parseDuration } from '@baton/kernel';
+import { parseDuration, usToSeconds } from '@baton/kernel';
 import type { DocumentRead } from '../config/option';
+import type { Settings } from '../settings/live-settings';
 
 /** A number, or one that changes with time: from `start` towards `end`, with a period in seconds. */
 export type FakeValue =
@@ -83,6 +84,18 @@ export function withFakeMetrics(
       kvUsage: fake.kvCacheUsage ? fakeValueAt(fake.kvCacheUsage, elapsedSeconds) : gauges.kvUsage,
     },
   };
+}
+
+/** The engines as a scrape is to show them at present. */
+export function shownEngines(
+  engines: readonly EnginePresence[],
+  { config, sinceUs }: Settings,
+  nowUs: number,
+): readonly EnginePresence[] {
+  const fake = fakeMetricsOf(config.fakeMetrics);
+  if (fake === undefined) return engines;
+  const elapsedSeconds = usToSeconds(nowUs - sinceUs('fakeMetrics'));
+  return engines.map((engine) => withFakeMetrics(engine, fake, elapsedSeconds));
 }
 
 /** Checks what stands under `fake_metrics`; its text is kept as it was written. */

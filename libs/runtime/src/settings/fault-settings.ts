@@ -1,0 +1,18 @@
+import { type FaultRule, type FaultSettings, readRules } from '@baton/faults';
+import type { Settings } from './live-settings';
+
+/** What the settings say about faults. */
+export function faultSettings({ config, sinceUs }: Settings): FaultSettings {
+  return {
+    rules: rulesOf(config.faults),
+    failureInjectionRate: config.failureInjectionRate,
+    failureTypes: config.failureTypes,
+    sinceUs: sinceUs('faults'),
+  };
+}
+
+/** @param text rules that were checked when the option was read, as JSON */
+function rulesOf(text: string | undefined): readonly FaultRule[] {
+  const read = readRules(text === undefined ? [] : JSON.parse(text));
+  return read.kind === 'rules' ? read.rules : [];
+}
