@@ -29,7 +29,7 @@ export type {
   SaidMessage,
   Sampling,
 } from './generation-request';
-export type { Dialect, RequestLimits } from './limits';
+export type { Dialect, RequestLimits, Strictness } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';
 export { modelNotFound } from './request/check-model';

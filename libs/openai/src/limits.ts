@@ -3,6 +3,14 @@ import type { ChatTemplate, Tokenizer } from '@baton/text';
 /** `openai`: as api.openai.com answers. `vllm`: as a vLLM server does. */
 export type Dialect = 'openai' | 'vllm';
 
+/** How a vLLM server was started, as far as it refuses requests by it. */
+export interface Strictness {
+  /** `--tool-call-parser`. */
+  readonly toolCallParser: string | undefined;
+  /** `--enable-auto-tool-choice`. */
+  readonly enableAutoToolChoice: boolean;
+}
+
 /** What a request is checked against; fixed for the life of a server. */
 export interface RequestLimits {
   readonly dialect: Dialect;
@@ -11,6 +19,8 @@ export interface RequestLimits {
   readonly template?: ChatTemplate;
   /** Served names; the first answers requests that name none. */
   readonly models: readonly string[];
+  /** Set: every documented check of vLLM's is made. */
+  readonly strict?: Strictness;
   /** Prompt and output tokens together. */
   readonly maxModelLen: number;
   /** Tokens that the KV cache of one engine holds; prompt and output beyond it are refused. */

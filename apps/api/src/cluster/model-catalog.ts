@@ -96,8 +96,9 @@ export class ModelCatalog {
 }
 
 function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
-  const { imageTokens, audioTokens } = config;
+  const { imageTokens, audioTokens, toolCallParser, enableAutoToolChoice } = config;
   return {
+    ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
     isReasoning: config.reasoning,
     toolCallProbability: config.toolCallProbability,
     extraToolCallProbability: config.toolCallExtraCallProbability,

@@ -103,7 +103,9 @@ function continuation({ messages }: MessagesDto, { dialect }: RequestLimits): Fi
   const isOpen =
     last?.role === 'assistant' &&
     (typeof last.content === 'string' || last.content.every(({ type }) => type === 'text'));
-  return dialect === 'openai' && isOpen ? { continue_final_message: true } : {};
+  return dialect === 'openai' && isOpen
+    ? { continue_final_message: true, add_generation_prompt: false }
+    : {};
 }
 
 function outputOf({ output_config: output }: MessagesDto): Fields {

@@ -1,7 +1,7 @@
 import { applyChatTemplate, type ChatTurn } from '@baton/text';
 import type { GenerationRequest, Prompt, SaidMessage } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { ChatDto } from './chat.dto';
+import type { ChatDto } from './chat.dto';
 import { servedModel } from './check-model';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
@@ -10,6 +10,7 @@ import { objectBody } from './parse-body';
 import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
+import { chatDto, checkStrictly } from './strict';
 import { toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
@@ -17,7 +18,8 @@ import { refuseTemplate, refuseUnsupported } from './unsupported';
 /** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first thing that is wrong. */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
-  const dto = validateBody(new ChatDto(), fields);
+  const dto = validateBody(chatDto(limits), fields);
+  checkStrictly(dto, limits);
   refuseUnsupported(fields);
   refuseTemplate(fields);
   const model = servedModel(dto.model, limits);

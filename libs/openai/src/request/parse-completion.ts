@@ -2,11 +2,12 @@ import { valueError } from '../errors/request-error';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { servedModel } from './check-model';
-import { CompletionDto, type PromptField } from './completion.dto';
+import type { CompletionDto, PromptField } from './completion.dto';
 import { ContextLength, type PromptLength } from './context-length';
 import { objectBody } from './parse-body';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
+import { checkStrictly, completionDto } from './strict';
 import { Truncation } from './truncation';
 import { refuseSuffix, refuseUnsupported } from './unsupported';
 
@@ -21,7 +22,8 @@ type PromptSource = string | readonly number[];
 /** Checks a body of POST /v1/completions. Throws `BatonError` with the first thing that is wrong. */
 export function parseCompletion(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
-  const dto = validateBody(new CompletionDto(), fields);
+  const dto = validateBody(completionDto(limits), fields);
+  checkStrictly(dto, limits);
   refuseSuffix(fields);
   refuseUnsupported(fields);
   const sources = promptSources(dto.prompt);

@@ -82,7 +82,8 @@ export function checkMinTokens(minTokens: number, maxTokens: number): void {
 /** vLLM refuses several greedy choices, which would all be equal; OpenAI serves them. */
 function checkGreedy(dto: SamplingDto, choices: number, limits: RequestLimits): void {
   const isGreedy = dto.temperature !== undefined && dto.temperature !== null;
-  if (limits.dialect !== 'vllm' || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
+  const isAsked = limits.dialect === 'vllm' || limits.strict !== undefined;
+  if (!isAsked || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
   if (choices === 1) return;
   const message = `n must be 1 when using greedy sampling, got ${choices}.`;
   throw valueError({ field: 'n', message });

@@ -34,6 +34,17 @@ export const REQUESTS = {
   toolCallExtraCallProbability: number(0.45, [0, 1], {
     help: 'Chance of each further call in one answer, where parallel calls are allowed.',
   }),
+  strict: toggle(false, {
+    help: 'Check requests as a vLLM server does, also where Baton would serve them: every documented check, in the words of the dialect (docs/limits.md).',
+  }),
+  enableAutoToolChoice: toggle(false, {
+    help: 'strict: the server was started with it, without which tool_choice auto is refused.',
+  }),
+  toolCallParser: optionalText({
+    help: 'strict: the server was started with this parser, without which tool_choice auto and required are refused.',
+    like: 'hermes',
+    unset: 'the server has none',
+  }),
   imageTokens: optionalInteger([1, 65_536], {
     help: 'Prompt tokens of one image part.',
     unit: 'tokens',

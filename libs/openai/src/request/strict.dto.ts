@@ -1,0 +1,64 @@
+import type { SchemaFault } from '../errors/schema-error';
+import { ChatDto } from './chat.dto';
+import { CompletionDto } from './completion.dto';
+import { Is } from './rules';
+import { anyOf, BOOLEAN, INTEGER, listOf, mapOf, NUMBER, OBJECT, type Shape, TEXT } from './shapes';
+
+/** vLLM's VLLM_MAX_LOGPROB_TOKEN_IDS. */
+const MAX_LOGPROB_TOKEN_IDS = 128;
+
+/** An integer whose least value belongs to its schema: a failure is pydantic's. */
+function integerFrom(ge: number): Shape {
+  const check = (input: unknown): readonly SchemaFault[] => {
+    const faults = INTEGER.check(input);
+    if (faults.length > 0 || (input as number) >= ge) return faults;
+    const message = `Input should be greater than or equal to ${ge}`;
+    const fault = { type: 'greater_than_equal', message, context: { ge } };
+    return [{ ...fault, place: [], location: [], input, expected: INTEGER.expected }];
+  };
+  return { ...INTEGER, check };
+}
+
+type Fields = Readonly<Record<string, Shape>>;
+
+/** Fields of vLLM's schema that Baton otherwise passes over, and what they hold. */
+const SAMPLING: Fields = {
+  use_beam_search: BOOLEAN,
+  length_penalty: NUMBER,
+  skip_special_tokens: BOOLEAN,
+  spaces_between_special_tokens: BOOLEAN,
+  add_special_tokens: BOOLEAN,
+  logprob_token_ids: listOf(INTEGER, MAX_LOGPROB_TOKEN_IDS),
+  session_id: TEXT,
+  return_token_offsets: BOOLEAN,
+  ec_transfer_params: OBJECT,
+  vllm_xargs: mapOf(anyOf(TEXT, NUMBER, listOf(anyOf(TEXT, NUMBER)))),
+  repetition_detection: OBJECT,
+  stream_interval: integerFrom(1),
+  routed_experts_prompt_start: integerFrom(0),
+};
+
+const OF_COMPLETIONS: Fields = { ...SAMPLING, suffix: TEXT };
+
+const OF_CHAT: Fields = {
+  ...SAMPLING,
+  chat_template: TEXT,
+  media_io_kwargs: OBJECT,
+  mm_processor_kwargs: OBJECT,
+  return_assistant_tokens_mask: BOOLEAN,
+};
+
+/** Body of POST /v1/completions by the whole of vLLM's schema. */
+export class StrictCompletionDto extends CompletionDto {
+  readonly use_beam_search?: boolean | null;
+}
+
+/** Body of POST /v1/chat/completions by the whole of vLLM's schema. */
+export class StrictChatDto extends ChatDto {
+  readonly use_beam_search?: boolean | null;
+}
+
+for (const [field, shape] of Object.entries(OF_COMPLETIONS)) {
+  Is(shape)(StrictCompletionDto.prototype, field);
+}
+for (const [field, shape] of Object.entries(OF_CHAT)) Is(shape)(StrictChatDto.prototype, field);

@@ -1,0 +1,68 @@
+import { valueError } from '../errors/request-error';
+import { schemaError } from '../errors/schema-error';
+import type { RequestLimits, Strictness } from '../limits';
+import { ChatDto } from './chat.dto';
+import { CompletionDto } from './completion.dto';
+import { StrictChatDto, StrictCompletionDto } from './strict.dto';
+
+/** Beyond what a signed integer of 64 bits holds. */
+const INT64_END = 2 ** 63;
+
+export function chatDto({ strict }: RequestLimits): ChatDto {
+  return strict === undefined ? new ChatDto() : new StrictChatDto();
+}
+
+export function completionDto({ strict }: RequestLimits): CompletionDto {
+  return strict === undefined ? new CompletionDto() : new StrictCompletionDto();
+}
+
+/** Checks of vLLM's that Baton needs not make, because it serves what they refuse, or refuses it in words of its own. */
+export function checkStrictly(dto: ChatDto | CompletionDto, { strict }: RequestLimits): void {
+  if (strict === undefined) return;
+  for (const field of ['seed', 'priority'] as const) checkInt64(field, dto[field]);
+  if (dto instanceof StrictChatDto) {
+    checkTemplateFlags(dto);
+    checkToolParser(dto, strict);
+  }
+  const hasBeams = 'use_beam_search' in dto && dto.use_beam_search === true;
+  if (hasBeams && dto.stream === true) {
+    const message = 'Streaming is not currently supported with beam search';
+    throw valueError({ field: 'use_beam_search', message });
+  }
+}
+
+function checkInt64(field: string, input: number | null | undefined): void {
+  if (typeof input !== 'number') return;
+  const place = { place: [field], location: [field], input, expected: 'an integer of 64 bits' };
+  if (input >= INT64_END) {
+    const message = 'Input should be less than or equal to 9223372036854775807';
+    throw schemaError([{ ...place, type: 'less_than_equal', message }]);
+  }
+  if (input < -INT64_END) {
+    const message = 'Input should be greater than or equal to -9223372036854775808';
+    throw schemaError([{ ...place, type: 'greater_than_equal', message }]);
+  }
+}
+
+/** vLLM's default of `add_generation_prompt` is true, whatever else is said. */
+function checkTemplateFlags(dto: ChatDto): void {
+  if (dto.continue_final_message !== true || dto.add_generation_prompt === false) return;
+  const message = 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.';
+  throw valueError({ field: 'continue_final_message', message });
+}
+
+/** A server reads calls only with the parser of its model. */
+function checkToolParser(dto: ChatDto, { toolCallParser, enableAutoToolChoice }: Strictness): void {
+  if ((dto.tools ?? []).length === 0) return;
+  const choice = dto.tool_choice ?? 'auto';
+  const hasParser = toolCallParser !== undefined;
+  if (choice === 'auto' && !(hasParser && enableAutoToolChoice)) {
+    const message =
+      '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set';
+    throw valueError({ field: 'tool_choice', message });
+  }
+  if (choice === 'required' && !hasParser) {
+    const message = 'tool_choice="required" requires --tool-call-parser to be set';
+    throw valueError({ field: 'tool_choice', message });
+  }
+}
