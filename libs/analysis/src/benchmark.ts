@@ -5,8 +5,41 @@ import { roundTo } from './round-to';
 import type { RunRecord } from './run-record';
 import { attainmentOf, type Objective, OBJECTIVES, type Slo } from './slo';
 
+/** How often something went wrong, and what the server said the first time. */
+export interface FailureCount {
+  readonly error: string;
+  readonly count: number;
+  readonly example: string;
+}
+
+/** ms. */
+export interface Delay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** A load generator's own error. */
+export interface Lateness {
+  /** Request sent − request due, without those that are due as the run begins or wait for a slot. */
+  readonly schedule_lag_ms: Delay;
+  /** How much later than asked a timer of the generator fires: the bound of how late an event is stamped. */
+  readonly event_loop_delay_ms: Delay;
+  /** Processor time of the generator / duration. */
+  readonly cpu_share: number;
+  /** Why the figures must not be trusted; null when they may. */
+  readonly void: string | null;
+}
+
 /** What a load generator leaves behind: a run without engines, and what a log cannot tell. */
 export interface BenchmarkRecord extends RunRecord {
+  readonly lateness: Lateness;
+  /** The most frequent first. */
+  readonly failures: readonly FailureCount[];
+  /** How the output tokens of completed requests were counted: as the server said, or one per event. */
+  readonly countedBy: { readonly usage: number; readonly events: number };
+  /** Prompt tokens as the server counts them, over the completed requests of which it said so. */
+  readonly promptUsage: { readonly tokens: number; readonly requests: number };
   /** Sum of the squared gaps of `itl`, µs². */
   readonly itlSquareSum: number;
   /** Most tokens of completed requests within one second of the run. */

@@ -1,5 +1,12 @@
 export { benchmarkFigures, percentileName } from './benchmark';
-export type { BenchmarkFigures, BenchmarkOptions, BenchmarkRecord } from './benchmark';
+export type {
+  BenchmarkFigures,
+  BenchmarkOptions,
+  BenchmarkRecord,
+  Delay,
+  FailureCount,
+  Lateness,
+} from './benchmark';
 export { comparedLatencies, compareRuns } from './comparison';
 export type {
   ComparedLatencies,

@@ -1,8 +1,7 @@
-export type { Delay, Lateness } from './lateness';
 export { HttpStreams } from './http-stream';
 export type { Target } from './http-stream';
 export { runLoad } from './load-run';
 export type { LoadOptions, LoadRecord } from './load-run';
 export { ENDPOINTS, PROTOCOLS } from './protocol/protocol';
 export type { Protocol } from './protocol/protocol';
-export type { CountedBy, Failure, RequestDetail } from './recorder';
+export type { RequestDetail } from './recorder';

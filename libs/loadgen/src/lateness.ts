@@ -1,5 +1,5 @@
 import { type IntervalHistogram as DelayHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { IntervalHistogram } from '@baton/analysis';
+import { type Delay, IntervalHistogram, type Lateness } from '@baton/analysis';
 
 /** How often the event loop's delay is sampled; it is taken off again. */
 const SAMPLING_MS = 5;
@@ -7,24 +7,6 @@ const NS_PER_MS = 1e6;
 const US_PER_MS = 1_000;
 /** A generator that is later than this at the 99th percentile has measured itself. */
 const VOID_MS = 10;
-
-export interface Delay {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-/** The load generator's own error. */
-export interface Lateness {
-  /** Request sent − request due, ms, without those that are due as the run begins or wait for a slot. */
-  readonly schedule_lag_ms: Delay;
-  /** How much later than asked a timer of this process fires, ms: the bound of how late an event is stamped. */
-  readonly event_loop_delay_ms: Delay;
-  /** Processor time of this process / duration. */
-  readonly cpu_share: number;
-  /** Why the figures must not be trusted; null when they may. */
-  readonly void: string | null;
-}
 
 /** Measures how far the generator is from what it should be. */
 export class LatenessMeter {

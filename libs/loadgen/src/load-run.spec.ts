@@ -79,8 +79,8 @@ describe('the load generator', () => {
       expect(median(off.map(({ ttft }) => ttft))).toBeLessThan(1);
       expect(median(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
       expect(new Set(outcomes(record))).toEqual(new Set(['completed']));
-      expect(record.countedBy).toEqual({ usage: rows.length, events: 0 });
-      expect(record.promptUsage).toEqual({ tokens: 7 * rows.length, requests: rows.length });
+      expect(record.run.countedBy).toEqual({ usage: rows.length, events: 0 });
+      expect(record.run.promptUsage).toEqual({ tokens: 7 * rows.length, requests: rows.length });
     },
   );
 
@@ -89,7 +89,7 @@ describe('the load generator', () => {
     const { record } = await load({ rows, reference: { ttft_ms: 200 } });
     const sentMs = Array.from(record.run.log.arrivalUs, (us) => us / 1_000);
     expect(median(sentMs.map((ms, i) => Math.abs(ms - i * 10)))).toBeLessThan(3);
-    expect(record.lateness.schedule_lag_ms.p50).toBeLessThan(3);
+    expect(record.run.lateness.schedule_lag_ms.p50).toBeLessThan(3);
   });
 
   it('keeps no more requests under way than it may', async () => {
@@ -109,7 +109,7 @@ describe('the load generator', () => {
   it('takes an answer for the tokens that its events bring when the server does not count', async () => {
     const { record } = await load({ rows: [row(0)], reference: { usage: false } });
     expect(record.run.log.emittedTokens[0]).toBe(TOKENS);
-    expect(record.countedBy).toEqual({ usage: 0, events: 1 });
+    expect(record.run.countedBy).toEqual({ usage: 0, events: 1 });
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe('the load generator', () => {
   ])('counts %j by kind', async (reference, error, outcome, example) => {
     const rows = [row(0), row(1)];
     const { record } = await load({ rows, reference, deadlineMs: 500 });
-    expect(record.failures).toEqual([{ error, count: 2, example }]);
+    expect(record.run.failures).toEqual([{ error, count: 2, example }]);
     expect(outcomes(record)).toEqual([outcome, outcome]);
     expect(record.run.itl.count).toBe(0);
   });
@@ -135,7 +135,7 @@ describe('the load generator', () => {
       ...{ workload: builder.build(), streams, maxConcurrency: 1, deadlineMs: 5_000 },
       ...{ keepsText: () => false, keepsDetails: false, idPrefix: '', bodyOf: () => '{}' },
     });
-    expect(record.failures).toMatchObject([{ error: 'no_connection', count: 1 }]);
+    expect(record.run.failures).toMatchObject([{ error: 'no_connection', count: 1 }]);
     await streams.close();
   });
 
@@ -161,7 +161,7 @@ describe('the load generator', () => {
     const rows = [row(0), { ...row(0), after: 0 }, { ...row(0), after: 1 }];
     const { record, idPrefix } = await load({ rows, reference: { fail: 'http' } });
     expect(await server.stamps(idPrefix)).toHaveLength(1);
-    expect(record.failures.map(({ error, count }) => [error, count])).toEqual([
+    expect(record.run.failures.map(({ error, count }) => [error, count])).toEqual([
       ['turn_before_failed', 2],
       ['http_503', 1],
     ]);

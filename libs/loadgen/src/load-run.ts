@@ -1,10 +1,10 @@
-import type { BenchmarkRecord } from '@baton/analysis';
+import type { BenchmarkRecord, Lateness } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
 import { isFirst, type Workload } from '@baton/workload';
 import type { Ending, HttpStreams } from './http-stream';
-import { type Lateness, LatenessMeter } from './lateness';
+import { LatenessMeter } from './lateness';
 import type { Answer } from './protocol/answer';
-import { type CountedBy, type Failure, Recorder, type RequestDetail } from './recorder';
+import { Recorder, type RequestDetail } from './recorder';
 
 /** Requests sent before the event loop turns: a burst may not keep the answers to its first requests from being stamped. */
 const PER_TURN = 8;
@@ -36,10 +36,6 @@ export interface LoadOptions {
 
 export interface LoadRecord {
   readonly run: BenchmarkRecord;
-  readonly failures: readonly Failure[];
-  readonly lateness: Lateness;
-  readonly countedBy: CountedBy;
-  readonly promptUsage: { readonly tokens: number; readonly requests: number };
   /** By row; undefined when not wanted. */
   readonly details: readonly RequestDetail[] | undefined;
   readonly wasInterrupted: boolean;
@@ -102,11 +98,7 @@ class LoadRun {
   private record(endMs: number, lateness: Lateness): LoadRecord {
     const { recorder, options } = this;
     return {
-      run: recorder.take(endMs),
-      failures: recorder.failureCounts,
-      lateness,
-      countedBy: recorder.countedBy,
-      promptUsage: recorder.promptUsage,
+      run: recorder.take(endMs, lateness),
       details: recorder.details,
       wasInterrupted: this.ended < options.workload.count,
     };

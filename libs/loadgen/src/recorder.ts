@@ -1,4 +1,11 @@
-import { type BenchmarkRecord, IntervalHistogram, outcomeCode, RequestLog } from '@baton/analysis';
+import {
+  type BenchmarkRecord,
+  type FailureCount,
+  IntervalHistogram,
+  type Lateness,
+  outcomeCode,
+  RequestLog,
+} from '@baton/analysis';
 import type { Workload } from '@baton/workload';
 import type { Ending } from './http-stream';
 import type { Answer } from './protocol/answer';
@@ -8,26 +15,11 @@ const US_PER_SECOND = 1_000_000;
 /** Errors that mean what an outcome of a simulated run means: turned away because queues are full; can never be served. */
 const OUTCOME_OF = { http_429: 'rejected', http_400: 'refused' } as const;
 
-/** How often something went wrong, and what the server said the first time. */
-export interface Failure {
-  readonly error: string;
-  readonly count: number;
-  readonly example: string;
-}
-
 /** What `--save-detailed` keeps of each request; texts are empty for those that failed. */
 export interface RequestDetail {
   readonly gapsUs: readonly number[];
   readonly text: string;
   readonly error: string;
-}
-
-/** How the output tokens of completed requests were counted. */
-export interface CountedBy {
-  /** The server said it. */
-  usage: number;
-  /** One per event. */
-  events: number;
 }
 
 const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '' };
@@ -48,9 +40,8 @@ const NO_ENGINES = {
 export class Recorder {
   readonly log: RequestLog;
   readonly details: RequestDetail[] | undefined;
-  readonly countedBy: CountedBy = { usage: 0, events: 0 };
-  /** Prompt tokens of completed requests as the server counts them, and how many requests it counted. */
-  readonly promptUsage = { tokens: 0, requests: 0 };
+  private readonly countedBy = { usage: 0, events: 0 };
+  private readonly promptUsage = { tokens: 0, requests: 0 };
   private readonly itl = new IntervalHistogram();
   private itlSquareSum = 0;
   private readonly tokensInSecond: number[] = [];
@@ -101,22 +92,25 @@ export class Recorder {
     }
   }
 
-  /** The most frequent first. */
-  get failureCounts(): Failure[] {
-    return [...this.failures]
-      .map(([error, { count, example }]) => ({ error, count, example }))
-      .sort((a, b) => b.count - a.count);
-  }
-
-  take(endMs: number): BenchmarkRecord {
+  take(endMs: number, lateness: Lateness): BenchmarkRecord {
     return {
       ...NO_ENGINES,
+      lateness,
+      failures: this.failureCounts(),
+      countedBy: this.countedBy,
+      promptUsage: this.promptUsage,
       log: this.log,
       itl: this.itl,
       itlSquareSum: this.itlSquareSum,
       peakOutputTokensPerSecond: this.tokensInSecond.reduce((most, n) => Math.max(most, n), 0),
       endUs: this.us(endMs),
     };
+  }
+
+  private failureCounts(): FailureCount[] {
+    return [...this.failures]
+      .map(([error, { count, example }]) => ({ error, count, example }))
+      .sort((a, b) => b.count - a.count);
   }
 
   private gaps(firstTokenUs: number, gapsUs: readonly number[]): void {

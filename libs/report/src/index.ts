@@ -1,3 +1,7 @@
+export { benchmarkReport } from './bench/benchmark-report';
+export type { BenchmarkReport } from './bench/benchmark-report';
+export { consoleBenchmark } from './bench/console-benchmark';
+export type { ConsoleBenchmark } from './bench/console-benchmark';
 export { consoleTable } from './console-table';
 export type { ConsoleColumn } from './console-table';
 export { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from './format-number';

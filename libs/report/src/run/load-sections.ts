@@ -33,15 +33,24 @@ export const PHASE_NAMES: Readonly<Record<Phase, string>> = {
 /** What was asked of the cluster and what it gave, over time, and where the time of a request goes. */
 export function loadSections(
   run: RunRecord,
-  { summary, slo }: { readonly summary: Summary; readonly slo: Slo },
+  told: { readonly summary: Summary; readonly slo: Slo },
 ): (LineChartSection | BarsSection)[] {
+  return [...rateSections(run, told, 'simulated seconds'), phaseBars(told.summary)];
+}
+
+/** Requests and tokens per second, over time. */
+export function rateSections(
+  run: RunRecord,
+  { summary, slo }: { readonly summary: Summary; readonly slo: Slo },
+  time: string,
+): LineChartSection[] {
   const { endUs, log } = run;
   const rates = overTime(log, { endUs, intervals: INTERVALS, slo });
   const count = log.count === 0 ? 0 : INTERVALS;
   const axes = {
     kind: 'lineChart' as const,
     width: 'half' as const,
-    x: { label: 'simulated seconds' },
+    x: { label: time },
     xs: Array.from({ length: count }, (_none, i) => usToSeconds((i + 0.5) * rates.intervalUs)),
   };
   const line = (name: string, values: Float64Array, tone: Tone): Series => {
@@ -65,7 +74,6 @@ export function loadSections(
       y: { label: 'output tokens/s' },
       series: [{ ...line('output tokens', rates.outputTokens, 'decode'), style: 'area' }],
     },
-    phaseBars(summary),
   ];
 }
 

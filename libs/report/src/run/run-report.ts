@@ -37,15 +37,22 @@ export function runReport(report: RunReport): ReportPage {
 }
 
 function configuration({ config, seed }: Summary): Section[] {
-  if (config === undefined) return [];
-  const entries = Object.entries({ seed, ...config }).flatMap(([key, value]) => {
+  return config === undefined ? [] : [settingsSection('Configuration', { seed, ...config })];
+}
+
+/** What a run depended on; entries of a group carry its name. */
+export function settingsSection(
+  title: string,
+  settings: Readonly<Record<string, unknown>>,
+): Section {
+  const entries = Object.entries(settings).flatMap(([key, value]) => {
     const isGroup = typeof value === 'object' && value !== null;
     const inner = isGroup ? Object.entries(value) : [['', value] as const];
     return inner.map(
       ([name, each]) => [name === '' ? key : `${key} ${name}`, textOf(each)] as const,
     );
   });
-  return [{ kind: 'keyValues', title: 'Configuration', look: 'list', entries }];
+  return { kind: 'keyValues', title, look: 'list', entries };
 }
 
 function textOf(value: unknown): string {

@@ -15,18 +15,27 @@ const MOST_ROWS = 200;
 
 /** Some requests from end to end: all of a short run, evenly chosen ones of a long one. */
 export function timelineSection({ log, engines }: RunRecord): GanttSection {
-  const count = Math.min(MOST_ROWS, log.count);
-  const rows = Array.from({ length: count }, (_none, i) => Math.floor((i * log.count) / count));
-  const which = `${count} of ${formatNumber(log.count)} requests, evenly chosen.`;
+  const { rows, which } = chosenRows(log);
   return {
     kind: 'gantt',
     title: 'Requests from arrival to last token',
-    note: `${count === log.count ? 'All requests.' : which} Hover a bar for its length, engines and tokens.`,
+    note: `${which} Hover a bar for its length, engines and tokens.`,
     phases: PHASES.map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
     rows: rows
       .filter((row) => log.prefillStartUs[row] !== NEVER)
       .map((row) => timelineRow(log, row, engines)),
   };
+}
+
+/** All requests of a short run, evenly chosen ones of a long one, and the sentence that says so. */
+export function chosenRows(log: RequestLog): {
+  readonly rows: readonly number[];
+  readonly which: string;
+} {
+  const count = Math.min(MOST_ROWS, log.count);
+  const rows = Array.from({ length: count }, (_none, i) => Math.floor((i * log.count) / count));
+  const some = `${count} of ${formatNumber(log.count)} requests, evenly chosen.`;
+  return { rows, which: count === log.count ? 'All requests.' : some };
 }
 
 function timelineRow(

@@ -1,0 +1,128 @@
+import { type BenchmarkFigures, benchmarkFigures } from '@baton/analysis';
+import { HttpStreams, type LoadRecord, runLoad } from '@baton/loadgen';
+import { WorkloadBuilder } from '@baton/workload';
+import { Failure } from '../failure';
+import { openProgress } from '../replay/progress';
+import { say } from '../say';
+import { StopRequests } from '../up/stop-requests';
+import { wantsTraceList } from '../workload/load-workload';
+import { shippedTracesText } from '../workload/shipped-traces';
+import { type BenchFlags, type Given, readBenchFlags } from './bench-flags';
+import { type PreparedBench, prepareBench } from './prepare-bench';
+import { requestRateOf, resultDocument, settingsOf } from './result-document';
+import { saveResult } from './save-result';
+
+/**
+ * `baton bench`: sends a workload to a server and prints what its users saw on stdout (a table, or one JSON document); writes files when asked to. Ctrl-C
+ * ends the run with what it has. Returns the exit code.
+ */
+export async function bench(given: Given): Promise<number> {
+  const flags = readBenchFlags(given);
+  if (wantsTraceList(flags.workload)) {
+    process.stdout.write(shippedTracesText());
+    return 0;
+  }
+  const stops = new StopRequests();
+  stops.second.addEventListener('abort', () => process.exit(1));
+  try {
+    return await runBench(flags, stops.first);
+  } finally {
+    stops.close();
+  }
+}
+
+/** The same for who has flags and a signal that ends the run already. */
+export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<number> {
+  const prepared = await prepareBench(flags);
+  for (const note of prepared.notes) say(note);
+  const record = await loaded(prepared, stop);
+  const figures = benchmarkFigures(record.run, flags);
+  await tell(prepared, record, figures);
+  return record.wasInterrupted || figures.completed === 0 ? 1 : 0;
+}
+
+async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<LoadRecord> {
+  const { flags } = prepared;
+  const { origin, prefix, endpoint, headers, protocol } = flags.server;
+  const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
+  try {
+    await warmUp(prepared, streams, stop);
+    return await measured(prepared, streams, stop);
+  } finally {
+    await streams.close();
+  }
+}
+
+async function warmUp(
+  { flags, writer, requestIdPrefix }: PreparedBench,
+  streams: HttpStreams,
+  stop: AbortSignal,
+): Promise<void> {
+  if (flags.numWarmups === 0) return;
+  const builder = new WorkloadBuilder();
+  for (let i = 0; i < flags.numWarmups; i++) {
+    builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });
+  }
+  const { run } = await runLoad({
+    ...{ workload: builder.build(), streams, signal: stop },
+    bodyOf: (i) => writer.warmUpBody(i),
+    ...{ keepsText: () => false, keepsDetails: false },
+    maxConcurrency: flags.maxConcurrency ?? Infinity,
+    deadlineMs: flags.deadlineMs,
+    idPrefix: `${requestIdPrefix}warm-up-`,
+  });
+  const [failure] = run.failures;
+  if (failure === undefined) return;
+  throw new Failure(`The warm-up failed: ${failure.error}: ${failure.example}`);
+}
+
+async function measured(
+  { flags, writer, loaded: { workload }, requestIdPrefix }: PreparedBench,
+  streams: HttpStreams,
+  stop: AbortSignal,
+): Promise<LoadRecord> {
+  const { saveDetailed, hasBar } = flags.result;
+  const progress = hasBar ? await openProgress('bench') : undefined;
+  try {
+    return await runLoad({
+      ...{ workload, streams, signal: stop },
+      bodyOf: (row) => writer.body(row),
+      keepsText: (row) => saveDetailed || writer.needsAnswer(row),
+      onText: (row, text) => writer.answered(row, text),
+      maxConcurrency: flags.maxConcurrency ?? Infinity,
+      deadlineMs: flags.deadlineMs,
+      keepsDetails: saveDetailed,
+      idPrefix: requestIdPrefix,
+      onProgress: (ended) => progress?.update(ended, workload.count),
+    });
+  } finally {
+    progress?.end();
+  }
+}
+
+async function tell(
+  prepared: PreparedBench,
+  record: LoadRecord,
+  figures: BenchmarkFigures,
+): Promise<void> {
+  const { flags, loaded: source, model } = prepared;
+  const { run } = record;
+  const document = resultDocument(prepared, record, figures);
+  if (flags.result.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+  else {
+    const { consoleBenchmark } = await import('@baton/report');
+    const { maxConcurrency, percentiles } = flags;
+    const requestRate = requestRateOf(prepared);
+    process.stdout.write(
+      consoleBenchmark({ run, figures, percentiles, maxConcurrency, requestRate }),
+    );
+  }
+  if (record.wasInterrupted) say('interrupted: the figures are of the requests that ended before');
+  if (run.lateness.void !== null) say(`this run is void: ${run.lateness.void}`);
+  const { origin, prefix } = flags.server;
+  await saveResult(prepared, document, {
+    ...{ run, figures, slo: flags.slo, settings: settingsOf(prepared) },
+    title: `Bench of ${model} with ${source.source.name}`,
+    subtitle: `${origin}${prefix}${flags.server.endpoint}, ${source.workload.count} requests, seed ${flags.seed}`,
+  });
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { UsageError } from '@baton/runtime';
+import { openProgress } from '../replay/progress';
+import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
+import type { BenchFlags } from './bench-flags';
+import { findPromptWords } from './prompt-words';
+import { RequestWriter } from './request-writer';
+import { probeServer, ServerTokenizer } from './server-probe';
+
+/** Tokens per content id: prefixes of made-up single requests are shared to the token, conversations and traces name larger blocks. */
+const FINE_BLOCK = 1;
+const BLOCK = 16;
+
+/** Everything that a load run depends on. */
+export interface PreparedBench {
+  readonly flags: BenchFlags;
+  readonly model: string;
+  readonly loaded: LoadedWorkload;
+  readonly writer: RequestWriter;
+  readonly ignoreEos: boolean;
+  /** The tokenizer that prompt lengths were made for. */
+  readonly tokenizer: string;
+  readonly requestIdPrefix: string;
+  /** Sentences that the user should see. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Asks the server what it is, makes the workload, and finds words that its tokenizer counts as one token each.
+ *
+ * @throws UsageError or Failure, one sentence
+ */
+export async function prepareBench(flags: BenchFlags): Promise<PreparedBench> {
+  const { server, seed } = flags;
+  const facts = await probeServer(server);
+  const loaded = await workloadOf(flags, facts.maxModelLen);
+  if (loaded.workload.count === 0) throw new UsageError('The workload has no requests.');
+  const found = await findPromptWords(new ServerTokenizer(server, facts.model));
+  const ignoreEos = flags.ignoreEos ?? loaded.texts === undefined;
+  const writer = new RequestWriter(loaded, {
+    ...{ ...found, model: facts.model, seed, ignoreEos },
+    ...{ protocol: server.protocol, extraBody: server.extraBody },
+  });
+  const isGuess = loaded.texts === undefined && !found.isConfirmed;
+  return {
+    ...{ flags, model: facts.model, loaded, writer, ignoreEos },
+    tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
+    requestIdPrefix: flags.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`,
+    notes: [
+      ...facts.notes,
+      ...loaded.notes,
+      ...(isGuess
+        ? ['The server has no /tokenize: prompts have their lengths under o200k_base.']
+        : []),
+    ],
+  };
+}
+
+async function workloadOf(
+  { workload: flags, seed }: BenchFlags,
+  maxModelLen: number | undefined,
+): Promise<LoadedWorkload> {
+  const progress = await openProgress('reading');
+  const isSingle = flags.trace === undefined && flags.dataset !== 'multi-turn';
+  try {
+    return await loadWorkload(flags, {
+      seed,
+      blockSize: isSingle ? FINE_BLOCK : BLOCK,
+      mayCoarsen: true,
+      ...(maxModelLen === undefined ? {} : { maxModelLen }),
+      onProgress: progress.update.bind(progress),
+    });
+  } finally {
+    progress.end();
+  }
+}

@@ -1,0 +1,123 @@
+import type { Protocol } from '@baton/loadgen';
+import { PromptContents, type Workload } from '@baton/workload';
+import type { LoadedWorkload } from '../workload/load-workload';
+import type { PromptWords } from './prompt-words';
+
+export interface WriterOptions extends PromptWords {
+  readonly protocol: Protocol;
+  readonly model: string;
+  readonly seed: number;
+  readonly ignoreEos: boolean;
+  readonly extraBody: Readonly<Record<string, unknown>>;
+}
+
+/** Messages of a conversation, the user's and the server's in turn, the user's last. */
+type Messages = readonly string[];
+
+/** Writes the bodies of requests: prompts of the workload's lengths and contents, later turns with the answers that really came. */
+export class RequestWriter {
+  private readonly workload: Workload;
+  private readonly contents: PromptContents;
+  /** Conversations so far, by the row whose answer ended them. */
+  private readonly conversations = new Map<number, Messages>();
+  private readonly messages = new Map<number, Messages>();
+  private readonly isAwaited: Uint8Array;
+
+  constructor(
+    private readonly loaded: LoadedWorkload,
+    private readonly options: WriterOptions,
+  ) {
+    this.workload = loaded.workload;
+    this.contents = new PromptContents(loaded.workload, options.seed, options.words.length);
+    this.isAwaited = awaitedRows(loaded.workload);
+  }
+
+  body(row: number): string {
+    const messages = this.messagesOf(row);
+    if (this.isAwaited[row] === 1) this.messages.set(row, messages);
+    return this.written(messages, row);
+  }
+
+  /** Like a request of the workload, with words of its own. */
+  warmUpBody(i: number): string {
+    const { count, promptTokens } = this.workload;
+    const row = i % count;
+    const words = this.contents.own(count + i, promptTokens[row]!);
+    return this.written([this.text(this.withoutSpecial(words))], row);
+  }
+
+  /** Whether a later turn quotes the answer. */
+  needsAnswer(row: number): boolean {
+    return this.isAwaited[row] === 1;
+  }
+
+  answered(row: number, text: string): void {
+    const messages = this.messages.get(row);
+    if (messages === undefined) return;
+    this.messages.delete(row);
+    this.conversations.set(row, [...messages, text]);
+  }
+
+  private messagesOf(row: number): Messages {
+    const given = this.loaded.texts?.[row];
+    if (given !== undefined) return [given];
+    const before = this.workload.after[row] ?? -1;
+    const conversation = this.conversations.get(before);
+    if (conversation === undefined)
+      return [this.text(this.withoutSpecial(this.contents.prompt(row)))];
+    this.conversations.delete(before);
+    const { promptTokens, outputTokens } = this.workload;
+    const added = promptTokens[row]! - promptTokens[before]! - outputTokens[before]!;
+    return [...conversation, this.text(this.contents.own(row, Math.max(1, added)))];
+  }
+
+  /** Tokens that the server puts before a prompt count as part of it, as in vLLM's benchmark. */
+  private withoutSpecial(words: Int32Array): Int32Array {
+    const { protocol, specialTokens } = this.options;
+    if (protocol !== 'openai' || specialTokens === 0) return words;
+    return words.subarray(0, Math.max(1, words.length - specialTokens));
+  }
+
+  private text(words: Int32Array): string {
+    let text = '';
+    for (const word of words) text += this.options.words[word]!;
+    return text;
+  }
+
+  private written(messages: Messages, row: number): string {
+    const { model, ignoreEos, extraBody } = this.options;
+    const priority = this.workload.priority[row] ?? 0;
+    return JSON.stringify({
+      model,
+      ...this.question(messages, this.workload.outputTokens[row]!),
+      stream: true,
+      ...(ignoreEos ? { ignore_eos: true } : {}),
+      ...(priority === 0 ? {} : { priority }),
+      ...extraBody,
+    });
+  }
+
+  private question(messages: Messages, tokens: number): object {
+    const usage = { stream_options: { include_usage: true } };
+    const roles = messages.map((content, i) => {
+      return { role: i % 2 === 0 ? 'user' : 'assistant', content };
+    });
+    switch (this.options.protocol) {
+      case 'openai':
+        return { prompt: messages.join(''), max_tokens: tokens, ...usage };
+      case 'openai-chat':
+        return { messages: roles, max_completion_tokens: tokens, ...usage };
+      case 'responses':
+        return { input: roles, max_output_tokens: tokens };
+    }
+  }
+}
+
+/** Rows whose answer is part of a later prompt: those that a turn with the whole history waits for. */
+function awaitedRows({ after, contentSpan, count }: Workload): Uint8Array {
+  const isAwaited = new Uint8Array(count);
+  if (contentSpan === 'sequence') {
+    for (const before of after) if (before !== -1) isAwaited[before] = 1;
+  }
+  return isAwaited;
+}

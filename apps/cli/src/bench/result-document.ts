@@ -1,0 +1,123 @@
+import { type BenchmarkFigures, summarise } from '@baton/analysis';
+import { usToSeconds } from '@baton/kernel';
+import type { LoadRecord } from '@baton/loadgen';
+import { VERSION } from '@baton/runtime';
+import { shownWorkload } from '../replay/prepare';
+import type { PreparedBench } from './prepare-bench';
+
+const US_PER_SECOND = 1_000_000;
+
+export type ResultDocument = Readonly<Record<string, unknown>>;
+
+/** The result by the names of `vllm bench serve`, and behind them what only we say. docs/bench.md defines each. */
+export function resultDocument(
+  prepared: PreparedBench,
+  record: LoadRecord,
+  figures: BenchmarkFigures,
+): ResultDocument {
+  const { flags, model, loaded, tokenizer } = prepared;
+  const { server, maxConcurrency, result } = flags;
+  return {
+    date: compactDate(new Date()),
+    endpoint_type: server.backend,
+    backend: server.backend,
+    label: result.label ?? null,
+    model_id: model,
+    tokenizer_id: tokenizer,
+    num_prompts: loaded.workload.count,
+    ...result.metadata,
+    ...rateEntries(prepared),
+    max_concurrency: maxConcurrency ?? null,
+    ...figures,
+    ...(record.details === undefined ? {} : detailEntries(record)),
+    ...ownEntries(prepared, record),
+  };
+}
+
+/** What was asked for, by the names of flags; headers are left out, for they may hold a key. */
+export function settingsOf(prepared: PreparedBench): Readonly<Record<string, unknown>> {
+  const { flags, model, loaded, ignoreEos, tokenizer } = prepared;
+  const { server } = flags;
+  return {
+    base_url: server.origin + server.prefix,
+    endpoint: server.endpoint,
+    backend: server.backend,
+    ...{ model, tokenizer, ignore_eos: ignoreEos, seed: flags.seed },
+    ...(flags.maxConcurrency === undefined ? {} : { max_concurrency: flags.maxConcurrency }),
+    num_warmups: flags.numWarmups,
+    ...(Object.keys(server.extraBody).length === 0 ? {} : { extra_body: server.extraBody }),
+    workload: shownWorkload(loaded, flags.workload),
+    baton: VERSION,
+  };
+}
+
+/** Requests per second as asked for; undefined when the workload has its own instants. */
+export function requestRateOf({ flags, loaded }: PreparedBench): number | undefined {
+  const { requestRate } = flags.workload;
+  if (requestRate === undefined) return loaded.source.kind === 'trace' ? undefined : Infinity;
+  return /^\+?inf/i.test(requestRate) ? Infinity : Number(requestRate);
+}
+
+function rateEntries(prepared: PreparedBench): ResultDocument {
+  const { burstiness, rampUpStartRps, rampUpEndRps, rampUpStrategy } = prepared.flags.workload;
+  const rate = requestRateOf(prepared);
+  const isRamp = rampUpStartRps !== undefined;
+  return {
+    request_rate: rate === Infinity ? 'inf' : (rate ?? null),
+    burstiness: Number(burstiness ?? 1),
+    ...(isRamp
+      ? {
+          ramp_up_strategy: rampUpStrategy ?? 'linear',
+          ramp_up_start_rps: Number(rampUpStartRps),
+          ramp_up_end_rps: Number(rampUpEndRps),
+        }
+      : {}),
+  };
+}
+
+/** Lists by request, in order of the workload; seconds. Of a request that failed the lengths of its answer are 0 and its gaps none, as in vLLM's. */
+function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
+  const { log } = run;
+  const rows = details.map((_detail, row) => row);
+  const hasFailed = (row: number): boolean => details[row]!.error !== '';
+  const ttft = (row: number): number => {
+    return hasFailed(row) ? 0 : (log.firstTokenUs[row]! - log.arrivalUs[row]!) / US_PER_SECOND;
+  };
+  return {
+    input_lens: rows.map((row) => log.promptTokens[row]),
+    output_lens: rows.map((row) => (hasFailed(row) ? 0 : log.emittedTokens[row])),
+    ttfts: rows.map(ttft),
+    itls: details.map(({ gapsUs }) => gapsUs.map((us) => us / US_PER_SECOND)),
+    start_times: rows.map((row) => usToSeconds(log.arrivalUs[row]!)),
+    generated_texts: details.map(({ text }) => text),
+    errors: details.map(({ error }) => error),
+  };
+}
+
+function ownEntries(prepared: PreparedBench, { run, wasInterrupted }: LoadRecord): ResultDocument {
+  const { slo } = prepared.flags;
+  const options = { gpus: 1, seed: prepared.flags.seed, wallSeconds: usToSeconds(run.endUs) };
+  const summary = summarise(run, slo === undefined ? options : { ...options, slo });
+  return {
+    requests: summary.requests,
+    unfinished: summary.unfinished,
+    was_interrupted: wasInterrupted,
+    ttft_ms: summary.ttft_ms,
+    tpot_ms: summary.tpot_ms,
+    itl_ms: summary.itl_ms,
+    e2el_ms: summary.e2el_ms,
+    slo: summary.slo,
+    slo_attainment: summary.slo_attainment,
+    failures: run.failures,
+    load_generator: run.lateness,
+    output_tokens_counted_by: run.countedBy,
+    server_prompt_tokens: run.promptUsage.requests === 0 ? null : run.promptUsage.tokens,
+    server_cached_tokens: run.log.cachedTokens.reduce((sum, tokens) => sum + tokens, 0),
+    settings: settingsOf(prepared),
+  };
+}
+
+/** `20260821-134501`, UTC. */
+export function compactDate(date: Date): string {
+  return date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+}

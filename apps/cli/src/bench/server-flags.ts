@@ -1,0 +1,105 @@
+import { ENDPOINTS, type Protocol } from '@baton/loadgen';
+import { UsageError } from '@baton/runtime';
+import type { FlagValues } from '../workload/flag-values';
+import type { BenchFlag } from './bench-options';
+import { pairOf } from './name-value';
+
+const PORT = 8000;
+const MOST_PORT = 65_535;
+
+/** Names of `vllm bench serve` for what we have, and ours. */
+const BACKENDS: Readonly<Record<string, Protocol>> = {
+  openai: 'openai',
+  vllm: 'openai',
+  'openai-chat': 'openai-chat',
+  'vllm-chat': 'openai-chat',
+  responses: 'responses',
+  'openai-responses': 'responses',
+};
+
+/** Whom to ask, and how. */
+export interface ServerFlags {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** What stands before every path, as behind a proxy; mostly empty. */
+  readonly prefix: string;
+  readonly endpoint: string;
+  readonly backend: string;
+  readonly protocol: Protocol;
+  readonly model: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  readonly readyTimeoutMs: number;
+}
+
+/** @throws UsageError, one sentence */
+export function readServerFlags(
+  values: FlagValues<BenchFlag>,
+  headers: readonly string[],
+): ServerFlags {
+  const backend = values.choice('backend', Object.keys(BACKENDS)) ?? 'openai';
+  const protocol = BACKENDS[backend] ?? 'openai';
+  const endpoint = values.text('endpoint') ?? ENDPOINTS[protocol];
+  if (!endpoint.startsWith('/')) throw values.misfit('endpoint', 'a path that begins with /');
+  return {
+    ...baseOf(values),
+    ...{ backend, protocol, endpoint },
+    model: values.text('model'),
+    headers: headersOf(values, headers),
+    extraBody: extraBodyOf(values),
+    readyTimeoutMs: (values.number('readyCheckTimeoutSec', SECONDS) ?? 0) * 1_000,
+  };
+}
+
+const SECONDS = { from: 0, to: 1e6, expected: 'a number of seconds from 0 to 1000000' };
+
+function baseOf(values: FlagValues<BenchFlag>): { origin: string; prefix: string } {
+  const port = values.count('port', 1, MOST_PORT) ?? PORT;
+  const given = values.text('baseUrl');
+  if (given !== undefined && (values.has('host') || values.has('port'))) {
+    throw new UsageError('--base-url and --host or --port name the same server: give one.');
+  }
+  const text = given ?? `http://${values.text('host') ?? '127.0.0.1'}:${port}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      `--base-url must be an http or https URL such as http://127.0.0.1:8000; '${text}' is not.`,
+    );
+  }
+  // SDKs have the version in their base URL; the endpoint has it here.
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
+}
+
+function headersOf(
+  values: FlagValues<BenchFlag>,
+  given: readonly string[],
+): Readonly<Record<string, string>> {
+  const apiKey = values.text('apiKey') ?? process.env['OPENAI_API_KEY'];
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (apiKey !== undefined && apiKey !== '') headers['authorization'] = `Bearer ${apiKey}`;
+  for (const entry of given) {
+    const [name, value] = pairOf('header', entry);
+    headers[name.toLowerCase()] = value;
+  }
+  try {
+    new Headers(headers);
+  } catch {
+    throw new UsageError('--header or --api-key holds something that no HTTP header can hold.');
+  }
+  return headers;
+}
+
+function extraBodyOf(values: FlagValues<BenchFlag>): Readonly<Record<string, unknown>> {
+  const text = values.text('extraBody');
+  if (text === undefined) return {};
+  const expected = 'a JSON object such as {"temperature": 0}';
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+      return body as Record<string, unknown>;
+    }
+  } catch {
+    throw values.misfit('extraBody', expected);
+  }
+  throw values.misfit('extraBody', expected);
+}

@@ -1,0 +1,159 @@
+import {
+  type BenchmarkFigures,
+  type BenchmarkRecord,
+  latenciesOf,
+  NEVER,
+  type RequestLog,
+  type Slo,
+  summarise,
+  type Summary,
+} from '@baton/analysis';
+import { usToMs, usToSeconds } from '@baton/kernel';
+import { formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
+import { latencySections } from '../run/latency-sections';
+import { rateSections } from '../run/load-sections';
+import { settingsSection } from '../run/run-report';
+import { chosenRows } from '../run/timeline-section';
+import type { GanttSection, KeyValuesSection, ReportPage, Section } from '../sections';
+
+/** A load run with what is told about it. */
+export interface BenchmarkReport {
+  readonly run: BenchmarkRecord;
+  readonly figures: BenchmarkFigures;
+  readonly slo: Slo | undefined;
+  readonly title: string;
+  readonly subtitle: string;
+  /** What the run depended on, by the names of flags. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** The page of a load run: the sections that a client can fill of those that a replay has, and how far the client can be trusted. */
+export function benchmarkReport(report: BenchmarkReport): ReportPage {
+  const { run, slo = {}, title, subtitle } = report;
+  // No engine, no GPU: the summary's figures per GPU are not shown.
+  const summary = summarise(run, {
+    ...(report.slo === undefined ? {} : { slo }),
+    ...{ gpus: 1, seed: 0, wallSeconds: usToSeconds(run.endUs) },
+  });
+  return {
+    title,
+    subtitle,
+    sections: [
+      ...verdict(run),
+      headline(report, summary),
+      ...failures(run),
+      ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
+      ...rateSections(run, { summary, slo }, 'seconds'),
+      timeline(run.log),
+      generator(run),
+      settingsSection('Settings', report.settings),
+    ],
+  };
+}
+
+function verdict({ lateness }: BenchmarkRecord): Section[] {
+  if (lateness.void === null) return [];
+  const text = `This run is void: ${lateness.void}. The load generator measured itself; give it more of a processor or less to do.`;
+  return [{ kind: 'note', title: 'Void', text }];
+}
+
+function headline({ figures }: BenchmarkReport, summary: Summary): KeyValuesSection {
+  const { ttft_ms: ttft, tpot_ms: tpot, unfinished } = summary;
+  const failed = figures.failed === 0 ? 'none failed' : `${formatNumber(figures.failed)} failed`;
+  const late = unfinished === 0 ? '' : `, ${formatNumber(unfinished)} unfinished`;
+  return {
+    kind: 'keyValues',
+    title: 'Summary',
+    look: 'tiles',
+    entries: [
+      ['completed', formatNumber(figures.completed), failed + late],
+      [
+        'duration',
+        formatSeconds(figures.duration),
+        `up to ${formatNumber(figures.max_concurrent_requests)} at once`,
+      ],
+      ...goodput(figures, summary),
+      ['requests/s', formatNumber(figures.request_throughput)],
+      [
+        'output tokens/s',
+        formatNumber(figures.output_throughput),
+        `${formatNumber(figures.total_token_throughput)} with prompts`,
+      ],
+      ['TTFT p50', formatMs(ttft.p50), `p99 ${formatMs(ttft.p99)}`],
+      ['TPOT p50', formatMs(tpot.p50), `p99 ${formatMs(tpot.p99)}`],
+    ],
+  };
+}
+
+function goodput(
+  { request_goodput }: BenchmarkFigures,
+  { slo, slo_attainment }: Summary,
+): KeyValuesSection['entries'] {
+  if (slo === null) return [];
+  return [
+    [
+      'goodput, requests/s',
+      formatNumber(request_goodput),
+      `${formatShare(slo_attainment)} meet ${slo.replaceAll(',', ', ')}`,
+    ],
+  ];
+}
+
+function failures({ failures: counts }: BenchmarkRecord): Section[] {
+  if (counts.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Failures',
+      columns: [{ name: 'error' }, { name: 'requests', align: 'right' }, { name: 'the first one' }],
+      rows: counts.map(({ error, count, example }) => [error, count, example.slice(0, 300)]),
+    },
+  ];
+}
+
+function timeline(log: RequestLog): GanttSection {
+  const { rows, which } = chosenRows(log);
+  return {
+    kind: 'gantt',
+    title: 'Requests from sending to last token',
+    note: `${which} Hover a bar for its length and tokens.`,
+    phases: [
+      { name: 'until the first token', tone: 'queue' },
+      { name: 'tokens', tone: 'decode' },
+    ],
+    rows: rows
+      .filter((row) => log.firstTokenUs[row] !== NEVER && log.finishUs[row] !== NEVER)
+      .map((row) => ({
+        label: `#${row}`,
+        startMs: usToMs(log.arrivalUs[row]!),
+        spansMs: [
+          usToMs(log.firstTokenUs[row]! - log.arrivalUs[row]!),
+          usToMs(log.finishUs[row]! - log.firstTokenUs[row]!),
+        ],
+        detail: `${log.promptTokens[row]} prompt tokens, ${log.emittedTokens[row]} output tokens`,
+      })),
+  };
+}
+
+function generator({ lateness, countedBy }: BenchmarkRecord): KeyValuesSection {
+  const { schedule_lag_ms: lag, event_loop_delay_ms: loop, cpu_share } = lateness;
+  return {
+    kind: 'keyValues',
+    title: 'Load generator',
+    note: 'Its own error: how late requests were sent, and how late its event loop may have stamped an event.',
+    look: 'list',
+    entries: [
+      ['requests sent late, p50 / p99 / max', span(lag)],
+      ['event loop delay, p50 / p99 / max', span(loop)],
+      ['processor', `${formatShare(cpu_share)} of one core`],
+      [
+        'output tokens counted by',
+        countedBy.events === 0 ? 'usage' : `events in ${formatNumber(countedBy.events)} answers`,
+      ],
+    ],
+  };
+}
+
+function span({ p50, p99, max }: { p50: number; p99: number; max: number }): string {
+  return [p50, p99, max].map(formatMs).join(' / ');
+}

@@ -1,0 +1,103 @@
+import {
+  type BenchmarkFigures,
+  type BenchmarkRecord,
+  OBJECTIVES,
+  percentileName,
+} from '@baton/analysis';
+import { formatMs, formatShare } from '../format-number';
+
+const WIDTH = 50;
+const NAME_WIDTH = 40;
+
+const LATENCY_NAMES = {
+  ttft: ['Time to First Token', 'TTFT'],
+  tpot: ['Time per Output Token (excl. 1st token)', 'TPOT'],
+  itl: ['Inter-token Latency', 'ITL'],
+  e2el: ['End-to-end Latency', 'E2EL'],
+} as const;
+
+export interface ConsoleBenchmark {
+  readonly run: BenchmarkRecord;
+  readonly figures: BenchmarkFigures;
+  readonly percentiles: readonly number[];
+  /** Requests under way at most; undefined: no bound. */
+  readonly maxConcurrency: number | undefined;
+  /** Requests per second as asked for; undefined: as the workload has them. */
+  readonly requestRate: number | undefined;
+}
+
+/** A load run as `vllm bench serve` prints it, line for line, and below it what that one does not say: failures by kind, and the generator's own error. */
+export function consoleBenchmark(told: ConsoleBenchmark): string {
+  const { run, figures, percentiles, maxConcurrency, requestRate } = told;
+  return [
+    rule('=', ' Serving Benchmark Result '),
+    line('Successful requests:', figures.completed),
+    line('Failed requests:', figures.failed),
+    ...(maxConcurrency === undefined ? [] : [line('Maximum request concurrency:', maxConcurrency)]),
+    ...(requestRate === undefined || requestRate === Infinity
+      ? []
+      : [line('Request rate configured (RPS):', fixed(requestRate))]),
+    line('Benchmark duration (s):', fixed(figures.duration)),
+    line('Total input tokens:', figures.total_input_tokens),
+    line('Total generated tokens:', figures.total_output_tokens),
+    line('Request throughput (req/s):', fixed(figures.request_throughput)),
+    ...(figures.request_goodput === null
+      ? []
+      : [line('Request goodput (req/s):', fixed(figures.request_goodput))]),
+    line('Output token throughput (tok/s):', fixed(figures.output_throughput)),
+    line('Peak output token throughput (tok/s):', fixed(figures.max_output_tokens_per_s)),
+    line('Peak concurrent requests:', fixed(figures.max_concurrent_requests)),
+    line('Total token throughput (tok/s):', fixed(figures.total_token_throughput)),
+    ...latencyLines(figures, percentiles),
+    ...generatorLines(run),
+    rule('=', ''),
+    '',
+  ].join('\n');
+}
+
+function latencyLines(figures: BenchmarkFigures, percentiles: readonly number[]): string[] {
+  return OBJECTIVES.flatMap((name) => {
+    const figure = (statistic: string): number | undefined => figures[`${statistic}_${name}_ms`];
+    if (figure('mean') === undefined) return [];
+    const [long, short] = LATENCY_NAMES[name];
+    const told = (statistic: string, label: string): string =>
+      line(`${label} ${short} (ms):`, fixed(figure(statistic) ?? 0));
+    return [
+      rule('-', long),
+      told('mean', 'Mean'),
+      told('median', 'Median'),
+      ...percentiles.map((each) => told(percentileName(each), percentileName(each).toUpperCase())),
+    ];
+  });
+}
+
+function generatorLines({ failures, lateness, countedBy }: BenchmarkRecord): string[] {
+  const { schedule_lag_ms: lag, event_loop_delay_ms: loop, cpu_share } = lateness;
+  return [
+    ...(failures.length === 0 ? [] : [rule('-', 'Failures')]),
+    ...failures.map(({ error, count, example }) =>
+      line(`${error}:`, `${count}  ${example.slice(0, 120)}`),
+    ),
+    rule('-', 'Load generator'),
+    line('Requests sent late, p50 / p99:', `${formatMs(lag.p50)} / ${formatMs(lag.p99)}`),
+    line('Event loop delay, p50 / p99:', `${formatMs(loop.p50)} / ${formatMs(loop.p99)}`),
+    line('Processor, of one core:', formatShare(cpu_share)),
+    ...(countedBy.events === 0
+      ? []
+      : [line('Answers without usage:', `${countedBy.events}, one token per event`)]),
+    ...(lateness.void === null ? [] : [`VOID: ${lateness.void}.`]),
+  ];
+}
+
+function line(name: string, value: string | number): string {
+  return `${name.padEnd(NAME_WIDTH)} ${value}`;
+}
+
+function rule(character: string, title: string): string {
+  const left = Math.floor((WIDTH - title.length) / 2);
+  return (character.repeat(left) + title).padEnd(WIDTH, character);
+}
+
+function fixed(value: number): string {
+  return value.toFixed(2);
+}
