@@ -7,6 +7,7 @@ import {
   type PlanInput,
   planOutput,
   type Tokenizer,
+  type WordChoice,
 } from '@baton/text';
 import type { GenerationRequest } from './generation-request';
 
@@ -15,6 +16,8 @@ export interface PlanContext {
   readonly tokenizer: Tokenizer;
   /** How the model writes reasoning and calls. Default ChatML. */
   readonly template?: ChatTemplate;
+  /** Where simulated text takes its words from. Default sentences. */
+  readonly words?: WordChoice;
   /** Where the request names none. */
   readonly seed: number;
   /** Natural length of an answer. */
@@ -46,6 +49,7 @@ export function planSequence(
   const own = {
     tokenizer: context.tokenizer,
     template: context.template,
+    words: context.words,
     promptIds: prompt.ids,
     model: request.model,
     seed: request.seed ?? context.seed,

@@ -11,6 +11,7 @@ export type {
   PlanSegment,
   ReasoningWish,
   TextCut,
+  WordChoice,
 } from './output-plan';
 export { planOutput, promptHash } from './plan-output';
 export type { Steering } from './steered-tokens';
@@ -30,4 +31,6 @@ export { ConstraintError } from './structured/constraint-error';
 export type { StructuredText } from './structured/structured-text';
 export { vocabularyOf } from './vocabulary';
 export type { Vocabulary } from './vocabulary';
+export { readTokenizerJson } from './tokenizers/json-tokenizer';
+export { TokenizerError } from './tokenizers/tokenizer-error';
 export { segmentText, visibleText } from './visible-text';

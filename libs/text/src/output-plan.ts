@@ -36,9 +36,13 @@ export interface PlanInput {
   readonly tools?: ToolOffer | undefined;
   /** The reasoning before the answer; undefined: none. */
   readonly reasoning?: ReasoningWish | undefined;
+  /** Where simulated text takes its words from: sentences (the default), or the whole vocabulary without sense. */
+  readonly words?: WordChoice | undefined;
   /** Answers that somebody has written; undefined: all is simulated. */
   readonly answers?: AnswerSource | undefined;
 }
+
+export type WordChoice = 'sentences' | 'random';
 
 export interface ReasoningWish {
   /** How long reasoning is by nature. */

@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { WordPool } from './random-words';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import {
   ADJECTIVES,
@@ -38,6 +38,9 @@ export interface Vocabulary {
   readonly paragraphEnd: number;
 }
 
+/** Words that stand in for a list. */
+const MOST_WORDS = 1_000;
+
 const cache = new WeakMap<Tokenizer, Vocabulary>();
 
 export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
@@ -49,6 +52,11 @@ export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
   return vocabulary;
 }
 
+/** Of a vocabulary that has no word of a list. */
+function anyWords(tokenizer: Tokenizer): Int32Array {
+  return WordPool.of(tokenizer).inner.slice(0, MOST_WORDS);
+}
+
 function buildVocabulary(tokenizer: Tokenizer): Vocabulary {
   const single = (text: string): number | undefined => {
     const ids = tokenizer.encode(text);
@@ -56,8 +64,7 @@ function buildVocabulary(tokenizer: Tokenizer): Vocabulary {
   };
   const tokensOf = (texts: readonly string[]): Int32Array => {
     const ids = Int32Array.from(texts.flatMap((text) => single(text) ?? []));
-    assert(ids.length > 0, 'the tokenizer has a token for some word of each part');
-    return ids;
+    return ids.length > 0 ? ids : anyWords(tokenizer);
   };
   const parts = [DETERMINERS, ADJECTIVES, NOUNS, VERBS, PREPOSITIONS, ADVERBS, CONJUNCTIONS];
   const capitals = DETERMINERS.map((word) => word.charAt(0).toUpperCase() + word.slice(1));

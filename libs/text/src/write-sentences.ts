@@ -1,4 +1,5 @@
 import type { OutputPlan, PlanInput, TextCut } from './output-plan';
+import { RandomWords, WordPool } from './random-words';
 import { SentenceGenerator } from './sentence-generator';
 import { SteeredTokens, type TokenSource } from './steered-tokens';
 import { StoppableTokens } from './stoppable-tokens';
@@ -44,11 +45,15 @@ export function tokenSource(
   { input, hash, startsBare }: SentencesWish,
   endAt: number,
 ): TokenSource {
-  const vocabulary = vocabularyOf(input.tokenizer);
-  const words = new SentenceGenerator(vocabulary, hash % 2 ** 32, { endAt, startsBare });
   const { steering, tokenizer } = input;
-  if (steering === undefined) return words;
-  return new SteeredTokens(words, tokenizer, steering, () => words.unit());
+  const vocabulary = vocabularyOf(tokenizer);
+  const sentences = new SentenceGenerator(vocabulary, hash % 2 ** 32, { endAt, startsBare });
+  const unit = (): number => sentences.unit();
+  const words =
+    input.words === 'random'
+      ? new RandomWords(WordPool.of(tokenizer), unit, startsBare)
+      : sentences;
+  return steering === undefined ? words : new SteeredTokens(words, tokenizer, steering, unit);
 }
 
 /** For tokens that may be parts of a character: the text is what each spells on its own. */

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
+import { encode as encodeCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { encode as encodeP50k } from 'gpt-tokenizer/encoding/p50k_base';
+import { encode as encodeR50k } from 'gpt-tokenizer/encoding/r50k_base';
 import { describe, expect, it } from 'vitest';
-import { defaultTokenizer } from './named-tokenizers';
+import { defaultTokenizer, loadTokenizer } from './named-tokenizers';
 
 const tokenizer = defaultTokenizer();
 const oracle = (text: string): number[] => encode(text, { disallowedSpecial: new Set() });
@@ -68,5 +71,35 @@ describe('the o200k tokenizer', () => {
     expect(tokenizer.hasToken(tokenizer.vocabSize)).toBe(false);
     expect(tokenizer.hasToken(199_998)).toBe(false);
     expect(() => tokenizer.tokenText(300_000)).toThrow('not in the vocabulary');
+  });
+});
+
+describe.each([
+  ['cl100k', encodeCl100k],
+  ['p50k', encodeP50k],
+  ['r50k', encodeR50k],
+] as const)('the %s tokenizer', (name, reference) => {
+  it('encodes any text as the reference does, and decodes it back', async () => {
+    const named = await loadTokenizer(name);
+    const unit = fc.constantFrom(
+      ...['a', 'b', 'é', ' ', '  ', '\n', '\r\n', '.', "'s", "'LL", 'Z', '77', '我', '👩‍👧'],
+    );
+    const text = fc.oneof(fc.string({ unit, maxLength: 100 }), fc.string({ unit: 'grapheme' }));
+    fc.assert(
+      fc.property(text, (value) => {
+        const ids = named.encode(value);
+        expect(ids).toEqual(reference(value, { disallowedSpecial: new Set() }));
+        expect(named.decode(ids)).toBe(value);
+      }),
+      { seed: 11, numRuns: 400 },
+    );
+  });
+
+  it('has its own end of text, and room for the markers of others', async () => {
+    const named = await loadTokenizer(name);
+    const { special, vocabSize } = named;
+    expect(special.endOfText).toBeLessThan(vocabSize);
+    expect(special.idOf('<|eot_id|>')).toBeGreaterThanOrEqual(vocabSize);
+    expect(named.decode([special.endOfText])).toBe('<|endoftext|>');
   });
 });

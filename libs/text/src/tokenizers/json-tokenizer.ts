@@ -1,0 +1,152 @@
+import type { Tokenizer as Encoder } from '@huggingface/tokenizers';
+import { assert } from '@baton/kernel';
+import { SpecialTokenTable } from './special-token-table';
+import { spellingOf, type Spelling } from './token-spelling';
+import { TokenizerError } from './tokenizer-error';
+import type { Tokenizer } from './tokenizer';
+import { fromBytes, toBytes } from './utf8-bytes';
+
+/** The parts of a tokenizer.json that matter here. */
+interface TokenizerFile {
+  readonly model: { readonly type?: string };
+  readonly added_tokens?: readonly AddedToken[] | null;
+  readonly decoder?: object | null;
+  readonly pre_tokenizer?: object | null;
+  readonly normalizer?: object | null;
+}
+
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+}
+
+/** Names under which models end a text, the usual first. */
+const ENDS = [
+  ...['<|endoftext|>', '<|end_of_text|>', '</s>', '<eos>', '<｜end▁of▁sentence｜>'],
+  ...['<|eot_id|>', '<|im_end|>'],
+];
+/** Ids beyond it are no vocabulary's: a file that has them is broken. */
+const MAX_VOCABULARY = 4_000_000;
+
+/**
+ * Reads the content of a model's tokenizer.json: byte-pair encoding on bytes (Qwen, Llama 3, DeepSeek, gpt-oss …) or in the manner of SentencePiece with
+ * byte fallback (Gemma, Llama 2, Mistral). Throws `TokenizerError` for others.
+ *
+ * @param name how it is called in answers
+ */
+export async function readTokenizerJson(content: string, name: string): Promise<Tokenizer> {
+  const file = parsed(content);
+  const spelling = spellingOf(file.decoder);
+  if (file.model.type !== undefined && file.model.type !== 'BPE') {
+    throw new TokenizerError(`a model of type ${file.model.type} is not supported, only BPE`);
+  }
+  if (spelling === undefined) {
+    throw new TokenizerError('its decoder is neither ByteLevel nor the one of SentencePiece');
+  }
+  const { Tokenizer: EncoderClass } = await import('@huggingface/tokenizers');
+  const added = file.added_tokens ?? [];
+  // Text may contain what looks like a special token; it is text all the same.
+  const plain = {
+    ...{ normalizer: null, pre_tokenizer: null, ...file },
+    added_tokens: added.filter(({ special }) => !special),
+    post_processor: null,
+  };
+  try {
+    return new JsonTokenizer({ name, added, spelling, encoder: new EncoderClass(plain, {}) });
+  } catch (error) {
+    throw new TokenizerError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function parsed(content: string): TokenizerFile {
+  let file: unknown;
+  try {
+    file = JSON.parse(content);
+  } catch {
+    throw new TokenizerError('it is not JSON');
+  }
+  const model = (file as { readonly model?: unknown } | null)?.model;
+  if (typeof model !== 'object' || model === null) {
+    throw new TokenizerError('it has no "model"');
+  }
+  return file as TokenizerFile;
+}
+
+interface Parts {
+  readonly name: string;
+  readonly added: readonly AddedToken[];
+  readonly spelling: Spelling;
+  readonly encoder: Encoder;
+}
+
+/** The vocabulary of a tokenizer.json. It encodes with Hugging Face's library, and spells each token by itself: a text is what its tokens spell. */
+class JsonTokenizer implements Tokenizer {
+  readonly name: string;
+  readonly vocabSize: number;
+  readonly longestToken: number;
+  readonly special: SpecialTokenTable;
+  private readonly encoder: Encoder;
+  /** Bytes of each token, one character per byte. */
+  private readonly bytesOf: (string | undefined)[] = [];
+
+  constructor({ name, added, spelling, encoder }: Parts) {
+    this.name = name;
+    this.encoder = encoder;
+    // Where a special token was left out the library has a hole.
+    for (const [token, id] of encoder.get_vocab(false) as Map<string | undefined, number>) {
+      if (token !== undefined) this.put(id, spelling(token));
+    }
+    for (const { id, content } of added) this.put(id, toBytes(content));
+    this.vocabSize = this.bytesOf.length;
+    this.longestToken = this.bytesOf.reduce((most, one) => Math.max(most, one?.length ?? 0), 1);
+    const own = new Map(added.map(({ id, content }) => [id, content]));
+    this.special = new SpecialTokenTable(own, this.vocabSize, ENDS);
+    if (this.vocabSize === 0) throw new TokenizerError('its vocabulary is empty');
+  }
+
+  encode(text: string, limit = Infinity): number[] {
+    if (text === '') return [];
+    // As much of a long text as surely has more tokens than are wanted.
+    const most = (limit + 2) * this.longestToken;
+    const { ids } = this.encoder.encode(text.length > most ? text.slice(0, most) : text, {
+      add_special_tokens: false,
+    });
+    const known = ids.filter((id) => this.bytesOf[id] !== undefined);
+    if (known.length > limit) known.length = limit + 1;
+    return known;
+  }
+
+  decode(ids: ArrayLike<number>): string {
+    let bytes = '';
+    for (let i = 0; i < ids.length; i++) bytes += this.bytes(ids[i] ?? -1);
+    return fromBytes(bytes);
+  }
+
+  tokenText(id: number): string {
+    return fromBytes(this.bytes(id));
+  }
+
+  tokenBytes(id: number): readonly number[] {
+    return [...Buffer.from(this.bytes(id), 'latin1')];
+  }
+
+  hasToken(id: number): boolean {
+    return this.bytesOf[id] !== undefined || this.special.has(id);
+  }
+
+  private put(id: number, bytes: string): void {
+    if (!Number.isInteger(id) || id < 0 || id >= MAX_VOCABULARY) {
+      throw new TokenizerError(`${id} is no id of a token`);
+    }
+    this.bytesOf[id] = bytes;
+  }
+
+  private bytes(id: number): string {
+    const bytes = this.bytesOf[id];
+    if (bytes !== undefined) return bytes;
+    const name = this.special.nameOf(id);
+    assert(name !== undefined, `token ${id} is not in the vocabulary`);
+    return toBytes(name);
+  }
+}
