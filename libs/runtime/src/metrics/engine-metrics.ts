@@ -37,6 +37,7 @@ export interface EngineMetricsSource {
 export function registerEngineMetrics(registry: Registry, source: EngineMetricsSource): void {
   for (const family of ENGINE_METRICS) registry.registerMetric(metricOf(family, source.presences));
   registry.registerMetric(new CacheConfigInfo(source));
+  registry.registerMetric(new EngineInfo(source));
 }
 
 /** The text of all engine families for these engines. */
@@ -166,6 +167,24 @@ class CacheConfigInfo extends Gauge {
       labels: { ...engineLabels(engine), ...this.source.cacheConfig(engine) },
       value: 1,
     }));
+    return { ...(await super.get()), values };
+  }
+}
+
+/** The stage of each engine, which vLLM's families have no label for: to be joined with them on `engine` (and `replica`). */
+class EngineInfo extends Gauge {
+  constructor(private readonly source: EngineMetricsSource) {
+    super({
+      name: 'baton:engine_info',
+      help: 'Stage of the engine; join it with the families of engines.',
+      registers: [],
+    });
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const values = this.source
+      .presences()
+      .map((engine) => ({ labels: labelsOf(engine, { stage: engine.stage }), value: 1 }));
     return { ...(await super.get()), values };
   }
 }

@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { type TestContext, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ownBoardQueries, ownRules } from '../support/board-queries';
+import { debianProgram, missing } from '../support/debian-program';
+import { filesBelow, read, readJson, ROOT } from './repository';
+
+const PROMTOOL = debianProgram('promtool', 'prometheus');
+const RULES = filesBelow('deploy/prometheus/rules');
+const TESTS = filesBelow('deploy/prometheus/tests');
+const BOARDS = filesBelow('deploy/grafana/dashboards');
+
+function expectContent(context: TestContext, args: readonly string[]): void {
+  if (PROMTOOL === undefined) return context.skip(missing('promtool', 'prometheus'));
+  const { stdout, stderr, status } = spawnSync(PROMTOOL, args, { cwd: ROOT, encoding: 'utf8' });
+  expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+}
+
+describe('deploy/prometheus', () => {
+  it('has a configuration that promtool accepts', (context) => {
+    expectContent(context, ['check', 'config', 'deploy/prometheus/prometheus.yml']);
+  });
+
+  it('has rules that promtool accepts', (context) => {
+    expectContent(context, ['check', 'rules', ...RULES]);
+  });
+
+  it('has rules that do what their tests say', (context) => {
+    expectContent(context, ['test', 'rules', ...TESTS]);
+  });
+
+  it('tests every alert', () => {
+    const tests = TESTS.map((path) => read(path)).join('');
+    const alerts = ownRules().flatMap(({ alert }) => alert ?? []);
+    expect(alerts.length).toBeGreaterThan(10);
+    expect(alerts.filter((alert) => !tests.includes(`alertname: ${alert}\n`))).toEqual([]);
+  });
+
+  it('finds containers by the names of their services, at the ports they serve', () => {
+    const { scrape_configs: jobs } = parse(read('deploy/prometheus/prometheus.yml')) as {
+      scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
+    };
+    const compose = parse(read('docker-compose.yml'), { merge: true }) as {
+      services: Record<string, { environment?: Record<string, unknown> }>;
+    };
+    const sought = jobs.flatMap(({ dns_sd_configs: found }) => found);
+    expect(sought.flatMap(({ names }) => names)).toEqual(['api', 'prefill', 'decode']);
+    for (const { names, port } of sought) {
+      for (const name of names) {
+        const served = compose.services[name]?.environment?.['BATON_WORKER_PORT'] ?? 8000;
+        expect(port).toBe(served);
+      }
+    }
+  });
+});
+
+describe('deploy/grafana', () => {
+  it('has the boards that its code makes (node deploy/grafana/build.mjs)', () => {
+    const build = join(ROOT, 'deploy/grafana/build.mjs');
+    const { stdout, stderr } = spawnSync(process.execPath, [build, '--print'], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    const made = JSON.parse(stdout) as Record<string, string>;
+    expect(Object.keys(made).sort()).toEqual(BOARDS.map((path) => basename(path)).sort());
+    for (const path of BOARDS) expect(read(path)).toBe(made[basename(path)]);
+  });
+
+  it('has panels side by side, each with a title and a query of its own name', () => {
+    for (const path of BOARDS) {
+      const { panels, uid } = readJson(path) as { panels: Panel[]; uid: string };
+      expect(`${uid}.json`).toBe(basename(path));
+      const taken = new Set<string>();
+      for (const { title, type, gridPos, targets = [] } of panels) {
+        expect(title).not.toBe('');
+        expect(targets.length > 0 || type === 'row', title).toBe(true);
+        expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
+        expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+        const place = `${gridPos.x} ${gridPos.y}`;
+        expect(taken.has(place), `${title} lies on another panel`).toBe(false);
+        taken.add(place);
+      }
+    }
+  });
+
+  it('splits the first token, and shows each pool, the hand-over and goodput', () => {
+    const asked = ownBoardQueries().map(({ expr }) => expr);
+    for (const metric of [
+      'baton:time_to_first_token_part_seconds_sum',
+      'baton:requests_good_total',
+      'baton:waiting_sequences',
+      'vllm:num_requests_running',
+      'vllm:kv_cache_usage_perc',
+      'baton:kv_handoffs',
+      'vllm:inter_token_latency_seconds_bucket',
+    ]) {
+      expect(
+        asked.some((expr) => expr.includes(metric)),
+        metric,
+      ).toBe(true);
+    }
+  });
+});
+
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number };
+  readonly targets?: readonly { readonly refId: string }[];
+}
