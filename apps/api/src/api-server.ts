@@ -8,6 +8,7 @@ import { AccessGate } from './access/access-gate';
 import { ApiLifecycle } from './api-lifecycle';
 import { ApiModule } from './app.module';
 import { ExposedEngines } from './cluster/exposed-engines';
+import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { createAdapter } from './http/server';
 import { HttpMetrics } from './metrics/http-metrics';
@@ -38,10 +39,18 @@ export class ApiServer {
       startedAt: Math.floor(Date.now() / 1_000),
     };
     const listeners = new Listeners(config, log);
-    const module = ApiModule.forRoot({ config, transport, logger: log, identity, starter });
+    const routes = new KnownRoutes();
+    const module = ApiModule.forRoot({
+      config,
+      transport,
+      logger: log,
+      identity,
+      routes,
+      starter,
+    });
     const app = await NestFactory.create<NestFastifyApplication>(
       module,
-      createAdapter(config, listeners),
+      createAdapter(config, { listeners, routes }),
       // The option for HTTPS does no more than name the URL: the listeners make the server.
       {
         bodyParser: false,

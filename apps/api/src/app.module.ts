@@ -39,6 +39,7 @@ import { FaultInjector } from './faults/fault-injector';
 import { FaultMetrics } from './faults/fault-metrics';
 import { SettingsController } from './faults/settings.controller';
 import { ErrorFilter } from './http/error.filter';
+import { KnownRoutes } from './http/known-routes';
 import { contextOf } from './http/request-context';
 import { MessagesController } from './messages/messages.controller';
 import { EngineCensus } from './metrics/engine-census';
@@ -89,6 +90,7 @@ export interface ApiDependencies {
   readonly transport: Transport;
   readonly logger: Logger;
   readonly identity: ApiIdentity;
+  readonly routes: KnownRoutes;
   /** Unset: nobody here can start engines. */
   readonly starter?: EngineStarter | undefined;
 }
@@ -162,7 +164,7 @@ const CONTROLLERS = [
 @Module({})
 export class ApiModule {
   static forRoot(dependencies: ApiDependencies): DynamicModule {
-    const { config, transport, logger, identity, starter } = dependencies;
+    const { config, transport, logger, identity, routes, starter } = dependencies;
     return {
       module: ApiModule,
       imports: [LoggerModule.forRoot(accessLog(logger))],
@@ -178,6 +180,7 @@ export class ApiModule {
         { provide: TRANSPORT, useValue: transport },
         { provide: LOGGER, useValue: logger },
         { provide: API_IDENTITY, useValue: identity },
+        { provide: KnownRoutes, useValue: routes },
         { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
         { provide: Membership, useFactory: () => new Membership({ config, transport, starter }) },
         { provide: TextSetup, useFactory: () => TextSetup.open(config) },

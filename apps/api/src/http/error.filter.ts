@@ -10,7 +10,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, LOGGER } from '../tokens';
 import { renderErrorAt } from './error-renderer';
-import { methodsOf } from './known-paths';
+import { KnownRoutes } from './known-routes';
 
 /** Turns whatever was thrown on the way to an answer into the dialect's own error. */
 @Catch()
@@ -18,6 +18,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly routes: KnownRoutes,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -27,7 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.raw.headersSent || reply.raw.destroyed) return;
     const { status, headers, body } = renderErrorAt(request.url, error, this.config.dialect);
     if (error.code === 'method_not_allowed') {
-      void reply.header('allow', methodsOf(request.url, this.config)?.join(', ') ?? '');
+      void reply.header('allow', this.routes.methodsOf(request.url)?.join(', ') ?? '');
     }
     if (error.code === 'shutting_down') void reply.header('connection', 'close');
     void reply.code(status).headers(headers).send(body);
@@ -38,7 +39,7 @@ export class ErrorFilter implements ExceptionFilter {
     const status = exception instanceof HttpException ? exception.getStatus() : 500;
     switch (status) {
       case 404:
-        return methodsOf(url, this.config)
+        return this.routes.methodsOf(url)
           ? new BatonError('method_not_allowed')
           : new BatonError('not_found', `Nothing is served at ${pathOf(url)}.`);
       case 413:

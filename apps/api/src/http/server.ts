@@ -8,12 +8,20 @@ import { commonHeaders } from './common-headers';
 import { Cors } from './cors';
 import { dataParallelRankOf } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
-import { methodsOf } from './known-paths';
+import type { KnownRoutes } from './known-routes';
 import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
 
+export interface AdapterParts {
+  readonly listeners: Listeners;
+  readonly routes: KnownRoutes;
+}
+
 /** Fastify as Nest's HTTP adapter, with every error that the framework would answer by itself answered in the dialect's shape. */
-export function createAdapter(config: BatonConfig, listeners: Listeners): FastifyAdapter {
+export function createAdapter(
+  config: BatonConfig,
+  { listeners, routes }: AdapterParts,
+): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
     // FastAPI does not serve them.
@@ -28,11 +36,13 @@ export function createAdapter(config: BatonConfig, listeners: Listeners): Fastif
       sendError(request, reply, { error: badUrl(error.statusCode), config });
     },
   });
-  install(adapter.getInstance<FastifyInstance>(), config);
+  const fastify = adapter.getInstance<FastifyInstance>();
+  routes.observe(fastify);
+  install(fastify, config, routes);
   return adapter;
 }
 
-function install(fastify: FastifyInstance, config: BatonConfig): void {
+function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRoutes): void {
   const maxBytes = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
@@ -42,8 +52,9 @@ function install(fastify: FastifyInstance, config: BatonConfig): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     beginAnswer(request, reply, { config, cors });
     if (isPreflight(request)) answerPreflight(request, reply, cors);
-    else if (isQuestionOfMethods(request, config)) answerMethods(request, reply, config);
-    else {
+    else if (config.dialect === 'openai' && isQuestionOfMethods(request, routes)) {
+      answerMethods(request, reply, routes);
+    } else {
       const error = refusalOf(request, config);
       if (error === undefined) done();
       else sendError(request, reply, { error, config });
@@ -96,14 +107,12 @@ function answerPreflight({ raw }: FastifyRequest, reply: FastifyReply, cors: Cor
 }
 
 /** OPTIONS by itself, which FastAPI answers as a wrong method. */
-function isQuestionOfMethods({ method, url }: FastifyRequest, config: BatonConfig): boolean {
-  return (
-    config.dialect === 'openai' && method === 'OPTIONS' && methodsOf(url, config) !== undefined
-  );
+function isQuestionOfMethods({ method, url }: FastifyRequest, routes: KnownRoutes): boolean {
+  return method === 'OPTIONS' && routes.methodsOf(url) !== undefined;
 }
 
-function answerMethods({ url }: FastifyRequest, reply: FastifyReply, config: BatonConfig): void {
-  void reply.code(204).header('allow', methodsOf(url, config)?.join(', ')).send();
+function answerMethods({ url }: FastifyRequest, reply: FastifyReply, routes: KnownRoutes): void {
+  void reply.code(204).header('allow', routes.methodsOf(url)?.join(', ')).send();
 }
 
 function badUrl(status: number | undefined): BatonError {
