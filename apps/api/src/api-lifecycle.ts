@@ -6,7 +6,9 @@ import { ExposedEngines } from './cluster/exposed-engines';
 import { Rehomer } from './cluster/rehomer';
 import { GenerationService } from './generation/generation.service';
 import { ProcessMetrics } from './metrics/process-metrics';
+import { Player } from './playing/player';
 import { RequestRecorder } from './recording/request-recorder';
+import { WireTaps } from './recording/wire-taps';
 import { Aborter } from './sequences/aborter';
 import { frameFaults } from './sequences/frame-faults';
 import { FrameInbox } from './sequences/frame-inbox';
@@ -37,6 +39,8 @@ export class ApiLifecycle {
     private readonly process: ProcessMetrics,
     private readonly rehomer: Rehomer,
     private readonly recorder: RequestRecorder,
+    private readonly taps: WireTaps,
+    private readonly player: Player,
     private readonly timelines: Timelines,
     private readonly spans: RequestSpans,
     @Inject(ROUTING) private readonly routing: JobRouting,
@@ -46,6 +50,8 @@ export class ApiLifecycle {
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
     await this.recorder.start();
+    await this.taps.start();
+    await this.player.start();
     await this.timelines.start();
     await this.settings.start();
     await this.inbox.start(frameFaults(this.config));
@@ -85,6 +91,7 @@ export class ApiLifecycle {
     this.exposed.stop();
     await this.inbox.stop().catch(() => undefined);
     await this.recorder.stop();
+    await this.taps.stop();
     await this.timelines.stop();
     await this.spans.stop();
     await this.cluster.stop();

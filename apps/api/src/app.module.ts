@@ -52,7 +52,9 @@ import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { QueueMetrics } from './metrics/queue-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
+import { Player } from './playing/player';
 import { RequestRecorder } from './recording/request-recorder';
+import { WireTaps } from './recording/wire-taps';
 import { Broadcasts } from './responses/broadcasts';
 import { Cancellations } from './responses/cancellations';
 import { ResponseAnswers } from './responses/response-answers';
@@ -120,6 +122,7 @@ const PROVIDERS = [
   ModelCatalog,
   Operator,
   PlacementMetrics,
+  Player,
   ProcessMetrics,
   QueueMetrics,
   RateMeter,
@@ -142,6 +145,7 @@ const PROVIDERS = [
   Submitter,
   Timelines,
   Viewers,
+  WireTaps,
 ];
 
 const CONTROLLERS = [

@@ -92,6 +92,14 @@ export const ERRORS = {
     'adapter_not_found',
     'The LoRA adapter does not exist.',
   ),
+  /** Recorded answers are played, and nobody asked this when they were recorded. */
+  not_recorded: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    'not_recorded',
+    'There is no recorded answer to this request.',
+  ),
   engine_not_found: entry(
     404,
     'NotFoundError',

@@ -11,9 +11,12 @@ import { AdmissionGate } from '../admission/admission-gate';
 import { SloGate } from '../admission/slo-gate';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { FaultInjector } from '../faults/fault-injector';
+import { renderErrorAt } from '../http/error-renderer';
 import { HttpAnswer } from '../http/http-answer';
 import { RequestMetrics } from '../metrics/request-metrics';
+import { Player } from '../playing/player';
 import { RequestRecorder } from '../recording/request-recorder';
+import { WireTaps } from '../recording/wire-taps';
 import { Aborter } from '../sequences/aborter';
 import { SequenceTable } from '../sequences/sequence-table';
 import { brokerError, Submitter } from '../sequences/submitter';
@@ -75,6 +78,8 @@ export class GenerationService {
     private readonly submitter: Submitter,
     private readonly readers: ReaderWatch,
     private readonly recorder: RequestRecorder,
+    private readonly taps: WireTaps,
+    private readonly player: Player,
     private readonly replies: Replies,
     private readonly timelines: Timelines,
     private readonly spans: RequestSpans,
@@ -89,12 +94,23 @@ export class GenerationService {
   /** Answers the call in full: when it resolves the jobs are submitted and the exchange goes on by itself. */
   async answer(call: Call): Promise<void> {
     try {
-      await this.take(call);
+      await (this.player.isOn ? this.player.answer(call) : this.take(call));
     } catch (error) {
+      if (error instanceof BatonError) this.refused(call, error);
       // A client may try again what was refused for a lack of room; what is wrong with the request stays wrong.
       if (error instanceof BatonError && error.entry.status <= 404) this.release.refused(call.body);
       throw error;
     }
+  }
+
+  private refused(call: Call, error: BatonError): void {
+    this.recorder.refused(call, error.code);
+    const tap = this.taps.tapFor(call);
+    if (tap === undefined) return;
+    const { status, headers, body } = renderErrorAt(call.message.url, error, this.config.dialect);
+    tap.head(status, headers);
+    tap.bytes(body);
+    tap.end();
   }
 
   /** Answers that are not yet in the client's hands. */
@@ -257,6 +273,7 @@ export class GenerationService {
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
       isClosing: () => this.isDraining,
+      tap: this.taps.tapFor(call),
     });
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
     const parts = { http, response, isStream: asked.request.stream };

@@ -33,7 +33,7 @@ export class StreamAnswer implements Answer {
     private readonly http: HttpAnswer,
     private readonly rendered: Streamed,
   ) {
-    this.stream = new EventStream(http.response);
+    this.stream = new EventStream(http.response, http.tap);
   }
 
   get isOverfull(): boolean {

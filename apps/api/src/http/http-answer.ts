@@ -1,12 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { BatonError } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
+import type { WireTap } from '../recording/wire-log';
 import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
   /** True while the process drains: the client is told to connect elsewhere. */
   readonly isClosing: () => boolean;
+  /** Unset: nobody listens. */
+  readonly tap?: WireTap | undefined;
 }
 
 /** The HTTP side of one answer that Fastify does not send: its headers and its two plain endings. What every answer carries is on the response already. */
@@ -17,6 +20,11 @@ export class HttpAnswer {
     readonly response: ServerResponse,
     private readonly options: HttpAnswerOptions,
   ) {}
+
+  /** Who listens to what is sent. */
+  get tap(): WireTap | undefined {
+    return this.options.tap;
+  }
 
   headers(): Record<string, string> {
     return this.options.isClosing() ? { connection: 'close' } : {};
@@ -47,5 +55,8 @@ export class HttpAnswer {
     const length = { 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, { ...this.headers(), ...headers, ...length });
     response.end(body);
+    this.tap?.head(status, headers);
+    this.tap?.bytes(body);
+    this.tap?.end();
   }
 }

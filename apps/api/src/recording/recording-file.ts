@@ -37,7 +37,7 @@ export interface RecordingParts {
 }
 
 /** `run.jsonl` becomes `run.api-0f3a.jsonl`. */
-function besides(path: string, apiId: string): string {
+export function besides(path: string, apiId: string): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}.${apiId}${ext}`);
 }

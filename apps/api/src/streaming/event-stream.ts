@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { WireTap } from '../recording/wire-log';
 
 /** A stream with more than this unsent is not being read. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -19,7 +20,10 @@ const EVENT_END = '\n\n';
 export class EventStream {
   private socket: Socket | undefined;
 
-  constructor(private readonly response: ServerResponse) {}
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly tap?: WireTap,
+  ) {}
 
   get isOpen(): boolean {
     return this.response.headersSent;
@@ -30,6 +34,7 @@ export class EventStream {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     response.writeHead(200, { ...HEADERS, ...headers });
+    this.tap?.head(200, HEADERS);
     response.flushHeaders();
     response.socket?.setNoDelay(true);
     this.socket = directSocket(response);
@@ -38,6 +43,7 @@ export class EventStream {
   /** @param events whole events, ASCII only */
   write(events: string): void {
     if (events === '' || this.response.writableEnded) return;
+    this.tap?.bytes(events);
     const { socket } = this;
     if (!socket) this.response.write(events, 'latin1');
     else if (socket.writable) {
@@ -53,6 +59,7 @@ export class EventStream {
     this.write(events);
     response.end();
     socket?.uncork();
+    this.tap?.end();
   }
 
   /** Ends the connection: the client learns nothing more. */

@@ -12,9 +12,15 @@ const HEAD_BYTES = 1 << 16;
  *
  * @throws UsageError when a name is that of another file, or cannot be written
  */
-export function clearOutputFiles({ record, logSteps }: BatonConfig): void {
+export function clearOutputFiles(config: BatonConfig): void {
+  const { record, logSteps, recordAnswers, logFrames, logRequests } = config;
   if (record !== undefined) clear(record, '--record', stateOfRecording);
-  if (logSteps !== undefined) clear(logSteps, '--log-steps', stateOfStepLog);
+  if (logSteps !== undefined) clear(logSteps, '--log-steps', stateOfLines('{"step_ms"'));
+  if (recordAnswers !== undefined) {
+    clear(recordAnswers, '--record-answers', stateOfLines('{"baton_exchange":'));
+  }
+  if (logFrames !== undefined) clear(logFrames, '--log-frames', stateOfLines('{"at_us":'));
+  if (logRequests !== undefined) clear(logRequests, '--log-requests', stateOfLines('{"at_us":'));
 }
 
 type State = 'ours' | 'in-use' | 'foreign';
@@ -46,8 +52,9 @@ function stateOfRecording(head: string): State {
   }
 }
 
-function stateOfStepLog(head: string): State {
-  return head === '' || head.startsWith('{"step_ms"') ? 'ours' : 'foreign';
+/** Of a log whose lines all begin alike. */
+function stateOfLines(beginning: string): (head: string) => State {
+  return (head) => (head === '' || head.startsWith(beginning) ? 'ours' : 'foreign');
 }
 
 function headOf(path: string): string {

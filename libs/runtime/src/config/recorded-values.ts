@@ -8,6 +8,7 @@ const NOT_RECORDED = new Set<ConfigKey>([
   ...(['redis', 'redisPrefix', 'redisMaxmemory', 'role', 'host', 'port'] as const),
   ...(['sslKeyfile', 'sslCertfile', 'sslCaCerts', 'sslCertReqs', 'enableSslRefresh'] as const),
   ...(['workerHost', 'workerPort', 'exposeEnginesPort', 'record', 'logSteps', 'logLevel'] as const),
+  ...(['recordAnswers', 'play', 'logRequests', 'logFrames', 'otlpTracesEndpoint'] as const),
 ]);
 
 function isRecorded(key: ConfigKey): boolean {

@@ -10,6 +10,22 @@ export const RECORDING = {
     help: 'Write one line per engine step into this file: its batch and how long it took. `baton calibrate --input` fits step times to it.',
     unset: 'steps are not logged',
   }),
+  recordAnswers: optionalText({
+    help: 'Write each request with its whole answer into this file, texts included and credentials redacted. `--play` serves it again.',
+    unset: 'no answer is recorded',
+  }),
+  play: optionalText({
+    help: 'Answer requests for text with what --record-answers has written, with the same bytes and pauses (speedup times as fast), instead of asking the cluster.',
+    unset: 'the cluster answers',
+  }),
+  logRequests: optionalText({
+    help: 'Append one JSON line per request and event (arrived, refused, scheduled, handed_over, first_token, ended) to this file.',
+    unset: 'events are not logged',
+  }),
+  logFrames: optionalText({
+    help: "Write each write to a client's event stream into this file: the exact bytes, and when.",
+    unset: 'writes are not logged',
+  }),
   otlpTracesEndpoint: optionalText({
     help: 'Collector for OpenTelemetry traces by OTLP over HTTP: one trace per request, with a span of each process that has a part in it. Without a path /v1/traces is meant.',
     alsoEnv: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
