@@ -113,6 +113,12 @@ export class Timelines {
     this.store.settle(live.request, performance.now());
   }
 
+  /** The engine that has taken the sequence for its first stage, as far as it is known by now. */
+  takenBy(sequence: Sequence): string | undefined {
+    const stages = this.live.get(sequence)?.trace.stages;
+    return stages?.get('prefill')?.engineId ?? stages?.get('aggregated')?.engineId;
+  }
+
   /** The timeline of a request, wherever it came in; undefined when nobody knows it. */
   async find(id: string): Promise<RequestTimeline | undefined> {
     return this.own(id) ?? (this.isOn ? this.ask(id) : undefined);

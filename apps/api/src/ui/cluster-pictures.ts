@@ -11,6 +11,7 @@ import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
 import type { Sequence } from '../sequences/sequence';
 import { SequenceTable } from '../sequences/sequence-table';
+import { Timelines } from '../timelines/timelines';
 import { RateMeter } from './rate-meter';
 
 /** Requests that one picture shows; the others are only counted. */
@@ -18,13 +19,18 @@ const MOST_REQUESTS = 4_096;
 
 const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
 
-/** Where a request is in the cluster, as far as this front knows: an index in `PICTURE_PHASES`. */
+/**
+ * Where a request is in the cluster, as far as this front knows: an index in `PICTURE_PHASES`.
+ *
+ * @param stage  of the engine that has it: that spoke of it last, or else that has told to have taken it
+ */
 export function phaseOf(
   { waitingIn, received }: Pick<Sequence, 'waitingIn' | 'received'>,
   stage: Stage | undefined,
 ): 0 | 1 | 2 | 3 {
   if (waitingIn === 'decode') return TRANSFER;
-  if (waitingIn !== undefined) return QUEUE;
+  // A step is told of when it ends, so a prompt that is being computed counts as waiting until then.
+  if (waitingIn !== undefined) return stage === undefined ? QUEUE : PREFILL;
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
@@ -39,6 +45,7 @@ export class ClusterPictures {
     private readonly table: SequenceTable,
     private readonly gate: AdmissionGate,
     private readonly meter: RateMeter,
+    private readonly timelines: Timelines,
   ) {}
 
   /** Of the requests in the last picture. */
@@ -61,7 +68,8 @@ export class ClusterPictures {
     const names: RequestName[] = [];
     const named = new Map<number, RequestName>();
     for (const sequence of this.table) {
-      const { place = -1, stage } = places.get(sequence.engineId ?? '') ?? {};
+      const engineId = sequence.engineId ?? this.timelines.takenBy(sequence) ?? '';
+      const { place = -1, stage } = places.get(engineId) ?? {};
       const phase = phaseOf(sequence, stage);
       phases[phase]! += 1;
       if (named.size >= MOST_REQUESTS) continue;

@@ -1,0 +1,163 @@
+import uPlot from 'uplot';
+import { make } from './element';
+import { formatCount, formatMs } from './format';
+import { colour, onScheme, type Tone } from './palette';
+import type { RateHistory, RateKey } from './rate-history';
+
+const HEIGHT = 170;
+
+interface Line {
+  readonly key: RateKey;
+  readonly label: string;
+  readonly tone: Tone;
+  readonly isFaint?: boolean;
+  /** Another scale, on the right. */
+  readonly isSecond?: boolean;
+}
+
+interface ChartPlan {
+  readonly title: string;
+  readonly unit: string;
+  readonly lines: readonly Line[];
+  readonly format: (value: number | null | undefined) => string;
+}
+
+const PLANS: readonly ChartPlan[] = [
+  {
+    title: 'Time to first token',
+    unit: 'ms or s, simulated',
+    format: formatMs,
+    lines: [
+      { key: 'ttft50', label: 'p50', tone: 'prefill' },
+      { key: 'ttft99', label: 'p99', tone: 'prefill', isFaint: true },
+    ],
+  },
+  {
+    title: 'Inter-token latency',
+    unit: 'ms, simulated',
+    format: formatMs,
+    lines: [
+      { key: 'itl50', label: 'p50', tone: 'decode' },
+      { key: 'itl99', label: 'p99', tone: 'decode', isFaint: true },
+    ],
+  },
+  {
+    title: 'Throughput',
+    unit: 'tokens/s left, requests/s right',
+    format: formatCount,
+    lines: [
+      { key: 'tokens', label: 'tokens/s', tone: 'decode' },
+      { key: 'arrived', label: 'arriving/s', tone: 'queue', isSecond: true },
+      { key: 'finished', label: 'finished/s', tone: 'prefill', isSecond: true },
+    ],
+  },
+];
+
+/** The three charts of the last two minutes. */
+export class Charts {
+  readonly element = make('div', { class: 'charts' });
+  private plots: { readonly plan: ChartPlan; readonly plot: uPlot; readonly frame: HTMLElement }[] =
+    [];
+
+  constructor(private readonly history: RateHistory) {
+    this.build();
+    onScheme(() => this.build());
+    new ResizeObserver(() => this.fit()).observe(this.element);
+  }
+
+  show(): void {
+    for (const { plan, plot } of this.plots) {
+      plot.setData(this.columns(plan));
+      // Away from the chart the legend tells the newest values.
+      if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
+    }
+  }
+
+  private columns({ lines }: ChartPlan): uPlot.AlignedData {
+    return this.history.columns(lines.map(({ key }) => key)) as uPlot.AlignedData;
+  }
+
+  /** Also when the colours change, which a chart takes only when it is made. */
+  private build(): void {
+    for (const { plot } of this.plots) plot.destroy();
+    const frames = PLANS.map(({ title, unit }) =>
+      make('section', { class: 'panel chart', 'aria-label': title }, [
+        make('h2', {}, [title, ' ', make('small', {}, [unit])]),
+      ]),
+    );
+    this.element.replaceChildren(...frames);
+    this.plots = PLANS.map((plan, i) => {
+      const frame = frames[i]!;
+      return {
+        plan,
+        frame,
+        plot: new uPlot(
+          options(plan, () => this.history.spanS),
+          this.columns(plan),
+          frame,
+        ),
+      };
+    });
+    this.fit();
+  }
+
+  private fit(): void {
+    for (const { plot, frame } of this.plots) {
+      const style = getComputedStyle(frame);
+      const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+      const width = Math.max(160, frame.clientWidth - padding);
+      if (plot.width !== width) plot.setSize({ width, height: HEIGHT });
+    }
+  }
+}
+
+function options(plan: ChartPlan, spanS: () => number): uPlot.Options {
+  const hasSecond = plan.lines.some(({ isSecond }) => isSecond);
+  const values = (_plot: uPlot, ticks: number[]): string[] => ticks.map(plan.format);
+  return {
+    width: 320,
+    height: HEIGHT,
+    padding: [8, hasSecond ? 0 : 10, 0, 0],
+    cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, range: () => [-spanS(), 0] },
+      y: { range: fromZero },
+      second: { range: fromZero },
+    },
+    axes: [
+      axis({ values: (_plot, ticks) => ticks.map((tick) => (tick === 0 ? 'now' : `${tick} s`)) }),
+      axis({ scale: 'y', size: 58, values }),
+      ...(hasSecond
+        ? [axis({ scale: 'second', side: 1, size: 46, values, grid: { show: false } })]
+        : []),
+    ],
+    series: [
+      { label: 'at', value: (_plot, x) => (x ? `${formatCount(x)} s` : 'now') },
+      ...plan.lines.map((line) => seriesOf(line, plan)),
+    ],
+  };
+}
+
+function seriesOf({ label, tone, isFaint, isSecond }: Line, plan: ChartPlan): uPlot.Series {
+  return {
+    label,
+    scale: isSecond ? 'second' : 'y',
+    stroke: colour(tone),
+    width: isFaint ? 1 : 2,
+    ...(isFaint ? { dash: [5, 3] } : {}),
+    spanGaps: true,
+    points: { show: false },
+    value: (_plot, value) => plan.format(value),
+  };
+}
+
+function axis(more: uPlot.Axis): uPlot.Axis {
+  const line = { stroke: colour('line'), width: 1 };
+  const font = '11px system-ui, sans-serif';
+  return { stroke: colour('muted'), grid: line, ticks: line, font, ...more };
+}
+
+/** From zero to a little above the highest value, so that a level line is seen as one. */
+function fromZero(_plot: uPlot, _low: number, high: number): uPlot.Range.MinMax {
+  return [0, high > 0 ? high * 1.15 : 1];
+}

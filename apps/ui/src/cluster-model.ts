@@ -1,0 +1,109 @@
+import type {
+  ClusterHello,
+  ClusterPicture,
+  PictureEngine,
+  PictureRates,
+  RequestName,
+} from '@baton/contract';
+
+/** In the order of the phases of a picture. */
+export const PHASES = ['queue', 'prefill', 'transfer', 'decode'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** Ended requests that are remembered, the newest first. */
+const MOST_ENDED = 64;
+const NUMBERS_PER_REQUEST = 4;
+
+export interface RequestState {
+  readonly key: number;
+  readonly name: string;
+  readonly promptTokens: number;
+  readonly maxTokens: number;
+  phase: Phase | 'ended';
+  /** Id of the engine that it is with. */
+  engine: string | undefined;
+  tokens: number;
+  /** ms of the wall clock: when it was seen first, and when it entered its phase. */
+  readonly seenMs: number;
+  phaseMs: number;
+}
+
+/** What the page knows: the last picture, its requests as objects that live as long as they do, and the last that have ended. */
+export class ClusterModel {
+  hello: ClusterHello | undefined;
+  engines: readonly PictureEngine[] = [];
+  /** Requests by phase, those included that are not shown one by one. */
+  counts: readonly number[] = [0, 0, 0, 0];
+  rates: PictureRates | undefined;
+  atMs = 0;
+  readonly requests = new Map<number, RequestState>();
+  ended: RequestState[] = [];
+  private names = new Map<number, RequestName>();
+
+  /** A new stream: what was known before may be of another cluster. */
+  begin(hello: ClusterHello): void {
+    this.hello = hello;
+    this.requests.clear();
+    this.names = new Map(hello.names.map((name) => [name[0], name]));
+  }
+
+  see(picture: ClusterPicture): void {
+    this.engines = picture.engines;
+    this.counts = picture.phases;
+    this.rates = picture.rates;
+    this.atMs = picture.at;
+    for (const name of picture.names) this.names.set(name[0], name);
+    const present = this.update(picture);
+    for (const [key, request] of this.requests) {
+      if (!present.has(key)) this.end(request);
+    }
+  }
+
+  get inFlight(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  private update({ requests, engines }: ClusterPicture): Set<number> {
+    const present = new Set<number>();
+    for (let i = 0; i < requests.length; i += NUMBERS_PER_REQUEST) {
+      const [key = 0, phase = 0, place = -1, tokens = 0] = requests.slice(i, i + 4);
+      const request = this.requests.get(key) ?? this.open(key);
+      const name = PHASES[phase] ?? 'queue';
+      if (request.phase !== name) {
+        request.phase = name;
+        request.phaseMs = this.atMs;
+      }
+      request.engine = engines[place]?.id;
+      request.tokens = tokens;
+      present.add(key);
+    }
+    return present;
+  }
+
+  private open(key: number): RequestState {
+    const [, name, promptTokens, maxTokens] = this.names.get(key) ?? [key, `#${key}`, 0, 0];
+    const request: RequestState = {
+      ...{ key, name, promptTokens, maxTokens, phase: 'queue', engine: undefined, tokens: 0 },
+      ...{ seenMs: this.atMs, phaseMs: this.atMs },
+    };
+    this.requests.set(key, request);
+    return request;
+  }
+
+  private end(request: RequestState): void {
+    this.requests.delete(request.key);
+    this.names.delete(request.key);
+    request.phase = 'ended';
+    request.phaseMs = this.atMs;
+    this.ended.unshift(request);
+    if (this.ended.length > MOST_ENDED) this.ended.length = MOST_ENDED;
+  }
+}
+
+const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
+
+/** `P0`, `D3`: the letter of a topology and the place among the engines of the role. */
+export function engineNames(engines: readonly PictureEngine[]): Map<string, string> {
+  const counts = { prefill: 0, decode: 0, aggregated: 0 };
+  return new Map(engines.map(({ id, role }) => [id, `${LETTERS[role]}${counts[role]++}`]));
+}

@@ -1,0 +1,51 @@
+import type { PictureEngine } from '@baton/contract';
+import { make, setAttribute, setText } from './element';
+import { formatCount, formatMs, formatShare } from './format';
+
+/** One engine as a row: its name, what it has to do, its KV cache, and the place where its requests are drawn. */
+export class EngineLane {
+  readonly element: HTMLLIElement;
+  /** Requests are drawn over it. */
+  readonly slots = make('div', { class: 'slots' });
+  private readonly name = make('b', { class: 'lane-name' });
+  private readonly load = make('span', { class: 'lane-load' });
+  private readonly step = make('span', { class: 'lane-step' });
+  private readonly kvText = make('span', { class: 'lane-kv' });
+  private readonly used = make('i', { class: 'kv-used' });
+  private readonly held = make('i', { class: 'kv-held' });
+  private readonly kv: HTMLElement;
+
+  constructor() {
+    const meter = { role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100 };
+    this.kv = make('span', { class: 'kv', ...meter }, [this.used, this.held]);
+    const facts = [this.name, this.load, this.step, this.kvText];
+    this.element = make('li', { class: 'lane' }, [
+      make('div', { class: 'lane-facts' }, facts),
+      this.slots,
+      this.kv,
+    ]);
+  }
+
+  show(engine: PictureEngine, name: string): void {
+    const { running, waiting, kvUsage, heldBlocks, numBlocks, stepMs, state } = engine;
+    const heldShare = numBlocks > 0 ? heldBlocks / numBlocks : 0;
+    setText(this.name, name);
+    setText(this.load, loadText(running, waiting));
+    setText(this.step, stepMs > 0 ? `${formatMs(stepMs)} a step` : '');
+    const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
+    setText(this.kvText, `KV ${formatShare(kvUsage)}${held}`);
+    this.used.style.width = `${(Math.max(0, kvUsage - heldShare) * 100).toFixed(1)}%`;
+    this.held.style.width = `${(heldShare * 100).toFixed(1)}%`;
+    setAttribute(this.kv, 'aria-valuenow', (kvUsage * 100).toFixed(0));
+    setAttribute(this.kv, 'aria-label', `KV cache of ${name}`);
+    setAttribute(this.element, 'data-state', state);
+    const step = stepMs > 0 ? `, ${formatMs(stepMs)} a step` : '';
+    const title = `${name}: ${running} running, ${waiting} waiting${step}, KV ${formatShare(kvUsage)}${held}\n${engine.id}`;
+    setAttribute(this.element, 'title', state === 'ready' ? title : `${title}\n${state}`);
+  }
+}
+
+function loadText(running: number, waiting: number): string {
+  const more = waiting > 0 ? ` + ${formatCount(waiting)} waiting` : '';
+  return `${formatCount(running)} running${more}`;
+}

@@ -1,0 +1,47 @@
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Grid {
+  readonly box: Box;
+  /** Edge of a cell, gap included. */
+  readonly cell: number;
+  readonly columns: number;
+  readonly capacity: number;
+}
+
+/** Edges of cells that are tried, the largest first. */
+const CELLS = [22, 18, 14, 12, 10, 8, 7, 6, 5, 4, 3];
+/** Gap between two dots, as a share of the cell. */
+const GAP = 0.22;
+
+/** The largest cells of which `count` fit the box; the smallest when none do. */
+export function gridFor(box: Box, count: number): Grid {
+  const grids = CELLS.filter((cell) => cell <= Math.max(box.height, 3)).map((cell) => {
+    const columns = Math.max(1, Math.floor(box.width / cell));
+    const rows = Math.max(1, Math.floor(box.height / cell));
+    return { box, cell, columns, capacity: columns * rows };
+  });
+  return grids.find(({ capacity }) => capacity >= count) ?? grids.at(-1)!;
+}
+
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly size: number;
+}
+
+/** Upper left corner and edge of the dot in a slot, filled column by column from the left; what does not fit lies on the last slot. */
+export function spotOf({ box, cell, columns, capacity }: Grid, slot: number): Spot {
+  const rows = Math.max(1, Math.round(capacity / columns));
+  const shown = Math.min(slot, capacity - 1);
+  const top = box.y + (box.height - rows * cell) / 2;
+  return {
+    x: box.x + Math.floor(shown / rows) * cell,
+    y: top + (shown % rows) * cell,
+    size: Math.max(2, cell * (1 - GAP)),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ClusterModel } from './cluster-model';
+import { make, setText } from './element';
+import { formatCount, formatMs } from './format';
+import type { StreamState } from './live-stream';
+
+const STATES: Readonly<Record<StreamState, string>> = {
+  connecting: 'connecting',
+  live: 'live',
+  silent: 'no word from the cluster',
+};
+
+/** What runs here, and the figures of the moment. */
+export class Headline {
+  readonly element: HTMLElement;
+  private readonly about = make('p', { class: 'about' });
+  private readonly state = make('span', { class: 'state', role: 'status' });
+  private readonly tiles: readonly { readonly value: HTMLElement; readonly detail: HTMLElement }[];
+
+  constructor() {
+    const names = ['In flight', 'TTFT', 'ITL', 'Output', 'Requests'];
+    this.tiles = names.map(() => ({ value: make('dd'), detail: make('dd', { class: 'detail' }) }));
+    const list = names.map((name, i) => {
+      const { value, detail } = this.tiles[i]!;
+      return make('div', {}, [make('dt', {}, [name]), value, detail]);
+    });
+    this.element = make('header', { class: 'headline' }, [
+      make('div', { class: 'who' }, [
+        make('h1', {}, ['Baton ', make('small', {}, ['live'])]),
+        this.about,
+        this.state,
+      ]),
+      make('dl', { class: 'tiles' }, list),
+    ]);
+    this.enter('connecting');
+  }
+
+  enter(state: StreamState): void {
+    setText(this.state, STATES[state]);
+    this.state.dataset['state'] = state;
+  }
+
+  show({ hello, rates, inFlight, counts }: ClusterModel): void {
+    if (hello) {
+      const pace = hello.speedup === 1 ? '' : ` · ${formatCount(hello.speedup)} × as fast`;
+      setText(this.about, `${hello.model} · ${hello.topology}${pace} · version ${hello.version}`);
+    }
+    const [queue = 0] = counts;
+    this.fill(0, formatCount(inFlight), `${formatCount(queue)} in the queue`);
+    this.fill(1, formatMs(rates?.ttftMs?.p50), `p99 ${formatMs(rates?.ttftMs?.p99)}`);
+    this.fill(2, formatMs(rates?.itlMs?.p50), `p99 ${formatMs(rates?.itlMs?.p99)}`);
+    this.fill(3, formatCount(rates && Math.round(rates.tokensPerSecond)), 'tokens/s');
+    const finished = formatCount(rates?.finishedPerSecond);
+    this.fill(4, `${formatCount(rates?.requestsPerSecond)} /s`, `${finished} finished /s`);
+  }
+
+  private fill(tile: number, value: string, detail: string): void {
+    const { value: large, detail: small } = this.tiles[tile]!;
+    setText(large, value);
+    setText(small, detail);
+  }
+}

@@ -1,0 +1,125 @@
+import type { PictureEngine } from '@baton/contract';
+import { type ClusterModel, engineNames } from './cluster-model';
+import { make, setText } from './element';
+import { EngineLane } from './engine-lane';
+import type { FlowBoxes } from './flow-scene';
+import { formatCount, formatOf } from './format';
+import type { Box } from './grid';
+
+type Role = PictureEngine['role'];
+
+const POOLS: readonly { readonly role: Role; readonly title: string }[] = [
+  { role: 'prefill', title: 'Prefill' },
+  { role: 'decode', title: 'Decode' },
+  { role: 'aggregated', title: 'Aggregated' },
+];
+/** With more lanes in a pool each is one line, and with many more a thin one. */
+const ROOMY_LANES = 6;
+const LINE_LANES = 20;
+
+interface Pool {
+  readonly element: HTMLElement;
+  readonly summary: HTMLElement;
+  readonly list: HTMLOListElement;
+}
+
+/** The engines in their pools, and between them the places of what waits and of what is on its way. */
+export class LanesView {
+  readonly element: HTMLElement;
+  private readonly pools: ReadonlyMap<Role, Pool>;
+  private readonly lanes = new Map<string, EngineLane>();
+  private readonly queue = station('Queue', 'queue');
+  private readonly transfer = station('Transfer', 'transfer');
+
+  constructor() {
+    this.pools = new Map(POOLS.map(({ role, title }) => [role, newPool(role, title)]));
+    const [prefill, decode, aggregated] = POOLS.map(({ role }) => this.pools.get(role)!.element);
+    const second = make('div', { class: 'pools' }, [decode!, aggregated!]);
+    const parts = [this.queue.element, prefill!, this.transfer.element, second];
+    this.element = make('div', { class: 'flow' }, parts);
+  }
+
+  show({ engines, counts }: ClusterModel): void {
+    const names = engineNames(engines);
+    for (const engine of engines) {
+      const lane = this.lanes.get(engine.id) ?? this.add(engine);
+      lane.show(engine, names.get(engine.id) ?? engine.id);
+    }
+    for (const [id, lane] of this.lanes) {
+      if (names.has(id)) continue;
+      lane.element.remove();
+      this.lanes.delete(id);
+    }
+    for (const { role } of POOLS) this.summarise(role, engines);
+    setText(this.queue.count, formatCount(counts[0]));
+    setText(this.transfer.count, formatCount(counts[2]));
+  }
+
+  /** Where requests are drawn now, relative to `origin`. */
+  boxes(origin: DOMRect): FlowBoxes {
+    const boxOf = (element: Element): Box => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return { x: left - origin.left, y: top - origin.top, width, height };
+    };
+    const isShown = this.transfer.element.offsetParent !== null;
+    return {
+      queue: boxOf(this.queue.slots),
+      transfer: isShown ? boxOf(this.transfer.slots) : undefined,
+      lanes: new Map([...this.lanes].map(([id, lane]) => [id, boxOf(lane.slots)])),
+      exitX: origin.width + 12,
+    };
+  }
+
+  /** Number of engines by role, by which it is seen whether places have moved. */
+  get shape(): string {
+    return POOLS.map(({ role }) => this.pools.get(role)!.list.childElementCount).join('-');
+  }
+
+  private add({ id, role }: PictureEngine): EngineLane {
+    const lane = new EngineLane();
+    this.lanes.set(id, lane);
+    this.pools.get(role)!.list.append(lane.element);
+    return lane;
+  }
+
+  private summarise(role: Role, engines: readonly PictureEngine[]): void {
+    const mine = engines.filter((engine) => engine.role === role);
+    const { element, summary, list } = this.pools.get(role)!;
+    const sum = (value: (engine: PictureEngine) => number): number =>
+      mine.reduce((total, engine) => total + value(engine), 0);
+    const running = formatCount(sum((engine) => engine.running));
+    const waiting = formatCount(sum((engine) => engine.waiting));
+    element.hidden = mine.length === 0;
+    setText(summary, `${formatOf(mine.length, 'engine')}, ${running} running, ${waiting} waiting`);
+    list.className = `lanes ${density(mine.length)}`;
+    this.element.classList.toggle(`has-${role}`, mine.length > 0);
+  }
+}
+
+function density(lanes: number): 'roomy' | 'line' | 'thin' {
+  if (lanes <= ROOMY_LANES) return 'roomy';
+  return lanes <= LINE_LANES ? 'line' : 'thin';
+}
+
+function newPool(role: Role, title: string): Pool {
+  const summary = make('small');
+  const list = make('ol', { class: 'lanes' });
+  const heading = make('h3', {}, [make('span', { class: `key ${role}` }), `${title} `, summary]);
+  const label = `${title} engines`;
+  return {
+    element: make('section', { class: `pool ${role}`, 'aria-label': label }, [heading, list]),
+    summary,
+    list,
+  };
+}
+
+function station(title: string, name: string) {
+  const count = make('b');
+  const slots = make('div', { class: 'slots' });
+  const heading = make('h3', {}, [make('span', { class: `key ${name}` }), title, ' ', count]);
+  const element = make('section', { class: `station ${name}`, 'aria-label': title }, [
+    heading,
+    slots,
+  ]);
+  return { element, slots, count };
+}

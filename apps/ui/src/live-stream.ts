@@ -1,0 +1,67 @@
+import type { ClusterHello, ClusterPicture } from '@baton/contract';
+
+/** Without a picture for so long the page says that it sees nothing. */
+const SILENT_AFTER_MS = 3_000;
+const LOOK_EVERY_MS = 500;
+
+export type StreamState = 'connecting' | 'live' | 'silent';
+
+export interface StreamListener {
+  readonly onHello: (hello: ClusterHello) => void;
+  readonly onPicture: (picture: ClusterPicture) => void;
+  readonly onState: (state: StreamState) => void;
+}
+
+/** The stream of pictures. The browser connects again by itself; while the page is hidden it is closed, so that nothing is computed for nobody. */
+export class LiveStream {
+  private source: EventSource | undefined;
+  private heardMs = 0;
+  private state: StreamState = 'connecting';
+
+  constructor(private readonly listener: StreamListener) {}
+
+  start(): void {
+    document.addEventListener('visibilitychange', () => this.follow());
+    window.setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.follow();
+  }
+
+  private follow(): void {
+    if (document.hidden) {
+      this.source?.close();
+      this.source = undefined;
+    } else if (this.source === undefined) this.open();
+  }
+
+  private open(): void {
+    const source = new EventSource('stream');
+    this.source = source;
+    this.heardMs = performance.now();
+    this.enter('connecting');
+    source.addEventListener('hello', (event) => {
+      this.listener.onHello(JSON.parse(event.data as string) as ClusterHello);
+    });
+    source.addEventListener('picture', (event) => {
+      this.heardMs = performance.now();
+      this.enter('live');
+      this.listener.onPicture(JSON.parse(event.data as string) as ClusterPicture);
+    });
+    source.addEventListener('error', () => this.enter('silent'));
+  }
+
+  private look(): void {
+    if (this.source === undefined) return;
+    if (performance.now() - this.heardMs > SILENT_AFTER_MS) this.enter('silent');
+    // A refusal ends a stream for good; it is tried again here.
+    if (this.source.readyState === EventSource.CLOSED) {
+      this.source = undefined;
+      window.setTimeout(() => this.follow(), SILENT_AFTER_MS);
+    }
+  }
+
+  private enter(state: StreamState): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.listener.onState(state);
+  }
+}

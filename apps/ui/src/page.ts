@@ -1,0 +1,45 @@
+import { Charts } from './charts';
+import { ClusterModel, engineNames } from './cluster-model';
+import { make } from './element';
+import { FlowView } from './flow-view';
+import { Headline } from './headline';
+import { LiveStream } from './live-stream';
+import { RateHistory } from './rate-history';
+import { RequestList } from './request-list';
+import { TimelineDialog } from './timeline-dialog';
+
+/** Puts the page together and keeps it true to the stream. */
+export function startPage(root: HTMLElement): void {
+  const model = new ClusterModel();
+  const history = new RateHistory();
+  const dialog = new TimelineDialog((id) => engineNames(model.engines).get(id));
+  const open = (name: string): void => void dialog.open(name);
+  const headline = new Headline();
+  const flow = new FlowView(model, open);
+  const charts = new Charts(history);
+  const list = new RequestList(model, open);
+  const cluster = make('section', { class: 'panel cluster', 'aria-label': 'Cluster' }, [
+    flow.element,
+  ]);
+  const main = make('main', {}, [cluster, charts.element, list.element]);
+  root.append(headline.element, main, dialog.element);
+  let pictures = 0;
+  new LiveStream({
+    onState: (state) => headline.enter(state),
+    onHello: (hello) => {
+      model.begin(hello);
+      history.clear();
+      list.clear();
+    },
+    onPicture: (picture) => {
+      model.see(picture);
+      history.add(picture.at, picture.rates);
+      flow.show();
+      // What is read rather than watched changes half as often.
+      if ((pictures += 1) % 2 === 0) return;
+      headline.show(model);
+      charts.show();
+      list.show();
+    },
+  }).start();
+}

@@ -1,0 +1,195 @@
+import type { RequestTimeline, SequenceTimeline } from '@baton/contract';
+import { make, setText } from './element';
+import { formatCount, formatShare, formatUs } from './format';
+import { drawTimeline, PHASE_TITLES } from './timeline-drawing';
+import { firstTokenUs, lastUs } from './timeline-scale';
+
+const REFRESH_MS = 1_000;
+/** A little more than until the first token, so that the step that brought it is seen. */
+const BEYOND_FIRST = 1.08;
+
+/** The timeline of one request, over the page: bars, a table of the same, and the files. Asked for again while the request runs. */
+export class TimelineDialog {
+  readonly element: HTMLDialogElement;
+  private readonly title = make('h2', { id: 'timeline-title' });
+  private readonly body = make('div', { class: 'timeline-body' });
+  private name = '';
+  private isToFirst = false;
+  private chosen = 0;
+  private timeline: RequestTimeline | undefined;
+  private timer: number | undefined;
+
+  /** @param nameOf  how the page calls an engine; undefined for one that has left */
+  constructor(private readonly nameOf: (engineId: string) => string | undefined) {
+    const close = make('button', { type: 'button', class: 'close' }, ['Close']);
+    close.addEventListener('click', () => this.element.close());
+    const head = make('header', {}, [this.title, close]);
+    this.element = make('dialog', { 'aria-labelledby': 'timeline-title' }, [head, this.body]);
+    this.element.addEventListener('close', () => window.clearTimeout(this.timer));
+    this.element.addEventListener('click', (event) => {
+      if (event.target === this.element) this.element.close();
+    });
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  async open(name: string): Promise<void> {
+    this.name = name;
+    this.chosen = 0;
+    this.isToFirst = false;
+    this.timeline = undefined;
+    setText(this.title, name);
+    this.body.replaceChildren(make('p', {}, ['Asking the cluster …']));
+    if (!this.element.open) this.element.showModal();
+    await this.refresh(name);
+  }
+
+  private async refresh(name: string): Promise<void> {
+    window.clearTimeout(this.timer);
+    const answer = await fetch(`../v1/requests/${encodeURIComponent(name)}/timeline`).catch(
+      () => undefined,
+    );
+    if (name !== this.name || !this.element.open) return;
+    if (!answer?.ok) {
+      if (this.timeline === undefined) this.body.replaceChildren(make('p', {}, [missing(answer)]));
+      return;
+    }
+    this.timeline = (await answer.json()) as RequestTimeline;
+    const own = this.timeline.sequences.findIndex(({ id }) => id === name);
+    if (own > 0 && this.chosen === 0) this.chosen = own;
+    this.draw();
+    if (this.timeline.state !== 'running') return;
+    this.timer = window.setTimeout(() => void this.refresh(name), REFRESH_MS);
+  }
+
+  private draw(): void {
+    const { timeline } = this;
+    const sequence = timeline?.sequences[this.chosen] ?? timeline?.sequences[0];
+    if (timeline === undefined || sequence === undefined || !this.element.open) return;
+    const held = document.activeElement?.getAttribute('data-control');
+    const firstUs = firstTokenUs(sequence);
+    const endUs = lastUs(sequence, timeline.duration_us);
+    const untilUs =
+      this.isToFirst && firstUs !== undefined ? firstUs * BEYOND_FIRST : Math.max(endUs, 1);
+    const width = Math.max(280, this.body.clientWidth);
+    this.body.replaceChildren(
+      facts(timeline, sequence, this.nameOf),
+      this.controls(timeline, firstUs),
+      drawTimeline(sequence, { fromUs: 0, untilUs }, width),
+      make('div', { class: 'tables' }, [phaseTable(sequence, endUs), eventTable(sequence)]),
+    );
+    // The controls are new ones; the reader stays where they were.
+    if (held) this.body.querySelector<HTMLElement>(`[data-control="${held}"]`)?.focus();
+  }
+
+  private controls(timeline: RequestTimeline, firstUs: number | undefined): HTMLElement {
+    const pressed = String(this.isToFirst);
+    const zoom = make(
+      'button',
+      { type: 'button', 'aria-pressed': pressed, 'data-control': 'zoom' },
+      ['Until the first token'],
+    );
+    zoom.disabled = firstUs === undefined;
+    zoom.addEventListener('click', () => {
+      this.isToFirst = !this.isToFirst;
+      this.draw();
+    });
+    const url = `../v1/requests/${encodeURIComponent(this.name)}/timeline`;
+    const link = (text: string, query: string): HTMLElement =>
+      make('a', { href: url + query, 'data-control': text, target: '_blank', rel: 'noopener' }, [
+        text,
+      ]);
+    const choices = timeline.sequences.length > 1 ? [this.chooser(timeline)] : [];
+    const links = [link('JSON', ''), link('Perfetto trace', '?format=perfetto')];
+    return make('div', { class: 'controls' }, [zoom, ...choices, ...links]);
+  }
+
+  private chooser({ sequences }: RequestTimeline): HTMLElement {
+    const select = make('select', { 'aria-label': 'Choice', 'data-control': 'choice' });
+    for (const { index } of sequences) {
+      select.append(make('option', { value: index }, [`choice ${index}`]));
+    }
+    select.selectedIndex = this.chosen;
+    select.addEventListener('change', () => {
+      this.chosen = select.selectedIndex;
+      this.draw();
+    });
+    return select;
+  }
+}
+
+function missing(answer: Response | undefined): string {
+  if (answer?.status === 404) return 'No timeline of this request is kept any more.';
+  return 'The cluster does not answer.';
+}
+
+function facts(
+  timeline: RequestTimeline,
+  sequence: SequenceTimeline,
+  nameOf: (engineId: string) => string | undefined,
+): HTMLElement {
+  const { prefill_engine: prefill, decode_engine: decode } = sequence;
+  const nameOr = (engine: typeof prefill): string =>
+    engine === null ? '–' : (nameOf(engine.id) ?? engine.id.slice(0, 8));
+  const reason = sequence.error ?? sequence.finish_reason;
+  const cached =
+    sequence.cached_tokens > 0 ? `, ${formatCount(sequence.cached_tokens)} cached` : '';
+  const pairs: [string, string][] = [
+    ['state', reason === null ? timeline.state : `${timeline.state} (${reason})`],
+    ['path', timeline.endpoint],
+    ['prompt', `${formatCount(sequence.prompt_tokens)} tokens${cached}`],
+    ['output', `${formatCount(sequence.output_tokens)} tokens in ${sequence.steps.count} steps`],
+    ['first token', formatUs(firstTokenUs(sequence))],
+    ['in all', formatUs(timeline.duration_us)],
+    [
+      'engines',
+      prefill?.id === decode?.id ? nameOr(prefill) : `${nameOr(prefill)} → ${nameOr(decode)}`,
+    ],
+    ...(sequence.preemptions > 0
+      ? [['preempted', `${sequence.preemptions} times`] as [string, string]]
+      : []),
+  ];
+  const entries = pairs.map(([key, value]) =>
+    make('div', {}, [make('dt', {}, [key]), make('dd', {}, [value])]),
+  );
+  return make('dl', { class: 'facts' }, entries);
+}
+
+function phaseTable({ phases }: SequenceTimeline, endUs: number): HTMLElement {
+  const rows = phases.map(({ name, start_us, duration_us }) => {
+    const share = duration_us === null || endUs === 0 ? '' : formatShare(duration_us / endUs);
+    const length = duration_us === null ? 'so far' : formatUs(duration_us);
+    const key = make('span', { class: `key ${name.replace('_', '-')}` });
+    return make('tr', {}, [
+      make('th', { scope: 'row' }, [key, PHASE_TITLES[name] ?? name]),
+      ...[formatUs(start_us), length, share].map((text) => make('td', {}, [text])),
+    ]);
+  });
+  return table('Phases', ['', 'begins', 'takes', 'share'], rows);
+}
+
+function eventTable({ events }: SequenceTimeline): HTMLElement {
+  const rows = events.map(({ name, at_us }) =>
+    make('tr', {}, [
+      make('th', { scope: 'row' }, [name.replaceAll('_', ' ')]),
+      make('td', {}, [formatUs(at_us)]),
+    ]),
+  );
+  return table('Events', ['', 'at'], rows);
+}
+
+function table(
+  title: string,
+  columns: readonly string[],
+  rows: readonly HTMLElement[],
+): HTMLElement {
+  const head = make(
+    'tr',
+    {},
+    columns.map((name) => make('th', { scope: 'col' }, [name])),
+  );
+  return make('table', {}, [
+    make('caption', {}, [title]),
+    make('thead', {}, [head]),
+    make('tbody', {}, rows),
+  ]);
+}
