@@ -62,6 +62,7 @@ import { ResponseMemory } from './responses/response-memory';
 import { ResponseStore } from './responses/response-store';
 import { ResponsesController } from './responses/responses.controller';
 import { ResponsesService } from './responses/responses.service';
+import { ResponseSockets } from './responses/socket/response-sockets';
 import { Aborter } from './sequences/aborter';
 import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
@@ -137,6 +138,7 @@ const PROVIDERS = [
   RequestSpans,
   Resender,
   ResponseAnswers,
+  ResponseSockets,
   ResponsesService,
   ResponseMemory,
   ResponseStore,

@@ -159,6 +159,11 @@ export const ERRORS = {
     'request_not_found',
     'No timeline of this request is kept.',
   ),
+  /** A WebSocket may stay open for an hour. */
+  websocket_connection_limit_reached: invalid(
+    'The connection has been open for 60 minutes. Open a new one to go on.',
+    'websocket_connection_limit_reached',
+  ),
   not_found: entry(404, 'Not Found', 'invalid_request_error', null, 'Not Found'),
   method_not_allowed: entry(
     405,

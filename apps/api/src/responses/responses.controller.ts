@@ -15,6 +15,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ResponsesService } from './responses.service';
+import { ResponseSockets } from './socket/response-sockets';
 
 const JSON_TYPE = 'application/json';
 
@@ -23,7 +24,10 @@ type Parameters = Readonly<Record<string, unknown>>;
 /** OpenAI's Responses API: the same cluster, asked by items instead of messages, with a memory. */
 @Controller('v1/responses')
 export class ResponsesController {
-  constructor(private readonly responses: ResponsesService) {}
+  constructor(
+    private readonly responses: ResponsesService,
+    private readonly sockets: ResponseSockets,
+  ) {}
 
   @Post()
   create(
@@ -32,6 +36,12 @@ export class ResponsesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     return this.responses.create({ body, request, reply });
+  }
+
+  /** Clients that ask for a WebSocket. */
+  @Get()
+  connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.sockets.accept(request, reply);
   }
 
   @Post('input_tokens')

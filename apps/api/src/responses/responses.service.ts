@@ -121,12 +121,14 @@ export class ResponsesService {
 
   /** Undefined: those of the dialect. */
   private get reasoningEvents(): ReasoningEvents | undefined {
-    return undefined;
+    const { reasoningEvents } = this.config;
+    return reasoningEvents === 'dialect' ? undefined : reasoningEvents;
   }
 
   private parse({ draft, context }: Remembered): ResponseRequest {
-    const { unsupportedTools } = this.config;
-    return parseResponse(draft, context, { ...this.catalog.limits, unsupportedTools });
+    const { unsupportedTools, refusalProbability } = this.config;
+    const limits = { ...this.catalog.limits, unsupportedTools, refusalProbability };
+    return parseResponse(draft, context, limits);
   }
 
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {

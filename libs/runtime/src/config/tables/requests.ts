@@ -74,6 +74,16 @@ export const REQUESTS = {
     help: 'How long a stored response is kept.',
     unit: 's',
   }),
+  maxWebsockets: integer(1000, [0, 1_000_000], {
+    help: 'WebSockets at /v1/responses that one API process holds; one more is refused with 429.',
+    unit: 'connections',
+  }),
+  refusalProbability: number(0, [0, 1], {
+    help: 'Chance that a response of /v1/responses is a refusal, drawn from prompt and seed.',
+  }),
+  reasoningEvents: choice(['dialect', 'open_responses'], 'dialect', {
+    help: 'Names of the events of thoughts in the streams of /v1/responses: those of the dialect (reasoning_text), or those of Open Responses (reasoning).',
+  }),
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
     help: 'What /v1/responses does with tools that only OpenAI runs (web search and the like): leave them out and name them in a header, or refuse the request.',
   }),
