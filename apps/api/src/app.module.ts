@@ -7,11 +7,12 @@ import {
   LiveSettings,
   type Logger,
   Membership,
+  moduleLogger,
   SystemWallClock,
 } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
-import { type DynamicModule, Module, RequestMethod } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { type DynamicModule, Module, type Provider, RequestMethod, Scope } from '@nestjs/common';
+import { APP_FILTER, INQUIRER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { AccessGate } from './access/access-gate';
 import { RateLimits } from './access/rate-limits';
@@ -184,7 +185,7 @@ export class ApiModule {
         ...PROVIDERS,
         { provide: CONFIG, useValue: config },
         { provide: TRANSPORT, useValue: transport },
-        { provide: LOGGER, useValue: logger },
+        loggerProvider(logger),
         { provide: API_IDENTITY, useValue: identity },
         { provide: KnownRoutes, useValue: routes },
         { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
@@ -196,6 +197,17 @@ export class ApiModule {
       ],
     };
   }
+}
+
+/** Each part of the process logs under its own name: `frame-inbox` is FrameInbox. */
+function loggerProvider(logger: Logger): Provider {
+  const useFactory = (user: object | undefined): Logger =>
+    user === undefined ? logger : moduleLogger(logger, kebab(user.constructor.name));
+  return { provide: LOGGER, scope: Scope.TRANSIENT, inject: [INQUIRER], useFactory };
+}
+
+function kebab(className: string): string {
+  return className.replace(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
 }
 
 function routingOf(config: BatonConfig, transport: Transport, identity: ApiIdentity): JobRouting {

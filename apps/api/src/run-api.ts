@@ -4,9 +4,9 @@ import {
   type BatonConfig,
   ChangeSchedule,
   configFromEnv,
-  createLogger,
   type Logger,
   Membership,
+  processLogger,
   UsageError,
   WorkerHosts,
 } from '@baton/runtime';
@@ -28,10 +28,7 @@ interface Parts {
 export async function runApi(): Promise<void> {
   try {
     const config = configFromEnv();
-    const log = createLogger({
-      name: process.env['BATON_PROCESS'] ?? 'api',
-      level: config.logLevel,
-    });
+    const log = processLogger(config, 'api');
     const parts = await (config.redis === undefined
       ? startCluster(config, log)
       : startFront(config, config.redis, log));

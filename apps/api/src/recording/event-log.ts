@@ -14,7 +14,8 @@ export class EventLog {
   constructor(private readonly file: LineFile) {}
 
   arrived({ job, index }: Sequence, call: Pick<Call, 'requestId' | 'message'>): void {
-    this.add(job.arrivalUs, 'arrived', job.requestId, {
+    this.add('arrived', job.requestId, {
+      stamped_us: job.arrivalUs,
       request_id: call.requestId,
       endpoint: pathOf(call),
       index,
@@ -27,7 +28,7 @@ export class EventLog {
 
   /** Nothing of it was queued. */
   refused(call: Pick<Call, 'requestId' | 'message'>, code: string): void {
-    this.add(wallUs(), 'refused', undefined, {
+    this.add('refused', undefined, {
       request_id: call.requestId,
       endpoint: pathOf(call),
       error: code,
@@ -37,23 +38,23 @@ export class EventLog {
   noted({ job }: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
     const where = { stage: header.stage, engine: header.engineId, stamped_us: header.stepEndUs };
     if (entry.kind === 'handed-over') {
-      this.add(wallUs(), 'handed_over', job.requestId, {
+      this.add('handed_over', job.requestId, {
         ...where,
         stamped_us: job.arrivalUs + entry.first,
       });
     } else if (entry.kind === 'scheduled') {
       const cached = { cached_tokens: entry.extra, transferred_tokens: entry.count };
-      this.add(wallUs(), 'scheduled', job.requestId, { ...where, ...cached });
+      this.add('scheduled', job.requestId, { ...where, ...cached });
     }
   }
 
   firstToken({ job }: Sequence, { engineId, stage, stepEndUs }: FrameHeader): void {
     const where = { stage, engine: engineId, stamped_us: stepEndUs };
-    this.add(wallUs(), 'first_token', job.requestId, where);
+    this.add('first_token', job.requestId, where);
   }
 
   ended({ job, received, cachedTokens }: Sequence, { reason, error }: End): void {
-    this.add(wallUs(), 'ended', job.requestId, {
+    this.add('ended', job.requestId, {
       finish_reason: reason,
       error,
       output_tokens: received,
@@ -65,8 +66,8 @@ export class EventLog {
     return this.file.close();
   }
 
-  private add(atUs: number, event: string, id: string | undefined, facts: Facts): void {
-    this.file.add(JSON.stringify({ at_us: atUs, event, id, ...facts }));
+  private add(event: string, id: string | undefined, facts: Facts): void {
+    this.file.add(JSON.stringify({ at_us: wallUs(), event, id, ...facts }));
   }
 }
 

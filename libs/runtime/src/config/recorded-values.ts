@@ -7,7 +7,15 @@ import { readTyped } from './read-value';
 const NOT_RECORDED = new Set<ConfigKey>([
   ...(['redis', 'redisPrefix', 'redisMaxmemory', 'role', 'host', 'port'] as const),
   ...(['sslKeyfile', 'sslCertfile', 'sslCaCerts', 'sslCertReqs', 'enableSslRefresh'] as const),
-  ...(['workerHost', 'workerPort', 'exposeEnginesPort', 'record', 'logSteps', 'logLevel'] as const),
+  ...([
+    'workerHost',
+    'workerPort',
+    'exposeEnginesPort',
+    'record',
+    'logSteps',
+    'logLevel',
+    'logLevels',
+  ] as const),
   ...(['recordAnswers', 'play', 'logRequests', 'logFrames', 'otlpTracesEndpoint'] as const),
 ]);
 

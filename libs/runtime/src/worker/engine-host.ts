@@ -5,7 +5,7 @@ import { type Micros, usToSeconds } from '@baton/kernel';
 import type { Transport } from '@baton/transport';
 import type { Tracer } from '@opentelemetry/api';
 import type { LiveClock } from '../clock/live-clock';
-import type { Logger } from '../logs/logger';
+import { type Logger, moduleLogger } from '../logs/logger';
 import { EngineStats } from '../metrics/engine-stats';
 import { type JobRouting, SharedQueues } from '../placement/job-routing';
 import { RunSpans } from '../tracing/run-spans';
@@ -110,7 +110,7 @@ export class EngineHost implements HostContext {
     this.transport = transport;
     this.routing = routing;
     this.clock = clock;
-    this.log = log.child({ engine: this.engineId.slice(0, 8) });
+    this.log = moduleLogger(log, 'engine').child({ engine: this.engineId.slice(0, 8) });
     this.engine = options.buildEngine();
     this.stats = new EngineStats(options.maxModelLen);
     this.faults = new FaultPlan(options.faults);

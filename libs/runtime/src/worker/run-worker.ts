@@ -9,7 +9,7 @@ import type { BatonConfig } from '../config/config';
 import { UsageError } from '../config/usage-error';
 import { engineSetup } from '../engine-factory';
 import { type WorkerProbe, workerProbe } from '../health/worker-probe';
-import { createLogger, type Logger } from '../logs/logger';
+import { type Logger, processLogger } from '../logs/logger';
 import { cacheConfigLabels } from '../metrics/cache-config';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
 
@@ -81,7 +81,7 @@ async function startParts(
     throw new UsageError('a worker process needs --redis URL (or REDIS_URL).');
   }
   const { maxModelLen } = engineSetup(config, role).options;
-  const log = createLogger({ name: process.env['BATON_PROCESS'] ?? role, level: config.logLevel });
+  const log = processLogger(config, role);
   const transport = await connectRedisTransport({ url: redis, prefix });
   // Another life of this process has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };

@@ -1,9 +1,14 @@
-import { choice, integer, number, optionalText, text } from '../option';
+import { choice, integer, list, number, optionalText, text } from '../option';
+
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 /** Logs, and the hooks by which tests break things on purpose. */
 export const PROCESS = {
-  logLevel: choice(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info', {
+  logLevel: choice(LOG_LEVELS, 'info', {
     help: 'How much is logged to stderr.',
+  }),
+  logLevels: list([], {
+    help: 'Level of one module of a process, as module=level (recovery=debug, engine=trace); lines name their module. May be repeated.',
   }),
   /** Where a worker process serves its own /health and /metrics. */
   workerHost: text('127.0.0.1', {

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger, moduleLogger } from './logger';
+
+describe('levels of modules', () => {
+  const logger = createLogger({
+    ...{ name: 'api', level: 'warn' },
+    levels: ['recovery=debug', 'frame-inbox=silent'],
+  });
+
+  it('are their own where one is given, and that of the process elsewhere', () => {
+    const levels = ['recovery', 'frame-inbox', 'cluster-view'].map(
+      (module) => moduleLogger(logger, module).level,
+    );
+    expect(levels).toEqual(['debug', 'silent', 'warn']);
+    expect(moduleLogger(logger, 'recovery').bindings()).toMatchObject({ module: 'recovery' });
+  });
+
+  it.each(['recovery', 'recovery=loud', '=debug', 'Recovery=debug', ''])(
+    'are refused as `%s`',
+    (written) => {
+      const options = { name: 'api', level: 'warn', levels: [written] };
+      expect(() => createLogger(options)).toThrow('is not module=level');
+    },
+  );
+});
