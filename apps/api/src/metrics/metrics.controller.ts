@@ -11,6 +11,7 @@ import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { contextOf } from '../http/request-context';
 import { CONFIG } from '../tokens';
+import { renderFakeLoras } from '../faults/fake-loras';
 import { FaultMetrics } from '../faults/fault-metrics';
 import { EngineCensus } from './engine-census';
 import { HttpMetrics } from './http-metrics';
@@ -56,10 +57,14 @@ export class MetricsController {
       this.requests.render(engines),
       this.placement.render(engines),
       this.faults.render(),
+      renderFakeLoras(this.settings.current.config),
       ...(isWhole ? [this.queues.render(), this.census.render()] : []),
       this.http.render(),
       this.process.render(),
     ];
-    return parts.map((part) => `${part.trimEnd()}\n`).join('');
+    return parts
+      .filter((part) => part !== '')
+      .map((part) => `${part.trimEnd()}\n`)
+      .join('');
   }
 }

@@ -1,8 +1,9 @@
 import type { EnginePresence, Stage } from '@baton/contract';
-import { type BatonConfig, engineLabels, placerSpec } from '@baton/runtime';
+import { engineLabels, LiveSettings, placerSpec } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '../tokens';
 import { renderNumbers, type Series } from './exposition';
+
+const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
 
 /** What placement did: by this front, and by whoever sent jobs to the engines. */
 @Injectable()
@@ -10,14 +11,16 @@ export class PlacementMetrics {
   prefillsOnDecode = 0;
   rehomed = 0;
   sloRefusals = 0;
-  private readonly policies: Readonly<Record<Stage, string>>;
+  private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
 
-  constructor(@Inject(CONFIG) config: BatonConfig) {
-    const spec = placerSpec(config);
-    const [prefill, decode] = [spec.prefill, spec.decode].map((policy) =>
-      policy === 'pull' ? policy : policy.kind,
-    ) as [string, string];
-    this.policies = { prefill, decode, aggregated: prefill };
+  constructor(@Inject(LiveSettings) settings: LiveSettings) {
+    settings.follow(({ config }) => {
+      const spec = placerSpec(config);
+      const [prefill, decode] = [spec.prefill, spec.decode].map((policy) =>
+        policy === 'pull' ? policy : policy.kind,
+      ) as [string, string];
+      this.policies = { prefill, decode, aggregated: prefill };
+    });
   }
 
   render(engines: readonly EnginePresence[]): string {

@@ -1,4 +1,4 @@
-import { type BatonError, ERRORS } from '@baton/contract';
+import { type BatonError, ERRORS, INJECTED } from '@baton/contract';
 import { asciiJson } from '@baton/text';
 import type { Dialect } from '../limits';
 import { type ErrorText, RequestError } from './request-error';
@@ -40,7 +40,9 @@ export function renderStreamError(error: BatonError, dialect: Dialect): string {
 function bodyOf(error: BatonError, dialect: Dialect): string {
   const isRouting = error.code === 'not_found' || error.code === 'method_not_allowed';
   if (isRouting && dialect === 'vllm') return asciiJson({ detail: ERRORS[error.code].message });
-  const isRefusedByKey = error.entry.status === UNAUTHORIZED && dialect === 'vllm';
+  // A refusal that was injected has the body of llm-d-inference-sim.
+  const isRefused = error.entry.status === UNAUTHORIZED && error.code !== INJECTED;
+  const isRefusedByKey = isRefused && dialect === 'vllm';
   return asciiJson({ error: isRefusedByKey ? error.entry.vllmType : errorBody(error, dialect) });
 }
 

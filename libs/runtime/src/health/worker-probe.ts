@@ -14,10 +14,10 @@ export const WORKER_PROBE = Symbol('worker probe');
 /** The numbers of this process's engines, its event loop and its memory. */
 export function workerProbe(
   engines: () => readonly EnginePresence[],
-  cacheConfig: EngineMetricsSource['cacheConfig'],
+  metrics: EngineMetricsSource,
 ): WorkerProbe {
   const registry = new Registry();
-  registerEngineMetrics(registry, { presences: engines, cacheConfig });
+  registerEngineMetrics(registry, metrics);
   collectDefaultMetrics({ register: registry });
   const lag = new LoopLag();
   lag.start();

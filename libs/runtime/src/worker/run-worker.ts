@@ -9,8 +9,11 @@ import type { BatonConfig } from '../config/config';
 import { UsageError } from '../config/usage-error';
 import { engineSetup } from '../engine-factory';
 import { type WorkerProbe, workerProbe } from '../health/worker-probe';
+import { SystemWallClock } from '../clock/wall-clock';
 import { type Logger, processLogger } from '../logs/logger';
 import { cacheConfigLabels } from '../metrics/cache-config';
+import { shownEngines } from '../metrics/fake-metrics';
+import { LiveSettings } from '../settings/live-settings';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
 
 export interface WorkerProcessOptions {
@@ -23,6 +26,7 @@ interface Parts {
   readonly app: NestFastifyApplication;
   readonly hosts: WorkerHosts;
   readonly transport: Transport;
+  readonly settings: LiveSettings;
   readonly log: Logger;
   isEnding: boolean;
 }
@@ -83,17 +87,23 @@ async function startParts(
   const { maxModelLen } = engineSetup(config, role).options;
   const log = processLogger(config, role);
   const transport = await connectRedisTransport({ url: redis, prefix });
+  const wall = new SystemWallClock();
   // Another life of this process has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };
   const hosts = await WorkerHosts.start({ ...options, engines: enginesOf(config, role) });
-  const probe = workerProbe(() => hosts.presences(), cacheConfigLabels(config, maxModelLen));
+  const settings = new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
+  await settings.start();
+  const probe = workerProbe(() => hosts.presences(), {
+    presences: () => shownEngines(hosts.presences(), settings.current, wall.nowUs()),
+    cacheConfig: cacheConfigLabels(config, maxModelLen),
+  });
   const app = await NestFactory.create<NestFastifyApplication>(
     module(probe),
     new FastifyAdapter(),
     { logger: false, abortOnError: false },
   );
   await app.listen({ host: config.workerHost, port: config.workerPort });
-  return { app, hosts, transport, log, isEnding: false };
+  return { app, hosts, transport, settings, log, isEnding: false };
 }
 
 /** Its configured role's, or those that it had when its last life ended. */
@@ -105,9 +115,10 @@ function enginesOf(config: BatonConfig, role: Stage): WorkerHostsOptions['engine
 async function end(parts: Parts): Promise<void> {
   if (parts.isEnding) return;
   parts.isEnding = true;
-  const { app, hosts, transport, log } = parts;
+  const { app, hosts, transport, settings, log } = parts;
   log.info('draining');
   await hosts.stop();
+  await settings.stop();
   await app.close();
   await transport.close();
   log.info('ended');

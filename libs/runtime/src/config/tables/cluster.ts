@@ -19,7 +19,7 @@ export const CLUSTER = {
     unset: 'the topology stays',
   }),
   enableAdmin: toggle(false, {
-    help: 'Serve /admin/engines, by which engines are made to join, leave or change their role.',
+    help: 'Serve /admin/engines, by which engines are made to join, leave or change their role, and /admin/config, by which faults and placement change while the cluster runs.',
   }),
   /** What a worker process is to host when it is started again after its engines have changed. */
   workerEngines: optionalText({
