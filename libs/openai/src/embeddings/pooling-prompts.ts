@@ -36,7 +36,6 @@ export function checkCount(count: number, name: string): void {
 /** Turns inputs into token ids within the context length. */
 export class PoolingPrompts {
   private readonly truncation: Truncation;
-  private readonly context: ContextLength;
   private tokens = 0;
 
   constructor(
@@ -44,8 +43,6 @@ export class PoolingPrompts {
     private readonly limits: RequestLimits,
   ) {
     this.truncation = new Truncation(truncationPart(dto), limits);
-    const output = { maxTokens: undefined, field: 'max_tokens', input: 'prompt' } as const;
-    this.context = new ContextLength(limits, output);
   }
 
   /** Ids of one of the request's prompts; throws once they are too many together. */
@@ -64,17 +61,22 @@ export class PoolingPrompts {
     if (input.length === 0) {
       throw valueError({ field: place, message: `${place} must not be empty.` });
     }
-    const ids = typeof input === 'string' ? this.ofText(input) : this.ofIds(input, place);
+    const context = this.contextOf(place);
+    const ids = typeof input === 'string' ? this.ofText(input, context) : this.ofIds(input, place);
     const isTooLong = ids.length > maxModelLen;
-    if (isTooLong) this.context.room({ tokens: ids.length, isAtLeast: typeof input === 'string' });
-    this.context.checkCapacity(Math.min(ids.length + 1, maxModelLen));
+    if (isTooLong) context.room({ tokens: ids.length, isAtLeast: typeof input === 'string' });
+    context.checkCapacity(Math.min(ids.length + 1, maxModelLen));
     return ids.length > 0 ? ids : Int32Array.of(tokenizer.special.endOfText);
   }
 
-  private ofText(text: string): Int32Array {
+  private contextOf(input: string): ContextLength {
+    return new ContextLength(this.limits, { maxTokens: undefined, field: 'max_tokens', input });
+  }
+
+  private ofText(text: string, context: ContextLength): Int32Array {
     const { tokenizer, maxModelLen } = this.limits;
     if (this.truncation.isWanted) return this.truncation.ofText(text, tokenizer);
-    this.context.checkText(text.length);
+    context.checkText(text.length);
     return Int32Array.from(tokenizer.encode(text, maxModelLen));
   }
 

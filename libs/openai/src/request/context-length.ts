@@ -7,8 +7,8 @@ export interface OutputLimit {
   readonly maxTokens: number | undefined;
   /** The field that set it. */
   readonly field: 'max_tokens' | 'max_completion_tokens';
-  /** What OpenAI calls the input. */
-  readonly input: 'messages' | 'prompt';
+  /** What OpenAI calls the input: the field that holds it. */
+  readonly input: string;
 }
 
 /** A prompt whose length is known, or known to be beyond `tokens - 1` when the tokenizer stopped early. */

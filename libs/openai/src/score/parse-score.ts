@@ -37,11 +37,13 @@ const STEEPNESS = 8;
 export function parseScore(body: unknown, context: PoolingContext): PoolingTask {
   const { limits } = context;
   const dto = validateBody(new ScoreDto(), objectBody(body));
-  const [first, second] = sidesOf(dto);
+  const { first, second, names } = sidesOf(dto);
   const rows = Math.max(first.length, second.length);
   const pairs = Array.from({ length: rows }, (_, i) => ({
     query: first.length === 1 ? first[0]! : first[i]!,
+    queryPlace: placeOf(names[0], first.length, i),
     document: second[i]!,
+    place: placeOf(names[1], second.length, i),
   }));
   const compared = new Comparison(dto, context, pairs);
   const render = (head: AnswerHead): string => {
@@ -62,7 +64,12 @@ export function parseRerank(body: unknown, context: PoolingContext): PoolingTask
   const dto = validateBody(new RerankDto(), objectBody(body));
   checkCount(dto.documents.length, 'documents');
   const documents = dto.documents.map((one) => (typeof one === 'string' ? one : one.text));
-  const pairs = documents.map((document) => ({ query: dto.query, document }));
+  const pairs = documents.map((document, i) => ({
+    query: dto.query,
+    queryPlace: 'query',
+    document,
+    place: `documents[${i}]`,
+  }));
   const compared = new Comparison(dto, context, pairs);
   const render = (head: AnswerHead): string => {
     const ranked = compared
@@ -89,9 +96,17 @@ export function parseRerank(body: unknown, context: PoolingContext): PoolingTask
   return { request, idPrefix: 'score', render };
 }
 
+/** Two inputs, and how the client calls them. */
 interface Pair {
   readonly query: PoolingInput;
+  readonly queryPlace: string;
   readonly document: PoolingInput;
+  readonly place: string;
+}
+
+/** One input of several is named with its number. */
+function placeOf(field: string, count: number, index: number): string {
+  return count === 1 ? field : `${field}[${index}]`;
 }
 
 /** Pairs as a cross-encoder reads them, query and document in one prompt. */
@@ -105,9 +120,9 @@ class Comparison {
     const prompts = new PoolingPrompts(dto, limits);
     this.space = space;
     const queries = new Map<PoolingInput, Int32Array>();
-    const read = pairs.map((pair, i) => {
-      const place = `documents[${i}]`;
-      const query = queries.get(pair.query) ?? prompts.ids(pair.query, 'query');
+    const read = pairs.map((pair) => {
+      const { place, queryPlace } = pair;
+      const query = queries.get(pair.query) ?? prompts.ids(pair.query, queryPlace);
       queries.set(pair.query, query);
       const document = prompts.ids(pair.document, place);
       const joined = Int32Array.from([...query, tokenizer.special.endOfText, ...document]);
@@ -132,7 +147,13 @@ class Comparison {
   }
 }
 
-function sidesOf(dto: ScoreDto): [PoolingInput[], PoolingInput[]] {
+interface Sides {
+  readonly first: readonly PoolingInput[];
+  readonly second: readonly PoolingInput[];
+  readonly names: readonly [string, string];
+}
+
+function sidesOf(dto: ScoreDto): Sides {
   const named = SIDES.find(([a, b]) => isGiven(dto[a]) && isGiven(dto[b]));
   if (named === undefined) {
     const pairs = SIDES.map(([a, b]) => `'${a}' and '${b}'`).join(', ');
@@ -140,7 +161,7 @@ function sidesOf(dto: ScoreDto): [PoolingInput[], PoolingInput[]] {
   }
   const first = inputsOf(dto[named[0]], named[0]);
   const second = inputsOf(dto[named[1]], named[1]);
-  if (first.length === 1 || first.length === second.length) return [first, second];
+  if (first.length === 1 || first.length === second.length) return { first, second, names: named };
   const message = 'Input lengths must be either 1:1, 1:N or N:N';
   throw valueError({ field: named[0], message });
 }

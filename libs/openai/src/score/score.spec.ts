@@ -60,7 +60,7 @@ describe('POST /score', () => {
     ['sides of other lengths', { text_1: ['a', 'b'], text_2: ['a', 'b', 'c'] }, 'text_1'],
     ['an empty side', { text_1: 'a', text_2: [] }, 'text_2'],
     ['a number', { text_1: 'a', text_2: 5 }, 'text_2'],
-    ['a pair beyond the context', { text_1: 'a '.repeat(40), text_2: 'b '.repeat(40) }, 'prompt'],
+    ['a pair beyond the context', { text_1: 'a '.repeat(40), text_2: 'b '.repeat(40) }, 'text_2'],
   ])('refuses %s', (_, body, param) => {
     const openai = { ...CONTEXT, limits: { ...CONTEXT.limits, dialect: 'openai' as const } };
     expect(() => parseScore(body, openai)).toThrow(expect.objectContaining({ param }));
