@@ -296,6 +296,12 @@ export function healthBoard() {
               legend: 'slow reader',
             },
           ]),
+          lines('Faults injected', 'ops', [
+            {
+              expr: 'sum by (fault, stage) (rate(baton:faults_injected_total[$__rate_interval]))',
+              legend: '{{fault}} {{stage}}',
+            },
+          ]),
         ],
       },
       {

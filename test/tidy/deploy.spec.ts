@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { configKeys, envName } from '@baton/runtime';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { debianProgram, missing } from '../support/debian-program';
 import { read, ROOT } from './repository';
 
 interface Service {
@@ -14,13 +15,15 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: object;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly volumes?: readonly string[];
+  readonly profiles?: readonly string[];
 }
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   readonly name?: string;
   readonly services: Readonly<Record<string, Service>>;
 };
-const { redis, api, prefill, decode } = compose.services;
+const { redis, api, prefill, decode, prometheus, grafana, loadgen } = compose.services;
 
 describe('docker-compose.yml', () => {
   it('has no top-level name, which older versions of compose refuse', () => {
@@ -28,7 +31,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('has one service per role, each started as that role over the one Redis', () => {
-    expect(Object.keys(compose.services)).toEqual(['redis', 'api', 'prefill', 'decode']);
+    const watchers = ['prometheus', 'grafana', 'loadgen'];
+    const services = Object.keys(compose.services);
+    expect(services).toEqual(['redis', 'api', 'prefill', 'decode', ...watchers]);
     for (const [role, service] of Object.entries({ api, prefill, decode })) {
       expect(service?.command).toEqual(['up', '--role', role]);
       expect(service?.environment?.['REDIS_URL']).toBe('redis://redis:6379');
@@ -44,13 +49,49 @@ describe('docker-compose.yml', () => {
   });
 
   it('knows how every service is doing', () => {
-    for (const service of [redis, api, prefill, decode]) expect(service?.healthcheck).toBeDefined();
+    for (const service of [redis, api, prefill, decode, prometheus, grafana]) {
+      expect(service?.healthcheck).toBeDefined();
+    }
+  });
+
+  it('pleases docker-compose', (context) => {
+    const program = debianProgram('docker-compose', 'docker-compose');
+    if (!program) return context.skip(missing('docker-compose', 'docker-compose'));
+    const { stderr, status } = spawnSync(program, ['config', '--quiet'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('shows boards to anybody, and lets nobody change them', () => {
+    expect(grafana?.environment).toMatchObject({
+      GF_AUTH_ANONYMOUS_ENABLED: 'true',
+      GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
+    });
+  });
+
+  it('mounts only what is there, where the programs look for it', () => {
+    const mounts = [prometheus, grafana].flatMap((service) => service?.volumes ?? []);
+    expect(mounts).toHaveLength(3);
+    for (const mount of mounts) {
+      const [source = '', , mode] = mount.split(':');
+      expect(existsSync(join(ROOT, source)), source).toBe(true);
+      expect(mode).toBe('ro');
+    }
+    const home = grafana?.environment?.['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH'] ?? '';
+    expect(existsSync(join(ROOT, 'deploy/grafana/dashboards', basename(home)))).toBe(true);
+  });
+
+  it('starts the load generator only when asked to', () => {
+    expect(loadgen?.profiles).toEqual(['loadgen']);
+    expect(loadgen?.command?.[0]).toBe('bench');
   });
 
   it('sets only options that exist', () => {
     const known = [...configKeys().map(envName), 'REDIS_URL'];
-    for (const service of Object.values(compose.services)) {
-      expect(known).toEqual(expect.arrayContaining(Object.keys(service.environment ?? {})));
+    for (const service of [api, prefill, decode]) {
+      expect(known).toEqual(expect.arrayContaining(Object.keys(service?.environment ?? {})));
     }
   });
 
