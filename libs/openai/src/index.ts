@@ -33,6 +33,8 @@ export type { Dialect, RequestLimits, Strictness } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';
 export { modelNotFound } from './request/check-model';
+export { requestSchemas } from './request-schemas';
+export type { JsonSchema } from './request/shapes';
 export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';

@@ -9,7 +9,7 @@ import { listOf, OBJECT } from './shapes';
 /** As many as a completion may have prompts. */
 const MAX_CONVERSATIONS = 1024;
 
-class ChatBatchDto {
+export class ChatBatchDto {
   @Is(listOf(listOf(OBJECT), MAX_CONVERSATIONS), { isRequired: true })
   messages!: readonly (readonly object[])[];
 }

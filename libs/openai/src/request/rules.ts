@@ -2,7 +2,7 @@ import type { BatonError } from '@baton/contract';
 import { registerDecorator, validateSync, type ValidationArguments } from 'class-validator';
 import { type ValueFault, valueError } from '../errors/request-error';
 import { schemaError, type SchemaFault } from '../errors/schema-error';
-import { below, checkField, type Shape } from './shapes';
+import { below, checkField, type Field, type JsonSchema, objectSchema, type Shape } from './shapes';
 
 type RuleArguments = Pick<ValidationArguments, 'value' | 'object' | 'property'>;
 type Explain<Finding> = (args: RuleArguments) => Finding | undefined;
@@ -11,7 +11,7 @@ type Group = 'shape' | 'range';
 
 /** What the decorators of one DTO class declare: class-validator decides whether a rule holds, `explain` says why not. */
 interface Declared {
-  readonly fields: string[];
+  readonly fields: Map<string, Field>;
   readonly explain: Map<string, Explain<unknown>>;
 }
 
@@ -27,7 +27,7 @@ export function Is(
     return faults.length === 0 ? undefined : faults.map((fault) => below(property, fault));
   };
   return (target, property) => {
-    declared(target).fields.push(String(property));
+    declared(target).fields.set(String(property), { shape, ...options });
     register('shape', explain)(target, property);
   };
 }
@@ -52,7 +52,7 @@ export function validateBody<Dto extends object>(
   body: Readonly<Record<string, unknown>>,
 ): Dto {
   for (const { fields } of lineage(dto)) {
-    for (const field of fields) Reflect.set(dto, field, ownValue(body, field));
+    for (const field of fields.keys()) Reflect.set(dto, field, ownValue(body, field));
   }
   const faults = findings<SchemaFault>(dto, 'shape');
   if (faults.length > 0)
@@ -62,6 +62,11 @@ export function validateBody<Dto extends object>(
   const [outOfRange] = findings<BatonError>(dto, 'range');
   if (outOfRange !== undefined) throw outOfRange;
   return dto;
+}
+
+/** The fields of a DTO as a JSON Schema. What its ranges allow is not in it. */
+export function schemaOf(dto: object): JsonSchema {
+  return objectSchema(Object.fromEntries(lineage(dto).flatMap(({ fields }) => [...fields])));
 }
 
 /** What a body inherits (`constructor`, `__proto__`) is none of its fields. */
@@ -99,7 +104,7 @@ function findings<Finding>(dto: object, group: Group): Finding[] {
 function declared(target: object): Declared {
   let own = declaredBy.get(target);
   if (own === undefined) {
-    own = { fields: [], explain: new Map() };
+    own = { fields: new Map(), explain: new Map() };
     declaredBy.set(target, own);
   }
   return own;

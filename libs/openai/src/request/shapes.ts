@@ -1,5 +1,8 @@
 import type { SchemaFault } from '../errors/schema-error';
 
+/** Of draft 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** Says what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. */
 export interface Shape {
   /** With its article, for OpenAI's sentence. */
@@ -7,6 +10,8 @@ export interface Shape {
   readonly plural: string;
   /** pydantic's name of it as a branch of a union. */
   readonly branch: string;
+  /** The same for other people's programs. */
+  readonly schema: JsonSchema;
   /** Faults with places relative to the value; none when it fits. */
   check(value: unknown): readonly SchemaFault[];
 }
@@ -36,10 +41,13 @@ const integer: ComplaintOf = (value) => {
   return { type: 'int_from_float', message };
 };
 
-export const INTEGER = leaf({ expected: 'an integer', plural: 'integers', branch: 'int' }, integer);
+export const INTEGER = leaf(
+  { expected: 'an integer', plural: 'integers', branch: 'int', schema: { type: 'integer' } },
+  integer,
+);
 
 export const NUMBER = leaf(
-  { expected: 'a number', plural: 'numbers', branch: 'float' },
+  { expected: 'a number', plural: 'numbers', branch: 'float', schema: { type: 'number' } },
   (value) => {
     if (typeof value !== 'number') {
       return { type: 'float_type', message: 'Input should be a valid number' };
@@ -49,27 +57,34 @@ export const NUMBER = leaf(
 );
 
 export const BOOLEAN = leaf(
-  { expected: 'a boolean', plural: 'booleans', branch: 'bool' },
+  { expected: 'a boolean', plural: 'booleans', branch: 'bool', schema: { type: 'boolean' } },
   (value) =>
     typeof value === 'boolean'
       ? undefined
       : { type: 'bool_type', message: 'Input should be a valid boolean' },
 );
 
-export const TEXT = leaf({ expected: 'a string', plural: 'strings', branch: 'str' }, (value) =>
-  typeof value === 'string'
-    ? undefined
-    : { type: 'string_type', message: 'Input should be a valid string' },
+export const TEXT = leaf(
+  { expected: 'a string', plural: 'strings', branch: 'str', schema: { type: 'string' } },
+  (value) =>
+    typeof value === 'string'
+      ? undefined
+      : { type: 'string_type', message: 'Input should be a valid string' },
 );
 
-export const OBJECT = leaf({ expected: 'an object', plural: 'objects', branch: 'dict' }, (value) =>
-  isObject(value)
-    ? undefined
-    : { type: 'dict_type', message: 'Input should be a valid dictionary' },
+export const OBJECT = leaf(
+  { expected: 'an object', plural: 'objects', branch: 'dict', schema: { type: 'object' } },
+  (value) =>
+    isObject(value)
+      ? undefined
+      : { type: 'dict_type', message: 'Input should be a valid dictionary' },
 );
 
 export const TOKEN_ID = leaf(
-  { expected: 'a token id', plural: 'token ids', branch: 'int' },
+  {
+    ...{ expected: 'a token id', plural: 'token ids', branch: 'int' },
+    schema: { type: 'integer', minimum: 0 },
+  },
   (value) => {
     const complaint = integer(value);
     if (complaint !== undefined || (value as number) >= 0) return complaint;
@@ -84,6 +99,11 @@ export function listOf(item: Shape, most = Infinity): Shape {
     expected: `an array of ${item.plural}`,
     plural: `arrays of ${item.plural}`,
     branch: `list[${item.branch}]`,
+    schema: {
+      type: 'array',
+      items: item.schema,
+      ...(most === Infinity ? {} : { maxItems: most }),
+    },
   };
   const itself = leaf(name, (value) => {
     if (!Array.isArray(value)) {
@@ -127,7 +147,8 @@ export function anyOf(...branches: readonly Shape[]): Shape {
     }
     return faults;
   };
-  return { expected, plural: expected, branch: 'union', check };
+  const schema = { anyOf: branches.map((shape) => shape.schema) };
+  return { expected, plural: expected, branch: 'union', schema, check };
 }
 
 /** An object whose values all have one shape. */
@@ -140,7 +161,8 @@ export function mapOf(value: Shape): Shape {
     }
     return FITS;
   };
-  return { ...OBJECT, check };
+  const schema = { type: 'object', additionalProperties: value.schema };
+  return { ...OBJECT, schema, check };
 }
 
 export interface Field {
@@ -157,7 +179,22 @@ export function recordOf(fields: Readonly<Record<string, Field>>): Shape {
     );
     return faults.flat();
   };
-  return { ...OBJECT, check };
+  return { ...OBJECT, schema: objectSchema(fields), check };
+}
+
+/** Null is as good as absent, except for fields that are required. */
+export function objectSchema(fields: Readonly<Record<string, Field>>): JsonSchema {
+  const all = Object.entries(fields);
+  const properties = all.map(([name, { shape, isRequired }]) => [
+    name,
+    isRequired === true ? shape.schema : { anyOf: [shape.schema, { type: 'null' }] },
+  ]);
+  const required = all.filter(([, field]) => field.isRequired === true).map(([name]) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+  };
 }
 
 /** A field's own faults, or the one that it is missing from `owner`. */

@@ -16,7 +16,7 @@ function integerFrom(ge: number): Shape {
     const fault = { type: 'greater_than_equal', message, context: { ge } };
     return [{ ...fault, place: [], location: [], input, expected: INTEGER.expected }];
   };
-  return { ...INTEGER, check };
+  return { ...INTEGER, schema: { type: 'integer', minimum: ge }, check };
 }
 
 type Fields = Readonly<Record<string, Shape>>;

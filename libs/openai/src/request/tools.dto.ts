@@ -28,6 +28,7 @@ const CUSTOM_TOOL = recordOf({
 /** A tool says by its type what else it must have. */
 const TOOL: Shape = {
   ...FUNCTION_TOOL,
+  schema: { anyOf: [FUNCTION_TOOL.schema, CUSTOM_TOOL.schema] },
   check: (value) =>
     (isObject(value) && value['type'] === 'custom' ? CUSTOM_TOOL : FUNCTION_TOOL).check(value),
 };

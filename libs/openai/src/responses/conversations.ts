@@ -18,7 +18,7 @@ function itemsRange(items: Items): { readonly message: string } | undefined {
 }
 
 /** Bodies of POST /v1/conversations, of its update and of its items. */
-class ConversationDto {
+export class ConversationDto {
   @Is(listOf(OBJECT))
   @Within(itemsRange)
   items?: Items | null;

@@ -47,7 +47,7 @@ class DerenderDto {
   stream?: boolean | null;
 }
 
-class DerenderChatDto extends DerenderDto {
+export class DerenderChatDto extends DerenderDto {
   @Is(GENERATED, { isRequired: true })
   generate_response!: Generated;
 
@@ -59,7 +59,7 @@ class DerenderChatDto extends DerenderDto {
   chat_request?: object | null;
 }
 
-class DerenderCompletionDto extends DerenderDto {
+export class DerenderCompletionDto extends DerenderDto {
   @Is(listOf(GENERATED), { isRequired: true })
   generate_responses!: readonly Generated[];
 

@@ -25,7 +25,7 @@ const PASSED_ON = [
   'stream_options',
 ] as const;
 
-class GenerateDto {
+export class GenerateDto {
   @Is(TEXT)
   request_id?: string | null;
 
