@@ -27,6 +27,8 @@ export type Ending =
 export interface Sending {
   readonly id: string;
   readonly body: string;
+  /** Where it goes instead of the target's path, and what is spoken there. */
+  readonly to?: { readonly path: string; readonly protocol: Protocol } | undefined;
   readonly keepsText: boolean;
   /** From now on, wall ms; the request then fails with `timeout`. */
   readonly deadlineMs: number;
@@ -45,7 +47,8 @@ export class HttpStreams {
 
   /** Sends at once. Returns a function that gives the request up. */
   send(sending: Sending): () => void {
-    const { path, headers, protocol } = this.target;
+    const { headers } = this.target;
+    const { path, protocol } = sending.to ?? this.target;
     const stream = new HttpStream(protocol, sending);
     this.pool.dispatch(
       {

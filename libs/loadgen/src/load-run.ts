@@ -4,6 +4,7 @@ import { isFirst, type Workload } from '@baton/workload';
 import type { Ending, HttpStreams } from './http-stream';
 import { LatenessMeter } from './lateness';
 import type { Answer } from './protocol/answer';
+import type { Protocol } from './protocol/protocol';
 import { Recorder, type RequestDetail } from './recorder';
 
 /** Requests sent before the event loop turns: a burst may not keep the answers to its first requests from being stamped. */
@@ -16,6 +17,8 @@ export interface LoadOptions {
   readonly streams: HttpStreams;
   /** Body of a request, asked for once, shortly before it is sent. */
   bodyOf(row: number): string;
+  /** Where a request goes, if not all go the target's way. */
+  placeOf?(row: number): { readonly path: string; readonly protocol: Protocol } | undefined;
   /** Whether the text of the answer is wanted. */
   keepsText(row: number): boolean;
   /** The text of a whole answer, before the requests that wait for it are asked for. */
@@ -143,6 +146,7 @@ class LoadRun {
     const giveUp = options.streams.send({
       id: `${options.idPrefix}${row}`,
       body,
+      to: options.placeOf?.(row),
       keepsText: options.keepsText(row),
       deadlineMs: options.deadlineMs,
       onEnd: (answer, ending) => this.onEnd(row, answer, ending),

@@ -60,7 +60,7 @@ export function addBenchOptions(command: Command): void {
 
 /** @throws UsageError, one sentence */
 export function readBenchFlags(given: Given): BenchFlags {
-  const { workload, others } = splitWorkloadFlags(given);
+  const { workload, others } = splitWorkloadFlags(withDatasetFile(given));
   const lists = (name: BenchFlag): readonly string[] => {
     const value = others[name];
     return Array.isArray(value) ? (value as string[]) : [];
@@ -83,6 +83,13 @@ export function readBenchFlags(given: Given): BenchFlags {
     percentiles: readPercentiles(values),
     result: readResultFlags(values, isOn, lists('metadata')),
   };
+}
+
+/** `--dataset-path`, as `vllm bench serve` has it, is an option of the configuration in other commands. */
+function withDatasetFile({ datasetPath, ...given }: Given): Given {
+  if (datasetPath === undefined) return given;
+  if (given['datasetFile'] === undefined) return { ...given, datasetFile: datasetPath };
+  throw new UsageError('--dataset-path and --dataset-file are the same: give one.');
 }
 
 function deadlineOf(values: FlagValues<BenchFlag>): number {

@@ -45,6 +45,7 @@ export const BENCH_FLAGS = {
     help: 'Wait so long for the server to answer /v1/models (default: 0).',
     group: 'Server',
   },
+  datasetPath: { value: 'file', help: 'The same as --dataset-file.', group: 'Load' },
   maxConcurrency: {
     value: 'n',
     help: 'Requests under way at most; what is due waits (default: no bound).',

@@ -87,6 +87,7 @@ async function measured(
     return await runLoad({
       ...{ workload, streams, signal: stop },
       bodyOf: (row) => writer.body(row),
+      placeOf: (row) => writer.place(row),
       keepsText: (row) => saveDetailed || writer.needsAnswer(row),
       onText: (row, text) => writer.answered(row, text),
       maxConcurrency: flags.maxConcurrency ?? Infinity,

@@ -39,9 +39,10 @@ export async function prepareBench(flags: BenchFlags): Promise<PreparedBench> {
   const ignoreEos = flags.ignoreEos ?? loaded.texts === undefined;
   const writer = new RequestWriter(loaded, {
     ...{ ...found, model: facts.model, seed, ignoreEos },
-    ...{ protocol: server.protocol, extraBody: server.extraBody },
+    ...{ protocol: server.protocol, extraBody: server.extraBody, prefix: server.prefix },
+    isModelGiven: server.model !== undefined,
   });
-  const isGuess = loaded.texts === undefined && !found.isConfirmed;
+  const isWritten = loaded.texts === undefined && loaded.requests === undefined;
   return {
     ...{ flags, model: facts.model, loaded, writer, ignoreEos },
     tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
@@ -49,7 +50,7 @@ export async function prepareBench(flags: BenchFlags): Promise<PreparedBench> {
     notes: [
       ...facts.notes,
       ...loaded.notes,
-      ...(isGuess
+      ...(isWritten && !found.isConfirmed
         ? ['The server has no /tokenize: prompts have their lengths under o200k_base.']
         : []),
     ],

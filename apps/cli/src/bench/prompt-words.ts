@@ -25,7 +25,7 @@ export async function findPromptWords(tokenizer: ServerTokenizer): Promise<Promp
   const candidates = candidateWords();
   const [one, two] = [
     await tokenizer.count(candidates[0]!),
-    await tokenizer.count(candidates[0]! + candidates[1]!),
+    await tokenizer.count(candidates[0]! + candidates[0]!),
   ];
   const unconfirmed = { words: candidates, specialTokens: 0, isConfirmed: false };
   if (one === undefined || two === undefined) return unconfirmed;

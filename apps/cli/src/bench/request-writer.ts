@@ -1,11 +1,16 @@
-import type { Protocol } from '@baton/loadgen';
+import { type Protocol, protocolAt } from '@baton/loadgen';
 import { PromptContents, type Workload } from '@baton/workload';
+import type { RecordedRequest } from '../workload/exchanges';
 import type { LoadedWorkload } from '../workload/load-workload';
 import type { PromptWords } from './prompt-words';
 
 export interface WriterOptions extends PromptWords {
   readonly protocol: Protocol;
   readonly model: string;
+  /** Whether the user chose the model; it then replaces that of recorded requests. */
+  readonly isModelGiven: boolean;
+  /** What stands before every path. */
+  readonly prefix: string;
   readonly seed: number;
   readonly ignoreEos: boolean;
   readonly extraBody: Readonly<Record<string, unknown>>;
@@ -33,9 +38,20 @@ export class RequestWriter {
   }
 
   body(row: number): string {
+    const recorded = this.loaded.requests?.[row];
+    if (recorded !== undefined) return this.again(recorded);
     const messages = this.messagesOf(row);
     if (this.isAwaited[row] === 1) this.messages.set(row, messages);
     return this.written(messages, row);
+  }
+
+  /** Where a recorded request went. */
+  place(row: number): { readonly path: string; readonly protocol: Protocol } | undefined {
+    const path = this.loaded.requests?.[row]?.path;
+    const protocol = path === undefined ? undefined : protocolAt(path);
+    return path === undefined || protocol === undefined
+      ? undefined
+      : { path: this.options.prefix + path, protocol };
   }
 
   /** Like a request of the workload, with words of its own. */
@@ -56,6 +72,20 @@ export class RequestWriter {
     if (messages === undefined) return;
     this.messages.delete(row);
     this.conversations.set(row, [...messages, text]);
+  }
+
+  /** A recorded request as it was, but streamed and with usage, for otherwise there is little to measure. */
+  private again({ path, body }: RecordedRequest): string {
+    const { model, extraBody, isModelGiven } = this.options;
+    const hasOptions = protocolAt(path) !== 'responses';
+    const options = { ...(body['stream_options'] as object | undefined), include_usage: true };
+    return JSON.stringify({
+      ...body,
+      ...(isModelGiven ? { model } : {}),
+      stream: true,
+      ...(hasOptions ? { stream_options: options } : {}),
+      ...extraBody,
+    });
   }
 
   private messagesOf(row: number): Messages {

@@ -25,6 +25,7 @@ import {
 } from '@baton/workload';
 import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
 import { type DatasetContext, type DatasetKind, generateDataset } from './dataset';
+import { isExchangeFile, readExchanges, type RecordedRequest } from './exchanges';
 import { readLines } from './file-lines';
 import { FlagValues } from './flag-values';
 import { loadShareGpt } from './sharegpt';
@@ -63,6 +64,8 @@ export interface LoadedWorkload {
   readonly notes: readonly string[];
   /** The prompts by row, where the source has texts. */
   readonly texts?: readonly string[];
+  /** Whole requests by row, where the source has them. */
+  readonly requests?: readonly RecordedRequest[];
 }
 
 /** Whether `--trace list` was asked: print `shippedTracesText()` and be done. */
@@ -162,6 +165,7 @@ function datasetOf(
 
 async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<LoadedWorkload> {
   const name = values.text('trace') ?? '';
+  if (isExchangeFile(name)) return loadExchanges(name, values, context);
   const { workload: read, report } = await readTraceFile(name, values, context);
   const wanted = head(read, values.count('numPrompts', 0) ?? read.count);
   const plan = arrivalsOfTrace(values, wanted);
@@ -170,6 +174,23 @@ async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<
     source: { kind: 'trace', name, format: report.format },
     report,
     notes: notesOn(wanted, plan, report),
+  };
+}
+
+async function loadExchanges(
+  path: string,
+  values: FlagValues,
+  { seed }: WorkloadContext,
+): Promise<LoadedWorkload> {
+  const read = await readExchanges(path, values.count('limit', 0));
+  const wanted = head(read.workload, values.count('numPrompts', 0) ?? read.workload.count);
+  const note = `Exchanges that are left out, for they were refused, not whole, or no request for tokens: ${read.leftOut}.`;
+  return {
+    workload: retimed(wanted, arrivalsOfTrace(values, wanted), seed),
+    source: { kind: 'trace', name: path, format: 'baton' },
+    report: undefined,
+    notes: read.leftOut === 0 ? [] : [note],
+    requests: read.requests,
   };
 }
 

@@ -27,7 +27,7 @@ const path = join(folder, 'sharegpt.json');
 writeFileSync(path, JSON.stringify(TALKS, null, 1));
 
 const load = (flags: Record<string, string>) =>
-  loadWorkload({ dataset: 'sharegpt', datasetPath: path, ...flags }, { seed: 1, blockSize: 16 });
+  loadWorkload({ dataset: 'sharegpt', datasetFile: path, ...flags }, { seed: 1, blockSize: 16 });
 
 describe('a ShareGPT file', () => {
   it('gives first messages and the lengths of first answers', async () => {
@@ -50,11 +50,11 @@ describe('a ShareGPT file', () => {
   it('that is none is refused', async () => {
     const empty = join(folder, 'empty.json');
     writeFileSync(empty, '[]');
-    await expect(load({ datasetPath: empty })).rejects.toThrow('has no conversation');
-    await expect(load({ datasetPath: join(folder, 'absent') })).rejects.toThrow('cannot be read');
+    await expect(load({ datasetFile: empty })).rejects.toThrow('has no conversation');
+    await expect(load({ datasetFile: join(folder, 'absent') })).rejects.toThrow('cannot be read');
     const broken = join(folder, 'broken.json');
     writeFileSync(broken, '[{"conversations": nothing}]');
-    await expect(load({ datasetPath: broken })).rejects.toThrow('object 1 is broken JSON');
+    await expect(load({ datasetFile: broken })).rejects.toThrow('object 1 is broken JSON');
   });
 });
 

@@ -34,8 +34,8 @@ export async function loadShareGpt(
   flags: FlagValues,
   { seed, blockSize }: { readonly seed: number; readonly blockSize: number },
 ): Promise<TextWorkload> {
-  const path = flags.text('datasetPath');
-  if (path === undefined) throw new UsageError('--dataset sharegpt needs --dataset-path FILE.');
+  const path = flags.text('datasetFile');
+  if (path === undefined) throw new UsageError('--dataset sharegpt needs --dataset-file FILE.');
   const wanted = flags.count('numPrompts', 0) ?? PROMPTS;
   const found = await exchangesIn(path, wanted, flags.count('sharegptOutputLen'));
   if (found.length === 0 && wanted > 0) {

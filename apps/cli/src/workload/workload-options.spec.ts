@@ -32,20 +32,20 @@ describe('workload flags', () => {
   });
 
   it.each([
-    [['--dataset', 'recorded', '--dataset-path', 'f'], { trace: 'f', traceFormat: 'baton' }],
+    [['--dataset', 'recorded', '--dataset-file', 'f'], { trace: 'f', traceFormat: 'baton' }],
     [['--dataset-name', 'timed_trace', '--trace', 'f'], { trace: 'f', traceFormat: 'mooncake' }],
-    [['--dataset', 'trace', '--dataset-path', 'f'], { trace: 'f' }],
-    [['--dataset', 'sharegpt', '--dataset-path', 'f'], { dataset: 'sharegpt', datasetPath: 'f' }],
+    [['--dataset', 'trace', '--dataset-file', 'f'], { trace: 'f' }],
+    [['--dataset', 'sharegpt', '--dataset-file', 'f'], { dataset: 'sharegpt', datasetFile: 'f' }],
   ])('name a trace as other tools do: %j', (args, workload) => {
     expect(parsed(...args).workload).toEqual(workload);
   });
 
   it('ask for the file of a dataset that is one', () => {
     expect(() => parsed('--dataset', 'recorded')).toThrow(
-      '--dataset recorded needs --dataset-path FILE.',
+      '--dataset recorded needs --dataset-file FILE.',
     );
-    expect(() => parsed('--dataset', 'azure', '--trace', 'f', '--dataset-path', 'g')).toThrow(
-      '--trace and --dataset-path name the same file: give one.',
+    expect(() => parsed('--dataset', 'azure', '--trace', 'f', '--dataset-file', 'g')).toThrow(
+      '--trace and --dataset-file name the same file: give one.',
     );
   });
 });

@@ -49,7 +49,7 @@ const FLAGS = {
     value: 'name',
     help: `Requests that are made up: ${DATASETS.join(', ')}; or those of a file: sharegpt, ${Object.keys(TRACE_DATASETS).join(', ')}.`,
   },
-  datasetPath: {
+  datasetFile: {
     value: 'file',
     help: 'The file of --dataset sharegpt, or the same as --trace.',
     of: ['sharegpt'],
@@ -190,16 +190,16 @@ export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
   return { workload: withTraceNamed(workload), others };
 }
 
-/** `--dataset mooncake --dataset-path F`, as other tools have it, is `--trace F --trace-format mooncake`. */
+/** `--dataset mooncake --dataset-file F`, as other tools have it, is `--trace F --trace-format mooncake`. */
 function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
-  const { dataset, datasetPath, ...rest } = flags;
+  const { dataset, datasetFile, ...rest } = flags;
   const name = dataset?.replaceAll('_', '-').toLowerCase() ?? '';
   if (!(name in TRACE_DATASETS)) return flags;
-  if (flags.trace !== undefined && datasetPath !== undefined) {
-    throw new UsageError('--trace and --dataset-path name the same file: give one.');
+  if (flags.trace !== undefined && datasetFile !== undefined) {
+    throw new UsageError('--trace and --dataset-file name the same file: give one.');
   }
-  const trace = flags.trace ?? datasetPath;
-  if (trace === undefined) throw new UsageError(`--dataset ${name} needs --dataset-path FILE.`);
+  const trace = flags.trace ?? datasetFile;
+  if (trace === undefined) throw new UsageError(`--dataset ${name} needs --dataset-file FILE.`);
   const format = TRACE_DATASETS[name];
   return { ...rest, trace, ...(format === undefined ? {} : { traceFormat: format }) };
 }

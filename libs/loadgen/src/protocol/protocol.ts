@@ -13,6 +13,13 @@ export const ENDPOINTS: Readonly<Record<Protocol, string>> = {
   responses: '/v1/responses',
 };
 
+/** What is spoken at a path; undefined when it is none of these. */
+export function protocolAt(path: string): Protocol | undefined {
+  if (path.endsWith('/chat/completions')) return 'openai-chat';
+  if (path.endsWith('/completions')) return 'openai';
+  return path.endsWith('/responses') ? 'responses' : undefined;
+}
+
 /** Reads one event of an answer. */
 export function readEvent(protocol: Protocol, answer: Answer, event: EventAt): void {
   switch (protocol) {

@@ -16,6 +16,9 @@ import { settingsSection } from '../run/run-report';
 import { chosenRows } from '../run/timeline-section';
 import type { GanttSection, KeyValuesSection, ReportPage, Section } from '../sections';
 
+const LEAST_INTERVALS = 10;
+const MOST_INTERVALS = 200;
+
 /** A load run with what is told about it. */
 export interface BenchmarkReport {
   readonly run: BenchmarkRecord;
@@ -43,12 +46,17 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
       headline(report, summary),
       ...failures(run),
       ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
-      ...rateSections(run, { summary, slo }, 'seconds'),
+      ...rateSections(run, { summary, slo }, { time: 'seconds', intervals: intervalsOf(run) }),
       timeline(run.log),
       generator(run),
       settingsSection('Settings', report.settings),
     ],
   };
+}
+
+/** A second each, where that makes neither too few nor too many points. */
+function intervalsOf({ endUs }: BenchmarkRecord): number {
+  return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
 function verdict({ lateness }: BenchmarkRecord): Section[] {

@@ -35,18 +35,21 @@ export function loadSections(
   run: RunRecord,
   told: { readonly summary: Summary; readonly slo: Slo },
 ): (LineChartSection | BarsSection)[] {
-  return [...rateSections(run, told, 'simulated seconds'), phaseBars(told.summary)];
+  return [
+    ...rateSections(run, told, { time: 'simulated seconds', intervals: INTERVALS }),
+    phaseBars(told.summary),
+  ];
 }
 
 /** Requests and tokens per second, over time. */
 export function rateSections(
   run: RunRecord,
   { summary, slo }: { readonly summary: Summary; readonly slo: Slo },
-  time: string,
+  { time, intervals }: { readonly time: string; readonly intervals: number },
 ): LineChartSection[] {
   const { endUs, log } = run;
-  const rates = overTime(log, { endUs, intervals: INTERVALS, slo });
-  const count = log.count === 0 ? 0 : INTERVALS;
+  const rates = overTime(log, { endUs, intervals, slo });
+  const count = log.count === 0 ? 0 : intervals;
   const axes = {
     kind: 'lineChart' as const,
     width: 'half' as const,

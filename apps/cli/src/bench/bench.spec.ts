@@ -1,0 +1,260 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ReferenceServer, type Stamp } from '../../../../test/support/reference-server';
+import { type Answer, runCommand } from '../test-command';
+import { loadWorkload } from '../workload/load-workload';
+
+let server: ReferenceServer;
+beforeAll(async () => {
+  server = await ReferenceServer.start();
+});
+const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await server.stop();
+});
+
+interface Result {
+  readonly [name: string]: unknown;
+  readonly median_ttft_ms: number;
+  readonly median_itl_ms: number;
+  readonly start_times: number[];
+}
+
+let runs = 0;
+
+async function bench(...args: string[]): Promise<Answer & { stamps: Stamp[]; warmUps: Stamp[] }> {
+  const prefix = `spec${runs++}-`;
+  const answer = await runCommand(
+    ...['bench', '--base-url', server.origin, '--request-id-prefix', prefix],
+    ...args,
+  );
+  const stamps = await server.stamps(prefix);
+  const isWarmUp = ({ id }: Stamp): boolean => id.includes('warm-up');
+  return {
+    ...answer,
+    stamps: stamps.filter((stamp) => !isWarmUp(stamp)),
+    warmUps: stamps.filter(isWarmUp),
+  };
+}
+
+function resultOf({ stdout, stderr }: Answer): Result {
+  expect(stdout, stderr).toMatch(/^\{/);
+  return JSON.parse(stdout) as Result;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+}
+
+const wordsOf = ({ body }: Stamp): string[] => String(body['prompt']).trim().split(' ');
+const SHORT = ['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'];
+const delays = (ttftMs: number, itlMs: number): string[] => {
+  return ['--extra-body', JSON.stringify({ reference: { ttft_ms: ttftMs, itl_ms: itlMs } })];
+};
+
+describe('baton bench', () => {
+  it.each(['openai', 'openai-chat', 'responses'])(
+    'reports median TTFT and ITL of %s within 1 ms of what the server stamped',
+    async (backend) => {
+      const load = [...SHORT, '--num-prompts', '50', '--request-rate', '80', '--backend', backend];
+      const answer = await bench(...load, ...delays(31, 9), '--json');
+      const result = resultOf(answer);
+      const { stamps } = answer;
+      const ttfts = stamps.map(({ receivedMs, writtenMs }) => writtenMs[0]! - receivedMs);
+      const gaps = stamps.flatMap(({ writtenMs }) =>
+        writtenMs.slice(1).map((ms, i) => ms - writtenMs[i]!),
+      );
+      expect(Math.abs(result.median_ttft_ms - median(ttfts))).toBeLessThan(1);
+      expect(Math.abs(result.median_itl_ms - median(gaps))).toBeLessThan(1);
+      expect(result).toMatchObject({ completed: 50, failed: 0, total_output_tokens: 400 });
+    },
+  );
+
+  it('has the names of vllm bench serve in its result', async () => {
+    const flags = ['--metric-percentiles', '50,99.9', '--percentile-metrics', 'ttft,e2el'];
+    const answer = await bench(
+      ...[...SHORT, ...flags, '--num-prompts', '4', '--max-concurrency', '2'],
+      ...['--goodput', 'ttft:5000', 'tpot:1000', '--save-detailed', '--metadata', 'a=b', '--json'],
+    );
+    const result = resultOf(answer);
+    const names =
+      'date endpoint_type backend label model_id tokenizer_id num_prompts a request_rate burstiness max_concurrency duration completed failed total_input_tokens total_output_tokens request_throughput request_goodput output_throughput total_token_throughput max_output_tokens_per_s max_concurrent_requests rtfx mean_ttft_ms median_ttft_ms std_ttft_ms p50_ttft_ms p99.9_ttft_ms mean_e2el_ms p99.9_e2el_ms input_lens output_lens ttfts itls start_times generated_texts errors';
+    expect(Object.keys(result)).toEqual(expect.arrayContaining(names.split(' ')));
+    expect(result).not.toHaveProperty('mean_tpot_ms');
+    expect(result).toMatchObject({
+      ...{ model_id: 'reference', request_rate: 'inf', max_concurrency: 2, completed: 4 },
+      ...{ input_lens: [12, 12, 12, 12], output_lens: [8, 8, 8, 8], errors: ['', '', '', ''] },
+      request_goodput: result['request_throughput'],
+    });
+    expect((result['itls'] as number[][]).map((gaps) => gaps.length)).toEqual([7, 7, 7, 7]);
+    expect((result['generated_texts'] as string[])[0]).toMatch(/^ word1 word2 .*word8$/);
+  });
+
+  it('writes prompts that are as long as they should be by the server’s own tokenizer', async () => {
+    const { stamps, stderr } = await bench(...SHORT, '--num-prompts', '20');
+    for (const stamp of stamps) {
+      expect(wordsOf(stamp)).toHaveLength(12);
+      // Words with an e are two tokens there.
+      expect(String(stamp.body['prompt'])).not.toContain('e');
+      expect(stamp.body).toMatchObject({ max_tokens: 8, ignore_eos: true, stream: true });
+    }
+    expect(new Set(stamps.map(({ body }) => body['prompt'])).size).toBe(20);
+    expect(stderr).not.toContain('/tokenize');
+  });
+
+  it('lets prompts share exactly the prefixes that were asked for', async () => {
+    const { stamps } = await bench(
+      ...['--dataset', 'shared-prefix', '--num-prompts', '30', '--random-output-len', '2'],
+      ...['--prefix-repetition-num-prefixes', '3', '--prefix-repetition-prefix-len', '37'],
+      ...['--prefix-repetition-suffix-len', '11'],
+    );
+    const prompts = stamps.map(wordsOf);
+    expect(new Set(prompts.map((words) => words.slice(0, 37).join(' '))).size).toBe(3);
+    expect(new Set(prompts.map((words) => words.slice(37).join(' '))).size).toBe(30);
+    expect(new Set(prompts.map((words) => words.length))).toEqual(new Set([48]));
+  });
+
+  it('sends at the instants that a replay of the same flags has', async () => {
+    const load = ['--num-prompts', '30', '--request-rate', '50', '--burstiness', '0.5'];
+    const answer = await bench(...SHORT, ...load, '--seed', '3', '--save-detailed', '--json');
+    const { workload } = await loadWorkload(
+      { dataset: 'random', numPrompts: '30', requestRate: '50', burstiness: '0.5' },
+      { seed: 3, blockSize: 16 },
+    );
+    const late = resultOf(answer).start_times.map((s, i) => s * 1e3 - workload.arrivalUs[i]! / 1e3);
+    expect(median(late)).toBeGreaterThanOrEqual(0);
+    expect(median(late)).toBeLessThan(5);
+  });
+
+  it('quotes real answers in later turns', async () => {
+    const { stamps } = await bench(
+      ...['--dataset', 'multi-turn', '--num-prompts', '3', '--multi-turn-turns', '3'],
+      ...['--multi-turn-think-time', '0', '--random-input-len', '5', '--random-output-len', '4'],
+      ...['--backend', 'openai-chat'],
+    );
+    const [first, second, third] = stamps.map(({ body }) => body['messages'] as object[]);
+    const answer = { role: 'assistant', content: ' word1 word2 word3 word4' };
+    expect(second).toEqual([...first!, answer, { role: 'user', content: expect.any(String) }]);
+    expect(third).toEqual([...second!, answer, { role: 'user', content: expect.any(String) }]);
+  });
+
+  it('sends recorded requests again, each where it went', async () => {
+    const path = join(folder, 'answers.jsonl');
+    const exchange = (arrivalUs: number, to: string, body: object, rest = {}): string =>
+      `${JSON.stringify({ baton_exchange: 1, arrival_us: 1e15 + arrivalUs, method: 'POST', path: to, body, status: 200, complete: true, writes: [[5, '{"usage":{"prompt_tokens":9,"completion_tokens":2}}']], ...rest })}\n`;
+    const prompt = { model: 'm', prompt: 'Hello there', max_tokens: 2, temperature: 0 };
+    const messages = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 3 };
+    writeFileSync(
+      path,
+      exchange(40_000, '/v1/chat/completions', messages) +
+        exchange(0, '/v1/completions?x=1', prompt) +
+        exchange(1, '/v1/completions', prompt, { status: 429 }),
+    );
+    const answer = await bench('--dataset', 'recorded', '--dataset-path', path, '--json');
+    expect(answer.stamps.map(({ body }) => body)).toEqual([
+      { ...prompt, stream: true, stream_options: { include_usage: true } },
+      { ...messages, stream: true, stream_options: { include_usage: true } },
+    ]);
+    const [first, second] = answer.stamps.map(({ receivedMs }) => receivedMs);
+    expect(second! - first!).toBeGreaterThan(30);
+    expect(resultOf(answer)).toMatchObject({ completed: 2, total_input_tokens: 18 });
+    expect(answer.stderr).toContain('left out, for they were refused, not whole');
+  });
+
+  it('counts failures by kind, and fails when nothing was completed', async () => {
+    const failing = JSON.stringify({ reference: { fail: 'in-stream' } });
+    const answer = await bench(...SHORT, '--num-prompts', '3', '--extra-body', failing);
+    expect(answer.exitCode).toBe(1);
+    expect(answer.stdout).toMatch(/in_stream_error: +3 {2}told to fail/);
+    expect(answer.stdout).toMatch(/Successful requests: +0\nFailed requests: +3/);
+  });
+
+  it('warms up first, with words of its own, and stops when that fails', async () => {
+    const { stamps, warmUps } = await bench(...SHORT, '--num-prompts', '2', '--num-warmups', '3');
+    expect(warmUps.map((stamp) => wordsOf(stamp).length)).toEqual([12, 12, 12]);
+    const seen = new Set([...stamps, ...warmUps].map(({ body }) => body['prompt']));
+    expect(seen.size).toBe(5);
+    const failing = ['--extra-body', '{"reference":{"fail":"http"}}', '--num-warmups', '1'];
+    const failed = await bench(...SHORT, '--num-prompts', '2', ...failing);
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '', stamps: [] });
+    expect(failed.stderr).toBe('baton: The warm-up failed: http_503: told to fail\n');
+  });
+
+  it('writes files where it is told to, without keys', async () => {
+    const files = ['--out', folder, '--save-result', '--result-dir', join(folder, 'saved')];
+    const key = ['--api-key', 'very-secret', '--header', 'x-key=secret-too'];
+    const { stderr } = await bench(...SHORT, '--num-prompts', '2', ...files, ...key);
+    expect(stderr).toContain('wrote result.json, requests.csv, report.html into');
+    const [saved = ''] = readdirSync(join(folder, 'saved'));
+    expect(saved).toMatch(/^openai-infqps-reference-\d{8}-\d{6}\.json$/);
+    for (const name of ['result.json', 'requests.csv', 'report.html', join('saved', saved)]) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      expect(text).not.toContain('secret');
+      expect(text.length).toBeGreaterThan(100);
+    }
+  });
+});
+
+describe('wrong usage', () => {
+  it.each([
+    [
+      ['--dataset', 'random', '--goodput', 'ttft'],
+      /^--goodput takes ttft, tpot, itl, e2el with ms/,
+    ],
+    [['--dataset', 'random', '--goodput', 'ttft:0'], /--goodput takes/],
+    [
+      ['--dataset', 'random', '--backend', 'tgi'],
+      /--backend must be one of openai, vllm, openai-chat/,
+    ],
+    [['--dataset', 'random', '--max-concurrency', '0'], /--max-concurrency must be a whole number/],
+    [
+      ['--dataset', 'random', '--request-rate', '-1'],
+      /--request-rate must be a number above 0 or inf/,
+    ],
+    [['--dataset', 'random', '--extra-body', '[1]'], /--extra-body must be a JSON object such as/],
+    [['--dataset', 'random', '--extra-body', '{'], /--extra-body must be a JSON object such as/],
+    [['--dataset', 'random', '--header', 'plain'], /--header takes name=value; 'plain' is not/],
+    [['--dataset', 'random', '--header', 'a b=c'], /holds something that no HTTP header can hold/],
+    [['--dataset', 'random', '--endpoint', 'v1'], /--endpoint must be a path that begins with \//],
+    [['--dataset', 'random', '--port', '80'], /name the same server: give one/],
+    [
+      ['--dataset', 'random', '--percentile-metrics', 'x'],
+      /--percentile-metrics must be a list of/,
+    ],
+    [
+      ['--dataset', 'random', '--metric-percentiles', '101'],
+      /--metric-percentiles must be a list of/,
+    ],
+    [['--dataset', 'random', '--result-dir', 'x'], /--result-dir needs --save-result/],
+    [
+      ['--dataset', 'random', '--request-timeout', '0'],
+      /--request-timeout must be a number of seconds/,
+    ],
+    [
+      ['--dataset', 'random', '--num-prompt', '5'],
+      /unknown option .* did you mean '--num-prompts'/,
+    ],
+    [[], /Say what to run/],
+  ])('%j is one sentence and exit code 2', async (args, sentence) => {
+    const { exitCode, stderr, stdout, stamps } = await bench(...args);
+    expect(stderr.replace(/^baton: /, '')).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect({ exitCode, stdout, stamps }).toEqual({ exitCode: 2, stdout: '', stamps: [] });
+  });
+
+  it('takes http and https only', async () => {
+    const answer = await runCommand('bench', '--base-url', 'ftp://x', '--dataset', 'random');
+    expect(answer.stderr).toContain('--base-url must be an http or https URL such as');
+    expect(answer.exitCode).toBe(2);
+  });
+
+  it('says when nothing answers', async () => {
+    const answer = await runCommand('bench', '--host', '127.0.0.1', '--port', '1', ...SHORT);
+    expect(answer.stderr).toBe('baton: Nothing answers at http://127.0.0.1:1: ECONNREFUSED.\n');
+    expect(answer.exitCode).toBe(1);
+  });
+});
