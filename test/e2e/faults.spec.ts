@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { post, stream } from '../support/client';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { waitUntil } from '../support/wait';
+
+const TOKENS = 60;
+const BODY = { prompt: 'Anna runs.', max_tokens: TOKENS, ignore_eos: true };
+
+describe('faults on purpose in a cluster of processes', () => {
+  let cluster: TestCluster | undefined;
+
+  afterEach(async () => {
+    await cluster?.stop();
+    cluster = undefined;
+  });
+
+  async function start(topology: string, ...flags: string[]): Promise<TestCluster> {
+    cluster = await TestCluster.start({
+      topology,
+      flags: [...PLAIN_STEPS, '--enable-admin', ...flags],
+    });
+    return cluster;
+  }
+
+  async function set(target: TestCluster, ...faults: object[]): Promise<void> {
+    const answer = await post(`${target.baseUrl}/admin/config`, { faults });
+    expect(answer.status).toBe(200);
+  }
+
+  async function injections(target: TestCluster, fault: string, stage: string): Promise<number> {
+    const page = await (await fetch(`${target.baseUrl}/metrics`)).text();
+    const series = `baton:faults_injected_total{fault="${fault}",stage="${stage}"} `;
+    const line = page.split('\n').find((each) => each.startsWith(series));
+    return Number(line?.slice(series.length));
+  }
+
+  it.each(['prefill', 'decode'] as const)(
+    'kills one %s process, and loses no request',
+    async (stage) => {
+      const target = await start('2P2D');
+      const calm = await stream(`${target.baseUrl}/v1/completions`, BODY);
+      const before = new Set(await target.pidsOf(stage));
+      await set(target, { at: stage, fault: 'kill-process', limit: 1 });
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => stream(`${target.baseUrl}/v1/completions`, BODY)),
+      );
+      expect(answers.map(({ text }) => text)).toEqual(answers.map(() => calm.text));
+      expect(answers.map(({ error }) => error)).toEqual(answers.map(() => undefined));
+      expect(await injections(target, 'kill-process', stage)).toBe(1);
+      await waitUntil(
+        async () => {
+          const now = await target.pidsOf(stage);
+          return now.length === 2 && now.some((pid) => !before.has(pid));
+        },
+        { what: 'another process has taken the place of the killed one', deadlineMs: 20_000 },
+      );
+      await target.untilAtRest();
+    },
+  );
+
+  it('crashes an engine, whose requests end, and goes on with a new one', async () => {
+    const target = await start('1P1D', '--dialect=vllm');
+    const url = `${target.baseUrl}/v1/completions`;
+    await set(target, { at: 'decode', fault: 'crash-engine', after_tokens: 10, every: 5 });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => stream(url, BODY)));
+    expect(answers.map(({ status, error }) => [status, error?.code])).toEqual(
+      answers.map(() => [200, 500]),
+    );
+    expect(answers.every(({ endedWithDone }) => endedWithDone)).toBe(true);
+    expect(await injections(target, 'crash-engine', 'decode')).toBe(1);
+    expect((await stream(url, BODY)).finishReason).toBe('length');
+    await target.untilAtRest();
+  });
+
+  it('cuts connections, slows a link down, and is switched off again', async () => {
+    const target = await start('1P1D');
+    const url = `${target.baseUrl}/v1/completions`;
+    await set(target, { at: 'stream', fault: 'cut', after_tokens: 5, header: 'X-Cut: now' });
+    const headers = { 'content-type': 'application/json', 'x-cut': 'now' };
+    const body = JSON.stringify({ ...BODY, stream: true });
+    const cut = await fetch(url, { method: 'POST', headers, body });
+    await expect(cut.text()).rejects.toThrow();
+    expect(await injections(target, 'cut', 'stream')).toBe(1);
+    expect((await stream(url, BODY)).endedWithDone).toBe(true);
+
+    await set(target, { at: 'transfer', fault: 'slow-link', factor: 0.00001 });
+    const startMs = performance.now();
+    const slow = await stream(url, { ...BODY, prompt: 'Otto sings and sings.' });
+    // Some hundred kilobytes at a hundred-thousandth of 50 GB/s.
+    expect((slow.tokenTimesMs[0] ?? 0) - startMs).toBeGreaterThan(500);
+    expect(slow.finishReason).toBe('length');
+    expect(await injections(target, 'slow-link', 'transfer')).toBe(1);
+
+    await set(target);
+    expect((await stream(url, BODY)).endedWithDone).toBe(true);
+    expect(await injections(target, 'slow-link', 'transfer')).toBe(1);
+    await target.untilAtRest();
+  });
+});
