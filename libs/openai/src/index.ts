@@ -39,6 +39,7 @@ export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
 export { parseJsonBody } from './request/parse-body';
+export { asCompaction, renderCompaction } from './responses/compaction';
 export {
   conversationObject,
   readConversation,

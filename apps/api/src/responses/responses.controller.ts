@@ -51,6 +51,15 @@ export class ResponsesController {
     return this.responses.countTokens(body);
   }
 
+  @Post('compact')
+  compact(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.responses.compact({ body, request, reply });
+  }
+
   @Get(':id')
   async retrieve(
     @Param('id') id: string,

@@ -1,23 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { BatonError } from '@baton/contract';
 import {
+  asCompaction,
   inputTokensBody,
   parseResponse,
   queuedResponse,
   type ReasoningEvents,
   readResponse,
+  renderCompaction,
   replayEvents,
   type ResponseObject,
   type ResponseRequest,
   startingAfter,
 } from '@baton/openai';
+import { assert } from '@baton/kernel';
 import type { BatonConfig, Logger } from '@baton/runtime';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ModelCatalog } from '../cluster/model-catalog';
+import type { Answer } from '../generation/answer';
+import type { AnswerParts } from '../generation/asked';
 import { type Call, callOf, type Received } from '../generation/call';
 import { GenerationService } from '../generation/generation.service';
+import { WholeAnswer } from '../generation/whole-answer';
 import { CONFIG, LOGGER } from '../tokens';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
@@ -71,6 +77,22 @@ export class ResponsesService {
       answer: this.answers.make.bind(this.answers, parts),
     };
     return callOf(() => asked, received);
+  }
+
+  /** A conversation in short, written by the model. */
+  async compact(received: Received): Promise<void> {
+    const draft = asCompaction(readResponse(received.body, newId));
+    const remembered = await this.memory.load(draft);
+    const request = this.parse(remembered);
+    const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
+      new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
+        assert(result, 'the sequence has ended');
+        const { plan } = result;
+        return renderCompaction({ request, head, plan, options }, { ...result, cachedTokens });
+      });
+    const id = newId('resp');
+    const asked = { request: request.generation, answerId: () => id, answer };
+    await this.generation.answer(callOf(() => asked, received));
   }
 
   /** The body of `input_tokens`. */

@@ -3,6 +3,7 @@ import { ApiFixture } from '../../test/api-fixture';
 import {
   eventsIn,
   isIdle,
+  type ResponseBody,
   type ResponseItem,
   ResponsesClient,
   textOf,
@@ -140,6 +141,32 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     expect(fixture.engine.runs).toHaveLength(before);
     const { usage } = await client.create({ ...body, max_output_tokens: 16 });
     expect(counted).toBe(usage?.input_tokens);
+  });
+
+  it('compacts a conversation into items that a next request goes on with', async () => {
+    const input = [
+      { role: 'user', content: 'My name is Ada.' },
+      { role: 'assistant', content: 'Hello Ada.' },
+    ];
+    const answer = await client.post({ model: 'llama-3.1-8b', input }, '/compact');
+    expect(answer.status).toBe(200);
+    const compact = (await answer.json()) as ResponseBody & { object: string };
+    expect(compact.object).toBe('response.compaction');
+    expect(compact.output.map(({ type }) => type)).toEqual(['message', 'compaction']);
+    expect(compact.usage?.output_tokens).toBeGreaterThan(0);
+    const next = [...compact.output, { role: 'user', content: 'Who am I?' }];
+    const told = await client.create({ input: next, max_output_tokens: 16 });
+    // What is sealed costs what it says.
+    const sealed = (compact.output[1] as { encrypted_content?: string }).encrypted_content!;
+    const open = { role: 'assistant', content: Buffer.from(sealed, 'base64').toString() };
+    const spelled = await client.create({
+      input: [input[0], open, next[2]],
+      max_output_tokens: 16,
+    });
+    expect(told.usage).toEqual(spelled.usage);
+    const nameless = await client.post({ input }, '/compact');
+    expect(nameless.status).toBe(400);
+    expect(await nameless.json()).toMatchObject({ error: { param: 'model' } });
   });
 
   it('deletes for one caller only', async () => {

@@ -78,10 +78,22 @@ function readItem(item: Fields, place: string, newId: (prefix: string) => string
   }
   for (const name of rule.text ?? []) textIn(item, name, place);
   rule.check?.(item, place);
+  const own = type === 'message' ? spelledOut(item) : item;
   const id = item['id'];
   if (id !== undefined && id !== null && typeof id !== 'string')
     throw wrong(`${place}.id`, 'a string');
-  return { ...item, type, id: typeof id === 'string' && id !== '' ? id : newId(rule.prefix) };
+  return { ...own, type, id: typeof id === 'string' && id !== '' ? id : newId(rule.prefix) };
+}
+
+/** A text stands for its one part. */
+function spelledOut(message: Fields): Fields {
+  const { role, content: text, status } = message;
+  if (typeof text !== 'string') return { ...message, status: status ?? 'completed' };
+  const part =
+    role === 'assistant'
+      ? { type: 'output_text', annotations: [], logprobs: [], text }
+      : { type: 'input_text', text };
+  return { ...message, status: status ?? 'completed', content: [part] };
 }
 
 /** A message may leave its type out, and so may a reference. */

@@ -196,7 +196,7 @@ function sealed({ request }: ResponseContext, text: string): object {
   return isAsked ? { encrypted_content: sealText(text) } : {};
 }
 
-function usageOf({ request, plan }: ResponseContext, count: number, cached: number): object {
+export function usageOf({ request, plan }: ResponseContext, count: number, cached: number): object {
   const [prompt] = request.generation.prompts;
   const input = prompt?.ids.length ?? 0;
   return {
