@@ -46,6 +46,7 @@ import { MessagesController } from './messages/messages.controller';
 import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
+import { BatchController } from './operations/batch.controller';
 import { DevController } from './operations/dev.controller';
 import { LoadController } from './operations/load.controller';
 import { Operator } from './operations/operator';
@@ -179,6 +180,7 @@ export class ApiModule {
         ...CONTROLLERS,
         ...(config.enableAdmin ? [EnginesController, SettingsController] : []),
         ...(config.enableDevMode ? [DevController] : []),
+        ...(config.enableDevMode || config.enableAdmin ? [BatchController] : []),
         ...(config.allowRuntimeLoraUpdating ? [AdaptersController] : []),
       ],
       providers: [

@@ -63,8 +63,8 @@ export class LanesView {
     };
     const isShown = this.transfer.element.offsetParent !== null;
     return {
-      queue: boxOf(this.queue.slots),
-      transfer: isShown ? boxOf(this.transfer.slots) : undefined,
+      queue: within(boxOf(this.queue.slots)),
+      transfer: isShown ? within(boxOf(this.transfer.slots)) : undefined,
       lanes: new Map([...this.lanes].map(([id, lane]) => [id, boxOf(lane.slots)])),
       exitX: origin.width + 12,
     };
@@ -94,6 +94,12 @@ export class LanesView {
     list.className = `lanes ${density(mine.length)}`;
     this.element.classList.toggle(`has-${role}`, mine.length > 0);
   }
+}
+
+/** A box without its margin. */
+function within({ x, y, width, height }: Box): Box {
+  const margin = 8;
+  return { x: x + margin, y: y + margin, width: width - 2 * margin, height: height - 2 * margin };
 }
 
 function density(lanes: number): 'roomy' | 'line' | 'thin' {

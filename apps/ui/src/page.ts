@@ -1,3 +1,4 @@
+import { ApiClient } from './api-client';
 import { Charts } from './charts';
 import { ClusterModel, engineNames } from './cluster-model';
 import { make } from './element';
@@ -6,13 +7,16 @@ import { Headline } from './headline';
 import { LiveStream } from './live-stream';
 import { RateHistory } from './rate-history';
 import { RequestList } from './request-list';
+import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
 
 /** Puts the page together and keeps it true to the stream. */
 export function startPage(root: HTMLElement): void {
   const model = new ClusterModel();
   const history = new RateHistory();
-  const dialog = new TimelineDialog((id) => engineNames(model.engines).get(id));
+  const api = new ApiClient();
+  const settings = new SettingsPanel(api);
+  const dialog = new TimelineDialog(api, (id) => engineNames(model.engines).get(id));
   const open = (name: string): void => void dialog.open(name);
   const headline = new Headline();
   const flow = new FlowView(model, open);
@@ -21,8 +25,10 @@ export function startPage(root: HTMLElement): void {
   const cluster = make('section', { class: 'panel cluster', 'aria-label': 'Cluster' }, [
     flow.element,
   ]);
-  const main = make('main', {}, [cluster, charts.element, list.element]);
+  const lower = make('div', { class: 'lower' }, [list.element, settings.element]);
+  const main = make('main', {}, [cluster, charts.element, lower]);
   root.append(headline.element, main, dialog.element);
+  void settings.start();
   let pictures = 0;
   new LiveStream({
     onState: (state) => headline.enter(state),

@@ -1,4 +1,5 @@
 import type { RequestTimeline, SequenceTimeline } from '@baton/contract';
+import type { ApiClient } from './api-client';
 import { make, setText } from './element';
 import { formatCount, formatShare, formatUs } from './format';
 import { drawTimeline, PHASE_TITLES } from './timeline-drawing';
@@ -20,7 +21,10 @@ export class TimelineDialog {
   private timer: number | undefined;
 
   /** @param nameOf  how the page calls an engine; undefined for one that has left */
-  constructor(private readonly nameOf: (engineId: string) => string | undefined) {
+  constructor(
+    private readonly api: ApiClient,
+    private readonly nameOf: (engineId: string) => string | undefined,
+  ) {
     const close = make('button', { type: 'button', class: 'close' }, ['Close']);
     close.addEventListener('click', () => this.element.close());
     const head = make('header', {}, [this.title, close]);
@@ -45,20 +49,58 @@ export class TimelineDialog {
 
   private async refresh(name: string): Promise<void> {
     window.clearTimeout(this.timer);
-    const answer = await fetch(`../v1/requests/${encodeURIComponent(name)}/timeline`).catch(
-      () => undefined,
-    );
+    const reply = await this.api.get(pathOf(name));
     if (name !== this.name || !this.element.open) return;
-    if (!answer?.ok) {
-      if (this.timeline === undefined) this.body.replaceChildren(make('p', {}, [missing(answer)]));
+    if (reply.kind === 'refused') {
+      if (this.timeline === undefined) this.refused(reply.status, reply.sentence);
       return;
     }
-    this.timeline = (await answer.json()) as RequestTimeline;
+    this.timeline = reply.body as RequestTimeline;
     const own = this.timeline.sequences.findIndex(({ id }) => id === name);
     if (own > 0 && this.chosen === 0) this.chosen = own;
     this.draw();
     if (this.timeline.state !== 'running') return;
     this.timer = window.setTimeout(() => void this.refresh(name), REFRESH_MS);
+  }
+
+  /** Says why there is no timeline; where a key is missing, asks for it. */
+  private refused(status: number, sentence: string): void {
+    const parts: HTMLElement[] = [make('p', {}, [sentence])];
+    if (status === 401) {
+      const input = make('input', { type: 'password', 'aria-label': 'API key' });
+      const form = make('form', { class: 'controls' }, [
+        input,
+        make('button', { type: 'submit' }, ['Use this key']),
+      ]);
+      form.addEventListener('submit', (event) => {
+        event.preventDefault();
+        this.api.key = input.value;
+        void this.refresh(this.name);
+      });
+      parts.push(form);
+    }
+    this.body.replaceChildren(...parts);
+  }
+
+  /** A file of the same; fetched by the page where a key is needed, which a link cannot carry. */
+  private link(text: string, query: string): HTMLElement {
+    const path = pathOf(this.name) + query;
+    const attributes = { href: `../${path}`, target: '_blank', rel: 'noopener' };
+    const link = make('a', { ...attributes, 'data-control': text }, [text]);
+    link.addEventListener('click', (event) => {
+      if (this.api.key === undefined) return;
+      event.preventDefault();
+      void this.save(path);
+    });
+    return link;
+  }
+
+  private async save(path: string): Promise<void> {
+    const reply = await this.api.get(path);
+    if (reply.kind === 'refused') return;
+    const url = URL.createObjectURL(new Blob([JSON.stringify(reply.body)]));
+    make('a', { href: url, download: `${this.name}.json` }).click();
+    URL.revokeObjectURL(url);
   }
 
   private draw(): void {
@@ -93,11 +135,7 @@ export class TimelineDialog {
       this.isToFirst = !this.isToFirst;
       this.draw();
     });
-    const url = `../v1/requests/${encodeURIComponent(this.name)}/timeline`;
-    const link = (text: string, query: string): HTMLElement =>
-      make('a', { href: url + query, 'data-control': text, target: '_blank', rel: 'noopener' }, [
-        text,
-      ]);
+    const link = (text: string, query: string): HTMLElement => this.link(text, query);
     const choices = timeline.sequences.length > 1 ? [this.chooser(timeline)] : [];
     const links = [link('JSON', ''), link('Perfetto trace', '?format=perfetto')];
     return make('div', { class: 'controls' }, [zoom, ...choices, ...links]);
@@ -117,9 +155,8 @@ export class TimelineDialog {
   }
 }
 
-function missing(answer: Response | undefined): string {
-  if (answer?.status === 404) return 'No timeline of this request is kept any more.';
-  return 'The cluster does not answer.';
+function pathOf(name: string): string {
+  return `v1/requests/${encodeURIComponent(name)}/timeline`;
 }
 
 function facts(

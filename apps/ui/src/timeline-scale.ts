@@ -16,10 +16,11 @@ export function ticks({ fromUs, untilUs }: Scale, count: number): number[] {
   const rough = (untilUs - fromUs) / Math.max(1, count);
   if (!(rough > 0)) return [fromUs];
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough)!;
+  const round = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough)!;
+  const step = Math.max(1, Math.round(round));
   const first = Math.ceil(fromUs / step);
-  const last = Math.floor(untilUs / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_none, i) => Math.round((first + i) * step));
+  const last = Math.floor(untilUs / step);
+  return Array.from({ length: last - first + 1 }, (_none, i) => (first + i) * step);
 }
 
 /** When the first token came; undefined before. */

@@ -231,6 +231,11 @@ export class Engine implements EnginePort {
     return this.table.at(handle).computed;
   }
 
+  isRunning(handle: SequenceHandle): boolean {
+    const { state } = this.table.at(handle);
+    return state === 'prefilling' || state === 'decoding';
+  }
+
   blockIds(handle: SequenceHandle): number[] {
     const seq = this.table.at(handle);
     if (seq.state === 'decoding') this.decode.settle(seq);

@@ -204,6 +204,8 @@ export interface EnginePort {
   cachedTokens(handle: SequenceHandle): number;
   /** Tokens of the prompt (after a preemption: of what is computed again) whose KV is here; stale once the sequence decodes. */
   computedTokens(handle: SequenceHandle): number;
+  /** Has a place in the batch: its prompt is being computed, or it decodes. */
+  isRunning(handle: SequenceHandle): boolean;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
   /** `atUs`: while an extended step is under way, the instant to answer for; its beginning when left out. */

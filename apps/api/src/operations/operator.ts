@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Operation, OperationReply } from '@baton/contract';
+import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import type { BatonConfig } from '@baton/runtime';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
@@ -53,6 +53,17 @@ export class Operator implements OnModuleInit, OnModuleDestroy {
     return engines.every((id) => replies.get(id)?.isDone === true);
   }
 
+  /** What each engine that answers has in hand, in the order of their numbers. */
+  async batches(): Promise<BatchView[]> {
+    await this.cluster.refresh();
+    const engines = this.cluster.living().map(({ engineId }) => engineId);
+    const isEnough = (so: ReadonlyMap<string, OperationReply>): boolean =>
+      engines.every((id) => so.has(id));
+    const replies = await this.ask({ kind: 'show-batch' }, isEnough);
+    const batches = [...replies.values()].flatMap(({ batch }) => batch ?? []);
+    return batches.sort((a, b) => a.index - b.index);
+  }
+
   /** Requests that were ended, over all API processes. */
   async abort(requestIds: readonly string[] | undefined): Promise<number> {
     const operation = { kind: 'abort-requests', requestIds } as const;
@@ -93,6 +104,7 @@ export class Operator implements OnModuleInit, OnModuleDestroy {
         this.reply(operation, this.generation.abort(operation.requestIds));
         return;
       case 'reset-prefix-cache':
+      case 'show-batch':
         return;
     }
   }

@@ -1,6 +1,8 @@
 import { BatonError } from '@baton/contract';
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { type BatonConfig, changeableValues, configSchema } from '@baton/runtime';
+import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { CONFIG } from '../tokens';
 import { UiFiles } from './ui-files';
 import { Viewers } from './viewers';
 
@@ -29,7 +31,10 @@ const FOREVER = 'public, max-age=31536000, immutable';
 export class UiController {
   private readonly files = new UiFiles();
 
-  constructor(private readonly viewers: Viewers) {}
+  constructor(
+    private readonly viewers: Viewers,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+  ) {}
 
   /** With the slash, so that the relative addresses of the page hold. */
   @Get()
@@ -43,6 +48,15 @@ export class UiController {
     const headers = reply.getHeaders() as Record<string, string>;
     reply.hijack();
     this.viewers.show(reply.raw, headers);
+  }
+
+  /** What can be changed while the cluster runs, and the values it takes, as a JSON Schema has them. */
+  @Get('options')
+  options(): object {
+    if (!this.config.enableAdmin) throw new BatonError('not_found');
+    const { properties } = configSchema() as { properties: Record<string, object> };
+    const names = Object.keys(changeableValues(this.config));
+    return Object.fromEntries(names.map((name) => [name, properties[name] ?? {}]));
   }
 
   @Get('*')

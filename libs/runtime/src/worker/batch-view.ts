@@ -2,6 +2,8 @@ import type { BatchEntry, BatchView } from '@baton/contract';
 import type { HostContext } from './host-context';
 import type { Run } from './run';
 
+type Phase = BatchEntry['phase'];
+
 /** Requests of one engine that are shown. */
 const SHOWN = 256;
 
@@ -27,21 +29,20 @@ export function batchView(context: HostContext, index: number): BatchView {
 
 function entryOf(run: Run, { engine }: HostContext): BatchEntry {
   const { job, handle, emitted } = run;
-  const isIn = handle >= 0 && run.isScheduled;
-  const computed = isIn ? Math.min(engine.computedTokens(handle), job.promptTokens) : 0;
+  const isRunning = handle >= 0 && engine.isRunning(handle);
+  const computed = isRunning ? Math.min(engine.computedTokens(handle), job.promptTokens) : 0;
   return {
     id: job.requestId,
-    phase: phaseOf(run, computed),
+    phase: phaseOf(run, isRunning),
     input_tokens: job.promptTokens,
-    cached_tokens: isIn ? engine.cachedTokens(handle) : 0,
+    cached_tokens: isRunning ? engine.cachedTokens(handle) : 0,
     generated_tokens: emitted,
     context_length: (emitted > 0 ? job.promptTokens : computed) + emitted,
   };
 }
 
-function phaseOf(run: Run, computed: number): BatchEntry['phase'] {
-  if (run.state === 'moving-on') return 'handing-over';
-  if (run.emitted > 0) return 'decode';
-  if (run.isScheduled) return computed < run.job.promptTokens ? 'prefill' : 'decode';
-  return run.fetching === undefined ? 'waiting' : 'transfer';
+function phaseOf({ state, stage, emitted, fetching }: Run, isRunning: boolean): Phase {
+  if (state === 'moving-on') return 'handing-over';
+  if (isRunning) return emitted > 0 || stage === 'decode' ? 'decode' : 'prefill';
+  return fetching === undefined ? 'waiting' : 'transfer';
 }

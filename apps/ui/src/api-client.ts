@@ -1,0 +1,38 @@
+/** What came of a call: the answer, or one sentence why there is none. */
+export type Reply =
+  | { readonly kind: 'answer'; readonly body: unknown }
+  | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
+
+/** Calls to the API that serves the page, with the reader's key where one is needed. The key lives as long as the page. */
+export class ApiClient {
+  key: string | undefined;
+
+  get(path: string): Promise<Reply> {
+    return this.call(path, {});
+  }
+
+  post(path: string, body: unknown): Promise<Reply> {
+    const headers = { 'content-type': 'application/json' };
+    return this.call(path, { method: 'POST', body: JSON.stringify(body), headers });
+  }
+
+  private async call(path: string, init: RequestInit): Promise<Reply> {
+    const headers = new Headers(init.headers);
+    if (this.key) headers.set('authorization', `Bearer ${this.key}`);
+    try {
+      // From `ui/` to the root of the API, wherever a proxy has put it.
+      const answer = await fetch(`../${path}`, { ...init, headers });
+      const body = (await answer.json()) as unknown;
+      if (answer.ok) return { kind: 'answer', body };
+      return { kind: 'refused', status: answer.status, sentence: sentenceOf(body) };
+    } catch {
+      return { kind: 'refused', status: 0, sentence: 'The cluster does not answer.' };
+    }
+  }
+}
+
+/** In any dialect. */
+function sentenceOf(body: unknown): string {
+  const { error, detail } = (body ?? {}) as { error?: { message?: string }; detail?: string };
+  return error?.message ?? detail ?? 'The cluster refuses, and does not say why.';
+}

@@ -1,0 +1,117 @@
+import type { ClusterPicture, PictureEngine } from '@baton/contract';
+import { describe, expect, it } from 'vitest';
+import { ClusterModel, engineNames } from './cluster-model';
+import { RequestRows, ROWS } from './request-rows';
+
+const HELLO = {
+  ...{ api: 'api-1', version: '0', model: 'm', topology: '1P1D', speedup: 1, intervalMs: 250 },
+  names: [],
+};
+
+function engine(id: string, role: PictureEngine['role'], index = 0): PictureEngine {
+  return {
+    ...{ id, index, role, state: 'ready', running: 0, waiting: 0 },
+    ...{ kvUsage: 0, heldBlocks: 0, numBlocks: 10, stepMs: 0, steps: 0 },
+  };
+}
+
+const ENGINES = [engine('p', 'prefill', 0), engine('d', 'decode', 1)];
+
+function picture(at: number, requests: number[], names: ClusterPicture['names']): ClusterPicture {
+  const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
+  return {
+    ...{ at, engines: ENGINES, phases: [0, 0, 0, 0], requests, names },
+    waiting: { prefill: 0, decode: 0, aggregated: 0 },
+    rates: { ...rates, finishedPerSecond: 0 },
+  };
+}
+
+function modelOf(): ClusterModel {
+  const model = new ClusterModel();
+  model.begin(HELLO);
+  return model;
+}
+
+describe('what the page knows', () => {
+  it('follows a request through its phases as one object, until it ends', () => {
+    const model = modelOf();
+    model.see(picture(1_000, [7, 0, -1, 0], [[7, 'cmpl-a', 100, 20]]));
+    const request = model.requests.get(7)!;
+    expect(request).toMatchObject({ name: 'cmpl-a', phase: 'queue', engine: undefined });
+    model.see(picture(1_250, [7, 1, 0, 0], []));
+    model.see(picture(1_500, [7, 3, 1, 5], []));
+    expect(model.requests.get(7)).toBe(request);
+    expect(request).toMatchObject({ phase: 'decode', engine: 'd', tokens: 5, phaseMs: 1_500 });
+    expect(request.seenMs).toBe(1_000);
+    model.see(picture(1_750, [], []));
+    expect([model.requests.size, request.phase]).toEqual([0, 'ended']);
+    expect(model.ended).toEqual([request]);
+  });
+
+  it('knows the names that were told before it came', () => {
+    const model = new ClusterModel();
+    model.begin({ ...HELLO, names: [[3, 'cmpl-old', 9, 9]] });
+    model.see(picture(0, [3, 3, 1, 1], []));
+    expect(model.requests.get(3)!.name).toBe('cmpl-old');
+  });
+
+  it('forgets requests of another stream, and keeps no more of the ended than it may', () => {
+    const model = modelOf();
+    for (let key = 0; key < 500; key += 1) {
+      model.see(picture(key, [key, 0, -1, 0], [[key, `r${key}`, 1, 1]]));
+    }
+    expect(model.ended.length).toBe(64);
+    expect(model.ended[0]!.name).toBe('r498');
+    model.begin(HELLO);
+    expect(model.requests.size).toBe(0);
+  });
+
+  it('names engines by their place among those of their role', () => {
+    const engines = [...ENGINES, engine('d2', 'decode', 2), engine('a', 'aggregated', 3)];
+    expect([...engineNames(engines)]).toEqual([
+      ['p', 'P0'],
+      ['d', 'D0'],
+      ['d2', 'D1'],
+      ['a', 'A0'],
+    ]);
+  });
+});
+
+describe('the rows of the list', () => {
+  function seen(count: number, at = 0): ClusterModel {
+    const model = modelOf();
+    const keys = Array.from({ length: count }, (_none, key) => key);
+    const names = keys.map((key) => [key, `r${key}`, 1, 1] as const);
+    model.see(
+      picture(
+        at,
+        keys.flatMap((key) => [key, 0, -1, 0]),
+        names,
+      ),
+    );
+    return model;
+  }
+
+  it('keep a request where it is, and give a free one to the newest', () => {
+    const rows = new RequestRows();
+    const model = seen(ROWS + 5);
+    rows.update(model, undefined);
+    const before = [...rows.rows];
+    expect(before[0]!.name).toBe(`r${ROWS + 4}`);
+    rows.update(model, undefined);
+    expect(rows.rows).toEqual(before);
+  });
+
+  it('keep an ended request for a while, and longer while the reader is at it', () => {
+    const rows = new RequestRows();
+    const model = seen(1);
+    rows.update(model, undefined);
+    const [first] = rows.rows;
+    model.see(picture(1_000, [9, 0, -1, 0], [[9, 'new', 1, 1]]));
+    rows.update(model, undefined);
+    expect([rows.rows[0], rows.rows[1]!.name]).toEqual([first, 'new']);
+    model.see(picture(9_000, [9, 0, -1, 0, 10, 0, -1, 0], [[10, 'newer', 1, 1]]));
+    rows.update(model, 0);
+    expect(rows.rows[0]).toBe(first);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { formatCount, formatMs, formatOf, formatShare, formatUs } from './format';
+
+describe('numbers for people', () => {
+  it.each([
+    [0, '0'],
+    [3, '3'],
+    [12.345, '12.3'],
+    [999.6, '1000'],
+    [12_345, '12.3 k'],
+    [3_400_000, '3.4 M'],
+    [null, '–'],
+    [NaN, '–'],
+  ])('counts %s as %s', (value, text) => {
+    expect(formatCount(value)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 ms'],
+    [0.25, '250 µs'],
+    [8.342, '8.34 ms'],
+    [1_840, '1.84 s'],
+    [90_000, '1.5 min'],
+    [undefined, '–'],
+  ])('tells %s ms as %s', (value, text) => {
+    expect(formatMs(value)).toBe(text);
+  });
+
+  it('tells µs as what they are', () => {
+    expect([formatUs(65_100), formatUs(12), formatUs(null)]).toEqual(['65.1 ms', '12 µs', '–']);
+  });
+
+  it('never tells of nothing where there is something', () => {
+    expect([formatShare(0), formatShare(0.001), formatShare(0.5)]).toEqual(['0 %', '<1 %', '50 %']);
+    expect([formatOf(1, 'engine'), formatOf(2, 'engine')]).toEqual(['1 engine', '2 engines']);
+  });
+});

@@ -1,0 +1,71 @@
+import { make } from './element';
+
+/** What a JSON Schema says of one option. */
+export interface OptionSchema {
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly type?: string | readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+export interface SettingField {
+  readonly element: HTMLElement;
+  /** Shows what holds now, unless the reader has begun to change it. */
+  readonly show: (value: unknown) => void;
+  /** The new value, undefined when it has not been changed. @throws SyntaxError for what should be JSON and is not */
+  readonly changed: () => unknown;
+  /** What was changed holds now. */
+  readonly settle: () => void;
+}
+
+/** The control that fits an option: a choice, a number, or JSON. Empty stands for unset. */
+export function settingField(name: string, schema: OptionSchema): SettingField {
+  const { control, read, write } = controlFor(name, schema);
+  let shown = '';
+  control.setAttribute('title', schema.description ?? '');
+  const label = make('label', { for: control.id }, [name.replaceAll('_', ' ')]);
+  return {
+    element: make('div', { class: 'setting' }, [label, control]),
+    show: (value) => {
+      const isTouched = control.value !== shown;
+      const text = write(value);
+      if (!isTouched) control.value = text;
+      shown = text;
+    },
+    changed: () => (control.value === shown ? undefined : read(control.value)),
+    settle: () => {
+      shown = control.value;
+    },
+  };
+}
+
+interface Control {
+  readonly control: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+  readonly read: (text: string) => unknown;
+  readonly write: (value: unknown) => string;
+}
+
+function controlFor(name: string, schema: OptionSchema): Control {
+  const id = `setting-${name}`;
+  const plain = (value: unknown): string => (value === null ? '' : String(value));
+  if (schema.enum) {
+    const options = ['', ...schema.enum].map((choice) =>
+      make('option', { value: choice }, [choice === '' ? '(unset)' : choice]),
+    );
+    return { control: make('select', { id }, options), read: orNull, write: plain };
+  }
+  if (schema.type === 'integer' || schema.type === 'number') {
+    const step = schema.type === 'integer' ? 1 : 'any';
+    const bounds = { min: schema.minimum, max: schema.maximum, step };
+    const control = make('input', { id, type: 'number', ...bounds });
+    return { control, read: (text) => (text === '' ? null : Number(text)), write: plain };
+  }
+  const control = make('textarea', { id, rows: 3, spellcheck: 'false' });
+  const write = (value: unknown): string => (value === null ? '' : JSON.stringify(value, null, 1));
+  return { control, read: (text) => (text.trim() === '' ? null : JSON.parse(text)), write };
+}
+
+function orNull(text: string): string | null {
+  return text === '' ? null : text;
+}
