@@ -1,0 +1,243 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { configKeys, envName } from '@baton/runtime';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { parseTopology } from '@baton/placement';
+import { filesBelow, foldersIn, read, ROOT } from './repository';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: string };
+  readonly tcpSocket?: { readonly port: string };
+}
+
+interface Container {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env?: readonly { readonly name: string }[];
+  readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Labels };
+  readonly data?: Labels;
+  readonly spec: {
+    replicas?: number;
+    readonly selector?: Labels & { readonly matchLabels?: Labels };
+    readonly template?: {
+      readonly metadata: { readonly labels: Labels };
+      readonly spec: { readonly containers: readonly [Container] };
+    };
+    readonly ports?: readonly { readonly name: string; readonly targetPort: string }[];
+    readonly endpoints?: readonly { readonly port: string }[];
+    readonly scaleTargetRef?: { readonly kind: string; readonly name: string };
+    readonly metrics?: readonly {
+      readonly external: { readonly metric: { readonly name: string } };
+    }[];
+    readonly groups?: unknown;
+  };
+}
+
+interface Kustomization {
+  readonly resources?: readonly string[];
+  readonly components?: readonly string[];
+  readonly replicas?: readonly { readonly name: string; readonly count: number }[];
+  readonly configMapGenerator?: readonly {
+    readonly name: string;
+    readonly literals: readonly string[];
+  }[];
+}
+
+const OVERLAYS = foldersIn('deploy/k8s/overlays');
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+/** By kustomize where it is; else by what of it these files use. */
+function rendered(overlay: string): Manifest[] {
+  const folder = join('deploy/k8s/overlays', overlay);
+  if (!hasKubectl) return composed(folder);
+  const { stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  return manifestsOf(stdout);
+}
+
+function composed(folder: string): Manifest[] {
+  const own = parse(read(join(folder, 'kustomization.yaml'))) as Kustomization;
+  const { resources = [], components = [], replicas = [], configMapGenerator = [] } = own;
+  const manifests = [...resources, ...components].flatMap((path) =>
+    path.endsWith('.yaml') ? manifestsOf(read(join(folder, path))) : composed(join(folder, path)),
+  );
+  for (const { name, count } of replicas) {
+    const target = manifests.find((each) => each.kind === 'Deployment' && nameOf(each) === name);
+    if (target === undefined) throw new Error(`no Deployment ${name} for ${folder}`);
+    target.spec.replicas = count;
+  }
+  const generated = configMapGenerator.map(({ name, literals }) => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, spec: {} },
+    data: Object.fromEntries(literals.map((literal) => literal.split('=') as [string, string])),
+  }));
+  return [...manifests, ...generated];
+}
+
+function manifestsOf(text: string): Manifest[] {
+  return parseAllDocuments(text).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as Manifest;
+  });
+}
+
+function nameOf({ metadata }: Manifest): string {
+  return metadata.name;
+}
+
+function covers(selector: Labels, labels: Labels): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}
+
+function isBaton({ image }: Container): boolean {
+  return image === 'baton';
+}
+
+describe('deploy/k8s', () => {
+  it('refers to every file that it has', () => {
+    const files = filesBelow('deploy/k8s').filter((path) => !path.endsWith('kustomization.yaml'));
+    const lists = filesBelow('deploy/k8s').filter((path) => path.endsWith('kustomization.yaml'));
+    const listed = lists.flatMap((path) =>
+      ((parse(read(path)) as Kustomization).resources ?? []).map((each) => join(path, '..', each)),
+    );
+    expect(files.filter((path) => !listed.includes(path))).toEqual([]);
+  });
+
+  it('has the rules of Prometheus as they are', () => {
+    const rule = manifestsOf(read('deploy/k8s/components/monitoring/rules.yaml'))[0];
+    const groups = filesBelow('deploy/prometheus/rules')
+      .sort()
+      .flatMap((path) => (parse(read(path)) as { groups: unknown[] }).groups);
+    expect(rule?.spec.groups).toEqual(groups);
+  });
+
+  it('asks the adapter for the metrics that it makes of ours', () => {
+    const [adapter] = manifestsOf(read('deploy/k8s/components/autoscaling/adapter-rules.yaml'));
+    const { externalRules } = parse(adapter?.data?.['config.yaml'] ?? '') as {
+      externalRules: { seriesQuery: string; name: { as: string } }[];
+    };
+    const asked = manifestsOf(read('deploy/k8s/components/autoscaling/autoscalers.yaml')).flatMap(
+      ({ spec }) => (spec.metrics ?? []).map(({ external }) => external.metric.name),
+    );
+    expect([...new Set(asked)].sort()).toEqual(externalRules.map(({ name }) => name.as).sort());
+    const known = `${read('docs/metrics.md')}${read('deploy/prometheus/rules/baton.recording.yml')}`;
+    for (const { seriesQuery } of externalRules) expect(known).toContain(seriesQuery);
+  });
+});
+
+describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
+  const manifests = rendered(overlay);
+  const of = (kind: string): Manifest[] => manifests.filter((each) => each.kind === kind);
+  const deployments = of('Deployment');
+  const podLabels = deployments.map(({ spec }) => spec.template?.metadata.labels ?? {});
+
+  it('has no two of a kind with one name', () => {
+    const names = manifests.map((each) => `${each.kind} ${nameOf(each)}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('selects exactly one set of pods by each selector', () => {
+    for (const { kind, metadata, spec } of manifests) {
+      if (!['Deployment', 'Service', 'PodDisruptionBudget'].includes(kind)) continue;
+      const selector = spec.selector?.matchLabels ?? spec.selector ?? {};
+      const selected = podLabels.filter((labels) => covers(selector, labels));
+      expect(selected, `${kind} ${metadata.name}`).toHaveLength(1);
+    }
+  });
+
+  it('names ports and settings that are there', () => {
+    const maps = of('ConfigMap').map(nameOf);
+    for (const { spec } of deployments) {
+      const [container] = spec.template!.spec.containers;
+      const ports = container.ports.map(({ name }) => name);
+      const { startupProbe, livenessProbe, readinessProbe, envFrom = [] } = container;
+      for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
+        const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
+        if (port !== undefined) expect(ports).toContain(port);
+      }
+      for (const { configMapRef } of envFrom) expect(maps).toContain(configMapRef.name);
+      const services = of('Service').filter((service) =>
+        covers(service.spec.selector ?? {}, spec.template!.metadata.labels),
+      );
+      expect(services.length).toBeGreaterThan(0);
+      for (const service of services) {
+        for (const { targetPort } of service.spec.ports ?? []) expect(ports).toContain(targetPort);
+      }
+    }
+  });
+
+  it('probes every container, and may end one of each kind at a time', () => {
+    for (const { spec } of deployments) {
+      const [container] = spec.template!.spec.containers;
+      expect(container.readinessProbe).toBeDefined();
+      expect(container.livenessProbe).toBeDefined();
+      if (!isBaton(container)) continue;
+      expect(container.startupProbe).toBeDefined();
+      const budgets = of('PodDisruptionBudget').filter((budget) =>
+        covers(budget.spec.selector?.matchLabels ?? {}, spec.template!.metadata.labels),
+      );
+      expect(budgets).toHaveLength(1);
+    }
+  });
+
+  it('starts each role as compose does, with options that exist', () => {
+    const compose = parse(read('docker-compose.yml'), { merge: true }) as {
+      services: Record<string, { command?: readonly string[] }>;
+    };
+    const known = [...configKeys().map(envName), 'REDIS_URL'];
+    const settings = of('ConfigMap').filter((map) => /settings|topology/.test(nameOf(map)));
+    expect(known).toEqual(
+      expect.arrayContaining(settings.flatMap(({ data = {} }) => Object.keys(data))),
+    );
+    for (const deployment of deployments) {
+      const [container] = deployment.spec.template!.spec.containers;
+      if (!isBaton(container)) continue;
+      const role = nameOf(deployment).replace('baton-', '');
+      expect(container.args).toEqual(compose.services[role]?.command ?? ['up', '--role', role]);
+      const names = (container.env ?? []).map(({ name }) => name);
+      expect(known).toEqual(expect.arrayContaining(names));
+    }
+  });
+
+  it('has as many engines as its topology says', () => {
+    const topology = of('ConfigMap').find((map) => nameOf(map) === 'baton-topology')?.data;
+    const wanted = parseTopology(topology?.['BATON_TOPOLOGY'] ?? '');
+    const counts = Object.fromEntries(
+      deployments
+        .map((each) => [nameOf(each).replace('baton-', ''), each.spec.replicas ?? 1] as const)
+        .filter(([role]) => role !== 'api' && role !== 'redis'),
+    );
+    expect({ prefill: 0, decode: 0, aggregated: 0, ...counts }).toEqual(wanted);
+  });
+
+  it('is watched at ports of its services, and scales what it has', () => {
+    for (const { spec, metadata } of of('ServiceMonitor')) {
+      const services = of('Service').filter((service) =>
+        covers(spec.selector?.matchLabels ?? {}, service.metadata.labels ?? {}),
+      );
+      for (const { port } of spec.endpoints ?? []) {
+        const found = services.filter((each) => each.spec.ports?.some(({ name }) => name === port));
+        expect(found.length, `${metadata.name} ${port}`).toBeGreaterThan(0);
+      }
+    }
+    for (const { spec } of of('HorizontalPodAutoscaler')) {
+      const { kind, name } = spec.scaleTargetRef!;
+      expect(of(kind).map(nameOf)).toContain(name);
+    }
+  });
+});
