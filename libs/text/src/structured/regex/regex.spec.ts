@@ -96,6 +96,21 @@ describe('a sample of a pattern', () => {
   });
 });
 
+describe('a pattern whose tables would be too large', () => {
+  const [endless] = new Pattern('[\\s\\S]{5000}').demands('anywhere').must;
+  const bounds = { must: [endless!], mustNot: [], maxLength: Infinity };
+
+  it('still has texts of its shortest length', () => {
+    const language = new StringLanguage({ ...bounds, minLength: 0 });
+    expect(language.shortest).toBe(5_000);
+    expect(language.sample(RandomStream.root(1), 24)).toHaveLength(5_000);
+  });
+
+  it('is refused at once when its texts must be longer', () => {
+    expect(() => new StringLanguage({ ...bounds, minLength: 6_000 })).toThrow(RegexError);
+  });
+});
+
 describe('matching', () => {
   it('agrees with ECMAScript on random patterns and texts', () => {
     const leaf = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\w', '\\b', '^', '$', 'c');

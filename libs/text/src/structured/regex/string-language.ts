@@ -24,14 +24,13 @@ export class StringLanguage {
   /** `ways[k]` holds for the states from which some text of exactly `k` characters is accepted. */
   private readonly ways: Uint8Array[] = [];
 
-  /** Throws `RegexError` when the patterns together are too large. */
+  /** Length of the shortest text, or undefined when there is none. */
+  readonly shortest: number | undefined;
+
+  /** Throws `RegexError` when the patterns together are too large, be it only for the lengths that are asked for. Nothing throws later. */
   constructor(private readonly bounds: LanguageBounds) {
     this.graph = new LanguageGraph(bounds.must, bounds.mustNot);
-  }
-
-  /** Length of the shortest text, or undefined when there is none. */
-  get shortest(): number | undefined {
-    return this.lengths(0)[0];
+    this.shortest = this.lengths(0)[0];
   }
 
   /**
@@ -60,10 +59,15 @@ export class StringLanguage {
     const to = Math.min(this.bounds.maxLength, from + FURTHER_LENGTHS);
     const found: number[] = [];
     for (let length = from; length <= to; length++) {
-      if (found.length > 0 && length > found[0]! + slack) break;
+      if (found.length > 0 && (length > found[0]! + slack || !this.hasTable(length))) break;
       if (this.reaches(this.graph.start, length)) found.push(length);
     }
     return found;
+  }
+
+  /** Whether the ways of this length are known, or may be found out. */
+  private hasTable(length: number): boolean {
+    return (length + 1) * this.graph.states.length <= MAX_TABLE;
   }
 
   private reaches(state: GraphState, length: number): boolean {
@@ -75,7 +79,7 @@ export class StringLanguage {
 
   private extend(): void {
     const { states } = this.graph;
-    if ((this.ways.length + 1) * states.length > MAX_TABLE) {
+    if (!this.hasTable(this.ways.length)) {
       throw new RegexError('the pattern is too large for the lengths that are asked for');
     }
     const last = this.ways.at(-1);

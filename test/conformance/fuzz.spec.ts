@@ -1,0 +1,69 @@
+import { RandomStream } from '@baton/kernel';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../apps/api/test/api-fixture';
+import { until } from '../../apps/api/test/until';
+import { SequenceTable } from '../../apps/api/src/sequences/sequence-table';
+import { RandomBody, RIGHT } from './fuzz/random-body';
+
+/** By hand more: BATON_FUZZ_BODIES=10000. A seed of a failure runs alone: BATON_FUZZ_SEED=123. */
+const BODIES = Number(process.env['BATON_FUZZ_BODIES'] ?? 100);
+const ONLY = process.env['BATON_FUZZ_SEED'];
+/** No body may keep its client, or others, waiting for longer. */
+const PATIENCE_MS = 1_000;
+const REFUSALS = [400, 404, 409, 413, 422];
+
+describe.each(['openai', 'vllm'] as const)('random bodies in the %s dialect', (dialect) => {
+  let fixture: ApiFixture;
+
+  beforeAll(async () => {
+    const everything = { allowRuntimeLoraUpdating: true, enableDevMode: true, reasoning: true };
+    const config = { dialect, ...everything, maxModelLen: 512, shutdownTimeout: 0.1 };
+    fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+  });
+
+  afterAll(() => fixture.stop());
+
+  /** Sends one and reads all of the answer; returns its status, or says what is wrong with it. */
+  async function send(path: string, seed: number): Promise<number | string> {
+    const body = new RandomBody(RandomStream.root(seed), path).bytes();
+    const startMs = performance.now();
+    const answer = await fetch(`${fixture.api.url}${path}`, {
+      method: 'POST',
+      body: new Uint8Array(body),
+      headers: { 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(20 * PATIENCE_MS),
+    });
+    const text = await answer.text();
+    const tookMs = performance.now() - startMs;
+    const { status } = answer;
+    const said = `${path} seed ${seed}: ${status} in ${Math.round(tookMs)} ms to ${body.toString().slice(0, 1_500)}`;
+    if (tookMs > PATIENCE_MS) return `late, ${said}`;
+    if (status !== 200 && !REFUSALS.includes(status)) return `${said} ${text.slice(0, 300)}`;
+    if (/^event: error$|^data: \{"error"/m.test(text)) return `failed, ${said} ${text.slice(-300)}`;
+    if (status !== 200) expect(JSON.parse(text), said).toBeTypeOf('object');
+    return status;
+  }
+
+  it.each(Object.keys(RIGHT))(
+    'of %s are answered or refused, soon',
+    async (path) => {
+      const first = dialect === 'openai' ? 0 : BODIES;
+      const seeds =
+        ONLY === undefined ? Array.from({ length: BODIES }, (_, i) => first + i) : [Number(ONLY)];
+      let answered = 0;
+      for (const seed of seeds) {
+        const outcome = await send(path, seed);
+        expect(outcome).toBeTypeOf('number');
+        if (outcome === 200) answered += 1;
+      }
+      if (ONLY === undefined) expect(answered).toBeGreaterThan(0);
+    },
+    Math.max(60_000, BODIES * 50),
+  );
+
+  it('leave nothing behind', async () => {
+    await until(() => fixture.api.app.get(SequenceTable).size === 0);
+    const answer = await fixture.post('/v1/completions', { prompt: 'x', max_tokens: 2 });
+    expect(answer.status).toBe(200);
+  });
+});
