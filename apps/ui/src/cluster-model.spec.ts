@@ -5,7 +5,7 @@ import { RequestRows, ROWS } from './request-rows';
 
 const HELLO = {
   ...{ api: 'api-1', version: '0', model: 'm', topology: '1P1D', speedup: 1, intervalMs: 250 },
-  names: [],
+  ...{ hasSettings: false, names: [] },
 };
 
 function engine(id: string, role: PictureEngine['role'], index = 0): PictureEngine {

@@ -28,12 +28,12 @@ export function startPage(root: HTMLElement): void {
   const lower = make('div', { class: 'lower' }, [list.element, settings.element]);
   const main = make('main', {}, [cluster, charts.element, lower]);
   root.append(headline.element, main, dialog.element);
-  void settings.start();
   let pictures = 0;
   new LiveStream({
     onState: (state) => headline.enter(state),
     onHello: (hello) => {
       model.begin(hello);
+      if (hello.hasSettings) void settings.start();
       history.clear();
       list.clear();
     },

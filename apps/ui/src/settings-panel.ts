@@ -34,6 +34,7 @@ export class SettingsPanel {
 
   /** Looks whether there are settings, and shows them. */
   async start(): Promise<void> {
+    if (this.fields.size > 0) return;
     const [schemas, view] = await Promise.all([
       this.api.get('ui/options'),
       this.api.get('admin/config'),

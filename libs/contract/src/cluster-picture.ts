@@ -11,6 +11,8 @@ export interface ClusterHello {
   readonly topology: string;
   readonly speedup: number;
   readonly intervalMs: number;
+  /** Whether settings may be changed. */
+  readonly hasSettings: boolean;
   /** Names of the requests that pictures before this one have named: `[key, name, prompt tokens, most output tokens]`. */
   readonly names: readonly RequestName[];
 }

@@ -92,11 +92,12 @@ export class Viewers implements OnModuleDestroy {
   }
 
   private hello(): ClusterHello {
-    const { topology, speedup, model, servedModelName } = this.config;
+    const { topology, speedup, model, servedModelName, enableAdmin } = this.config;
     return {
       ...{ api: this.identity.apiId, version: VERSION, topology, speedup },
       model: servedModelName ?? model,
       intervalMs: PICTURE_EVERY_MS,
+      hasSettings: enableAdmin,
       names: this.pictures.names(),
     };
   }

@@ -1,0 +1,193 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from '../support/chromium';
+import { stream } from '../support/client';
+import { TestCluster } from '../support/cluster';
+import { ROOT } from '../tidy/repository';
+
+/** In the prompt of every request, and nowhere on the page. */
+const SECRET = 'zebrafish';
+const SCREENSHOTS = join(ROOT, 'out', 'ui');
+const STEPS = ['--step-time=constant', '--time-to-first-token=120', '--inter-token-latency=15'];
+
+const executable = findChromium();
+
+describe('the live page in a browser', () => {
+  if (executable === undefined) {
+    it('was NOT looked at: there is no Chromium on PATH', () => {
+      process.stderr.write('test/e2e/ui.spec.ts: no Chromium on PATH, the page was not opened.\n');
+      expect(executable).toBeUndefined();
+    });
+    return;
+  }
+
+  let cluster: TestCluster;
+  let browser: Browser;
+  let page: Page;
+  let traffic: Promise<void>[] = [];
+  let isOver = false;
+  /** What must stay empty: errors of the page, and requests to anybody else. */
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    const flags = [...STEPS, '--enable-admin'];
+    [cluster, browser] = await Promise.all([
+      TestCluster.start({ topology: '2P2D', flags }),
+      chromium.launch({ executablePath: executable, args: ['--no-sandbox'] }),
+    ]);
+    traffic = Array.from({ length: 12 }, (_none, i) => keepAsking(i));
+  });
+  afterAll(async () => {
+    isOver = true;
+    await Promise.all(traffic);
+    await browser.close();
+    await cluster.stop();
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints).toEqual([]);
+  });
+
+  async function keepAsking(client: number): Promise<void> {
+    for (let i = 0; !isOver; i += 1) {
+      const prompt = `${SECRET} ${client} `.repeat(30 + ((client + i) % 7) * 20);
+      const body = { prompt, max_tokens: 20 + ((client * 7 + i) % 60), ignore_eos: true };
+      await stream(`${cluster.baseUrl}/v1/completions`, body);
+    }
+  }
+
+  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<void> {
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 1000 },
+      ...options,
+    });
+    page = await context.newPage();
+    complaints = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${cluster.baseUrl}/`)) complaints.push(request.url());
+    });
+    await page.goto(`${cluster.baseUrl}/ui`);
+    await page.getByRole('status').getByText('live', { exact: true }).first().waitFor();
+    await page.locator('.request-name:visible').first().waitFor();
+  }
+
+  /** Pixels of the drawing that are not empty. */
+  function drawnPixels(): Promise<number> {
+    return page.locator('canvas.dots').evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let drawn = 0;
+      for (let i = 3; i < data.length; i += 4) if (data[i]! > 0) drawn += 1;
+      return drawn;
+    });
+  }
+
+  it('shows each engine as a lane, the requests on them, and what they take', async () => {
+    await open();
+    expect(await page.locator('.pool.prefill .lane').count()).toBe(2);
+    expect(await page.locator('.pool.decode .lane').count()).toBe(2);
+    await expect.poll(drawnPixels).toBeGreaterThan(100);
+    const loads = page.locator('.pool.decode .lane-load');
+    await expect
+      .poll(async () => (await loads.allTextContents()).join())
+      .toMatch(/[1-9]\d* running/);
+    await expect.poll(() => page.locator('.tiles').textContent()).toMatch(/ITL1[45]\.?\d* ms/);
+    expect(await page.locator('.chart canvas').count()).toBe(3);
+    await page.screenshot({ path: join(SCREENSHOTS, 'light.png') });
+  });
+
+  it('opens the timeline of a request by keyboard alone, and gives the focus back', async () => {
+    await open();
+    await page.locator('input[type=search]').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    const first = await page.evaluate(() => document.activeElement?.className);
+    expect(first).toBe('request-name');
+    await page.keyboard.press('ArrowDown');
+    const name = await page.evaluate(() => document.activeElement?.textContent);
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('svg.timeline .bar.prefill').first().waitFor();
+    expect(await dialog.getByRole('heading').textContent()).toBe(name);
+    await dialog.locator('svg.timeline .step').first().waitFor({ state: 'attached' });
+    const phases = await dialog.locator('table').first().locator('tbody th').allTextContents();
+    expect(phases.slice(0, 4)).toEqual(['queue', 'prefill', 'hold', 'transfer']);
+    await page.screenshot({ path: join(SCREENSHOTS, 'timeline.png') });
+    await page.getByRole('button', { name: 'Until the first token' }).press('Enter');
+    expect(await dialog.locator('[aria-pressed=true]').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(name);
+  });
+
+  it('opens a request that its dot is clicked of', async () => {
+    await open({ reducedMotion: 'reduce' });
+    const frame = page.locator('.flow-frame');
+    await expect
+      .poll(async () => {
+        const lane = (await page.locator('.pool.decode .slots').first().boundingBox())!;
+        await page.mouse.move(lane.x + 8, lane.y + 8 + Math.random() * 20);
+        return (await frame.getAttribute('class'))?.includes('at-request');
+      })
+      .toBe(true);
+    expect(await page.locator('.hint').textContent()).toMatch(/^cmpl-.*\ndecode D0\n/);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.getByRole('dialog').waitFor();
+  });
+
+  it('finds a request by its id, and says so when there is none', async () => {
+    await open();
+    await page.locator('input[type=search]').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('No timeline of this request is kept.').waitFor();
+    // The browser itself notes the answer.
+    complaints = complaints.filter((text) => !text.includes('404'));
+  });
+
+  it('is readable in the dark, and in a narrow window', async () => {
+    await open({ colorScheme: 'dark', viewport: { width: 390, height: 844 } });
+    const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(colour).toBe('rgb(18, 21, 26)');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    await page.screenshot({ path: join(SCREENSHOTS, 'dark-narrow.png') });
+    await page.setViewportSize({ width: 1440, height: 1000 });
+    await expect.poll(drawnPixels).toBeGreaterThan(100);
+    await page.screenshot({ path: join(SCREENSHOTS, 'dark.png') });
+  });
+
+  it('shows nothing of what is asked and answered', async () => {
+    await open();
+    await expect.poll(drawnPixels).toBeGreaterThan(100);
+    expect(await page.content()).not.toContain(SECRET);
+    await page.locator('.request-name:visible').first().press('Enter');
+    await page.locator('svg.timeline').waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+  });
+
+  it('changes settings of the cluster, and says what is wrong with them', async () => {
+    await open();
+    const settings = page.getByRole('region', { name: 'Settings' });
+    await settings.getByLabel('placement', { exact: true }).selectOption('round-robin');
+    await settings.getByRole('button', { name: 'Apply' }).click();
+    await settings.getByText('Changed: placement.').waitFor();
+    const view = (await (await fetch(`${cluster.baseUrl}/admin/config`)).json()) as {
+      settings: { placement: string };
+    };
+    expect(view.settings.placement).toBe('round-robin');
+    await settings.getByLabel('example of a fault').selectOption({ index: 2 });
+    expect(await settings.getByLabel('faults').inputValue()).toMatch(/"queue"/);
+    await settings.getByLabel('faults').fill('[{"at": "moon"}]');
+    await settings.getByRole('button', { name: 'Apply' }).click();
+    await expect.poll(() => settings.getByRole('status').textContent()).toMatch(/^faults\[0\]/);
+    complaints = complaints.filter((text) => !text.includes('400'));
+  });
+});
