@@ -47,6 +47,7 @@ import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { BatchController } from './operations/batch.controller';
+import { OpenApiController } from './openapi/openapi.controller';
 import { DevController } from './operations/dev.controller';
 import { LoadController } from './operations/load.controller';
 import { Operator } from './operations/operator';
@@ -158,6 +159,7 @@ const CONTROLLERS = [
   MessagesController,
   ModelsController,
   LoadController,
+  OpenApiController,
   PoolingController,
   RenderController,
   ConversationsController,
