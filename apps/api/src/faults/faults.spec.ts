@@ -1,10 +1,13 @@
 import type { FaultKind, FaultStage } from '@baton/contract';
+import { RandomStream } from '@baton/kernel';
+import { parseTopology } from '@baton/placement';
 import type { BatonConfig } from '@baton/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../test/api-fixture';
 import { ClusterFixture } from '../../test/cluster-fixture';
 import { until } from '../../test/until';
 
+const MODEL = 'llama-3.1-8b';
 const TOKENS = 6;
 const BODY = { prompt: 'Anna runs.', max_tokens: TOKENS, ignore_eos: true };
 
@@ -65,10 +68,11 @@ describe('a fault on purpose', () => {
     cluster = undefined;
   });
 
-  async function start(config: Partial<BatonConfig>): Promise<ClusterFixture> {
-    const roles = { prefill: 1, decode: 1 };
-    const topology = { topology: '1P1D', numGpuBlocksOverride: 512 };
-    cluster = await ClusterFixture.start(roles, { dialect: 'vllm', ...topology, ...config });
+  async function start(topology: string, config: Partial<BatonConfig>): Promise<ClusterFixture> {
+    const { prefill, decode, aggregated } = parseTopology(topology);
+    const small = { dialect: 'vllm', numGpuBlocksOverride: 512, link: '25gbe' } as const;
+    const all = { ...small, topology, ...config };
+    cluster = await ClusterFixture.start({ prefill, decode, aggregated }, all);
     return cluster;
   }
 
@@ -123,22 +127,68 @@ describe('a fault on purpose', () => {
     expect(await load.json()).toEqual({ server_load: 0 });
   }
 
-  it.each(CASES)(
-    '%j is seen by clients, counted, and leaves nothing behind',
-    async (rule, whole, stream) => {
-      const { fault, at } = rule as { fault: FaultKind; at: FaultStage };
-      await start({ faults: JSON.stringify([rule]), link: '25gbe' });
-      expectSeen(await see(), whole);
-      expect(await injections(fault, at)).toBe(1);
-      expectSeen(await see({ stream: true }), stream);
-      expect(await injections(fault, at)).toBe(2);
-      expect(await cluster?.metric('baton:faults_injected_total')).toBe(2);
-      await expectRest();
-    },
-  );
+  async function meet(topology: string, [rule, whole, stream]: Case): Promise<void> {
+    const { fault, at } = rule as { fault: FaultKind; at: FaultStage };
+    await start(topology, { faults: JSON.stringify([rule]) });
+    expectSeen(await see(), whole);
+    expect(await injections(fault, at)).toBe(1);
+    expectSeen(await see({ stream: true }), stream);
+    expect(await injections(fault, at)).toBe(2);
+    expect(await cluster?.metric('baton:faults_injected_total')).toBe(2);
+    await expectRest();
+  }
 
   function expectSeen(seen: Seen, { ms = 0, ...rest }: Partial<Seen>): void {
     expect(seen).toMatchObject(rest);
     expect(seen.ms).toBeGreaterThanOrEqual(ms);
   }
+
+  it.each(CASES)('%j is seen by clients, counted, and leaves nothing behind', (...row) =>
+    meet('1P1D', row),
+  );
+
+  it.each(CASES.filter(([rule]) => (rule as { at: FaultStage }).at !== 'transfer'))(
+    '%j is seen the same where one engine does both',
+    (...row) => meet('1A', row),
+  );
+
+  it.each([1, 2, 3])(
+    'INV-1, INV-2: whatever strikes, every request ends and no block is lost (seed %i)',
+    async (seed) => {
+      const rules = randomRules(RandomStream.root(seed));
+      const target = await start('2P1D1A', { faults: JSON.stringify(rules), seed });
+      const requests = Array.from({ length: 40 }, (_none, i) =>
+        see({ prompt: `Runner ${i} runs.`, ...(i % 2 === 0 ? {} : { stream: true }) }),
+      );
+      const ends = (await Promise.all(requests)).map(({ end }) => end);
+      expect(ends.filter((end) => end === 'unfinished')).toEqual([]);
+      expect(await target.metric('baton:faults_injected_total')).toBeGreaterThan(0);
+      await expectRest();
+      // Three runs of each of two stages are the most that a request may take.
+      const runs = await target.metric('baton:runs_started_total');
+      expect(runs).toBeLessThanOrEqual(40 * 2 * 3);
+    },
+  );
+
+  it.each([
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }, 'with status 418.'],
+    ['/v1/messages', { messages: [{ role: 'user', content: 'Hi' }], model: MODEL }, 'event: error'],
+    ['/v1/responses', { input: 'Hi', max_output_tokens: 16 }, 'response.failed'],
+  ])('ends a stream of %s with an error in its own shape', async (path, body, shape) => {
+    const error = { at: 'stream', fault: 'error', status: 418, after_tokens: 2 };
+    const target = await start('1A', { faults: JSON.stringify([error]), dialect: 'openai' });
+    const answer = await fetch(`${target.api.url}${path}`, {
+      method: 'POST',
+      body: JSON.stringify({ max_tokens: 16, ...body, stream: true }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain(shape);
+    await expectRest();
+  });
 });
+
+/** One rule per fault and stage, each for a tenth of the requests or so. */
+function randomRules(random: RandomStream): object[] {
+  return CASES.map(([rule]) => ({ ...rule, rate: 0.02 + random.unit() * 0.15 }));
+}
