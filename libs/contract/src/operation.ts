@@ -13,8 +13,8 @@ export type Operation =
       readonly kind: 'pause';
       readonly replyTo: string;
       readonly isSleep: boolean;
-      /** Of the sleep: with 2 the weights are forgotten too, which takes no time here. Unset: 1. */
-      readonly level?: 1 | 2;
+      /** Of the sleep: 0 is a pause, with 2 the weights are forgotten too, which takes no time here. Unset: 1. */
+      readonly level?: 0 | 1 | 2;
     }
   | { readonly kind: 'resume'; readonly replyTo: string }
   /** Engines show what they have in hand; answered with `batch`. */

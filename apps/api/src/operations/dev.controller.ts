@@ -5,8 +5,8 @@ import { Body, Controller, Get, HttpCode, Inject, Post, Query as UrlQuery } from
 import { GenerationService } from '../generation/generation.service';
 import { CONFIG } from '../tokens';
 import {
-  checkLevel,
   flagOf,
+  levelOf,
   modeOf,
   type PauseMode,
   type Query,
@@ -58,9 +58,9 @@ export class DevController {
   @Post('sleep')
   @HttpCode(200)
   async sleep(@UrlQuery() query: Query): Promise<void> {
-    checkLevel(query);
+    const level = levelOf(query);
     const mode = modeOf(query);
-    await this.halt(mode, true);
+    await this.halt(mode, { isSleep: true, level });
     if (mode !== 'keep') await this.empty();
     this.asleep = new Set(TAGS);
   }
@@ -81,7 +81,7 @@ export class DevController {
   @Post('pause')
   @HttpCode(200)
   async pause(@UrlQuery() query: Query): Promise<{ status: 'paused' }> {
-    await this.halt(modeOf(query), false);
+    await this.halt(modeOf(query), { isSleep: false });
     return { status: 'paused' };
   }
 
@@ -104,9 +104,12 @@ export class DevController {
   }
 
   /** New requests wait from now on; `wait` lets those of this process end first, `keep` stops them where they are. */
-  private async halt(mode: PauseMode, isSleep: boolean): Promise<void> {
+  private async halt(
+    mode: PauseMode,
+    how: { readonly isSleep: boolean; readonly level?: 0 | 1 | 2 },
+  ): Promise<void> {
     if (mode === 'wait') await this.generation.settled();
-    await this.operator.askEngines({ kind: 'pause', isSleep });
+    await this.operator.askEngines({ kind: 'pause', ...how });
     if (mode === 'abort') await this.operator.abort(undefined);
   }
 

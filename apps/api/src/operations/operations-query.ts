@@ -18,8 +18,9 @@ export function modeOf({ mode = 'abort' }: Query): PauseMode {
 }
 
 /** Sleep levels differ in what real engines unload; here all of them discard the KV cache. */
-export function checkLevel({ level = '1' }: Query): void {
+export function levelOf({ level = '1' }: Query): 0 | 1 | 2 {
   if (typeof level !== 'string' || !LEVELS.includes(level)) throw badQuery('level', '0, 1 or 2');
+  return Number(level) as 0 | 1 | 2;
 }
 
 /** None means all. */
