@@ -194,7 +194,7 @@ export class ApiModule {
         { provide: KnownRoutes, useValue: routes },
         { provide: ROUTING, useFactory: () => routingOf(config, transport, identity) },
         { provide: Membership, useFactory: () => new Membership({ config, transport, starter }) },
-        { provide: TextSetup, useFactory: () => TextSetup.open(config) },
+        { provide: TextSetup, useFactory: () => TextSetup.open(config, logger) },
         { provide: LiveSettings, useFactory: () => settingsOf(config, transport, logger) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
         { provide: APP_FILTER, useClass: ErrorFilter },

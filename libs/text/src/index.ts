@@ -27,6 +27,7 @@ export type { TokenizerName } from './tokenizers/named-tokenizers';
 export type { SpecialTokens, Tokenizer } from './tokenizers/tokenizer';
 export { constrain } from './structured/constrain';
 export type { Constraint } from './structured/constrain';
+export { patternTest, TextPatternError } from './structured/pattern-test';
 export { ConstraintError } from './structured/constraint-error';
 export type { StructuredText } from './structured/structured-text';
 export { vocabularyOf } from './vocabulary';

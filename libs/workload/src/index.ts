@@ -12,7 +12,7 @@ export type { Popularity } from './generate/popularity';
 export { generateSingleTurn } from './generate/single-turn';
 export type { SharedPrefixes, SingleTurnSpec } from './generate/single-turn';
 export { buildLengthModel } from './length-model';
-export type { Bounds, LengthModel, LengthSpec } from './length-model';
+export type { Bounds, LengthBucket, LengthModel, LengthSpec } from './length-model';
 export { mergeWorkloads } from './merge';
 export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
 export type { SpreadOptions } from './retime';

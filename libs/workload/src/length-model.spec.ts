@@ -44,6 +44,18 @@ describe('length models', () => {
     );
   });
 
+  it('fills the buckets of a histogram by their weight, and each evenly', () => {
+    const buckets = [
+      { min: 1, max: 10, weight: 1 },
+      { min: 100, max: 119, weight: 3 },
+    ];
+    const drawn = lengths({ kind: 'histogram', buckets }, 20_000);
+    const long = drawn.filter((length) => length >= 100);
+    expect(Math.abs(long.length / drawn.length - 0.75)).toBeLessThan(0.01);
+    expect(mean(long)).toBeCloseTo(109.5, 0);
+    expect(new Set(drawn)).toHaveLength(30);
+  });
+
   it('cuts at the bounds', () => {
     const drawn = lengths({ kind: 'lognormal', mean: 100, sigma: 2, min: 20, max: 200 }, 2_000);
     expect([Math.min(...drawn), Math.max(...drawn)]).toEqual([20, 200]);
@@ -56,6 +68,9 @@ describe('length models', () => {
     { kind: 'lognormal', mean: 0, sigma: 1 },
     { kind: 'geometric', mean: 0.5 },
     { kind: 'empirical', tokens: [] },
+    { kind: 'histogram', buckets: [] },
+    { kind: 'histogram', buckets: [{ min: 5, max: 4, weight: 1 }] },
+    { kind: 'histogram', buckets: [{ min: 1, max: 4, weight: 0 }] },
   ])('refuses %j', (spec) => {
     expect(() => buildLengthModel(spec)).toThrow();
   });
@@ -66,6 +81,7 @@ describe('length models', () => {
       { kind: 'lognormal', mean: 30, sigma: 3 },
       { kind: 'geometric', mean: 30 },
       { kind: 'empirical', tokens: [1, 2, 3] },
+      { kind: 'histogram', buckets: [{ min: 2, max: 40, weight: 2 }] },
     ];
     const integer = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(

@@ -7,6 +7,7 @@ import { assert, mix, unitOf, unreachable } from '@baton/kernel';
  * - `uniform`: every whole number from `min` to `max` equally often;
  * - `lognormal`: arithmetic mean `mean` before the bounds, `sigma` the standard deviation of the logarithm;
  * - `geometric`: each token ends the sequence with probability 1 / `mean`;
+ * - `histogram`: a bucket by its weight, then every whole number of it equally often;
  * - `empirical`: one of the given lengths, each equally often.
  */
 export type LengthSpec =
@@ -14,7 +15,16 @@ export type LengthSpec =
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
   | ({ readonly kind: 'lognormal'; readonly mean: number; readonly sigma: number } & Bounds)
   | ({ readonly kind: 'geometric'; readonly mean: number } & Bounds)
+  | { readonly kind: 'histogram'; readonly buckets: readonly LengthBucket[] }
   | { readonly kind: 'empirical'; readonly tokens: ArrayLike<number> };
+
+/** Lengths from `min` to `max`, both included. */
+export interface LengthBucket {
+  readonly min: number;
+  readonly max: number;
+  /** Above 0; what counts is its share of the sum. */
+  readonly weight: number;
+}
 
 /** Lengths beyond a bound become the bound. */
 export interface Bounds {
@@ -45,6 +55,8 @@ export function buildLengthModel(spec: LengthSpec): LengthModel {
       return lognormalLength(spec.mean, spec.sigma, spec);
     case 'geometric':
       return geometricLength(spec.mean, spec);
+    case 'histogram':
+      return histogramLength(spec.buckets);
     case 'empirical':
       return empiricalLength(spec.tokens);
     default:
@@ -75,6 +87,23 @@ function geometricLength(mean: number, bounds: Bounds): LengthModel {
   const logStay = Math.log1p(-1 / mean);
   return (seed, hash) =>
     within(bounds, 1 + Math.floor(Math.log1p(-draw(seed, hash, FIRST_DRAW)) / logStay));
+}
+
+function histogramLength(buckets: readonly LengthBucket[]): LengthModel {
+  assert(buckets.length > 0, 'a histogram of lengths has buckets');
+  let total = 0;
+  const ends = buckets.map(({ min, max, weight }) => {
+    assertLength(min);
+    assertLength(max);
+    assert(min <= max, `lengths from ${min} to ${max} are none`);
+    assert(weight > 0 && Number.isFinite(weight), `no weight: ${weight}`);
+    return (total += weight);
+  });
+  return (seed, hash) => {
+    const drawn = draw(seed, hash, FIRST_DRAW) * total;
+    const { min, max } = buckets[ends.findIndex((end) => drawn < end)] ?? buckets.at(-1)!;
+    return min + Math.floor(draw(seed, hash, SECOND_DRAW) * (max - min + 1));
+  };
 }
 
 function empiricalLength(tokens: ArrayLike<number>): LengthModel {

@@ -30,9 +30,10 @@ export class ModelCatalog {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly capacity: KvCapacity,
     private readonly adapters: AdapterRegistry,
-    { tokenizer, lengths, model }: TextSetup,
+    text: TextSetup,
   ) {
     const { dialect } = config;
+    const { tokenizer, template, lengths, words, model } = text.parts;
     this.name = config.servedModelName ?? config.model;
     this.maxModelLen = config.maxModelLen ?? findModel(config.model).maxContext;
     this.version = config.reportedVersion ?? VERSION;
@@ -41,6 +42,7 @@ export class ModelCatalog {
     this.fixed = {
       dialect,
       tokenizer,
+      template,
       models: [this.name],
       maxModelLen: this.maxModelLen,
       keepsText: model !== undefined,
@@ -48,6 +50,8 @@ export class ModelCatalog {
     };
     this.plans = {
       tokenizer,
+      template,
+      words,
       seed: config.seed,
       lengthModel: lengths.answer,
       reasoningLengthModel: lengths.reasoning,

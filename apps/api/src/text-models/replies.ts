@@ -32,12 +32,12 @@ export class Replies {
 
   /** True while prompts need not be shown to any model. */
   get isIdle(): boolean {
-    return this.setup.model === undefined;
+    return this.setup.parts.model === undefined;
   }
 
   /** Waits as long as a reply says; throws the error that it says. One error or the longest delay is that of the request. */
   async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
-    const { model } = this.setup;
+    const { model } = this.setup.parts;
     if (model === undefined) return NONE;
     const replies = request.prompts.map((prompt) => model.reply(this.asked(call, request, prompt)));
     await this.wait(call, replies);

@@ -3,9 +3,13 @@ import { choice, integer, number, optionalInteger, optionalText, toggle } from '
 /** What is accepted, how long answers are, and what a loss or an overload does. */
 export const REQUESTS = {
   /** Length of an answer that no limit cuts. */
-  outputLength: choice(['lognormal', 'constant', 'uniform', 'geometric'], 'lognormal', {
-    help: 'Distribution of the natural length of an answer (it ends with `stop`); max_tokens cuts it (`length`), ignore_eos gives exactly max_tokens.',
-  }),
+  outputLength: choice(
+    ['lognormal', 'constant', 'uniform', 'geometric', 'histogram', 'dataset'],
+    'lognormal',
+    {
+      help: 'Distribution of the natural length of an answer (it ends with `stop`); max_tokens cuts it (`length`), ignore_eos gives exactly max_tokens.',
+    },
+  ),
   outputLengthMean: number(128, [1, 1_048_576], {
     help: 'Mean natural length of an answer.',
     unit: 'tokens',

@@ -1,8 +1,32 @@
-import { choice } from '../option';
+import { choice, optionalText, text } from '../option';
 
-/** What answers say. */
+/** What answers say, and how texts are counted. */
 export const TEXT = {
-  textModel: choice(['simulated', 'echo'], 'simulated', {
-    help: 'Where answers come from: simulated sentences, or the last user message (echo).',
+  textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
+    help: 'Where answers come from: simulated sentences, the last user message (echo), words drawn from the whole vocabulary (random), the answers of dataset_path, or the rules of rules_path.',
   }),
+  datasetPath: optionalText({
+    help: 'JSONL or ShareGPT file of answers, for text_model dataset and output_length dataset.',
+    unset: 'no dataset',
+  }),
+  rulesPath: optionalText({
+    help: 'YAML file that says which request gets which answer, delay or error, for text_model rules; read again when it changes.',
+    unset: 'no rules',
+  }),
+  outputLengthHistogram: optionalText({
+    help: 'output_length histogram: ranges of lengths with their weights.',
+    pattern: /^\d{1,7}-\d{1,7}:\d{1,9}(\.\d{1,9})?(,\d{1,7}-\d{1,7}:\d{1,9}(\.\d{1,9})?){0,99}$/,
+    like: '1-64:20,65-256:50,257-1024:30',
+    unset: 'needed by output_length histogram alone',
+  }),
+  tokenizer: text('o200k', {
+    help: 'How texts are counted: o200k, cl100k, p50k, r50k, or the path of a tokenizer.json (or of its folder).',
+  }),
+  chatTemplate: choice(
+    ['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1', 'mistral', 'deepseek', 'gemma', 'harmony'],
+    'auto',
+    {
+      help: "How conversations become prompts. auto goes by the model's name; chatml for models that are not known.",
+    },
+  ),
 } as const;

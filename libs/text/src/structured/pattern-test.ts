@@ -1,0 +1,21 @@
+import { Pattern } from './regex/pattern';
+import { RegexError } from './regex/regex-node';
+
+export { RegexError as TextPatternError };
+
+/**
+ * Whether texts contain a pattern, in time linear in the text. A text for which the pattern is too large does not. Throws `TextPatternError` when the pattern
+ * cannot be read.
+ */
+export function patternTest(source: string): (text: string) => boolean {
+  const pattern = new Pattern(source);
+  pattern.demands('anywhere');
+  return (text) => {
+    try {
+      return pattern.matches(text, 'anywhere');
+    } catch (error) {
+      if (error instanceof RegexError) return false;
+      throw error;
+    }
+  };
+}
