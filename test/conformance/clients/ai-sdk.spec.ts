@@ -45,6 +45,12 @@ function openaiAt(url: string): Models {
   };
 }
 
+/** What this provider takes unless told otherwise. */
+function responsesAt(url: string): Models {
+  const provider = createOpenAI({ baseURL: `${url}/v1`, apiKey: 'none' });
+  return { ...openaiAt(url), chat: (model = MODEL) => provider(model) };
+}
+
 function compatibleAt(url: string): Models {
   const provider = createOpenAICompatible({
     name: 'baton',
@@ -59,7 +65,11 @@ function compatibleAt(url: string): Models {
   };
 }
 
-const PROVIDERS = { '@ai-sdk/openai': openaiAt, '@ai-sdk/openai-compatible': compatibleAt };
+const PROVIDERS = {
+  '@ai-sdk/openai and Responses': responsesAt,
+  '@ai-sdk/openai and chat': openaiAt,
+  '@ai-sdk/openai-compatible': compatibleAt,
+};
 const forecast = z.object({ city: z.string(), days: z.number().int().min(1).max(7) });
 const once = { prompt: QUESTION, maxRetries: 0 } as const;
 const quiet = { onError: () => undefined } as const;
