@@ -5,6 +5,7 @@ import { type BatonConfig, faultSettings, LiveSettings } from '@baton/runtime';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Answer } from '../generation/answer';
 import type { Call } from '../generation/call';
+import { DetachedResponse } from '../responses/detached-response';
 import type { Sequence } from '../sequences/sequence';
 import { CONFIG } from '../tokens';
 import { FaultMetrics } from './fault-metrics';
@@ -41,7 +42,8 @@ export class FaultInjector implements OnModuleInit {
       const value = headers[name.toLowerCase()];
       return Array.isArray(value) ? value[0] : value;
     };
-    return this.book.judge({ model, header, nowUs: nowUs() });
+    const faults = this.book.judge({ model, header, nowUs: nowUs() });
+    return response instanceof DetachedResponse ? faults.filter(needsNoConnection) : faults;
   }
 
   /** Before the request is queued. Resolves false when the client has been cut off; throws the error it is to get. */
@@ -98,6 +100,11 @@ export class FaultInjector implements OnModuleInit {
   private wallMs(us: number): number {
     return us / US_PER_MS / this.config.speedup;
   }
+}
+
+/** An answer in the background, or on a WebSocket, has no connection of its own to be cut. */
+function needsNoConnection({ action }: Fault): boolean {
+  return action.kind !== 'cut' && action.kind !== 'malformed-frame';
 }
 
 function nowUs(): number {

@@ -186,6 +186,33 @@ describe('a fault on purpose', () => {
     expect(await answer.text()).toContain(shape);
     await expectRest();
   });
+
+  it.each([
+    [{ at: 'queue', fault: 'cut' }, 'completed'],
+    [{ at: 'stream', fault: 'cut' }, 'completed'],
+    [{ at: 'stream', fault: 'malformed-frame' }, 'completed'],
+    [{ at: 'stream', fault: 'stall', delay: 1 }, 'completed'],
+    [{ at: 'stream', fault: 'error' }, 'failed'],
+    [{ at: 'prefill', fault: 'error' }, 'failed'],
+  ])('%j leaves a response in the background %s', async (rule, status) => {
+    const rules = {
+      faults: JSON.stringify([rule]),
+      dialect: 'openai',
+      outputLength: 'constant',
+    } as const;
+    const target = await start('1A', { ...rules, outputLengthMean: 5 });
+    const post = await fetch(`${target.api.url}/v1/responses`, {
+      method: 'POST',
+      body: JSON.stringify({ input: 'Hi', background: true }),
+      headers: { 'content-type': 'application/json' },
+    });
+    const { id } = (await post.json()) as { id: string };
+    const look = async (): Promise<unknown> =>
+      ((await (await fetch(`${target.api.url}/v1/responses/${id}`)).json()) as { status: string })
+        .status;
+    await until(async () => (await look()) === status);
+    await expectRest();
+  });
 });
 
 /** One rule per fault and stage, each for a tenth of the requests or so. */

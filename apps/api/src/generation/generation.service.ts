@@ -156,6 +156,7 @@ export class GenerationService {
       : this.routes.plan(request, call.engineId);
     const faults = this.faults.judge(call, request.model);
     if (!(await this.faults.atQueue(faults, call))) return;
+    this.refuseWhenClosed();
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
     this.refuseLate(request, routes);
