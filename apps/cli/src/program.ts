@@ -1,7 +1,7 @@
 import { HardwareError } from '@baton/hardware';
 import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
-import { addBenchCommand } from './bench/command';
+import { addBenchCommand, addDemoCommand } from './bench/command';
 import { addCalibrateCommand } from './calibrate/command';
 import { Failure } from './failure';
 import { addConfigOptions, spelledWithDashes } from './options';
@@ -42,6 +42,7 @@ function buildProgram(finish: (exitCode: number) => void): Command {
     });
   addConfigOptions(quiet(upCommand));
   addBenchCommand(quiet(program.command('bench')), finish);
+  addDemoCommand(quiet(program.command('demo')), finish);
   addReplayCommand(quiet(program.command('replay')));
   addPlanCommand(quiet(program.command('plan')));
   addCalibrateCommand(quiet(program.command('calibrate')));

@@ -51,7 +51,19 @@ const DEADLINE_S = 600;
 const MS_PER_SECOND = 1_000;
 
 export function addBenchOptions(command: Command): void {
-  for (const [name, { value, help, group }] of BENCH_ROWS) {
+  addOptions(command, BENCH_ROWS);
+}
+
+/** Those that do not say which server. */
+export function addLoadOptions(command: Command): void {
+  const rows = BENCH_ROWS.filter(([name, { group }]) => {
+    return group !== 'Server' || name === 'backend' || name === 'extraBody';
+  });
+  addOptions(command, rows);
+}
+
+function addOptions(command: Command, rows: typeof BENCH_ROWS): void {
+  for (const [name, { value, help, group }] of rows) {
     const flag = flagOf(name) + (value === undefined ? '' : ` <${value}>`);
     command.addOption(new Option(flag, help).helpGroup(`${group}:`));
   }

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Failure } from '../failure';
+
+const MAIN = join(__dirname, '..', 'main.js');
+/** Ends the cluster when this process is gone, however it went. */
+const LEASH = join(__dirname, '..', 'up', 'leash.js');
+const URL_OF_READY = /^Ready in .*?: (\S+)\/v1 ·/;
+const LAST_LINES = 20;
+
+/** `baton up` on a free port, as a child that does not outlive this process. */
+export class DemoCluster {
+  private readonly child: ChildProcess;
+  private readonly gone: Promise<unknown>;
+  private readonly lines: string[] = [];
+
+  constructor(topology: string) {
+    const args = ['--require', LEASH, MAIN, 'up', topology, '--port', '0', '--log-level', 'warn'];
+    // A process group of its own: Ctrl-C in the terminal is for this process, which ends the cluster when its results are written.
+    this.child = spawn(process.execPath, args, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.gone = once(this.child, 'exit');
+  }
+
+  /**
+   * Where it answers, once it does.
+   *
+   * @throws Failure with what it said when it ended instead
+   */
+  async ready(): Promise<string> {
+    const url = new Promise<string>((resolve) => {
+      for (const stream of [this.child.stdout!, this.child.stderr!]) {
+        createInterface({ input: stream }).on('line', (line) => {
+          this.lines.push(line);
+          if (this.lines.length > LAST_LINES) this.lines.shift();
+          const [, found] = URL_OF_READY.exec(line) ?? [];
+          if (found !== undefined) resolve(found);
+        });
+      }
+    });
+    const found = await Promise.race([url, this.gone.then(() => undefined)]);
+    if (found !== undefined) return found;
+    throw new Failure(`The cluster did not start:\n${this.lines.join('\n')}`);
+  }
+
+  /** A second call loses patience, as a second Ctrl-C does. */
+  async stop(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.gone;
+  }
+}

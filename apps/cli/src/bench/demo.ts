@@ -1,0 +1,47 @@
+import { join, resolve } from 'node:path';
+import { say } from '../say';
+import { StopRequests } from '../up/stop-requests';
+import { runBench } from './bench';
+import { type Given, readBenchFlags } from './bench-flags';
+import { DemoCluster } from './demo-cluster';
+
+const TOPOLOGY = '2P2D';
+const OUT = join('out', 'demo');
+/** A quarter of a minute of requests that have something in common. */
+const LOAD = { dataset: 'shared-prefix', numPrompts: '300', requestRate: '20' };
+const GOODPUT = ['ttft:200', 'tpot:20'];
+
+/**
+ * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the run then has what had come until then. Returns the exit
+ * code.
+ */
+export async function demo(topology: string | undefined, given: Given): Promise<number> {
+  const isOwn = given['dataset'] !== undefined || given['trace'] !== undefined;
+  const wanted = { ...(isOwn ? {} : LOAD), goodput: GOODPUT, out: OUT, ...given };
+  const planned = readBenchFlags(wanted);
+  const stops = new StopRequests();
+  const cluster = new DemoCluster(topology ?? TOPOLOGY);
+  stops.second.addEventListener('abort', () => void cluster.stop());
+  try {
+    say(`starting a cluster of ${topology ?? TOPOLOGY} …`);
+    const baseUrl = await readyUnless(stops.first, cluster);
+    if (baseUrl === undefined) return 1;
+    say(`it answers at ${baseUrl}; sending requests …`);
+    const exitCode = await runBench(readBenchFlags({ ...wanted, baseUrl }), stops.first);
+    if (!planned.result.json) {
+      process.stdout.write(`report: ${resolve(planned.result.out ?? OUT, 'report.html')}\n`);
+    }
+    return exitCode;
+  } finally {
+    await cluster.stop();
+    stops.close();
+  }
+}
+
+/** The cluster's address; undefined when it is to stop before it is ready. */
+async function readyUnless(stop: AbortSignal, cluster: DemoCluster): Promise<string | undefined> {
+  const stopped = new Promise<undefined>((done) => {
+    stop.addEventListener('abort', () => done(undefined));
+  });
+  return Promise.race([cluster.ready(), stopped]);
+}
