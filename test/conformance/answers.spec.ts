@@ -1,16 +1,21 @@
-import type { Dialect, Endpoint } from '@baton/openai';
+import type { Dialect } from '@baton/openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Layout, LiveCluster } from './answers/live-cluster';
 import { observe, type Observed } from './answers/observed';
+import { observeResponse } from './answers/observed-response';
 import { PART_RULES } from './answers/part-rules';
 import { REFUSALS } from './answers/refusals';
-import { type Path, requestBody, type Rule } from './answers/rule';
+import { type Path, requestBody, type Rule, type TextEndpoint } from './answers/rule';
 import { TEXT_RULES } from './answers/text-rules';
-import { answerType, wireFaults } from './wire/wire-faults';
+import { answerType, eventFaults, wireFaults } from './wire/wire-faults';
 
 const DIALECTS: readonly Dialect[] = ['openai', 'vllm'];
 const LAYOUTS: readonly Layout[] = ['disaggregated', 'aggregated'];
-const PATHS = { chat: '/v1/chat/completions', completions: '/v1/completions' } as const;
+const PATHS: Readonly<Record<TextEndpoint, string>> = {
+  chat: '/v1/chat/completions',
+  completions: '/v1/completions',
+  responses: '/v1/responses',
+};
 const CONFIG = { reasoning: true, imageTokens: 64 } as const;
 
 /** The same request gives the same text wherever it runs and however it is sent. */
@@ -24,7 +29,9 @@ function expectSameEverywhere(rule: Rule, { endpoint }: Path, { choices }: Obser
       calls.map((call) => [call.name, call.arguments]),
     ]),
   );
-  const key = `${endpoint} ${rule.name}`;
+  // A response is a chat in other words.
+  const isOwn = endpoint === 'completions' || rule.endpoints?.includes('responses') === false;
+  const key = `${isOwn ? endpoint : 'chat'} ${rule.name}`;
   expect(text).toBe(texts.get(key) ?? text);
   texts.set(key, text);
 }
@@ -39,11 +46,12 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
 
     afterAll(() => cluster.close());
 
-    describe.each(['chat', 'completions'] as const)('from %s,', (endpoint) => {
+    describe.each(['chat', 'completions', 'responses'] as const)('from %s,', (endpoint) => {
       describe.each(['streamed', 'whole'] as const)('%s:', (mode) => {
+        const observer = endpoint === 'responses' ? observeResponse : observe;
         const path: Path = { endpoint, dialect, isStreamed: mode === 'streamed' };
         const ask = async (body: object): Promise<Observed> =>
-          observe(await cluster.fixture.post(PATHS[endpoint], body));
+          observer(await cluster.fixture.post(PATHS[endpoint], body));
         const rules = [...TEXT_RULES, ...PART_RULES].filter((rule) =>
           holdsFor(rule, endpoint, mode),
         );
@@ -51,8 +59,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
         it.each(rules)('$name', async (rule) => {
           const seen = await ask(requestBody(rule, path));
           expect(seen.error).toBeUndefined();
-          const type = answerType(endpoint, path.isStreamed);
-          for (const body of seen.bodies) expect(wireFaults(body, { dialect, type })).toBe('');
+          expect(faultsOf(seen, path)).toEqual([]);
           const plain = await ask(requestBody({ body: {} }, path));
           rule.check(seen, path, plain);
           expectSameEverywhere(rule, path, seen);
@@ -60,18 +67,33 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
 
         const refusals = REFUSALS.filter((one) => one.endpoints?.includes(endpoint) ?? true);
 
-        it.each(refusals)('refuses $body', async ({ body, param, says }) => {
+        it.each(refusals)('refuses $body', async ({ body, param: name, says, responseParam }) => {
           const { status, error } = await ask(requestBody({ body }, path));
           expect(status).toBe(400);
-          if (dialect === 'openai') expect(error?.param).toBe(param);
+          const isResponse = endpoint === 'responses';
+          const param = isResponse ? (responseParam ?? name) : name;
+          if (dialect === 'openai' || isResponse) expect(error?.param).toBe(param);
           expect(error?.message).toContain(says ?? param.split(/[.[]/)[0]);
-          expect(error?.code).toBe(dialect === 'vllm' ? 400 : 'invalid_value');
+          expect(error?.code).toBe(dialect === 'vllm' && !isResponse ? 400 : 'invalid_value');
         });
       });
     });
   });
 });
 
-function holdsFor(rule: Rule, endpoint: Endpoint, mode: 'streamed' | 'whole'): boolean {
+/** What the types of OpenAI's client do not have, in all that was sent. */
+function faultsOf({ bodies, response }: Observed, { endpoint, dialect, isStreamed }: Path) {
+  if (endpoint !== 'responses') {
+    const type = answerType(endpoint, isStreamed);
+    return bodies.map((body) => wireFaults(body, { dialect, type })).filter((one) => one !== '');
+  }
+  const { body, events } = response!;
+  return [
+    wireFaults(body, { dialect, type: 'Response' }),
+    ...events.map((event) => eventFaults(event, dialect)),
+  ].filter((one) => one !== '');
+}
+
+function holdsFor(rule: Rule, endpoint: TextEndpoint, mode: 'streamed' | 'whole'): boolean {
   return (rule.endpoints?.includes(endpoint) ?? true) && (rule.modes?.includes(mode) ?? true);
 }

@@ -31,6 +31,11 @@ export interface Observed {
   readonly usage: Usage | undefined;
   /** Bodies as they came: one, or every chunk. */
   readonly bodies: readonly Wire[];
+  /** Of a response: itself, and the events that it came in. */
+  readonly response?: {
+    readonly body: object;
+    readonly events: readonly { readonly type: string }[];
+  };
 }
 
 export interface Usage {

@@ -30,6 +30,9 @@ const tool = (name: string) => ({ type: 'function', function: { name, parameters
 const tools = [tool('run'), tool('rest')];
 const room = { max_tokens: 400 };
 const chat = ['chat'] as const;
+const both = ['chat', 'completions'] as const;
+/** Where there are tools. */
+const talks = ['chat', 'responses'] as const;
 
 function expectCalls(seen: Observed, names: readonly string[], reason: string): void {
   const { calls, text, finishReason } = first(seen);
@@ -96,6 +99,7 @@ export const PART_RULES: readonly Rule[] = [
   },
   {
     name: 'structural_tag puts tagged JSON into free text',
+    endpoints: both,
     body: {
       ...room,
       response_format: {
@@ -111,30 +115,30 @@ export const PART_RULES: readonly Rule[] = [
   },
   {
     name: 'a limit that nothing fits ends with length',
-    body: { max_tokens: 4, structured_outputs: { json: schema } },
+    body: { max_tokens: 16, structured_outputs: { json: { const: 'long '.repeat(20) } } },
     check: (seen) => {
       expect(first(seen).finishReason).toBe('length');
-      expect(seen.usage?.completion_tokens).toBe(4);
+      expect(seen.usage?.completion_tokens).toBe(16);
     },
   },
   {
     name: 'tool_choice required calls with arguments that validate',
-    endpoints: chat,
+    endpoints: talks,
     body: { ...room, tools, tool_choice: 'required' },
     check: (seen) => expectCalls(seen, ['run', 'rest'], 'tool_calls'),
   },
   {
     name: 'tool_choice by name calls that one and ends with stop',
-    endpoints: chat,
+    endpoints: talks,
     body: { ...room, tools, tool_choice: { type: 'function', function: { name: 'rest' } } },
-    check: (seen) => {
-      expectCalls(seen, ['rest'], 'stop');
+    check: (seen, { endpoint }) => {
+      expectCalls(seen, ['rest'], endpoint === 'responses' ? 'tool_calls' : 'stop');
       expect(first(seen).calls).toHaveLength(1);
     },
   },
   {
     name: 'allowed_tools leave the others alone',
-    endpoints: chat,
+    endpoints: talks,
     body: {
       ...room,
       tools,
@@ -150,22 +154,22 @@ export const PART_RULES: readonly Rule[] = [
   },
   {
     name: 'parallel_tool_calls false calls once',
-    endpoints: chat,
-    body: {
+    endpoints: talks,
+    body: (endpoint) => ({
       ...room,
-      n: 8,
+      ...(endpoint === 'chat' ? { n: 8 } : {}),
       max_tokens: 100,
       tools,
       tool_choice: 'required',
       parallel_tool_calls: false,
-    },
+    }),
     check: ({ choices }) => {
       for (const { calls } of choices) expect(calls).toHaveLength(1);
     },
   },
   {
     name: 'tool_choice none answers in text, and the tools cost prompt tokens',
-    endpoints: chat,
+    endpoints: talks,
     body: { tools, tool_choice: 'none' },
     check: (seen, _path, plain) => {
       expect(first(seen).calls).toEqual([]);
@@ -186,15 +190,15 @@ export const PART_RULES: readonly Rule[] = [
   },
   {
     name: 'stop is not applied to the arguments of tools',
-    endpoints: chat,
+    endpoints: talks,
     body: { ...room, stop: ['}', ':'], tools, tool_choice: 'required' },
     check: (seen) => expectCalls(seen, ['run', 'rest'], 'tool_calls'),
   },
   {
     name: 'after the result of a tool auto answers in text',
-    endpoints: chat,
-    body: {
-      n: 6,
+    endpoints: talks,
+    body: (endpoint) => ({
+      ...(endpoint === 'chat' ? { n: 6 } : {}),
       tools,
       messages: [
         { role: 'user', content: PROMPT },
@@ -204,7 +208,7 @@ export const PART_RULES: readonly Rule[] = [
         },
         { role: 'tool', tool_call_id: 'c', content: 'done' },
       ],
-    },
+    }),
     check: ({ choices }) => {
       for (const { calls, text } of choices) {
         expect(calls).toEqual([]);
@@ -231,7 +235,7 @@ export const PART_RULES: readonly Rule[] = [
   },
   {
     name: 'reasoning comes before the content and is counted',
-    endpoints: chat,
+    endpoints: talks,
     body: { reasoning_effort: 'low', thinking_token_budget: 12 },
     check: (seen, { dialect }) => {
       expect(first(seen).reasoning).not.toBe('');
@@ -254,7 +258,7 @@ export const PART_RULES: readonly Rule[] = [
   },
   {
     name: 'an image costs what the model spends on one',
-    endpoints: chat,
+    endpoints: talks,
     body: {
       messages: [
         {

@@ -1,26 +1,30 @@
-import type { Endpoint } from '@baton/openai';
+import type { TextEndpoint } from './rule';
 
 /** A request that is refused with 400 and names the field, streamed or not. */
 export interface Refusal {
   readonly body: object;
   readonly param: string;
+  /** How a response calls the field, where that differs. */
+  readonly responseParam?: string;
   /** What the message says of it, when not the field. */
   readonly says?: string;
-  readonly endpoints?: readonly Endpoint[];
+  readonly endpoints?: readonly TextEndpoint[];
 }
 
 const impossible = { type: 'object', properties: { a: { enum: [] } }, required: ['a'] };
 
 export const REFUSALS: readonly Refusal[] = [
   { body: { n: 0 }, param: 'n' },
-  { body: { n: 3, best_of: 2 }, param: 'best_of' },
+  { body: { n: 3, best_of: 2 }, param: 'best_of', responseParam: 'n' },
+  { body: { echo: true }, param: 'echo', endpoints: ['responses'] },
   { body: { best_of: 2, stream: true }, param: 'best_of', endpoints: ['completions'] },
   { body: { temperature: 2.1 }, param: 'temperature' },
   { body: { temperature: -0.1 }, param: 'temperature' },
-  { body: { top_p: 0 }, param: 'top_p' },
+  { body: { top_p: 0 }, param: 'top_p', endpoints: ['chat', 'completions'] },
+  { body: { top_p: -0.01 }, param: 'top_p' },
   { body: { top_p: 1.01 }, param: 'top_p' },
   { body: { presence_penalty: 2.1 }, param: 'presence_penalty' },
-  { body: { max_tokens: -1 }, param: 'max_tokens' },
+  { body: { max_tokens: -1 }, param: 'max_tokens', responseParam: 'max_output_tokens' },
   { body: { min_tokens: 41 }, param: 'min_tokens' },
   { body: { logprobs: 21 }, param: 'logprobs', endpoints: ['completions'] },
   {
@@ -35,15 +39,17 @@ export const REFUSALS: readonly Refusal[] = [
       response_format: { type: 'json_schema', json_schema: { name: 's', schema: impossible } },
     },
     param: 'response_format.json_schema.schema',
+    responseParam: 'text.format.schema',
   },
   { body: { structured_outputs: { regex: '(' } }, param: 'structured_outputs.regex' },
   {
     body: { tools: [{ type: 'function', function: { name: 'f', parameters: impossible } }] },
     param: 'tools[0].function.parameters',
+    responseParam: 'tools[0].parameters',
     says: "Invalid schema for function 'f'",
-    endpoints: ['chat'],
+    endpoints: ['chat', 'responses'],
   },
-  { body: { tool_choice: 'required' }, param: 'tool_choice', endpoints: ['chat'] },
+  { body: { tool_choice: 'required' }, param: 'tool_choice', endpoints: ['chat', 'responses'] },
   { body: { modalities: ['text', 'audio'] }, param: 'modalities', endpoints: ['chat'] },
   { body: { audio: { voice: 'alloy', format: 'wav' } }, param: 'audio', endpoints: ['chat'] },
   { body: { web_search_options: {} }, param: 'web_search_options', endpoints: ['chat'] },

@@ -1,9 +1,13 @@
 import type { Dialect, Endpoint } from '@baton/openai';
+import { asResponseBody } from './response-body';
 import type { Observed } from './observed';
+
+/** Where text is generated. */
+export type TextEndpoint = Endpoint | 'responses';
 
 /** Where a rule is looked at. */
 export interface Path {
-  readonly endpoint: Endpoint;
+  readonly endpoint: TextEndpoint;
   readonly dialect: Dialect;
   readonly isStreamed: boolean;
 }
@@ -11,12 +15,12 @@ export interface Path {
 /** Something that holds wherever it is asked for. */
 export interface Rule {
   readonly name: string;
-  /** Both unless said. */
-  readonly endpoints?: readonly Endpoint[];
+  /** All unless said. */
+  readonly endpoints?: readonly TextEndpoint[];
   /** Both unless said: some answers cannot be streamed. */
   readonly modes?: readonly ('streamed' | 'whole')[];
-  /** Fields of the request besides the prompt. */
-  readonly body: object | ((endpoint: Endpoint) => object);
+  /** Fields of the request besides the prompt; for a response those of a chat. */
+  readonly body: object | ((endpoint: TextEndpoint) => object);
   /** `plain` is the answer to the same prompt without the fields. */
   readonly check: (seen: Observed, path: Path, plain: Observed) => void;
 }
@@ -27,8 +31,11 @@ export const PROMPT = 'Tell me how runners hand over a baton.';
 export function requestBody(rule: Pick<Rule, 'body'>, { endpoint, isStreamed }: Path): object {
   const own = typeof rule.body === 'function' ? rule.body(endpoint) : rule.body;
   const prompt =
-    endpoint === 'chat' ? { messages: [{ role: 'user', content: PROMPT }] } : { prompt: PROMPT };
+    endpoint === 'completions'
+      ? { prompt: PROMPT }
+      : { messages: [{ role: 'user', content: PROMPT }] };
   const stream = isStreamed ? { stream: true, stream_options: { include_usage: true } } : {};
-  const quiet = endpoint === 'chat' ? { reasoning_effort: 'none' } : {};
-  return { ...prompt, ...quiet, max_tokens: 40, ignore_eos: true, ...stream, ...own };
+  const quiet = endpoint === 'completions' ? {} : { reasoning_effort: 'none' };
+  const body = { ...prompt, ...quiet, max_tokens: 40, ignore_eos: true, ...stream, ...own };
+  return endpoint === 'responses' ? asResponseBody(body) : body;
 }

@@ -1,9 +1,11 @@
 import { defaultTokenizer } from '@baton/text';
 import { expect } from 'vitest';
 import type { ObservedChoice } from './observed';
-import { PROMPT, type Rule } from './rule';
+import { PROMPT, type Rule, type TextEndpoint } from './rule';
 
 const tokenizer = defaultTokenizer();
+/** A response is one answer, without the ids of its tokens and without its prompt. */
+const both = ['chat', 'completions'] as const;
 const first = ({ choices }: { choices: readonly ObservedChoice[] }): ObservedChoice => choices[0]!;
 /** A stop string that every plain answer has, within a word. */
 const MIDDLE = 't';
@@ -23,6 +25,7 @@ export const TEXT_RULES: readonly Rule[] = [
   },
   {
     name: 'usage adds up',
+    endpoints: both,
     body: { n: 2 },
     check: ({ usage }, _path, plain) => {
       expect(usage?.completion_tokens).toBe(80);
@@ -33,12 +36,12 @@ export const TEXT_RULES: readonly Rule[] = [
   {
     name: 'stop cuts before the string',
     body: { stop: ['#', MIDDLE] },
-    check: (seen, { dialect }, plain) => {
+    check: (seen, { dialect, endpoint }, plain) => {
       const { text, finishReason, stopReason } = first(seen);
       const whole = first(plain).text;
       expect(text).toBe(whole.slice(0, whole.indexOf(MIDDLE)));
       expect(finishReason).toBe('stop');
-      if (dialect === 'vllm') expect(stopReason).toBe(MIDDLE);
+      if (saysWhy(dialect, endpoint)) expect(stopReason).toBe(MIDDLE);
       expect(seen.usage?.completion_tokens).toBeLessThan(40);
     },
   },
@@ -61,15 +64,16 @@ export const TEXT_RULES: readonly Rule[] = [
   {
     name: 'stop_token_ids end with the token as the reason',
     body: { stop_token_ids: FULL_STOPS },
-    check: (seen, { dialect }, plain) => {
+    check: (seen, { dialect, endpoint }, plain) => {
       const { text, finishReason, stopReason } = first(seen);
       expect(text).toBe(first(plain).text.split('.')[0]);
       expect(finishReason).toBe('stop');
-      if (dialect === 'vllm') expect(FULL_STOPS).toContain(stopReason);
+      if (saysWhy(dialect, endpoint)) expect(FULL_STOPS).toContain(stopReason);
     },
   },
   {
     name: 'n gives choices of their own',
+    endpoints: both,
     body: { n: 3 },
     check: ({ choices }, _path, plain) => {
       expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
@@ -107,6 +111,7 @@ export const TEXT_RULES: readonly Rule[] = [
   },
   {
     name: 'logit_bias bans a token',
+    endpoints: both,
     body: (endpoint) => ({
       logit_bias: { [String(tokenOf(endpoint))]: -100 },
       return_token_ids: true,
@@ -129,7 +134,7 @@ export const TEXT_RULES: readonly Rule[] = [
   {
     name: 'logprobs come for every token, with as many rivals as asked for',
     body: (endpoint) =>
-      endpoint === 'chat' ? { logprobs: true, top_logprobs: 3 } : { logprobs: 3 },
+      endpoint === 'completions' ? { logprobs: 3 } : { logprobs: true, top_logprobs: 3 },
     check: (seen) => {
       const { logprobs, text } = first(seen);
       expect(logprobs).toHaveLength(40);
@@ -142,6 +147,7 @@ export const TEXT_RULES: readonly Rule[] = [
   },
   {
     name: 'return_tokens_as_token_ids names tokens by number',
+    endpoints: both,
     body: (endpoint) => ({
       logprobs: endpoint === 'chat' ? true : 0,
       return_tokens_as_token_ids: true,
@@ -152,6 +158,7 @@ export const TEXT_RULES: readonly Rule[] = [
   },
   {
     name: 'return_token_ids gives the ids of the text',
+    endpoints: both,
     body: { return_token_ids: true },
     check: (seen) => {
       expect(first(seen).tokenIds).toEqual(tokenizer.encode(first(seen).text));
@@ -164,6 +171,7 @@ export const TEXT_RULES: readonly Rule[] = [
   },
   {
     name: 'prompt_logprobs come for the whole prompt',
+    endpoints: both,
     modes: ['whole'],
     body: { prompt_logprobs: 1 },
     check: (seen, { endpoint, dialect }) => {
@@ -227,13 +235,14 @@ export const TEXT_RULES: readonly Rule[] = [
   {
     name: 'service_tier comes back',
     body: { service_tier: 'priority' },
-    check: (seen, { isStreamed, dialect }) => {
-      if (isStreamed && dialect === 'vllm') return;
+    check: (seen, { isStreamed, dialect, endpoint }) => {
+      if (isStreamed && dialect === 'vllm' && endpoint !== 'responses') return;
       expect(seen.bodies[0]?.service_tier).toBe('priority');
     },
   },
   {
     name: 'system_fingerprint and model name the server',
+    endpoints: both,
     body: {},
     check: ({ bodies }) => {
       expect(bodies.some((body) => /^(fp_|vllm-)/.test(body.system_fingerprint ?? ''))).toBe(true);
@@ -250,6 +259,11 @@ export const TEXT_RULES: readonly Rule[] = [
     },
   },
 ];
+
+/** `stop_reason` is a field of vLLM's. */
+function saysWhy(dialect: string, endpoint: TextEndpoint): boolean {
+  return dialect === 'vllm' && endpoint !== 'responses';
+}
 
 /** A token that the plain answer has. */
 function tokenOf(endpoint: string): number {

@@ -5,6 +5,7 @@ const nothing = { type: 'null' };
 const text = { type: 'string' };
 const textOrNull = { type: ['string', 'null'] };
 const count = { type: 'integer', minimum: 0 };
+const bytes = { type: 'array', items: count };
 const ids = { type: ['array', 'null'], items: count };
 const scores = {
   type: ['array', 'null'],
@@ -53,6 +54,21 @@ const ASKED: TypeRules = {
     // A chunk has the type of the whole answer, and no end yet.
     finish_reason: { also: nothing },
   },
+  // Open Responses demands them; `output_text` is made by the client.
+  Response: {
+    output_text: { isAbsent: true },
+    frequency_penalty: { extra: { type: 'number' } },
+    presence_penalty: { extra: { type: 'number' } },
+    max_tool_calls: { extra: { type: ['integer', 'null'] } },
+    store: { extra: { type: 'boolean' } },
+    // Until it is over.
+    usage: { also: nothing },
+  },
+  ResponseFormatTextJSONSchemaConfig: { description: { also: nothing } },
+  'ResponseTextDeltaEvent.Logprob': { bytes: { extra: bytes } },
+  'ResponseTextDeltaEvent.Logprob.TopLogprob': { bytes: { extra: bytes } },
+  'ResponseTextDoneEvent.Logprob': { bytes: { extra: bytes } },
+  'ResponseTextDoneEvent.Logprob.TopLogprob': { bytes: { extra: bytes } },
   // Nothing precedes the first token of an echo.
   'CompletionChoice.Logprobs': {
     token_logprobs: { also: { type: 'array', items: { type: ['number', 'null'] } } },

@@ -5,7 +5,10 @@ import { openaiExtras } from './openai-extras';
 import { type Publisher, SdkSchemas } from './sdk-schema';
 
 const MODULES: Readonly<Record<Publisher, readonly string[]>> = {
-  openai: ['chat/completions/completions', 'completions', 'embeddings', 'models', 'shared'],
+  openai: [
+    ...['chat/completions/completions', 'completions', 'embeddings', 'models', 'shared'],
+    ...['responses/responses', 'conversations/conversations'],
+  ],
   anthropic: ['messages/messages', 'shared'],
 };
 
@@ -45,4 +48,42 @@ export function wireFaults(
 export function answerType(endpoint: Endpoint, isStreamed: boolean): string {
   if (endpoint === 'completions') return 'Completion';
   return isStreamed ? 'ChatCompletionChunk' : 'ChatCompletion';
+}
+
+const PART = { added: 'ContentPartAdded', done: 'ContentPartDone' } as const;
+const EVENTS: Readonly<Record<string, string>> = {
+  'content_part.added': PART.added,
+  'content_part.done': PART.done,
+  // vLLM's own; of the same shape.
+  'reasoning_part.added': PART.added,
+  'reasoning_part.done': PART.done,
+  'output_item.added': 'OutputItemAdded',
+  'output_item.done': 'OutputItemDone',
+  'output_text.delta': 'TextDelta',
+  'output_text.done': 'TextDone',
+  'reasoning_text.delta': 'ReasoningTextDelta',
+  'reasoning_text.done': 'ReasoningTextDone',
+  'refusal.delta': 'RefusalDelta',
+  'refusal.done': 'RefusalDone',
+  'function_call_arguments.delta': 'FunctionCallArgumentsDelta',
+  'function_call_arguments.done': 'FunctionCallArgumentsDone',
+  'custom_tool_call_input.delta': 'CustomToolCallInputDelta',
+  'custom_tool_call_input.done': 'CustomToolCallInputDone',
+  created: 'Created',
+  queued: 'Queued',
+  in_progress: 'InProgress',
+  completed: 'Completed',
+  incomplete: 'Incomplete',
+  failed: 'Failed',
+};
+
+/** What is wrong with an event of a response, by the type that its name stands for. */
+export function eventFaults(event: { readonly type: string }, dialect: Dialect): string {
+  const name = event.type.replace(/^response\./, '');
+  const type = name === 'error' ? 'ResponseErrorEvent' : `Response${EVENTS[name] ?? '?'}Event`;
+  const isOwn = name.startsWith('reasoning_part.');
+  const shown = isOwn
+    ? { ...event, type: event.type.replace('reasoning_part', 'content_part') }
+    : event;
+  return wireFaults(shown, { dialect, type });
 }

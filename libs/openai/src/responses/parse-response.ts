@@ -20,7 +20,12 @@ const PASSED_ON = [
   ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
   ...['kv_transfer_params', 'cache_salt', 'priority', 'request_id', 'seed', 'ignore_eos', 'top_k'],
   ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls', 'cache_hit_threshold'],
+  ...['stop', 'stop_token_ids', 'include_stop_str_in_output', 'logit_bias', 'bad_words'],
+  ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
 ];
+
+/** Fields of other endpoints that ask for another answer than the one that a response has. */
+const ONE_ANSWER = ['n', 'best_of', 'echo'];
 
 /** A checked request, of which only the context may still be missing. */
 export interface ResponseDraft {
@@ -55,6 +60,7 @@ export function readResponse(body: unknown, newId: (prefix: string) => string): 
   const fields = objectBody(body);
   const dto = validateBody(new ResponsesDto(), fields);
   if (isObject(fields['prompt'])) throw unsupported('prompt');
+  for (const name of ONE_ANSWER) if (Object.hasOwn(fields, name)) checkOne(name, fields[name]);
   const { conversation } = dto;
   const conversationId = isObject(conversation) ? conversation['id'] : conversation;
   return {
@@ -160,6 +166,11 @@ function chatFormat({ text }: ResponsesDto): object | undefined {
 function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
   const isAsked = include?.includes('message.output_text.logprobs') === true;
   return isAsked ? { logprobs: true, top_logprobs: top ?? 0 } : {};
+}
+
+/** Values that change nothing are fine. */
+function checkOne(name: string, value: unknown): void {
+  if (value !== null && value !== 1 && value !== false) throw unsupported(name);
 }
 
 /** Drawn from the prompt and the seed, as all of the answer is. */
