@@ -8,7 +8,7 @@ import { sendError } from '../http/server';
 import { CONFIG } from '../tokens';
 import { ApiKeys, bearerOf, type CallerId } from './api-keys';
 import { type AskedPath, isGuarded, isLimited, takesAnthropicKey } from './guarded-paths';
-import { ANYONE, RateLimits } from './rate-limits';
+import { ANYONE, COUNTED, RateLimits } from './rate-limits';
 
 /**
  * The door of the API: who may come in, and how often. It looks at headers alone, before a body is read; the tokens of a request are counted later, when
@@ -57,7 +57,7 @@ export class AccessGate {
     const caller = this.callerOf(request.headers, asked);
     if (caller !== undefined) noteCaller(request.raw, caller);
     if (!this.limits.isOn || !isLimited(asked)) return;
-    await this.limits.enter(caller ?? ANYONE, reply.raw, request.method === 'POST');
+    await this.limits.enter(caller ?? ANYONE, reply.raw, request.method === COUNTED);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
 import type { BatonConfig } from '@baton/runtime';
@@ -20,6 +20,9 @@ type BudgetName = keyof Limits;
 /** All who come without a key that is known. */
 export const ANYONE: CallerId = 'anyone';
 
+/** Requests by this method count when they arrive. */
+export const COUNTED = 'POST';
+
 /** Fields by which a body limits its output, the newest name first. */
 const OUTPUT_LIMITS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'];
 
@@ -33,6 +36,7 @@ export interface Charge {
 export interface Chargeable {
   readonly caller: CallerId | undefined;
   readonly body: unknown;
+  readonly message: Pick<IncomingMessage, 'method'>;
   readonly response: ServerResponse;
 }
 
@@ -91,25 +95,32 @@ export class RateLimits {
   }
 
   /**
-   * Takes the tokens of a checked request. Undefined: nobody counts them.
+   * Takes the tokens of a checked request, and the request itself where it was not counted at the door: a turn over a WebSocket. Undefined: nobody counts
+   * its tokens.
    *
-   * @throws BatonError `token_rate_exceeded`
+   * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
   async charge(call: Chargeable, request: GenerationRequest): Promise<Charge | undefined> {
     const caller = call.caller ?? ANYONE;
     const expected = expectedTokens(call.body, request);
-    const [take] = this.takesOf(caller, { tokens: expected });
-    if (take === undefined) return undefined;
-    const answer = await this.transport.rates.take(caller, [take]).catch((error: unknown) => {
+    const isCounted = call.message.method === COUNTED;
+    const takes = this.takesOf(caller, { tokens: expected, ...(isCounted ? {} : { requests: 1 }) });
+    if (takes.length === 0) return undefined;
+    const answer = await this.transport.rates.take(caller, takes).catch((error: unknown) => {
       throw brokerError(error);
     });
-    tell(call.response, [take], answer);
-    refuse([take], answer);
+    tell(call.response, takes, answer);
+    refuse(takes, answer);
+    const paid = takes.find(({ budget }) => budget === 'tokens');
+    return paid && this.chargeOf(caller, paid);
+  }
+
+  private chargeOf(caller: CallerId, take: BudgetTake): Charge {
     let isSettled = false;
     const settle = (usedTokens: number): void => {
-      if (isSettled || usedTokens === expected) return;
+      if (isSettled || usedTokens === take.amount) return;
       isSettled = true;
-      const correction = { ...take, amount: usedTokens - expected };
+      const correction = { ...take, amount: usedTokens - take.amount };
       // A broker that is away has forgotten the budget, or will soon have filled it.
       void this.transport.rates.settle(caller, correction).catch(() => undefined);
     };

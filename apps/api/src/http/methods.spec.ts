@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
+import { KnownRoutes } from './known-routes';
 
 for (const dialect of ['openai', 'vllm'] as const) {
   describe(`methods in the ${dialect} dialect`, () => {
@@ -30,6 +31,26 @@ for (const dialect of ['openai', 'vllm'] as const) {
       const answer = await ask('OPTIONS', path);
       expect(answer.status).toBe(dialect === 'openai' ? 204 : 405);
       expect(answer.headers.get('allow')).toBe(dialect === 'openai' ? openai : vllm);
+    });
+
+    it('every route tells its methods, and refuses the others', async () => {
+      const routes = fixture.api.app.get(KnownRoutes);
+      const paths = [...new Set(routes.list().map((route) => route.split(' ')[1] ?? ''))];
+      expect(paths.length).toBeGreaterThan(40);
+      for (const pattern of paths) {
+        const path = pattern.replace(/:\w+/g, 'some').replace('*', '/any');
+        const methods = routes.methodsOf(path) ?? [];
+        const asked = await ask('OPTIONS', path);
+        expect([asked.status, asked.headers.get('allow')], path).toEqual([
+          dialect === 'openai' ? 204 : 405,
+          methods.join(', '),
+        ]);
+        const wrong = await ask('PATCH', path);
+        expect([wrong.status, wrong.headers.get('allow')], path).toEqual([405, methods.join(', ')]);
+        expect(methods.includes('HEAD'), path).toBe(
+          dialect === 'openai' && methods.includes('GET'),
+        );
+      }
     });
 
     it.each(['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(

@@ -119,6 +119,21 @@ describe('the API over TLS', () => {
     expect((await ask(port)).status).toBe(200);
   });
 
+  it('holds at the ports of engines', async () => {
+    const exposeEnginesPort = 21_390;
+    await start({ ...SERVER, exposeEngines: true, exposeEnginesPort, apiKey: ['sk-one'] });
+    const path = '/v1/models';
+    const isGuarded = (): Promise<boolean> =>
+      ask(exposeEnginesPort, { path }).then(
+        ({ status }) => status === 401,
+        () => false,
+      );
+    await until(isGuarded);
+    const headers = { authorization: 'Bearer sk-one' };
+    const answer = await ask(exposeEnginesPort, { path, headers });
+    expect(answer).toMatchObject({ status: 200, shownBy: 'first' });
+  });
+
   it('demands a client certificate, or checks the one that is shown', async () => {
     const ca = { sslCaCerts: pem('authority.pem') };
     const shown = (name: string) => ({

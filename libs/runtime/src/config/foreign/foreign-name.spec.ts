@@ -109,13 +109,17 @@ describe('variables of xPyD-sim', () => {
     expect([config.timeToFirstToken, config.kvCacheTransferLatency]).toEqual([99, 1]);
   });
 
+  it('may ask for a key', () => {
+    const { config } = resolveConfig({ env: { XPYD_SIM_REQUIRE_API_KEY: 'k' } });
+    expect(config.apiKey).toEqual(['k']);
+  });
+
   it.each([
     [
       { XPYD_SIM_PREFIL_DELAY_MS: '1' },
       'unknown environment variable XPYD_SIM_PREFIL_DELAY_MS; did you mean XPYD_SIM_PREFILL_DELAY_MS?',
     ],
     [{ XPYD_SIM_PREFILL_DELAY_MS: 'x' }, 'XPYD_SIM_PREFILL_DELAY_MS must be a number'],
-    [{ XPYD_SIM_REQUIRE_API_KEY: 'k' }, 'XPYD_SIM_REQUIRE_API_KEY cannot be had: the API asks'],
     [{ XPYD_SIM_MODE: 'decode' }, 'XPYD_SIM_MODE cannot be had: engines of one stage'],
   ])('are refused in one sentence: %j', (env, sentence) => {
     expect(() => resolveConfig({ env })).toThrow(sentence);
@@ -189,6 +193,7 @@ describe('what cannot be had', () => {
     ['eos:\n  min_ratio: 0.5\n', 'f.yaml:2:3: eos.min_ratio cannot be had: answers have a length'],
     ['warmup: {requests: 3}\n', 'warmup.requests cannot be had: warm-up is counted in steps'],
     ['mode: prefill\n', 'f.yaml:1:1: mode cannot be had: engines of one stage'],
+    ['self-signed-certs: true\n', 'self_signed_certs cannot be had: certificates are given by'],
     ['engine: sglang\n', 'engine cannot be had: engines behave like those of vLLM'],
     ['served-model-name: [a, b]\n', 'served_model_name cannot be had: a cluster serves its model'],
     ['latency:\n  prefil_delay_ms: 1\n', "f.yaml:2:3: unknown option 'latency.prefil_delay_ms'"],

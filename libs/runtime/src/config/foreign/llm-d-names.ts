@@ -42,6 +42,12 @@ const servedModelName: ForeignName = (given) =>
     ? { kind: 'option', key: 'servedModelName', value: String(given[0]) }
     : { kind: 'refused', why: 'a cluster serves its model under one name' };
 
+/** Certificates come from files alone. */
+const selfSigned: ForeignName = (given) =>
+  given === false
+    ? { kind: 'granted' }
+    : { kind: 'refused', why: 'certificates are given by ssl_certfile and ssl_keyfile' };
+
 const KV_CACHE = {
   kv_cache_size: same('numGpuBlocksOverride'),
   enable_kvcache: same('enablePrefixCaching'),
@@ -67,6 +73,7 @@ export const LLM_D_NAMES: ForeignNames = {
   served_model_name: servedModelName,
   max_waiting_queue_length: same('maxWaitingRequests'),
   max_request_body_size_mb: same('maxRequestBodyMb'),
+  self_signed_certs: selfSigned,
   max_cpu_loras: CPU_LORAS,
   fake_metrics_refresh_interval: {
     kind: 'left-out',

@@ -91,5 +91,5 @@ export const XPYD_SIM_VARIABLES: ForeignNames = {
   XPYD_SIM_MAX_NUM_BATCHED_TOKENS: same('maxNumBatchedTokens'),
   XPYD_SIM_MAX_NUM_SEQS: same('maxNumSeqs'),
   XPYD_SIM_SCHEDULING_ENABLED: scheduling,
-  XPYD_SIM_REQUIRE_API_KEY: { kind: 'refused', why: 'the API asks for no key' },
+  XPYD_SIM_REQUIRE_API_KEY: same('apiKey'),
 };
