@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { read, ROOT } from './repository';
+
+/** A test as a page names it: `…` stands for what a table fills in. */
+export interface NamedTest {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** Tests by links, as in `| field | … | [name](../file.spec.ts) |`. */
+export function linkedTests(page: string, row: string): NamedTest[] {
+  const found = /\| \[(.*)\]\((\S+)\) \|$/.exec(row);
+  return found === null ? [] : [{ name: found[1]!, file: join(dirname(page), found[2]!) }];
+}
+
+/** Tests by letter or file and name, as in `| … | E "one", "two"; \`libs/x.spec.ts\` "three" |`; letters stand for files. */
+export function quotedTests(row: string, letters: ReadonlyMap<string, string>): NamedTest[] {
+  const cell = row.split(' | ').at(-1) ?? '';
+  return [...cell.matchAll(/(?:`([^`]+)`|\b([A-Z])\b) ((?:"[^"]+"(?:, )?)+)/g)].flatMap(
+    ([, path, letter, names = '']) => {
+      const file = path ?? letters.get(letter ?? '') ?? `(${letter} stands for no file)`;
+      return [...names.matchAll(/"([^"]+)"/g)].map(([, name]) => ({ file, name: name! }));
+    },
+  );
+}
+
+/** What is wrong with a name of a test; empty when the test is there. */
+export function faultOf({ file, name }: NamedTest): string {
+  if (!existsSync(join(ROOT, file))) return `${file} is not there`;
+  const wanted = patternOf(name, /…/);
+  const isThere = titlesIn(file).some(
+    (title) =>
+      patternOf(title, PLACEHOLDER).test(name) || wanted.test(title.replace(PLACEHOLDERS, '…')),
+  );
+  return isThere ? '' : `${file} has no test named: ${name}`;
+}
+
+const PLACEHOLDER = /%[a-z]|\$[\w.]+/;
+const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g');
+const titles = new Map<string, readonly string[]>();
+
+/** Texts of a file that may be the title of a test: its literals, but for those that are nothing but a placeholder. */
+function titlesIn(file: string): readonly string[] {
+  let found = titles.get(file);
+  if (found === undefined) {
+    const literals = read(file).matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`/g);
+    found = [...literals]
+      .map(([, single, double, template]) =>
+        (single ?? double ?? template)!.replace(/\\(.)/g, '$1'),
+      )
+      .filter((title) => /[a-z_]{2}/.test(title.replace(PLACEHOLDERS, '')));
+    titles.set(file, found);
+  }
+  return found;
+}
+
+function patternOf(text: string, gap: RegExp): RegExp {
+  const parts = text.split(gap).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+}
