@@ -23,7 +23,7 @@ export interface ProcessEvents {
   /** It can do its work; said once per life. */
   onReady(name: string): void;
   /** It will not be started again. */
-  onGivenUp(sentence: string): void;
+  onGivenUp(sentence: string, exitCode: number): void;
   /** It has something else to say than that it is ready. */
   onMessage?(name: string, message: ChildMessage): void;
   /** It ended as it was to: `becomes` said so. */
@@ -130,7 +130,8 @@ export class SupervisedProcess {
     const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
     const pauseMs = code === WRONG_USAGE ? undefined : this.backoff.next(livedMs);
     if (pauseMs === undefined) {
-      this.events.onGivenUp(`${name} ended ${how} and is not started again.`);
+      const exitCode = code === WRONG_USAGE ? WRONG_USAGE : 1;
+      this.events.onGivenUp(`${name} ended ${how} and is not started again.`, exitCode);
       return;
     }
     this.events.onLine(name, `ended ${how}; starting it again in ${pauseMs} ms`);

@@ -12,12 +12,14 @@ const STAYS = 'setInterval(() => undefined, 1000);';
 let folder: string;
 let lines: string[];
 let givenUp: string[];
+let exitCodes: number[];
 let supervisor: Supervisor | undefined;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-supervisor-'));
   lines = [];
   givenUp = [];
+  exitCodes = [];
 });
 
 afterEach(() => supervisor?.kill());
@@ -34,7 +36,10 @@ function supervise(...specs: ProcessSpec[]): Supervisor {
   supervisor = new Supervisor(specs, {
     onLine: (name, line) => lines.push(`${name}: ${line}`),
     onReady: (name) => lines.push(`${name} is ready`),
-    onGivenUp: (sentence) => givenUp.push(sentence),
+    onGivenUp: (sentence, exitCode) => {
+      givenUp.push(sentence);
+      exitCodes.push(exitCode);
+    },
     onStartEngines: (role, count) => {
       lines.push(`${count} ${role} wanted`);
       if (count > 1) throw new UsageError('One at a time.');
@@ -76,6 +81,7 @@ describe('the supervisor', () => {
     supervise(program('api', 'process.exit(2)'));
     await waitUntil(() => givenUp.length > 0, { what: 'it is given up' });
     expect(givenUp).toEqual(['api ended with exit code 2 and is not started again.']);
+    expect(exitCodes).toEqual([2]);
   });
 
   it('stops the API before the workers, so that requests under way can end', async () => {

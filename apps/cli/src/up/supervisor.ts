@@ -10,7 +10,8 @@ export interface SupervisorEvents {
   /** A line a process wrote, or a sentence about it. */
   onLine(name: string, line: string): void;
   onReady(name: string): void;
-  onGivenUp(sentence: string): void;
+  /** @param exitCode what the cluster ends with: 2 when the process found its configuration wrong */
+  onGivenUp(sentence: string, exitCode: number): void;
   /** The API asks for engines that are to join. Throws UsageError when there can be none. */
   onStartEngines?(role: Stage, count: number): void;
 }
@@ -64,7 +65,7 @@ export class Supervisor {
     const events: ProcessEvents = {
       onLine: (name, line) => this.events.onLine(name, line),
       onReady: (name) => this.events.onReady(name),
-      onGivenUp: (sentence) => this.events.onGivenUp(sentence),
+      onGivenUp: (sentence, exitCode) => this.events.onGivenUp(sentence, exitCode),
       onMessage: (_name, message) => this.onMessage(process, message),
       onLeft: (name) => {
         this.processes.delete(name);

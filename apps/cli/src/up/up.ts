@@ -68,11 +68,15 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const { config, broker } = run;
   const stops = new StopRequests();
   const failure = new AbortController();
+  let failedWith = 1;
   const readiness = new Readiness(specs.map((spec) => spec.name));
   const supervisor = new Supervisor(specs, {
     onLine: (name, line) => say(line, name),
     onReady: (name) => readiness.onReady(name),
-    onGivenUp: (sentence) => failure.abort(sentence),
+    onGivenUp: (sentence, exitCode) => {
+      failedWith = exitCode;
+      failure.abort(sentence);
+    },
     onStartEngines: (role, count) => starter.startNow(role, count),
   });
   const starter = new WorkerStarter(config, run.engines, supervisor);
@@ -94,7 +98,8 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();
   stops.close();
-  return hasFailed || stops.second.aborted ? 1 : 0;
+  if (hasFailed) return failedWith;
+  return stops.second.aborted ? 1 : 0;
 }
 
 function say(line: string, name = 'baton'): void {

@@ -41,6 +41,28 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
     expect(tokenizer.tokenText(tokenizer.special.endOfText)).toBe('<|end_of_text|>');
   });
 
+  it('begins no text with a space, though the file says so', async () => {
+    const file = JSON.parse(tinyTokenizerJson(kind)) as Record<string, unknown>;
+    const steps = [{ type: 'Prepend', prepend: '\u2581' }, file['normalizer']].filter(Boolean);
+    const normalizer = kind === 'sentencepiece' ? { type: 'Sequence', normalizers: steps } : null;
+    const before = file['pre_tokenizer'] as object | null;
+    const pre_tokenizer = before && { ...before, add_prefix_space: true };
+    const content = JSON.stringify({ ...file, normalizer, pre_tokenizer });
+    const tokenizer = await readTokenizerJson(content, 'prefixed');
+    expect(tokenizer.decode(tokenizer.encode('the river'))).toBe('the river');
+  });
+
+  it('takes a long text in slices that nobody sees', async () => {
+    const tokenizer = await open();
+    const words = 'the green river keeps every small city, and 🦊 often moves again. ';
+    const ids = tokenizer.encode(words.repeat(100));
+    expect(tokenizer.decode(ids)).toBe(words.repeat(100));
+    const [one, two] = [1, 2].map((times) => tokenizer.encode(words.repeat(times)).length);
+    expect(ids).toHaveLength(one! + 99 * (two! - one!));
+    const endless = 'river🦊'.repeat(1_000);
+    expect(tokenizer.decode(tokenizer.encode(endless))).toBe(endless);
+  });
+
   it('stops early', async () => {
     const tokenizer = await open();
     const text = 'the river '.repeat(5_000);

@@ -1,6 +1,7 @@
 import type { Tokenizer as Encoder } from '@huggingface/tokenizers';
 import { assert } from '@baton/kernel';
 import { SpecialTokenTable } from './special-token-table';
+import { type TextStep, withoutPrefix } from './text-step';
 import { spellingOf, type Spelling } from './token-spelling';
 import { TokenizerError } from './tokenizer-error';
 import type { Tokenizer } from './tokenizer';
@@ -11,8 +12,8 @@ interface TokenizerFile {
   readonly model: { readonly type?: string };
   readonly added_tokens?: readonly AddedToken[] | null;
   readonly decoder?: object | null;
-  readonly pre_tokenizer?: object | null;
-  readonly normalizer?: object | null;
+  readonly pre_tokenizer?: TextStep | null;
+  readonly normalizer?: TextStep | null;
 }
 
 interface AddedToken {
@@ -26,6 +27,11 @@ const ENDS = [
   ...['<|endoftext|>', '<|end_of_text|>', '</s>', '<eos>', '<｜end▁of▁sentence｜>'],
   ...['<|eot_id|>', '<|im_end|>'],
 ];
+/**
+ * Characters that are encoded at once. The library takes ever longer for longer words; a text is cut before a space, where words begin anyway, and only an
+ * endless word can come out a token or two longer.
+ */
+const LONGEST_SLICE = 1_024;
 /** Ids beyond it are no vocabulary's: a file that has them is broken. */
 const MAX_VOCABULARY = 4_000_000;
 
@@ -48,7 +54,9 @@ export async function readTokenizerJson(content: string, name: string): Promise<
   const added = file.added_tokens ?? [];
   // Text may contain what looks like a special token; it is text all the same.
   const plain = {
-    ...{ normalizer: null, pre_tokenizer: null, ...file },
+    ...file,
+    normalizer: withoutPrefix(file.normalizer),
+    pre_tokenizer: withoutPrefix(file.pre_tokenizer),
     added_tokens: added.filter(({ special }) => !special),
     post_processor: null,
   };
@@ -80,6 +88,16 @@ interface Parts {
   readonly encoder: Encoder;
 }
 
+/** Where the slice that begins at `from` ends: before a space, where there is one in the second half of the longest slice. */
+function cutAfter(text: string, from: number): number {
+  const most = from + LONGEST_SLICE;
+  if (text.length <= most) return text.length;
+  const space = text.lastIndexOf(' ', most);
+  if (space > from + LONGEST_SLICE / 2 && text[space - 1] !== ' ') return space;
+  const isPair = (text.charCodeAt(most) & 0xfc00) === 0xdc00;
+  return isPair ? most - 1 : most;
+}
+
 /** The vocabulary of a tokenizer.json. It encodes with Hugging Face's library, and spells each token by itself: a text is what its tokens spell. */
 class JsonTokenizer implements Tokenizer {
   readonly name: string;
@@ -106,13 +124,13 @@ class JsonTokenizer implements Tokenizer {
   }
 
   encode(text: string, limit = Infinity): number[] {
-    if (text === '') return [];
-    // As much of a long text as surely has more tokens than are wanted.
-    const most = (limit + 2) * this.longestToken;
-    const { ids } = this.encoder.encode(text.length > most ? text.slice(0, most) : text, {
-      add_special_tokens: false,
-    });
-    const known = ids.filter((id) => this.bytesOf[id] !== undefined);
+    const known: number[] = [];
+    for (let from = 0; from < text.length && known.length <= limit;) {
+      const to = cutAfter(text, from);
+      const { ids } = this.encoder.encode(text.slice(from, to), { add_special_tokens: false });
+      for (const id of ids) if (this.bytesOf[id] !== undefined) known.push(id);
+      from = to;
+    }
     if (known.length > limit) known.length = limit + 1;
     return known;
   }
