@@ -42,7 +42,7 @@ const SHAPES: Readonly<Record<EndpointName, Shape>> = {
 
 /** Asks and reads the answer to its end. */
 export async function ask(
-  fixture: ApiFixture,
+  fixture: Pick<ApiFixture, 'post'>,
   endpoint: EndpointName,
   asking: Asking & { readonly stream: boolean },
 ): Promise<Seen> {

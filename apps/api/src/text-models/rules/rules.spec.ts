@@ -171,7 +171,10 @@ describe('the example of the documentation', () => {
   let fixture: ApiFixture;
   beforeAll(async () => {
     const config = {
-      ...{ textModel: 'rules', rulesPath: 'data/text/rules.yaml', reasoning: true, speedup: 10 },
+      textModel: 'rules',
+      rulesPath: 'data/text/rules.yaml',
+      reasoning: true,
+      speedup: 10,
     } as const;
     fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
   });
@@ -204,7 +207,7 @@ describe('the example of the documentation', () => {
     expect(second.choices[0].message.content).toBe('Take a walk, or an umbrella.');
   });
 
-  it.each(['openai', 'vllm'] as const)('refuses and answers in turn (%s)', async () => {
+  it('refuses and answers in turn', async () => {
     const headers = { 'x-scenario': 'busy' };
     const answers = [];
     for (let i = 0; i < 4; i++) {
