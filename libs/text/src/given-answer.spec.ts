@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GivenAnswer } from './given-answer';
 import { defaultTokenizer } from './tokenizers/named-tokenizers';
@@ -114,6 +115,37 @@ describe('a given answer', () => {
     const plan = planned({ content: '' });
     expect([shown(plan), plan.count, plan.endReason]).toEqual(['', 1, 'stop']);
     expect(shown(planned({ content: '' }, { ignoreEos: true, maxTokens: 9 }))).not.toBe('');
+  });
+
+  it('shows nothing else, whatever it says and wherever it ends', () => {
+    const unit = fc.constantFrom(
+      'a',
+      'the ',
+      '\n',
+      '🦊',
+      'é',
+      '.',
+      '<|im_end|>',
+      '你',
+      '\ud83d',
+      ' b',
+    );
+    const text = fc.string({ unit, maxLength: 40, minLength: 1 });
+    const stop = fc.array(fc.constantFrom('a', 'the', '🦊\n', '.é', 'zz'), { maxLength: 3 });
+    const limits = fc.record({ maxTokens: fc.integer({ min: 1, max: 60 }), stop, text });
+    fc.assert(
+      fc.property(limits, ({ maxTokens, stop: strings, text: content }) => {
+        const plan = planned({ content }, { maxTokens, stop: strings });
+        const whole = tokenizer.decode(tokenizer.encode(content));
+        const text = shown(plan);
+        expect(whole.startsWith(text)).toBe(true);
+        expect(plan.count).toBeLessThanOrEqual(maxTokens);
+        expect(strings.some((one) => text.includes(one))).toBe(false);
+        const isWhole = text === whole || plan.stopReason !== null;
+        expect(isWhole || plan.endReason === 'length').toBe(true);
+      }),
+      { seed: 17, numRuns: 600 },
+    );
   });
 
   it('depends on nothing but its input', () => {
