@@ -6,7 +6,14 @@ import { type Publisher, SdkSchemas } from './sdk-schema';
 
 const MODULES: Readonly<Record<Publisher, readonly string[]>> = {
   openai: [
-    ...['chat/completions/completions', 'completions', 'embeddings', 'models', 'shared'],
+    ...[
+      'chat/completions/completions',
+      'completions',
+      'embeddings',
+      'models',
+      'responses/responses',
+      'shared',
+    ],
     ...['responses/responses', 'conversations/conversations'],
   ],
   anthropic: ['messages/messages', 'shared'],
@@ -50,13 +57,9 @@ export function answerType(endpoint: Endpoint, isStreamed: boolean): string {
   return isStreamed ? 'ChatCompletionChunk' : 'ChatCompletion';
 }
 
-const PART = { added: 'ContentPartAdded', done: 'ContentPartDone' } as const;
 const EVENTS: Readonly<Record<string, string>> = {
-  'content_part.added': PART.added,
-  'content_part.done': PART.done,
-  // vLLM's own; of the same shape.
-  'reasoning_part.added': PART.added,
-  'reasoning_part.done': PART.done,
+  'content_part.added': 'ContentPartAdded',
+  'content_part.done': 'ContentPartDone',
   'output_item.added': 'OutputItemAdded',
   'output_item.done': 'OutputItemDone',
   'output_text.delta': 'TextDelta',
@@ -81,9 +84,5 @@ const EVENTS: Readonly<Record<string, string>> = {
 export function eventFaults(event: { readonly type: string }, dialect: Dialect): string {
   const name = event.type.replace(/^response\./, '');
   const type = name === 'error' ? 'ResponseErrorEvent' : `Response${EVENTS[name] ?? '?'}Event`;
-  const isOwn = name.startsWith('reasoning_part.');
-  const shown = isOwn
-    ? { ...event, type: event.type.replace('reasoning_part', 'content_part') }
-    : event;
-  return wireFaults(shown, { dialect, type });
+  return wireFaults(event, { dialect, type });
 }
