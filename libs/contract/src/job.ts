@@ -32,6 +32,8 @@ export interface EngineJob {
   readonly promptTokens: number;
   /** Chained hashes of all full blocks of prompt and output; beyond the array blocks are private. */
   readonly blockHashes: readonly number[];
+  /** Tokens of the blocks of `blockHashes`; only where KV-cache events are published, which name them. */
+  readonly tokenIds?: readonly number[];
   /** Tokens the sequence will generate. Known to the engine only; policies must not read it. */
   readonly outputTokens: number;
   /** Why it ends after `outputTokens`. */

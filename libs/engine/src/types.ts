@@ -1,5 +1,6 @@
 import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
+import type { ContentWatcher } from '@baton/kvcache';
 
 /** Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`. */
 export interface SpeculationOptions {
@@ -40,6 +41,8 @@ export interface EngineOptions {
   readonly enablePrefixCaching: boolean;
   /** Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or the one filled first. */
   readonly evictionPolicy?: 'lru' | 'fifo';
+  /** Is told which blocks the prefix cache holds. Unset: nobody is told. */
+  readonly contentWatcher?: ContentWatcher;
   /** Unset: what the GPU gives up is lost. */
   readonly hostTier?: HostTierOptions;
   readonly enableChunkedPrefill: boolean;

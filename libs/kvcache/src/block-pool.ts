@@ -2,6 +2,7 @@ import { assert } from '@baton/kernel';
 import type { BlockList } from './block-list';
 import { BlockSpans } from './block-spans';
 import type { BlockTable } from './block-table';
+import type { ContentWatcher } from './content-watcher';
 import { createTable } from './create-table';
 import type { FreeOrder } from './free-order';
 import { RecentContents } from './recent-contents';
@@ -16,6 +17,8 @@ export interface BlockPoolOptions {
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
   /** Blocks of host memory that keep what is evicted, least recently used forgotten first; unset or 0: none. */
   readonly hostBlocks?: number | undefined;
+  /** Unset: nobody is told. */
+  readonly contentWatcher?: ContentWatcher | undefined;
 }
 
 /** The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it again. */
@@ -42,12 +45,14 @@ export class BlockPool {
   private readonly order: FreeOrder;
   private readonly host: RecentContents | undefined;
   private readonly enablePrefixCaching: boolean;
+  private watcher: ContentWatcher | undefined;
 
   constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
     const { contentCount, evictionPolicy = 'lru', hostBlocks = 0 } = options;
     this.numBlocks = numBlocks;
     this.enablePrefixCaching = enablePrefixCaching;
+    this.watcher = options.contentWatcher;
     this.table = createTable(numBlocks, contentCount);
     this.spans = new BlockSpans(this.table.lastId, numBlocks, evictionPolicy);
     this.order = this.spans.order;
@@ -165,7 +170,11 @@ export class BlockPool {
   forget(andHost: boolean): boolean {
     const { numBlocks, order } = this;
     if (this.usedBlocks > 0) return false;
+    const { watcher } = this;
+    this.watcher = undefined;
     this.take(numBlocks);
+    this.watcher = watcher;
+    watcher?.cleared();
     order.freedPrivate(numBlocks);
     if (andHost) this.host?.clear();
     return true;
@@ -273,7 +282,9 @@ export class BlockPool {
   private enter(list: BlockList, at: number, hash: number): void {
     const privateId = at < list.numbered ? list.ids[at]! : -1;
     const id = this.table.enter(hash, privateId);
-    if (id > 0) list.number(at, id);
+    if (id <= 0) return;
+    list.number(at, id);
+    this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
   }
 
   /** Makes spans of the findable blocks from this place on, which have just become so. */
@@ -313,6 +324,9 @@ export class BlockPool {
     const stays = first + length - count;
     if (this.host !== undefined) {
       for (let id = first + length - 1; id >= stays; id--) this.host.use(this.table.hashOf(id));
+    }
+    if (this.watcher !== undefined) {
+      for (let id = stays; id < stays + count; id++) this.watcher.removed(this.table.hashOf(id));
     }
     this.table.remove(stays, count);
     this.spans.evict(count);

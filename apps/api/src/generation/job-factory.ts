@@ -49,7 +49,7 @@ export class JobFactory {
       causeUs: arrivalUs,
       arrivalUs,
       promptTokens: promptIds.length,
-      blockHashes: this.hashes(promptIds, plan.tokenIds),
+      ...this.content(promptIds, plan.tokenIds),
       outputTokens: plan.count,
       endReason: plan.endReason,
       maxTokens: prompt?.maxTokens ?? plan.count,
@@ -66,14 +66,21 @@ export class JobFactory {
     };
   }
 
-  private hashes(promptIds: Int32Array, outputIds: Int32Array): number[] {
+  private content(
+    promptIds: Int32Array,
+    outputIds: Int32Array,
+  ): Pick<EngineJob, 'blockHashes' | 'tokenIds'> {
     const { config, request } = this.context;
     // Log-probabilities of the prompt need it computed, so such a request does not read the prefix cache.
-    if (!config.enablePrefixCaching || request.promptLogprobs !== undefined) return [];
+    if (!config.enablePrefixCaching || request.promptLogprobs !== undefined) {
+      return { blockHashes: [] };
+    }
     const ids = new Int32Array(promptIds.length + outputIds.length);
     ids.set(promptIds);
     ids.set(outputIds, promptIds.length);
-    return chainBlockHashes(ids, config.blockSize, this.salt);
+    const blockHashes = chainBlockHashes(ids, config.blockSize, this.salt);
+    if (config.kvEventsEndpoint === undefined) return { blockHashes };
+    return { blockHashes, tokenIds: Array.from(ids) };
   }
 }
 

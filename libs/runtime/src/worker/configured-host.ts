@@ -3,6 +3,7 @@ import { Engine, type EngineOptions } from '@baton/engine';
 import { secondsToUs } from '@baton/kernel';
 import type { BatonConfig } from '../config/config';
 import type { EngineSetup } from '../engine-factory';
+import { publishers } from '../kv-events/load-publisher';
 import { needsLoads } from '../placement/policy-routing';
 import type { HostOptions } from './host-options';
 
@@ -22,6 +23,8 @@ function rangeFacts({ guard }: EngineSetup): Pick<HostOptions, 'stepsOutsideRang
 /** What a host of this role is to know, by the configuration. */
 export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup): HostOptions {
   const { options, link } = setup;
+  const { blockSize } = options;
+  const kvEvents = publishers(config, { model: setup.servedModelName, blockSize });
   return {
     role,
     facts: {
@@ -41,7 +44,9 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup
     kvRegionsPerBlock: setup.kvRegionsPerBlock,
     ...hostTierFacts(options),
     ...rangeFacts(setup),
-    buildEngine: () => new Engine(options),
+    ...(kvEvents && { kvEvents }),
+    buildEngine: (watcher) =>
+      new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     kvLoadFailurePolicy: config.kvLoadFailurePolicy,
     workerLossPolicy: config.workerLossPolicy,

@@ -101,6 +101,7 @@ export class Endings {
   private leave(run: Run, outcome: RunOutcome): void {
     this.context.spans.ended(run, outcome, this.context.clock.wall.nowUs());
     this.context.runs.remove(run);
+    this.context.kvEvents?.forget(run.job);
     this.context.frames.release(run.outbox);
   }
 

@@ -6,6 +6,7 @@ import type { Transport } from '@baton/transport';
 import type { Tracer } from '@opentelemetry/api';
 import type { LiveClock } from '../clock/live-clock';
 import { type Logger, moduleLogger } from '../logs/logger';
+import { KvEvents } from '../kv-events/kv-events';
 import { EngineStats } from '../metrics/engine-stats';
 import { type JobRouting, SharedQueues } from '../placement/job-routing';
 import { RunSpans } from '../tracing/run-spans';
@@ -72,6 +73,7 @@ export class EngineHost implements HostContext {
   readonly engineId = randomUUID();
   readonly runs = new RunTable();
   readonly stats: EngineStats;
+  readonly kvEvents: KvEvents | undefined;
   readonly transport: Transport;
   readonly routing: JobRouting;
   readonly clock: LiveClock;
@@ -111,7 +113,8 @@ export class EngineHost implements HostContext {
     this.routing = routing;
     this.clock = clock;
     this.log = moduleLogger(log, 'engine').child({ engine: this.engineId.slice(0, 8) });
-    this.engine = options.buildEngine();
+    this.kvEvents = options.kvEvents && newKvEvents(options, options.kvEvents, clock);
+    this.engine = options.buildEngine(this.kvEvents);
     this.stats = new EngineStats(options.maxModelLen);
     this.faults = new FaultPlan(options.faults);
     const { engineId } = this;
@@ -159,6 +162,7 @@ export class EngineHost implements HostContext {
     });
     await this.operations.open();
     await this.beacon.start();
+    await this.kvEvents?.open(this.index);
     if (this.options.tellsLoad) this.load.start();
     this.sweep.start();
     const { startupUs } = this.options;
@@ -211,6 +215,7 @@ export class EngineHost implements HostContext {
     await this.tolerate(this.mailbox.close());
     await this.tolerate(this.operations.close());
     await this.tolerate(this.beacon.stop());
+    await this.kvEvents?.close();
   }
 
   guard(run: () => void): void {
@@ -275,7 +280,8 @@ export class EngineHost implements HostContext {
     this.log.error({ err: error }, 'engine failed; its requests end, a new engine takes over');
     const broken = this.engine;
     this.loop.reset();
-    this.engine = this.options.buildEngine();
+    this.kvEvents?.cleared();
+    this.engine = this.options.buildEngine(this.kvEvents);
     this.formerCounters = addCounters(this.formerCounters, broken.counters);
     const lost = this.runs.all();
     for (const run of lost) this.runs.unbind(run);
@@ -293,6 +299,14 @@ export class EngineHost implements HostContext {
   private async tolerate(work: Promise<void>): Promise<void> {
     await work.catch((error: unknown) => this.log.debug({ err: error }, 'while stopping'));
   }
+}
+
+function newKvEvents(
+  { facts }: HostOptions,
+  publisher: NonNullable<HostOptions['kvEvents']>,
+  { wall }: LiveClock,
+): KvEvents {
+  return new KvEvents({ blockSize: facts.blockSize, wall, publisher });
 }
 
 function addCounters(a: EngineCounters, b: EngineCounters): EngineCounters {

@@ -3,6 +3,7 @@ import type { Transport } from '@baton/transport';
 import type { LiveClock } from '../clock/live-clock';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
+import type { KvEvents } from '../kv-events/kv-events';
 import type { EngineStats } from '../metrics/engine-stats';
 import type { FaultPlan } from './fault-plan';
 import type { Frames } from './frames';
@@ -23,6 +24,8 @@ export interface HostContext {
   readonly frames: Frames;
   readonly loop: StepLoop;
   readonly stats: EngineStats;
+  /** Undefined where none are published. */
+  readonly kvEvents: KvEvents | undefined;
   readonly timelines: TimelineFacts;
   readonly spans: RunSpans;
   readonly faults: FaultPlan;

@@ -2,6 +2,8 @@ import type { Stage } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
+import type { ContentWatcher } from '@baton/kvcache';
+import type { KvEventPublisher } from '../kv-events/kv-event';
 import type { FaultOptions } from './fault-plan';
 
 /** What an engine host needs to know about its engine besides the engine itself. */
@@ -51,7 +53,9 @@ export interface HostOptions {
   /** Steps so far outside of the range of the step times. Unset: they have none. */
   readonly stepsOutsideRange?: () => number;
   /** Called at the start, and again after an engine has thrown. */
-  readonly buildEngine: () => EnginePort;
+  readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
+  /** Makes the publisher of KV-cache events of the engine of this number. Unset: there are none. */
+  readonly kvEvents?: (engine: number) => KvEventPublisher;
   readonly kvLeaseUs: Micros;
   readonly kvLoadFailurePolicy: 'fail' | 'recompute';
   readonly workerLossPolicy: 'retry' | 'fail';

@@ -276,6 +276,7 @@ export class Intake {
   private submit(run: Run, mode: SequenceSpec['mode']): boolean {
     const { engine, runs } = this.context;
     const { job } = run;
+    this.context.kvEvents?.learn(job);
     this.settle(run);
     const admission = engine.submit({
       requestId: job.requestId,

@@ -217,7 +217,8 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
       kvBytesPerToken: 1,
       link: { bytesPerSecond: 1e18, baseLatencyUs: TRANSFER_US },
     },
-    buildEngine: () => build(engine),
+    buildEngine: (watcher) =>
+      build(watcher === undefined ? engine : { ...engine, contentWatcher: watcher }),
     kvLeaseUs: secondsToUs(30),
     kvLoadFailurePolicy: 'fail',
     workerLossPolicy: 'retry',

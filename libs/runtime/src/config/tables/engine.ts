@@ -1,4 +1,4 @@
-import { choice, duration, integer, list, number, toggle } from '../option';
+import { choice, duration, integer, list, number, optionalText, toggle } from '../option';
 
 /** Far above what drafts are right for. */
 export const DRAFT_TOKENS_MAX = 32;
@@ -80,6 +80,21 @@ export const ENGINE = {
   allowRuntimeLoraUpdating: toggle(false, {
     help: 'Serve /v1/load_lora_adapter and /v1/unload_lora_adapter.',
     alsoEnv: ['VLLM_ALLOW_RUNTIME_LORA_UPDATING'],
+  }),
+  kvEventsEndpoint: optionalText({
+    help: 'Publish KV-cache events in the format of vLLM over ZeroMQ here, for example tcp://*:5557; the port is raised by the number of the engine. Needs packages/kv-events to be installed.',
+    unset: 'no events',
+  }),
+  kvEventsReplayEndpoint: optionalText({
+    help: 'Where subscribers ask for events that they missed, for example tcp://*:6557; raised likewise.',
+    unset: 'no replay',
+  }),
+  kvEventsTopic: optionalText({
+    help: 'Topic of the events; {engine} stands for the number of the engine, {host} for its machine and {model} for the model. llm-d reads kv@{host}@{model}.',
+    unset: 'an empty topic, as vLLM has',
+  }),
+  kvEventsFormat: choice(['array', 'map'], 'array', {
+    help: 'How structs are encoded: as arrays, or as maps with the names of their fields.',
   }),
   /** Simulated seconds. */
   startupDuration: duration(0, [0, 86_400], {

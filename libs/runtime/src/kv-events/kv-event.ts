@@ -1,0 +1,28 @@
+/** What vLLM's KV-cache events say. */
+export type KvEvent =
+  /** Blocks that follow one another can be found; `parent` is the block before the first, null at the beginning of a prompt. */
+  | {
+      readonly kind: 'stored';
+      readonly hashes: number[];
+      readonly parent: number | null;
+      readonly tokens: number[];
+    }
+  | { readonly kind: 'removed'; readonly hashes: number[] }
+  | { readonly kind: 'cleared' };
+
+/** Where events go; packages/kv-events has one over ZeroMQ. */
+export interface KvEventPublisher {
+  open(): Promise<void>;
+  /** One batch, in order. */
+  publish(events: readonly KvEvent[]): void;
+  close(): Promise<void>;
+}
+
+export interface PublisherOptions {
+  readonly endpoint: string;
+  readonly replayEndpoint?: string;
+  readonly topic: string;
+  readonly blockSize: number;
+  readonly rank: number;
+  readonly format: 'array' | 'map';
+}
