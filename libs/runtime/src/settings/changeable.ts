@@ -26,6 +26,9 @@ export const CHANGEABLE = [
   'stickyLoadFactor',
 ] as const satisfies readonly ConfigKey[];
 
+/** Of a client's own name, in a sentence about it. */
+const MAX_NAME_LENGTH = 100;
+
 export type ChangeableKey = (typeof CHANGEABLE)[number];
 
 /** New values by key; null: unset. */
@@ -44,7 +47,8 @@ export function readChanges(given: Readonly<Record<string, unknown>>, now: Baton
     const whole = key === 'fakeMetrics' ? withEarlier(wanted, now.fakeMetrics) : wanted;
     const read = readTyped(optionOf(key), whole);
     if (read.kind === 'problem') {
-      throw new UsageError(`${fileName(key)}${whereIn(read.path)} ${read.complaint}.`);
+      const place = `${fileName(key)}${whereIn(read.path)}`.slice(0, MAX_NAME_LENGTH);
+      throw new UsageError(`${place} ${read.complaint}.`);
     }
     changes[key] = read.value ?? null;
   }
@@ -77,10 +81,10 @@ function changeable(name: string): ChangeableKey {
       `${fileName(key)} cannot change while the cluster runs; what can: ${CHANGEABLE.map(fileName).join(', ')}.`,
     );
   }
-  const nearest = nearestName(fileName(key), configKeys().map(fileName));
-  throw new UsageError(
-    `unknown option '${name.slice(0, 100)}'${nearest === undefined ? '.' : `; did you mean '${nearest}'?`}`,
-  );
+  const shown = name.slice(0, MAX_NAME_LENGTH);
+  const nearest = nearestName(fileName(keyOf(shown)), configKeys().map(fileName));
+  const hint = nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
+  throw new UsageError(`unknown option '${shown}'${hint}`);
 }
 
 function withEarlier(wanted: unknown, earlier: string | undefined): unknown {

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { attachInProcess, InProcessHub, type Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BatonConfig, defaultConfig } from '../config/config';
 import { settle } from '../clock/manual-wall-clock';
-import { changeableValues } from './changeable';
+import { UsageError } from '../config/usage-error';
+import { CHANGEABLE, changeableValues, readChanges } from './changeable';
 import { LiveSettings } from './live-settings';
 
 const CUT = { at: 'queue', fault: 'cut' };
@@ -95,6 +97,25 @@ describe('settings that change at run time', () => {
     await expect(change).rejects.toThrow(sentence);
     expect(settings.current.revision).toBe(0);
     expect(settings.current.config.failureTypes).toEqual([]);
+  });
+
+  it('refuse whatever else they are sent with one short sentence', () => {
+    const config = defaultConfig();
+    const names = fc.oneof(fc.string(), fc.constantFrom(...CHANGEABLE.map(String), 'speedup'));
+    const shallow = fc.object({ maxDepth: 3 });
+    const values = fc.oneof(fc.jsonValue(), shallow, fc.array(shallow));
+    fc.assert(
+      fc.property(fc.dictionary(names, values), (given) => {
+        try {
+          readChanges(JSON.parse(JSON.stringify(given)) as Record<string, unknown>, config);
+        } catch (error) {
+          expect(error).toBeInstanceOf(UsageError);
+          expect(String(error).length).toBeLessThan(1_000);
+        }
+      }),
+    );
+    const long = { ['x'.repeat(1_000_000)]: 1 };
+    expect(() => readChanges(long, config)).toThrow("unknown option 'xxxx");
   });
 
   it('lose no change of two processes at once', async () => {
