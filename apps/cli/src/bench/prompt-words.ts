@@ -3,6 +3,8 @@ import type { ServerTokenizer } from './server-probe';
 
 /** Fewer words make prompts that are too much alike. */
 const LEAST_WORDS = 32;
+/** More are not looked for. */
+const ENOUGH_WORDS = 512;
 /** Times that the server is asked while words are sorted out. */
 const MOST_QUESTIONS = 500;
 const WORDS_AT_ONCE = 128;
@@ -21,7 +23,9 @@ export interface PromptWords {
  * Words from which prompts of an exact length can be written. The candidates are one token each in o200k_base; those that the server counts
  * otherwise are left out.
  */
-export async function findPromptWords(tokenizer: ServerTokenizer): Promise<PromptWords> {
+export async function findPromptWords(
+  tokenizer: Pick<ServerTokenizer, 'count'>,
+): Promise<PromptWords> {
   const candidates = candidateWords();
   const [one, two] = [
     await tokenizer.count(candidates[0]!),
@@ -30,7 +34,7 @@ export async function findPromptWords(tokenizer: ServerTokenizer): Promise<Promp
   const unconfirmed = { words: candidates, specialTokens: 0, isConfirmed: false };
   if (one === undefined || two === undefined) return unconfirmed;
   const fitting = new FittingWords(tokenizer, Math.max(0, 2 * one - two));
-  for (let at = 0; at < candidates.length; at += WORDS_AT_ONCE) {
+  for (let at = 0; at < candidates.length && !fitting.isEnough; at += WORDS_AT_ONCE) {
     await fitting.add(candidates.slice(at, at + WORDS_AT_ONCE));
   }
   const { words, specialTokens } = fitting;
@@ -49,9 +53,13 @@ class FittingWords {
   private questions = 0;
 
   constructor(
-    private readonly tokenizer: ServerTokenizer,
+    private readonly tokenizer: Pick<ServerTokenizer, 'count'>,
     readonly specialTokens: number,
   ) {}
+
+  get isEnough(): boolean {
+    return this.words.length >= ENOUGH_WORDS;
+  }
 
   async add(words: readonly string[]): Promise<void> {
     if (words.length === 0 || this.questions++ >= MOST_QUESTIONS) return;

@@ -1,0 +1,86 @@
+import { benchmarkFigures, type BenchmarkRecord, OBJECTIVES } from '@baton/analysis';
+import { describe, expect, it } from 'vitest';
+import { htmlReport } from '../html/page';
+import { testRun } from '../test-run';
+import { benchmarkReport } from './benchmark-report';
+import { consoleBenchmark } from './console-benchmark';
+
+const SLO = { ttft: 500_000, tpot: 30_000 };
+
+function recordOf(reason: string | null): BenchmarkRecord {
+  const delay = { p50: 0.2, p99: 1.5, max: 3 };
+  return {
+    ...testRun({ requests: 50, roles: ['aggregated'] }),
+    engines: [],
+    ...{ itlSquareSum: 1e12, peakOutputTokensPerSecond: 99 },
+    lateness: {
+      ...{ schedule_lag_ms: delay, event_loop_delay_ms: delay, cpu_share: 0.25, void: reason },
+    },
+    failures: [{ error: 'http_429', count: 3, example: '<b>too many</b>' }],
+    countedBy: { usage: 46, events: 3 },
+    promptUsage: { tokens: 0, requests: 0 },
+  };
+}
+
+function figuresOf(run: BenchmarkRecord) {
+  return benchmarkFigures(run, { metrics: OBJECTIVES, percentiles: [90, 99.9], slo: SLO });
+}
+
+describe('a load run for people', () => {
+  it('is a table line for line as that of vllm bench serve, with the generator’s own error below', () => {
+    const run = recordOf(null);
+    const told = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
+    const lines = consoleBenchmark({ ...told, maxConcurrency: 8, requestRate: 4 }).split('\n');
+    expect(lines.slice(0, 5)).toEqual(
+      [
+        '============ Serving Benchmark Result ============',
+        'Successful requests:                     49       ',
+        'Failed requests:                         1        ',
+        'Maximum request concurrency:             8        ',
+        'Request rate configured (RPS):           4.00     ',
+      ].map((line) => line.trimEnd()),
+    );
+    const names = lines.map((line) => line.replace(/: .*/, ':'));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        '---------------Time to First Token----------------',
+        'Mean TTFT (ms):',
+        'P99.9 TTFT (ms):',
+        '-----Time per Output Token (excl. 1st token)------',
+        'P90 E2EL (ms):',
+        'Request goodput (req/s):',
+        'Peak output token throughput (tok/s):',
+      ]),
+    );
+    expect(lines).toContain('http_429:                                3  <b>too many</b>');
+    expect(lines).toContain('Answers without usage:                   3, one token per event');
+    expect(lines.join('\n')).not.toContain('VOID');
+    expect(lines.every((line) => line.length < 100)).toBe(true);
+  });
+
+  it('is a page with what a client can know, that says when it is void', () => {
+    const run = recordOf('it was late');
+    const page = benchmarkReport({
+      ...{ run, figures: figuresOf(run), slo: SLO, title: 'Bench', subtitle: 'here' },
+      settings: { backend: 'openai', workload: { source: 'random' } },
+    });
+    expect(page.sections.map(({ title }) => title.split(':')[0])).toEqual([
+      ...['Void', 'Summary', 'Failures', 'Latency', 'TTFT', 'TPOT', 'ITL', 'E2EL', 'Goodput'],
+      ...['Throughput', 'Requests from sending to last token', 'Load generator', 'Settings'],
+    ]);
+    const html = htmlReport(page);
+    expect(html).toContain('it was late');
+    expect(html).toContain('&lt;b&gt;too many');
+    expect(html).not.toContain('simulated');
+    expect(html).not.toContain('per GPU');
+  });
+
+  it('draws no more points than a run has seconds', () => {
+    const run = { ...recordOf(null), endUs: 30e6 };
+    const page = benchmarkReport({
+      ...{ run, figures: figuresOf(run), slo: undefined, title: '', subtitle: '', settings: {} },
+    });
+    const [requests] = page.sections.filter(({ title }) => title === 'Requests');
+    expect(requests).toMatchObject({ xs: { length: 30 } });
+  });
+});
