@@ -5,7 +5,19 @@ export type Reply =
 
 /** Calls to the API that serves the page, with the reader's key where one is needed. The key lives as long as the page. */
 export class ApiClient {
-  key: string | undefined;
+  private shownKey: string | undefined;
+
+  /** @param onKey  told when the reader has given a key */
+  constructor(private readonly onKey: () => void) {}
+
+  get key(): string | undefined {
+    return this.shownKey;
+  }
+
+  set key(key: string | undefined) {
+    this.shownKey = key;
+    this.onKey();
+  }
 
   get(path: string): Promise<Reply> {
     return this.call(path, {});

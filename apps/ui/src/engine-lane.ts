@@ -8,7 +8,10 @@ export class EngineLane {
   /** Requests are drawn over it. */
   readonly slots = make('div', { class: 'slots' });
   private readonly name = make('b', { class: 'lane-name' });
-  private readonly load = make('span', { class: 'lane-load' });
+  private readonly running = make('span');
+  private readonly waiting = make('span');
+  /** Words that a lane of one line leaves out. */
+  private readonly waitingWord = make('span', { class: 'word' }, [' waiting']);
   private readonly step = make('span', { class: 'lane-step' });
   private readonly kvText = make('span', { class: 'lane-kv' });
   private readonly used = make('i', { class: 'kv-used' });
@@ -18,7 +21,9 @@ export class EngineLane {
   constructor() {
     const meter = { role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100 };
     this.kv = make('span', { class: 'kv', ...meter }, [this.used, this.held]);
-    const facts = [this.name, this.load, this.step, this.kvText];
+    const running = [this.running, make('span', { class: 'word' }, [' running'])];
+    const load = make('span', { class: 'lane-load' }, [...running, this.waiting, this.waitingWord]);
+    const facts = [this.name, load, this.step, this.kvText];
     this.element = make('li', { class: 'lane' }, [
       make('div', { class: 'lane-facts' }, facts),
       this.slots,
@@ -30,10 +35,13 @@ export class EngineLane {
     const { running, waiting, kvUsage, heldBlocks, numBlocks, stepMs, state } = engine;
     const heldShare = numBlocks > 0 ? heldBlocks / numBlocks : 0;
     setText(this.name, name);
-    setText(this.load, loadText(running, waiting));
+    setText(this.running, formatCount(running));
+    setText(this.waiting, waiting > 0 ? ` + ${formatCount(waiting)}` : '');
+    this.waitingWord.hidden = waiting === 0;
     setText(this.step, stepMs > 0 ? `${formatMs(stepMs)} a step` : '');
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
-    setText(this.kvText, `KV ${formatShare(kvUsage)}${held}`);
+    const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';
+    setText(this.kvText, `KV ${formatShare(kvUsage)}${shortly}`);
     this.used.style.width = `${(Math.max(0, kvUsage - heldShare) * 100).toFixed(1)}%`;
     this.held.style.width = `${(heldShare * 100).toFixed(1)}%`;
     setAttribute(this.kv, 'aria-valuenow', (kvUsage * 100).toFixed(0));
@@ -43,9 +51,4 @@ export class EngineLane {
     const title = `${name}: ${running} running, ${waiting} waiting${step}, KV ${formatShare(kvUsage)}${held}\n${engine.id}`;
     setAttribute(this.element, 'title', state === 'ready' ? title : `${title}\n${state}`);
   }
-}
-
-function loadText(running: number, waiting: number): string {
-  const more = waiting > 0 ? ` + ${formatCount(waiting)} waiting` : '';
-  return `${formatCount(running)} running${more}`;
 }

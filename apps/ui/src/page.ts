@@ -14,8 +14,11 @@ import { TimelineDialog } from './timeline-dialog';
 export function startPage(root: HTMLElement): void {
   const model = new ClusterModel();
   const history = new RateHistory();
-  const api = new ApiClient();
+  const api: ApiClient = new ApiClient(() => showSettings());
   const settings = new SettingsPanel(api);
+  const showSettings = (): void => {
+    if (model.hello?.hasSettings) void settings.start();
+  };
   const dialog = new TimelineDialog(api, (id) => engineNames(model.engines).get(id));
   const open = (name: string): void => void dialog.open(name);
   const headline = new Headline();
@@ -33,7 +36,7 @@ export function startPage(root: HTMLElement): void {
     onState: (state) => headline.enter(state),
     onHello: (hello) => {
       model.begin(hello);
-      if (hello.hasSettings) void settings.start();
+      showSettings();
       history.clear();
       list.clear();
     },

@@ -117,7 +117,10 @@ export class TimelineDialog {
       facts(timeline, sequence, this.nameOf),
       this.controls(timeline, firstUs),
       drawTimeline(sequence, { fromUs: 0, untilUs }, width),
-      make('div', { class: 'tables' }, [phaseTable(sequence, endUs), eventTable(sequence)]),
+      make('div', { class: 'tables' }, [
+        phaseTable(sequence, endUs),
+        eventTable(sequence, this.nameOf),
+      ]),
     );
     // The controls are new ones; the reader stays where they were.
     if (held) this.body.querySelector<HTMLElement>(`[data-control="${held}"]`)?.focus();
@@ -204,14 +207,18 @@ function phaseTable({ phases }: SequenceTimeline, endUs: number): HTMLElement {
   return table('Phases', ['', 'begins', 'takes', 'share'], rows);
 }
 
-function eventTable({ events }: SequenceTimeline): HTMLElement {
-  const rows = events.map(({ name, at_us }) =>
+function eventTable(
+  { events }: SequenceTimeline,
+  nameOf: (engineId: string) => string | undefined,
+): HTMLElement {
+  const rows = events.map(({ name, at_us, engine = '' }) =>
     make('tr', {}, [
       make('th', { scope: 'row' }, [name.replaceAll('_', ' ')]),
       make('td', {}, [formatUs(at_us)]),
+      make('td', {}, [nameOf(engine) ?? engine.slice(0, 8)]),
     ]),
   );
-  return table('Events', ['', 'at'], rows);
+  return table('Events', ['', 'at', 'engine'], rows);
 }
 
 function table(

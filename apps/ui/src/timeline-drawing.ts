@@ -81,8 +81,8 @@ function rowGroup({ title, spans }: Row, scale: Scale, y: number): SVGGElement {
     if (width < NAMED_WIDTH) continue;
     const at = { x: x + 6, y: y + ROW / 2 + 4, class: `in-bar ${span.tone}` };
     const room = Math.floor((width - 8) / 6.2);
-    const text = `${span.text} ${length}`;
-    group.append(makeSvg('text', at, [text.length <= room ? text : span.text.slice(0, room)]));
+    const fits = [`${span.text} ${length}`, span.text].find((text) => text.length <= room);
+    if (fits !== undefined) group.append(makeSvg('text', at, [fits]));
   }
   return group;
 }
