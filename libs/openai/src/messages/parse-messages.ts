@@ -60,7 +60,8 @@ export function parseMessages(body: unknown, limits: RequestLimits): GenerationR
 export function countTokensBody(body: unknown, limits: RequestLimits): string {
   const dto = validateBody(new CountTokensDto(), objectBody(body));
   servedModel(dto.model, limits);
-  const tokens = chatPromptIds(conversationOf(dto), limits, true).length;
+  const asked = { ...conversationOf(dto), ...thinkingOf(dto, limits) };
+  const tokens = chatPromptIds(asked, limits, true).length;
   const edits = { context_management: { original_input_tokens: tokens } };
   return asciiJson({ input_tokens: tokens, ...(limits.dialect === 'vllm' ? edits : {}) });
 }
@@ -119,7 +120,7 @@ function outputOf({ output_config: output }: MessagesDto): Fields {
 }
 
 /** Anthropic's models think when told to, vLLM's unless told not to. */
-function thinkingOf({ thinking }: MessagesDto, { dialect }: RequestLimits): Fields {
+function thinkingOf({ thinking }: CountTokensDto, { dialect }: RequestLimits): Fields {
   const isOff = thinking?.type === 'disabled' || (!thinking && dialect === 'openai');
   if (isOff) return { chat_template_kwargs: { enable_thinking: false } };
   return { thinking_token_budget: thinking?.budget_tokens ?? undefined };

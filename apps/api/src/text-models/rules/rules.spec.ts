@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@baton/runtime';
@@ -168,6 +168,15 @@ describe('a file of rules that cannot be understood', () => {
 });
 
 describe('the example of the documentation', () => {
+  it('is understood where it stands', () => {
+    const page = readFileSync('docs/text-models.md', 'utf8');
+    const [, example = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+    const { rules, fallback } = readRules('docs/text-models.md', example);
+    expect([rules.length, fallback?.isEcho]).toEqual([2, true]);
+  });
+});
+
+describe('the example that ships', () => {
   let fixture: ApiFixture;
   beforeAll(async () => {
     const config = {
