@@ -5,7 +5,6 @@ import {
   inputTokensBody,
   parseResponse,
   queuedResponse,
-  type ReasoningEvents,
   readResponse,
   renderCompaction,
   replayEvents,
@@ -66,7 +65,7 @@ export class ResponsesService {
     const remembered = await this.memory.load(readResponse(body, newId), recall);
     const request = this.parse(remembered);
     const { context } = remembered;
-    return { id: newId('resp'), request, context, reasoningEvents: this.reasoningEvents };
+    return { id: newId('resp'), request, context, reasoningEvents: this.config.reasoningEvents };
   }
 
   /** What the cluster has to do for a response. */
@@ -131,7 +130,7 @@ export class ResponsesService {
   async replay(id: string, query: Query, reply: FastifyReply): Promise<void> {
     const after = startingAfter(query);
     const found = await this.find(id);
-    const reasoning = this.reasoningEvents ?? this.config.dialect;
+    const reasoning = this.config.reasoningEvents;
     const listener = new StreamListener(reply);
     if (isOver(found)) {
       listener.hear(replayEvents(found.response, found.deltas, { after, reasoning }));
@@ -139,12 +138,6 @@ export class ResponsesService {
     } else {
       await this.broadcasts.follow(id, listener, { after, reasoning });
     }
-  }
-
-  /** Undefined: those of the dialect. */
-  private get reasoningEvents(): ReasoningEvents | undefined {
-    const { reasoningEvents } = this.config;
-    return reasoningEvents === 'dialect' ? undefined : reasoningEvents;
   }
 
   private parse({ draft, context }: Remembered): ResponseRequest {

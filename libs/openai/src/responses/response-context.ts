@@ -16,7 +16,7 @@ export interface ResponseContext {
 }
 
 export interface ResponseOptions extends AnswerOptions {
-  /** Default `openai`, or `vllm` in its dialect. */
+  /** Default `openai`. */
   readonly reasoningEvents?: ReasoningEvents | undefined;
 }
 
@@ -85,11 +85,6 @@ function outputItemId(prefix: string, responseId: string, index: number): string
 export function responseIdOf(itemId: string): string | undefined {
   const digits = OUTPUT_ITEM_ID.exec(itemId)?.[1];
   return digits === undefined ? undefined : `resp_${digits}`;
-}
-
-/** How the thoughts of a response are streamed. */
-export function reasoningEventsOf({ reasoningEvents, dialect }: ResponseOptions): ReasoningEvents {
-  return reasoningEvents ?? dialect;
 }
 
 /** Log-probabilities of tokens `[from, to)` of the content; an empty list when nobody asked. */

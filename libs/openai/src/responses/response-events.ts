@@ -8,10 +8,10 @@ export type OutputItem = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * How the events of a thought are called: `openai` and its clients have `reasoning_text`, Open Responses `reasoning`; vLLM opens and closes its part once
- * more under a name of its own.
+ * How the events of a thought are called: `reasoning_text` by OpenAI, `reasoning` by Open Responses. The names that vLLM has besides make OpenAI's client fail,
+ * so nobody gets them.
  */
-export type ReasoningEvents = 'openai' | 'open_responses' | 'vllm';
+export type ReasoningEvents = 'openai' | 'open_responses';
 
 interface TextEvents {
   readonly delta: string;
@@ -116,9 +116,7 @@ export class ResponseEvents {
     { item, index, text }: { item: OutputItem; index: number; text: string },
   ): string {
     const fields = `${placeOf(item, index)},"part":${asciiJson(partOf(item, what, text))}`;
-    const isOwn = this.reasoning === 'vllm' && item.type === 'reasoning';
-    const own = isOwn ? this.raw(`response.reasoning_part.${what}`, fields) : '';
-    return own + this.raw(`response.content_part.${what}`, fields);
+    return this.raw(`response.content_part.${what}`, fields);
   }
 
   private namesOf(item: OutputItem): TextEvents {

@@ -1,11 +1,6 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { VisibleText } from '../answer/visible-text';
-import {
-  type OutputPart,
-  outputLogprobs,
-  outputParts,
-  reasoningEventsOf,
-} from './response-context';
+import { type OutputPart, outputLogprobs, outputParts } from './response-context';
 import { errorEvent, failureOf } from './response-error';
 import { type OutputItem, ResponseEvents } from './response-events';
 import { isOpened, itemOf } from './response-object';
@@ -30,7 +25,7 @@ export class StreamedResponse {
   /** @param outcome what the response is in the end; it learns here how its texts were cut into deltas */
   constructor(private readonly outcome: ResponseOutcome) {
     this.sequences = [this];
-    this.events = new ResponseEvents(reasoningEventsOf(outcome.context.options));
+    this.events = new ResponseEvents(outcome.context.options.reasoningEvents);
     this.parts = outputParts(outcome.context);
   }
 

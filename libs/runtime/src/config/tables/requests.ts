@@ -85,8 +85,8 @@ export const REQUESTS = {
   refusalProbability: number(0, [0, 1], {
     help: 'Chance that a response of /v1/responses is a refusal, drawn from prompt and seed.',
   }),
-  reasoningEvents: choice(['dialect', 'open_responses'], 'dialect', {
-    help: 'Names of the events of thoughts in the streams of /v1/responses: those of the dialect (reasoning_text), or those of Open Responses (reasoning).',
+  reasoningEvents: choice(['openai', 'open_responses'], 'openai', {
+    help: 'Names of the events of thoughts in the streams of /v1/responses: reasoning_text as OpenAI has them, or reasoning as Open Responses does.',
   }),
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
     help: 'What /v1/responses does with tools that only OpenAI runs (web search and the like): leave them out and name them in a header, or refuse the request.',
