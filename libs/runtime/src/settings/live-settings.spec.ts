@@ -35,10 +35,6 @@ describe('settings that change at run time', () => {
     return settings;
   }
 
-  function forget(): void {
-    hub.documents.clear();
-  }
-
   it('begin as the cluster was started', async () => {
     const { current } = await join({ placement: 'round-robin' });
     expect([current.revision, current.config.placement]).toEqual([0, 'round-robin']);
@@ -141,10 +137,13 @@ describe('settings that change at run time', () => {
   it('survive a broker that has lost its data', async () => {
     const settings = await join();
     await settings.change({ placement: 'random' });
-    forget();
-    const { revision } = await settings.change({ failure_injection_rate: 1 });
-    expect(revision).toBe(2);
-    expect((await join()).current.config.placement).toBe('random');
+    hub.goAway();
+    await expect(settings.change({ placement: 'pull' })).rejects.toThrow('not reachable');
+    hub.comeBack({ withoutData: true });
+    await settle();
+    const late = await join();
+    expect([late.current.revision, late.current.config.placement]).toEqual([1, 'random']);
+    expect((await late.change({ failure_injection_rate: 1 })).revision).toBe(2);
   });
 
   it('never change where nobody administrates', async () => {
