@@ -28,6 +28,7 @@ import { ModelCatalog } from './cluster/model-catalog';
 import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
 import { PoolingController } from './embeddings/pooling.controller';
+import { Executions } from './executing/executions';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
@@ -114,6 +115,7 @@ const PROVIDERS = [
   ConversationStore,
   ConversationsService,
   EngineCensus,
+  Executions,
   ExposedEngines,
   FaultInjector,
   FaultMetrics,

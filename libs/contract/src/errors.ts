@@ -100,6 +100,37 @@ export const ERRORS = {
     'not_recorded',
     'There is no recorded answer to this request.',
   ),
+  /** A server that a stage executes on said no; its own status and words are shown. */
+  upstream_error: internal('upstream_error', 'The upstream server failed.'),
+  upstream_lost: entry(
+    502,
+    'InternalServerError',
+    'server_error',
+    'upstream_lost',
+    'The connection to the upstream server was lost.',
+  ),
+  upstream_timeout: entry(
+    504,
+    'InternalServerError',
+    'server_error',
+    'upstream_timeout',
+    'The upstream server did not answer in time.',
+  ),
+  upstream_garbled: entry(
+    502,
+    'InternalServerError',
+    'server_error',
+    'upstream_garbled',
+    'The upstream server answered with something that is no answer.',
+  ),
+  /** Nothing but chats and completions is passed on to executing stages. */
+  not_executed: entry(
+    501,
+    'NotImplementedError',
+    'invalid_request_error',
+    'not_executed',
+    'This endpoint is not passed on to upstream servers; chat completions and completions are.',
+  ),
   engine_not_found: entry(
     404,
     'NotFoundError',

@@ -4,6 +4,7 @@ export * from './engine-load';
 export * from './engine-message';
 export * from './epoch';
 export * from './errors';
+export * from './executed';
 export * from './fault';
 export * from './job';
 export * from './kv-transfer-params';

@@ -66,6 +66,8 @@ export interface EngineJob {
   readonly decodeEngineId?: string;
   /** What is to go wrong on purpose behind the queue. Absent: nothing. */
   readonly faults?: readonly Fault[];
+  /** Answered by a server: what it says comes with the tokens, and no run begins the text again. */
+  readonly executes?: true;
   /** W3C trace context of the API's span, when tracing is on. */
   readonly traceparent?: string;
 }

@@ -35,6 +35,8 @@ export type { PlanContext, SequencePlace } from './plan-sequence';
 export { modelNotFound } from './request/check-model';
 export { requestSchemas } from './request-schemas';
 export type { JsonSchema } from './request/shapes';
+export { UpstreamError } from './errors/upstream-error';
+export { executedRequest } from './request/executed-request';
 export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
@@ -55,5 +57,10 @@ export type { ReasoningEvents } from './responses/response-events';
 export { renderResponseError } from './responses/response-error';
 export type { ResponseEnd, ResponseObject } from './responses/response-object';
 export { queuedResponse, ResponseOutcome } from './responses/response-outcome';
-export { inputTokensBody, itemsPage, replayEvents, startingAfter } from './responses/stored-response';
+export {
+  inputTokensBody,
+  itemsPage,
+  replayEvents,
+  startingAfter,
+} from './responses/stored-response';
 export { StreamedResponse } from './responses/streamed-response';

@@ -21,6 +21,8 @@ export interface Answer {
   /** The broker has the jobs: from here on the client is sure to get an answer. */
   open(): void;
   tokens(index: number, from: number, count: number): void;
+  /** What an executing stage has said, before the token that it belongs to. Only answers of such stages are told. */
+  executed?(payload: string): void;
   finish(span: TokenSpan, reason: EndReason): void;
   /** Everything of this event-loop turn is in: send it. */
   flush(): void;

@@ -32,6 +32,8 @@ export interface Asked {
   readonly answerId: (requestId: string) => string;
   /** The prompts are computed and nothing is generated: no hand-over. */
   readonly isPooling?: boolean;
+  /** A server answers: nothing is planned. */
+  readonly isExecuted?: boolean;
   readonly answer: (parts: AnswerParts) => Answer;
 }
 

@@ -1,4 +1,5 @@
 import { type BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
+import { UpstreamError } from '@baton/openai';
 import type { AdmissionGate } from '../admission/admission-gate';
 import type { FaultInjector } from '../faults/fault-injector';
 import type { RequestMetrics } from '../metrics/request-metrics';
@@ -71,11 +72,14 @@ export class Exchange implements SequenceOwner {
   }
 
   onTokens(sequence: Sequence, from: number): void {
-    if (!this.isClosed) this.answer.tokens(sequence.index, from, sequence.received - from);
+    if (this.isClosed) return;
+    this.pass(sequence);
+    this.answer.tokens(sequence.index, from, sequence.received - from);
   }
 
   onEnd(sequence: Sequence, from: number): void {
     if (this.isClosed) return;
+    this.pass(sequence);
     const span = { index: sequence.index, from, count: sequence.received - from };
     this.answer.finish(span, sequence.endReason ?? 'stop');
     this.unfinished -= 1;
@@ -84,7 +88,17 @@ export class Exchange implements SequenceOwner {
   }
 
   onFailure(sequence: Sequence, errorCode: ErrorCode): void {
-    this.fail(this.tools.faults.errorOf(sequence, errorCode));
+    const { upstreamFailure } = sequence;
+    this.fail(
+      upstreamFailure === undefined
+        ? this.tools.faults.errorOf(sequence, errorCode)
+        : new UpstreamError(upstreamFailure),
+    );
+  }
+
+  private pass(sequence: Sequence): void {
+    if (!sequence.hasPayloads) return;
+    for (const payload of sequence.takePayloads()) this.answer.executed?.(payload);
   }
 
   flush(): void {

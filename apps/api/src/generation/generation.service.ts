@@ -11,6 +11,7 @@ import { AdmissionGate } from '../admission/admission-gate';
 import { SloGate } from '../admission/slo-gate';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { FaultInjector } from '../faults/fault-injector';
+import { Executions } from '../executing/executions';
 import { renderErrorAt } from '../http/error-renderer';
 import { HttpAnswer } from '../http/http-answer';
 import { RequestMetrics } from '../metrics/request-metrics';
@@ -80,6 +81,7 @@ export class GenerationService {
     private readonly recorder: RequestRecorder,
     private readonly taps: WireTaps,
     private readonly player: Player,
+    private readonly executions: Executions,
     private readonly replies: Replies,
     private readonly timelines: Timelines,
     private readonly spans: RequestSpans,
@@ -149,7 +151,10 @@ export class GenerationService {
 
   private async take(call: Call): Promise<void> {
     this.refuseWhenClosed();
-    const asked = call.ask(call.body, this.catalog.limits);
+    const { limits } = this.catalog;
+    const asked = this.executions.answers
+      ? this.executions.ask(call, limits)
+      : call.ask(call.body, limits);
     const { request } = asked;
     const routes = asked.isPooling
       ? this.routes.planPooling(request, call.engineId)
@@ -200,7 +205,7 @@ export class GenerationService {
   }
 
   private plan(
-    { request, isPooling }: Asked,
+    { request, isPooling, isExecuted }: Asked,
     routes: readonly Route[],
     sources: AnswerSources,
   ): OutputPlan[] {
@@ -208,7 +213,7 @@ export class GenerationService {
       const at = Math.floor(index / request.choices);
       const prompt = request.prompts[at];
       const room = this.capacity.outputRoom(route, prompt?.ids.length ?? 0);
-      const isPrefillLeg = route.flow === 'hold' || isPooling === true;
+      const isPrefillLeg = route.flow === 'hold' || isPooling === true || isExecuted === true;
       const place = { index, room, isPrefillLeg, answers: sources[at] };
       return planSequence(request, place, this.catalog.plans);
     });
@@ -244,6 +249,7 @@ export class GenerationService {
       config: this.config,
       adapter: this.catalog.adapterOf(request.model),
       traceparent: span?.traceparent,
+      executes: asked.isExecuted === true,
     });
     const jobs = exchange.openSequences(routes.length, (index, streamId) => {
       const plan = plans[index] as OutputPlan;
@@ -259,6 +265,7 @@ export class GenerationService {
     this.timelines.opened(exchange.members, openedRequest(call, head));
     this.meter.arrived(jobs.length);
     try {
+      if (this.executions.isOn) await this.executions.keep(jobs, call);
       await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));
       exchange.admitted();
     } catch (error) {

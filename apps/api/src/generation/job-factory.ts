@@ -22,6 +22,8 @@ export interface JobContext {
   readonly adapter: string | undefined;
   /** W3C trace context of the request's span; undefined: nothing is traced. */
   readonly traceparent: string | undefined;
+  /** A server answers. */
+  readonly executes: boolean;
 }
 
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
@@ -38,7 +40,7 @@ export class JobFactory {
   }
 
   job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
-    const { request, arrivalUs, apiId, adapter, traceparent } = this.context;
+    const { request, arrivalUs, apiId, adapter, traceparent, executes } = this.context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
     const promptIds = prompt?.ids ?? new Int32Array(0);
     return {
@@ -59,6 +61,7 @@ export class JobFactory {
         : { cacheHitThreshold: request.cacheHitThreshold }),
       ...(adapter === undefined ? {} : { adapter }),
       ...(traceparent === undefined ? {} : { traceparent }),
+      ...(executes ? { executes } : {}),
       flow: route.flow,
       ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),

@@ -127,9 +127,17 @@ export class Recovery {
       lost.add(engineId);
       sequence.owner.onFailure(sequence, 'worker_lost');
     }
+    for (const sequence of this.table) this.endUnserved(sequence);
     for (const engineId of lost) {
       void this.rehomer.abandon(engineId).catch(() => undefined);
     }
+  }
+
+  /** It waits in the queue of a stage that has had no engine for a while. */
+  private endUnserved(sequence: Sequence): void {
+    const stage = sequence.waitingIn;
+    if (stage === undefined || this.cluster.isReady(stage)) return;
+    if (!this.cluster.wasReadyLately(stage)) sequence.owner.onFailure(sequence, 'no_engine');
   }
 
   private silent(nowMs: number): Sequence[] {

@@ -8,6 +8,7 @@ import {
   packEpoch,
   type Stage,
   submissionOf,
+  type UpstreamFailure,
 } from '@baton/contract';
 import { entryQueue } from '@baton/runtime';
 import type { QueueName } from '@baton/transport';
@@ -82,6 +83,10 @@ export class Sequence {
   /** Engine that spoke last. */
   engineId: string | undefined;
   isOver = false;
+  /** What an upstream server said of the request, when that ended it. */
+  upstreamFailure: UpstreamFailure | undefined;
+  private payloads: string[] = [];
+  private shownEpoch: Epoch = 0;
 
   constructor(
     readonly streamId: number,
@@ -104,6 +109,7 @@ export class Sequence {
     this.unanswered = 0;
     switch (entry.kind) {
       case 'tokens':
+        if (this.job.executes === true) return this.execute(entry, nowMs);
         return this.advance(entry.first, entry.count, nowMs);
       case 'end':
         return this.end(entry, nowMs);
@@ -118,10 +124,23 @@ export class Sequence {
     }
   }
 
+  /** Whether a server has said something that is not shown yet. */
+  get hasPayloads(): boolean {
+    return this.payloads.length > 0;
+  }
+
+  takePayloads(): readonly string[] {
+    const { payloads } = this;
+    this.payloads = [];
+    return payloads;
+  }
+
   /** The ledger's word, when frames were lost: all `tokens` are there. */
   conclude(reason: EndReason, tokens: number, errorCode: string | undefined): Verdict {
     if (this.isOver) return 'stale';
     if (reason === 'error' || reason === 'abort') return this.fail(errorCodeOf(errorCode));
+    // What a server said and no frame brought is nowhere.
+    if (this.job.executes === true && this.received < tokens) return this.fail('upstream_lost');
     this.received = Math.max(this.received, tokens);
     return this.over(reason);
   }
@@ -148,9 +167,22 @@ export class Sequence {
     return 'advanced';
   }
 
+  /** What a server has said is shown once: another run may only go on where nothing was shown. */
+  private execute({ first, count, tail, epoch }: Readonly<FrameEntry>, nowMs: number): Verdict {
+    if (count === 0 || first > this.received || tail === undefined) {
+      return this.advance(first, 0, nowMs);
+    }
+    if (this.received > 0 && epoch > this.shownEpoch) return this.fail('upstream_lost');
+    if (first < this.received) return 'noted';
+    this.shownEpoch = epoch;
+    this.payloads.push(tail);
+    return this.advance(first, 1, nowMs);
+  }
+
   private end(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (entry.reason === 'error' || entry.reason === 'abort') {
-      return this.fail(errorCodeOf(entry.tail));
+      this.upstreamFailure = failureIn(entry.tail);
+      return this.fail(this.upstreamFailure?.code ?? errorCodeOf(entry.tail));
     }
     const total = entry.first;
     if (this.advance(total - entry.count, entry.count, nowMs) === 'gap') return 'gap';
@@ -175,6 +207,10 @@ export class Sequence {
     this.gapMs ??= nowMs;
     return 'gap';
   }
+}
+
+function failureIn(tail: string | undefined): UpstreamFailure | undefined {
+  return tail?.startsWith('{') === true ? (JSON.parse(tail) as UpstreamFailure) : undefined;
 }
 
 /** A code of the catalogue, plain or as JSON; what is not one is the engine's own failure. */

@@ -1,5 +1,12 @@
 import { MAX_ENGINES, parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
-import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/runtime';
+import {
+  type BatonConfig,
+  checkExtrapolation,
+  engineSetup,
+  executes,
+  upstreamUrls,
+  UsageError,
+} from '@baton/runtime';
 import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**
@@ -24,7 +31,8 @@ export function enginesOf(config: BatonConfig): EngineCounts {
 export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;
-    checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
+    if (executes(config, stage)) upstreamUrls(config, stage, engines[stage]);
+    else checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Stage } from '@baton/contract';
 import { parseEngines } from '@baton/placement';
-import type { BatonConfig } from '@baton/runtime';
+import { type BatonConfig, withUpstreams } from '@baton/runtime';
 import type { ProcessSpec } from './supervised-process';
 
 export type Role = 'api' | Stage;
@@ -51,7 +51,11 @@ export function planWorkers(config: BatonConfig, wanted: WorkersWanted): Process
   return packed(engines, config.enginesPerProcess).map((count, index) => ({
     name: `${stage}-${firstIndex + index}`,
     entry: entryOf(stage),
-    config: { ...config, role: stage, enginesPerProcess: count },
+    config: {
+      ...withUpstreams(config, stage, { from: index * config.enginesPerProcess, count }),
+      role: stage,
+      enginesPerProcess: count,
+    },
   }));
 }
 

@@ -9,6 +9,7 @@ import { PLACEMENT } from './tables/placement';
 import { PROCESS } from './tables/process';
 import { RECORDING } from './tables/recording';
 import { REQUESTS } from './tables/requests';
+import { EXECUTORS } from './tables/executors';
 import { overrideKey, PER_STAGE, STAGES_ALONE } from './tables/stages';
 import { STEP_TIME } from './tables/step-time';
 import { TEXT } from './tables/text';
@@ -24,6 +25,7 @@ export const OPTIONS = {
   ...ACCESS,
   ...PLACEMENT,
   ...STAGES_ALONE,
+  ...EXECUTORS,
   ...FAULTS,
   ...RECORDING,
   ...PROCESS,
@@ -41,6 +43,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
+    { title: 'Executing', keys: keysOf(EXECUTORS) },
     { title: 'Faults', keys: keysOf(FAULTS) },
     { title: 'Recording', keys: keysOf(RECORDING) },
     { title: 'Process', keys: keysOf(PROCESS) },

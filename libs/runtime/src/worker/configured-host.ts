@@ -5,6 +5,9 @@ import type { BatonConfig } from '../config/config';
 import type { EngineSetup } from '../engine-factory';
 import { publishers } from '../kv-events/load-publisher';
 import { needsLoads } from '../placement/policy-routing';
+import { IdleEngine } from '../upstream/idle-engine';
+import { UpstreamExecutor } from '../upstream/upstream-executor';
+import { UpstreamServer } from '../upstream/upstream-server';
 import type { HostOptions } from './host-options';
 
 /** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
@@ -20,8 +23,37 @@ function rangeFacts({ guard }: EngineSetup): Pick<HostOptions, 'stepsOutsideRang
   return guard === undefined ? {} : { stepsOutsideRange: () => guard.stepsOutsideRange };
 }
 
-/** What a host of this role is to know, by the configuration. */
-export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup): HostOptions {
+/** Who does the work: a simulated engine, or a server. */
+function workOf(
+  config: BatonConfig,
+  role: Stage,
+  { options, upstream }: EngineSetup & { readonly upstream?: string | undefined },
+): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
+  if (upstream === undefined) {
+    return {
+      buildEngine: (watcher) =>
+        new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
+    };
+  }
+  const idle = new IdleEngine(options.numBlocks);
+  const { upstreamApiKey: apiKey, upstreamTimeout } = config;
+  const timeoutMs = Math.ceil(upstreamTimeout * 1_000);
+  return {
+    buildEngine: () => idle,
+    newExecutor: (context, sides) => {
+      idle.running = () => context.runs.size;
+      const server = new UpstreamServer({ url: upstream, apiKey, timeoutMs });
+      return new UpstreamExecutor(context, sides, server);
+    },
+  };
+}
+
+/** What a host of this role is to know, by the configuration. @param setup  with the server of an engine that executes */
+export function hostOptions(
+  config: BatonConfig,
+  role: Stage,
+  setup: EngineSetup & { readonly upstream?: string | undefined },
+): HostOptions {
   const { options, link } = setup;
   const { blockSize } = options;
   const kvEvents = publishers(config, { model: setup.servedModelName, blockSize });
@@ -45,8 +77,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: EngineSetup
     ...hostTierFacts(options),
     ...rangeFacts(setup),
     ...(kvEvents && { kvEvents }),
-    buildEngine: (watcher) =>
-      new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
+    ...workOf(config, role, setup),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     kvLoadFailurePolicy: config.kvLoadFailurePolicy,
     workerLossPolicy: config.workerLossPolicy,

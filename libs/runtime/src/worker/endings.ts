@@ -1,4 +1,9 @@
-import { emptyFrameEntry, type EndReason, type ErrorCode } from '@baton/contract';
+import {
+  emptyFrameEntry,
+  type EndReason,
+  type ErrorCode,
+  type UpstreamFailure,
+} from '@baton/contract';
 import type { RequestResult } from '@baton/transport';
 import type { RunOutcome } from '../tracing/run-spans';
 import type { FinishedRun, FinishedRuns } from './finished-runs';
@@ -31,14 +36,20 @@ export class Endings {
   }
 
   fail(run: Run, code: ErrorCode): void {
+    this.failSaying(run, code, JSON.stringify(code));
+  }
+
+  /** An upstream server has refused the request; its words go to the client. */
+  failUpstream(run: Run, failure: UpstreamFailure): void {
+    this.failSaying(run, failure.code, JSON.stringify(failure));
+  }
+
+  private failSaying(run: Run, code: ErrorCode, tail: string): void {
     this.context.stats.add('runs_failed');
     const { emitted } = run;
-    this.say(run, { reason: 'error', tail: JSON.stringify(code) });
-    const finished = this.remember(
-      run,
-      { reason: 'error', tokens: emitted, errorCode: code },
-      JSON.stringify(code),
-    );
+    this.say(run, { reason: 'error', tail });
+    const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
+    const finished = this.remember(run, result, tail);
     this.release(run, 'aborted');
     void this.store(finished, run);
   }
@@ -123,6 +134,7 @@ export class Endings {
     const finished = {
       ...{ requestId, apiId, streamId, result, tail, endedUs },
       epoch: run.epoch,
+      payloads: run.payloads,
       isStored: false,
     };
     this.options.finished.add(finished);

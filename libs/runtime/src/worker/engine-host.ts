@@ -13,6 +13,7 @@ import { RunSpans } from '../tracing/run-spans';
 import { DecodeSide } from './decode-side';
 import { Drain } from './drain';
 import { Endings, type LettingGo } from './endings';
+import type { Executor } from './executor';
 import { FailedFetches } from './failed-fetches';
 import { FaultPlan } from './fault-plan';
 import { FinishedRuns } from './finished-runs';
@@ -93,6 +94,7 @@ export class EngineHost implements HostContext {
   private readonly prefill: PrefillSide;
   private readonly decode: DecodeSide;
   private readonly intake: Intake;
+  private readonly executor: Executor | undefined;
   private readonly stepFrames: StepFrames;
   private readonly sweep: Sweep;
   private readonly beacon: PresenceBeacon;
@@ -137,7 +139,9 @@ export class EngineHost implements HostContext {
     const jobFaults = new JobFaults(this, endings);
     this.decode = new DecodeSide(this, this.mailbox, { failed, jobFaults });
     const { prefill, decode, finished } = this;
-    this.intake = new Intake(this, { decode, endings, failed, jobFaults });
+    this.executor = options.newExecutor?.(this, { endings, failed, mailbox: this.mailbox });
+    const { executor } = this;
+    this.intake = new Intake(this, { decode, endings, failed, jobFaults, executor });
     this.stepFrames = new StepFrames(this, { endings, prefill, jobFaults });
     this.sweep = new Sweep(this, { endings, finished, prefill, decode });
     this.beacon = new PresenceBeacon(this, {
@@ -212,6 +216,7 @@ export class EngineHost implements HostContext {
     this.prefill.stop();
     this.decode.stop();
     await this.tolerate(this.intake.close());
+    await this.tolerate(this.executor?.close() ?? Promise.resolve());
     await this.tolerate(this.mailbox.close());
     await this.tolerate(this.operations.close());
     await this.tolerate(this.beacon.stop());
@@ -228,7 +233,15 @@ export class EngineHost implements HostContext {
 
   private async open(): Promise<void> {
     this.intake.open();
+    this.executor?.open((isUp) => this.onExecutor(isUp));
     await this.beacon.enter('ready');
+  }
+
+  /** What the executor stands on went down, or came up again: nobody should wait for an engine that cannot work. */
+  private onExecutor(isUp: boolean): void {
+    if (this.state === 'draining') return;
+    void this.tolerate(this.beacon.enter(isUp ? 'ready' : 'starting'));
+    if (isUp) this.intake.wake();
   }
 
   private newLoop(): StepLoop {
@@ -269,6 +282,7 @@ export class EngineHost implements HostContext {
 
   private letGo(run: Run, why: LettingGo): void {
     this.intake.settle(run);
+    this.executor?.cancel(run);
     if (run.fetching) this.decode.letGo(run, why);
     if (run.stage === 'prefill') this.prefill.letGo(run.job.requestId, run.epoch, why);
     // A sequence may have waited for what this one held, in an engine that has nothing else to do.

@@ -1,5 +1,6 @@
 import type { Epoch } from '@baton/contract';
 import type { RequestResult } from '@baton/transport';
+import type { KeptPayloads } from './kept-payloads';
 
 /** The end of a run, for an API process that missed it. */
 export interface FinishedRun {
@@ -10,12 +11,16 @@ export interface FinishedRun {
   readonly result: RequestResult;
   /** Tail of the end entry. */
   readonly tail: string | undefined;
+  /** Of a run that executed. */
+  readonly payloads: KeptPayloads | undefined;
   readonly endedUs: number;
   /** The ledger has it; until then the sweep tries again. */
   isStored: boolean;
 }
 
 const KEPT_RUNS = 8_192;
+/** Of all payloads together; those of the oldest runs go first. */
+const KEPT_CHARS = 64 * 1024 * 1024;
 /** Wall µs; as long as the ledger keeps its tombstones. */
 const KEPT_US = 60_000_000;
 
@@ -27,6 +32,7 @@ export class FinishedRuns {
     this.runs.delete(run.requestId);
     this.runs.set(run.requestId, run);
     if (this.runs.size > KEPT_RUNS) this.dropOldest();
+    if (run.payloads) this.forgetPayloads();
   }
 
   get(requestId: string): FinishedRun | undefined {
@@ -41,6 +47,16 @@ export class FinishedRuns {
     for (const run of this.runs.values()) {
       if (run.endedUs + KEPT_US > nowUs) return;
       this.runs.delete(run.requestId);
+    }
+  }
+
+  private forgetPayloads(): void {
+    const all = [...this.runs.values()].flatMap(({ payloads }) => payloads ?? []);
+    let chars = all.reduce((sum, payloads) => sum + payloads.chars, 0);
+    for (const payloads of all) {
+      if (chars <= KEPT_CHARS) return;
+      chars -= payloads.chars;
+      payloads.forget();
     }
   }
 

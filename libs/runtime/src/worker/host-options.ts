@@ -4,6 +4,7 @@ import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { KvEventPublisher } from '../kv-events/kv-event';
+import type { NewExecutor } from './executor';
 import type { FaultOptions } from './fault-plan';
 
 /** What an engine host needs to know about its engine besides the engine itself. */
@@ -56,6 +57,8 @@ export interface HostOptions {
   readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
   /** Makes the publisher of KV-cache events of the engine of this number. Unset: there are none. */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
+  /** Does the work of the stage; unset: the engine simulates it. */
+  readonly newExecutor?: NewExecutor;
   readonly kvLeaseUs: Micros;
   readonly kvLoadFailurePolicy: 'fail' | 'recompute';
   readonly workerLossPolicy: 'retry' | 'fail';

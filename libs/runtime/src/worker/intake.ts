@@ -11,11 +11,13 @@ import type { JobConsumer, QueueName, RunPermit, TakenJob } from '@baton/transpo
 import { engineQueue, routedTo, sharedQueue } from '../placement/job-routing';
 import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
+import type { Executor } from './executor';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
 import type { JobFaults } from './job-faults';
 import { claimOn } from './kv-reference';
 import { type Fetching, isOver, type Run } from './run';
+import { EXECUTED } from './hand-over';
 import { TakenJobs } from './taken-jobs';
 
 type Permitted = Extract<RunPermit, { kind: 'run' }>;
@@ -25,6 +27,8 @@ export interface IntakeSides {
   readonly endings: Endings;
   readonly failed: FailedFetches;
   readonly jobFaults: JobFaults;
+  /** Unset: the engine does the work. */
+  readonly executor: Executor | undefined;
 }
 
 /** Takes jobs while the engine has room, asks the ledger whether they may run, and brings them into the engine. */
@@ -100,6 +104,8 @@ export class Intake {
 
   private roomLeft(): number {
     if (!this.isOpen) return 0;
+    const { executor } = this.sides;
+    if (executor !== undefined) return executor.roomLeft(this.incoming);
     const { engine } = this.context;
     return this.room.left(engine.snapshot(), this.incoming, this.sides.decode.waitingForRoom);
   }
@@ -218,6 +224,11 @@ export class Intake {
   }
 
   private start(run: Run, permit: Permitted): void {
+    if (this.sides.executor !== undefined) {
+      this.settle(run);
+      this.sides.executor.start(run, permit.handOver);
+      return;
+    }
     switch (run.stage) {
       case 'prefill':
         return this.enter(run, 'prefill-and-hold');
@@ -244,6 +255,11 @@ export class Intake {
       return;
     }
     const { params, generation, epoch } = handOver;
+    if (generation === EXECUTED) {
+      // Its prompt lies in a server that only another server can read.
+      this.enter(run, 'generate');
+      return;
+    }
     const engineId = params.remote_engine_id ?? '';
     const source = { engineId, requestId: run.job.requestId, epoch, generation };
     this.reserve(run, newFetching(source));

@@ -10,6 +10,7 @@ import {
 import { type Micros, unreachable } from '@baton/kernel';
 import type { SequenceHandle } from '@baton/engine';
 import type { Endings, LettingGo } from './endings';
+import { HandOver } from './hand-over';
 import type { HostContext } from './host-context';
 import { claimOn, kvTransferParams } from './kv-reference';
 import type { Mailbox } from './mailbox';
@@ -33,9 +34,6 @@ interface Held {
 /** From the answer of a prefill leg to the arrival of the decode leg, at most (wall). */
 const ROUTER_TAKES_US = 2_000_000;
 
-/** What a field of a frame entry holds. */
-const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
-
 /** Far above any engine's lifetime count of holdings, so that a rebuilt engine never repeats the generations of the one before. */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
 
@@ -49,12 +47,14 @@ export class PrefillSide {
   private held = new Map<string, Held>();
   private readonly wakeUp: WakeUp;
   private readonly entry = emptyFrameEntry();
+  private readonly hands: HandOver;
 
   constructor(
     private readonly context: HostContext,
     private readonly endings: Endings,
     private readonly mailbox: Mailbox,
   ) {
+    this.hands = new HandOver(context, endings);
     this.coordinator = this.newCoordinator();
     const tick = (): void => this.tell({ kind: 'tick', nowUs: this.nowUs() });
     this.wakeUp = new WakeUp(context.clock, () => context.guard(tick));
@@ -214,29 +214,10 @@ export class PrefillSide {
     });
   }
 
-  /** Record, then job, then the end of this run: a crash between any two of them loses nothing. */
-  private async handOver(held: Held, generation: number): Promise<void> {
-    const { transport, faults, clock, routing } = this.context;
-    const { job, epoch } = held.run;
-    faults.reached('held');
-    const heldUs = clock.toWallUs(held.heldUs);
-    const next = routing.atHandOver({ ...job, causeUs: heldUs });
-    const record = {
-      ...{ params: this.paramsOf(held, generation), generation, heldUs, epoch },
-      ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
-    };
-    const isOurs = await transport.ledger.handOver(job.requestId, epoch, record);
-    if (isOver(held.run)) return;
-    if (!isOurs) {
-      this.endings.drop(held.run);
-      return;
-    }
-    faults.reached('handed-over');
-    await transport.jobs.add(next.queue, [next.job]);
-    faults.reached('decode-queued');
-    if (isOver(held.run)) return;
-    this.sayHandedOver(held.run, heldUs);
-    this.endings.handOn(held.run);
+  private handOver(held: Held, generation: number): Promise<void> {
+    const heldUs = this.context.clock.toWallUs(held.heldUs);
+    const params = this.paramsOf(held, generation);
+    return this.hands.pass(held.run, { params, generation, heldUs });
   }
 
   /** The prefill leg of an outside router ends here, with one token and the name of the blocks. */
@@ -267,13 +248,6 @@ export class PrefillSide {
       rank: dataParallel?.rank ?? 0,
       promptTokens: job.promptTokens,
     });
-  }
-
-  private sayHandedOver({ job, epoch, outbox }: Run, heldUs: number): void {
-    const first = Math.min(MOST_SINCE_ARRIVAL_US, Math.max(0, heldUs - job.arrivalUs));
-    const entry = { ...this.entry, streamId: job.streamId, epoch, first };
-    this.context.frames.add(outbox, { ...entry, kind: 'handed-over' });
-    this.context.frames.flushSoon();
   }
 
   private sayEnd(run: Run, tail: string): void {

@@ -4,6 +4,7 @@ import type { SourceName } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { TakenJob } from '@baton/transport';
 import type { Outbox } from './frames';
+import type { KeptPayloads } from './kept-payloads';
 
 /**
  * `beginning`: the ledger is being asked. `running`: the engine has it, or is about to. `moving-on`: another stage is being told; from
@@ -46,6 +47,8 @@ export interface Run {
   firstTokenUs: Micros;
   transferredTokens: number;
   fetching: Fetching | undefined;
+  /** Of a run that executes: what has been published. */
+  payloads?: KeptPayloads;
   /** Tokens that are let through before a fault of the job strikes; infinite without one. */
   faultAfterTokens: number;
   /** Its job has killed a process before, and does so no more. */

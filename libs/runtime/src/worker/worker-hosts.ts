@@ -9,6 +9,7 @@ import { checkExtrapolation, withOwnGuard } from '../extrapolation';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
 import { buildRouting } from '../placement/policy-routing';
+import { executes, upstreamUrl } from '../upstream/executing';
 import { hostOptions } from './configured-host';
 import { startTracing, type Tracing } from '../tracing/tracing';
 import { EngineHost } from './engine-host';
@@ -44,6 +45,8 @@ export class WorkerHosts {
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
   private readonly roles = new Map<Stage, Promise<RoleParts>>();
   private readonly wall: WallClock;
+  /** Servers that engines of each role have got. */
+  private readonly upstreams = new Map<Stage, number>();
   private listener: (() => void) | undefined;
   private hasChanged = false;
   private isStopping = false;
@@ -139,10 +142,19 @@ export class WorkerHosts {
 
   private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
     const { config } = this.options;
-    const setup = withOwnGuard(shared);
+    const setup = { ...withOwnGuard(shared), upstream: this.nextUpstream(role) };
     if (this.stepLog === undefined) return hostOptions(config, role, setup);
     const { setup: watched, onStep } = this.stepLog.watch(setup, role);
-    return { ...hostOptions(config, role, watched), onStep };
+    return { ...hostOptions(config, role, { ...watched, upstream: setup.upstream }), onStep };
+  }
+
+  /** The server of the next engine of an executing stage. @throws UsageError when there are more engines than servers */
+  private nextUpstream(role: Stage): string | undefined {
+    const { config } = this.options;
+    if (!executes(config, role)) return undefined;
+    const number = (this.upstreams.get(role) ?? 0) + 1;
+    this.upstreams.set(role, number);
+    return upstreamUrl(config, role, number);
   }
 
   /** A failure is remembered no longer than it takes to tell of it. */

@@ -1,0 +1,20 @@
+/** What an executing stage needs of a request: lies in the broker beside the job, under its request id. */
+export interface ExecutedRequest {
+  /** As the client asked, without the query: `/v1/chat/completions` or `/v1/completions`. */
+  readonly path: string;
+  /** The client's JSON. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** `X-Request-Id` of every leg. */
+  readonly requestId: string;
+}
+
+/** How an upstream server failed a request, in the tail of the entry that ends it. */
+export interface UpstreamFailure {
+  readonly code: 'upstream_error';
+  readonly status: number;
+  readonly message: string;
+  readonly param: string | null;
+  /** Its own words for what kind of error it is. */
+  readonly type: string | null;
+  readonly upstreamCode: string | number | null;
+}

@@ -1,0 +1,20 @@
+import { BatonError, type CatalogueEntry, type UpstreamFailure } from '@baton/contract';
+
+/** What an upstream server said of a request, to be said again in the client's dialect. */
+export class UpstreamError extends BatonError {
+  constructor(private readonly failure: UpstreamFailure) {
+    super('upstream_error', failure.message, failure.param);
+  }
+
+  override get entry(): CatalogueEntry {
+    const { status, type, upstreamCode } = this.failure;
+    const known = super.entry;
+    return {
+      ...known,
+      status,
+      vllmType: type ?? (status < 500 ? 'BadRequestError' : known.vllmType),
+      openaiType: status < 500 ? 'invalid_request_error' : known.openaiType,
+      openaiCode: typeof upstreamCode === 'string' ? upstreamCode : null,
+    };
+  }
+}

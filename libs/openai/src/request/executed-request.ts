@@ -1,0 +1,75 @@
+import type { Endpoint, GenerationRequest } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { objectBody } from './parse-body';
+import { isObject } from './shapes';
+
+/** vLLM's default where a completion names no limit. */
+const DEFAULT_MAX_TOKENS = 16;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A request that a server will check and answer, as far as its way through the cluster needs it: the length and the contents of its prompt as our tokenizer sees
+ * them, its limit and its priority. Throws `BatonError` for what is no JSON object.
+ */
+export function executedRequest(
+  endpoint: Endpoint,
+  body: unknown,
+  limits: RequestLimits,
+): GenerationRequest {
+  const fields = objectBody(body);
+  const most = limits.maxModelLen - 1;
+  const ids = Int32Array.from(promptIds(endpoint, fields, limits).slice(0, most));
+  const prompt = ids.length === 0 ? Int32Array.of(0) : ids;
+  const { model, stream, priority, cache_salt: salt, user } = fields;
+  return {
+    endpoint,
+    model: typeof model === 'string' && model !== '' ? model : (limits.models[0] ?? ''),
+    prompts: [
+      { ids: prompt, echoText: undefined, maxTokens: maxTokensIn(fields), hidesOutput: false },
+    ],
+    stream: stream === true,
+    priority: Number.isInteger(priority) ? (priority as number) : 0,
+    cacheSalt: typeof salt === 'string' ? salt : undefined,
+    user: typeof user === 'string' ? user : undefined,
+    ...NOTHING_ASKED,
+  };
+}
+
+/** The server knows about the rest. */
+const NOTHING_ASKED = {
+  ...{ choices: 1, shownChoices: 1, includeUsage: false, continuousUsage: false },
+  ...{ seed: undefined, minTokens: 0, ignoreEos: true, stop: [], stopTokenIds: [] },
+  ...{ includeStop: false, steering: undefined, constraint: undefined, tools: undefined },
+  ...{ reasoning: undefined, logprobs: undefined, promptLogprobs: undefined, tokensAsIds: false },
+  ...{ echo: false, returnTokenIds: false, returnPromptText: false, kvTransferParams: undefined },
+  ...{ cacheHitThreshold: undefined, requestId: undefined, serviceTier: undefined },
+  calls: { kind: 'tools', finishReason: 'tool_calls' },
+  sampling: {
+    ...{ temperature: undefined, topP: undefined, topK: undefined, minP: undefined },
+    ...{ frequencyPenalty: undefined, presencePenalty: undefined, repetitionPenalty: undefined },
+  },
+} as const;
+
+function maxTokensIn({ max_completion_tokens: newer, max_tokens: older }: Fields): number {
+  const given = [newer, older].find((one) => Number.isInteger(one) && (one as number) > 0);
+  return (given as number | undefined) ?? DEFAULT_MAX_TOKENS;
+}
+
+function promptIds(endpoint: Endpoint, fields: Fields, limits: RequestLimits): number[] {
+  const said = endpoint === 'chat' ? fields['messages'] : fields['prompt'];
+  if (isIds(said)) return said;
+  const text = textsIn(said).join('\n');
+  return [...limits.tokenizer.encode(text, limits.maxModelLen)];
+}
+
+function isIds(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isInteger(one));
+}
+
+/** Every text of a prompt, or of the messages of a conversation. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? textsIn(value['content'] ?? value['text']) : [];
+}

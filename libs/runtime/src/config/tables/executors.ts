@@ -1,0 +1,25 @@
+import { choice, duration, list, optionalText } from '../option';
+
+/** Stages that run on something real instead of being simulated. */
+export const EXECUTORS = {
+  executor: choice(['simulate', 'vllm'], 'simulate', {
+    help: 'What engines do: simulate their stage, or pass it on to a vLLM-compatible server (prefill_url, decode_url, aggregated_url).',
+  }),
+  executorFor: list([], {
+    help: 'As executor, for one stage: prefill=vllm. May be repeated.',
+  }),
+  prefillUrl: list([], {
+    help: 'Server of a prefill engine, http or https without a path. May be repeated: engine i has the i-th.',
+  }),
+  decodeUrl: list([], { help: 'Server of a decode engine. May be repeated.' }),
+  aggregatedUrl: list([], { help: 'Server of an aggregated engine. May be repeated.' }),
+  upstreamApiKey: optionalText({
+    help: 'Key that upstream servers are shown as `Authorization: Bearer`.',
+    isSecret: true,
+    unset: 'they are shown none',
+  }),
+  upstreamTimeout: duration(300, [0.05, 86_400], {
+    help: 'A leg on which an upstream server sends nothing for this long has failed.',
+    unit: 's',
+  }),
+} as const;

@@ -1,0 +1,82 @@
+import { type Stage, STAGES } from '@baton/contract';
+import type { BatonConfig } from '../config/config';
+import { UsageError } from '../config/usage-error';
+
+type ExecutorConfig = Pick<
+  BatonConfig,
+  'executor' | 'executorFor' | 'prefillUrl' | 'decodeUrl' | 'aggregatedUrl'
+>;
+
+const URL_KEYS = {
+  prefill: 'prefillUrl',
+  decode: 'decodeUrl',
+  aggregated: 'aggregatedUrl',
+} as const;
+const EXECUTORS: readonly string[] = ['simulate', 'vllm'];
+
+/** Whether engines of a stage pass their work on. @throws UsageError for an `executor_for` that is not written as it must be */
+export function executes(config: ExecutorConfig, stage: Stage): boolean {
+  const own = config.executorFor.map(stageExecutor).find(([of]) => of === stage);
+  return (own?.[1] ?? config.executor) === 'vllm';
+}
+
+/** Whether any stage does. */
+export function executesAny(config: ExecutorConfig): boolean {
+  return STAGES.some((stage) => executes(config, stage));
+}
+
+/**
+ * The servers of the engines of a stage, in order.
+ *
+ * @throws UsageError when there is not one for each, or one is no http or https URL without a path
+ */
+export function upstreamUrls(config: ExecutorConfig, stage: Stage, engines: number): string[] {
+  const key = URL_KEYS[stage];
+  const urls = config[key].map((url) => originOf(url, key));
+  if (urls.length === engines) return urls;
+  throw new UsageError(
+    `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, and there are ${urls.length}.`,
+  );
+}
+
+/** The server of the `number`th engine of a stage in this process, from 1. @throws UsageError when there is none */
+export function upstreamUrl(config: ExecutorConfig, stage: Stage, number: number): string {
+  const key = URL_KEYS[stage];
+  const url = config[key][number - 1];
+  if (url !== undefined) return originOf(url, key);
+  throw new UsageError(
+    `executor vllm: a ${stage} engine has no server; name one more ${nameOf(key)}.`,
+  );
+}
+
+/** The part of a configuration that concerns some engines of one stage: their servers alone. */
+export function withUpstreams<C extends ExecutorConfig>(
+  config: C,
+  stage: Stage,
+  { from, count }: { readonly from: number; readonly count: number },
+): C {
+  if (!executes(config, stage)) return config;
+  const key = URL_KEYS[stage];
+  return { ...config, [key]: config[key].slice(from, from + count) };
+}
+
+function stageExecutor(written: string): [Stage, string] {
+  const [stage = '', executor = ''] = written.split('=');
+  const known = STAGES.find((one) => one === stage);
+  if (known !== undefined && EXECUTORS.includes(executor)) return [known, executor];
+  throw new UsageError(
+    `executor_for: \`${written}\` is not stage=executor, with ${STAGES.join(', ')} and ${EXECUTORS.join(', ')}.`,
+  );
+}
+
+function originOf(url: string, key: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isHttp = parsed !== undefined && /^https?:$/.test(parsed.protocol);
+  const isPlain = parsed?.pathname === '/' && parsed.search === '' && parsed.username === '';
+  if (isHttp && isPlain) return parsed.origin;
+  throw new UsageError(`${nameOf(key)}: \`${url}\` is no http or https URL without a path.`);
+}
+
+function nameOf(key: string): string {
+  return key.replace('U', '_u');
+}

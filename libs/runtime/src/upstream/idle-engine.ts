@@ -1,0 +1,110 @@
+import type {
+  Admission,
+  EngineCounters,
+  EnginePort,
+  EngineSnapshot,
+  Reservation,
+  StepFacts,
+} from '@baton/engine';
+import { assert } from '@baton/kernel';
+
+const NOTHING: EngineCounters = {
+  ...{ steps: 0, promptTokensComputed: 0, promptTokensCached: 0, promptTokensLoadedFromHost: 0 },
+  ...{ promptTokensTransferred: 0, generatedTokens: 0, preemptions: 0, prefixQueriesTokens: 0 },
+  ...{ prefixHitsTokens: 0, finished: 0, aborted: 0, rejected: 0 },
+  ...{ drafts: 0, draftTokens: 0, acceptedTokens: 0 },
+};
+
+/** Stands where an engine would where the work is done elsewhere: it never has any, and only counts what runs. */
+export class IdleEngine implements EnginePort {
+  readonly counters = NOTHING;
+  readonly acceptedPerPosition: readonly number[] = [];
+
+  /** Requests that are under way elsewhere. */
+  running: () => number = () => 0;
+
+  constructor(private readonly numBlocks: number) {}
+
+  submit(): Admission {
+    return { kind: 'refused', why: 'exceeds-context' };
+  }
+
+  reserveNext(): Reservation | undefined {
+    return undefined;
+  }
+
+  kvArrived(): void {}
+
+  kvFailed(): void {}
+
+  abort(): void {}
+
+  releaseHeld(): void {}
+
+  resetPrefixCache(): boolean {
+    return true;
+  }
+
+  beginStep(): undefined {
+    return undefined;
+  }
+
+  extendStep(): number {
+    return 0;
+  }
+
+  cutStep(): number {
+    return 0;
+  }
+
+  boundaryUs(): number {
+    return 0;
+  }
+
+  endStep(): StepFacts {
+    assert(false, 'an idle engine has no step');
+  }
+
+  hasWork(): boolean {
+    return false;
+  }
+
+  isRunning(): boolean {
+    return false;
+  }
+
+  tokensEmitted(): number {
+    return 0;
+  }
+
+  tokensInStep(): number {
+    return 0;
+  }
+
+  tokenIndex(): number {
+    return 0;
+  }
+
+  tokenOffsetUs(): number {
+    return 0;
+  }
+
+  cachedTokens(): number {
+    return 0;
+  }
+
+  computedTokens(): number {
+    return 0;
+  }
+
+  blockIds(): number[] {
+    return [];
+  }
+
+  snapshot(): EngineSnapshot {
+    return {
+      ...{ running: this.running(), waiting: 0, deferred: 0, waitingTokens: 0 },
+      ...{ freeBlocks: this.numBlocks, heldBlocks: 0, kvUsage: 0 },
+    };
+  }
+}

@@ -1,0 +1,38 @@
+import type { KvTransferParams } from '@baton/contract';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** What vLLM's proxies ask a prefill instance for; the decode instance's part is unknown yet. */
+const HOLD: Body = {
+  do_remote_decode: true,
+  do_remote_prefill: false,
+  remote_engine_id: null,
+  remote_block_ids: null,
+  remote_host: null,
+  remote_port: null,
+};
+
+/**
+ * The body of the prefill leg, as vLLM's toy proxy sends it (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's with one token, not
+ * streamed, and the wish to hold. No field of ours is added.
+ */
+export function prefillBody(body: Body): Body {
+  const {
+    stream_options: _options,
+    min_tokens: _min,
+    min_completion_tokens: _minCompletion,
+    ...kept
+  } = body;
+  return {
+    ...kept,
+    stream: false,
+    max_tokens: 1,
+    ...(kept['max_completion_tokens'] === undefined ? {} : { max_completion_tokens: 1 }),
+    kv_transfer_params: HOLD,
+  };
+}
+
+/** The body of the decode leg: the client's, and exactly what prefill answered. Without an answer decode computes the prompt by itself. */
+export function decodeBody(body: Body, params: KvTransferParams | undefined): Body {
+  return params === undefined ? body : { ...body, kv_transfer_params: params };
+}

@@ -1,0 +1,176 @@
+import type { ExecutedRequest, UpstreamFailure } from '@baton/contract';
+import { Agent, type Dispatcher } from 'undici';
+import { GarbledStream } from './sse-reader';
+
+/** A body that is read as a whole. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const CONNECT_MS = 5_000;
+const HEALTH_MS = 2_000;
+
+export interface UpstreamOptions {
+  /** `http://host:port`, without a path. */
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  /** Without a byte for this long a leg has failed. */
+  readonly timeoutMs: number;
+}
+
+export interface Leg {
+  readonly request: ExecutedRequest;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+}
+
+/** The server was not reached, or did not answer in time: nothing is known to have happened there. */
+export class UpstreamLost extends Error {
+  constructor(
+    readonly why: 'unreachable' | 'timeout' | 'cut' | 'garbled',
+    cause: unknown,
+  ) {
+    super(`upstream ${why}`, { cause });
+  }
+}
+
+/** The server's own refusal. */
+export class UpstreamRefusal extends Error {
+  constructor(readonly failure: UpstreamFailure) {
+    super(failure.message);
+  }
+}
+
+/** One vLLM-compatible HTTP server. No redirect is followed. */
+export class UpstreamServer {
+  private readonly agent: Agent;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  constructor(private readonly options: UpstreamOptions) {
+    const { apiKey, timeoutMs } = options;
+    this.agent = new Agent({
+      connect: { timeout: CONNECT_MS },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+    this.headers = {
+      'content-type': 'application/json',
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    };
+  }
+
+  get url(): string {
+    return this.options.url;
+  }
+
+  /** The answer's body once its head is there. @throws UpstreamLost, UpstreamRefusal */
+  async post({ request, body, signal }: Leg): Promise<Dispatcher.ResponseData['body']> {
+    const answer = await lossless(() =>
+      this.agent.request({
+        origin: this.url,
+        path: request.path,
+        method: 'POST',
+        headers: { ...this.headers, 'x-request-id': request.requestId },
+        body: JSON.stringify(body),
+        signal,
+      }),
+    );
+    if (answer.statusCode === 200) return answer.body;
+    throw refusalOf(answer.statusCode, await textOf(answer.body));
+  }
+
+  /** A whole JSON object. @throws UpstreamLost, UpstreamRefusal */
+  async ask(leg: Leg): Promise<Readonly<Record<string, unknown>>> {
+    return objectIn(await textOf(await this.post(leg)));
+  }
+
+  async isHealthy(): Promise<boolean> {
+    const signal = AbortSignal.timeout(HEALTH_MS);
+    try {
+      const answer = await this.agent.request({
+        origin: this.url,
+        path: '/health',
+        method: 'GET',
+        signal,
+      });
+      await answer.body.dump();
+      return answer.statusCode === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+}
+
+/** Whatever goes wrong with the connection, by its kind. @throws UpstreamLost */
+export async function lossless<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw lostBy(error);
+  }
+}
+
+export function lostBy(error: unknown): unknown {
+  if (error instanceof UpstreamLost || error instanceof UpstreamRefusal) return error;
+  if (error instanceof GarbledStream) return new UpstreamLost('garbled', error);
+  const { code = '', name = '' } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError') return error;
+  if (/TIMEOUT/.test(code)) return new UpstreamLost('timeout', error);
+  if (/^(UND_ERR_SOCKET|ECONNRESET|UND_ERR_ABORTED)$/.test(code)) {
+    return new UpstreamLost('cut', error);
+  }
+  return new UpstreamLost('unreachable', error);
+}
+
+/** @throws UpstreamLost when it is longer than what is read, or cut */
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  return lossless(async () => {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of body) {
+      bytes += part.length;
+      if (bytes > MAX_BODY_BYTES) throw new GarbledStream('a body is too long');
+      parts.push(part);
+    }
+    return Buffer.concat(parts).toString('utf8');
+  });
+}
+
+/** @throws UpstreamLost */
+export function objectIn(text: string): Readonly<Record<string, unknown>> {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UpstreamLost('garbled', new GarbledStream('no JSON object'));
+  }
+  return value as Record<string, unknown>;
+}
+
+/** An error body of vLLM or OpenAI, or whatever else came with the status. */
+export function refusalOf(status: number, text: string): UpstreamRefusal {
+  const body = parsed(text) as { error?: unknown; detail?: unknown } | undefined;
+  const error = (typeof body?.error === 'object' ? body.error : undefined) as
+    Readonly<Record<string, unknown>> | null | undefined;
+  const said = [error?.['message'], body?.error, body?.detail].find(
+    (one) => typeof one === 'string',
+  );
+  const message = (said as string | undefined) ?? `The upstream server answered with ${status}.`;
+  const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  const code = error?.['code'];
+  return new UpstreamRefusal({
+    code: 'upstream_error',
+    status: status >= 400 && status <= 599 ? status : 502,
+    message: message.slice(0, 4_096),
+    param: textIn(error?.['param']),
+    type: textIn(error?.['type']),
+    upstreamCode: typeof code === 'number' ? code : textIn(code),
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

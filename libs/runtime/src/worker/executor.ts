@@ -1,0 +1,29 @@
+import type { HandOverRecord } from '@baton/transport';
+import type { Incoming } from '@baton/placement';
+import type { Endings } from './endings';
+import type { FailedFetches } from './failed-fetches';
+import type { HostContext } from './host-context';
+import type { Mailbox } from './mailbox';
+import type { Run } from './run';
+
+/** Whoever does the work of a stage instead of a simulated engine. */
+export interface Executor {
+  /** How many more jobs it takes now. */
+  roomLeft(incoming: Incoming): number;
+  /** The ledger has let the run begin; `handOver` is what its prefill left, on decode. */
+  start(run: Run, handOver: HandOverRecord | undefined): void;
+  /** The run is over, whatever it was doing. */
+  cancel(run: Run): void;
+  /** Begins to watch what it stands on, and says when that goes down or comes up again. */
+  open(onState: (isUp: boolean) => void): void;
+  close(): Promise<void>;
+}
+
+/** Where a run can end besides its own end. */
+export interface ExecutorSides {
+  readonly endings: Endings;
+  readonly failed: FailedFetches;
+  readonly mailbox: Mailbox;
+}
+
+export type NewExecutor = (context: HostContext, sides: ExecutorSides) => Executor;
