@@ -62,7 +62,7 @@ interface FieldRow {
 function fieldsOf({ properties = {}, required = [] }: JsonSchema): FieldRow[] {
   const names = new Set(required as readonly string[]);
   const rows = Object.entries(properties as Record<string, JsonSchema>).map(([name, form]) => ({
-    ...{ name, isRequired: names.has(name), form: typeName(form) },
+    ...{ name, isRequired: names.has(name), form: typeName(form), note: rangeOf(form) },
   }));
   return rows.sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
@@ -93,6 +93,20 @@ function typeName(schema: JsonSchema): string {
   }
   if (schema['type'] !== 'array') return String(schema['type'] ?? 'anything');
   return `list of ${typeName((schema['items'] ?? {}) as JsonSchema)}`;
+}
+
+/** What of a value's range a schema tells: `0 to 2`, `above 0 to 1`, `one of left, right`. */
+function rangeOf(schema: JsonSchema): string {
+  const [own = schema] = (schema['anyOf'] ?? []) as readonly JsonSchema[];
+  const { minimum, exclusiveMinimum, maximum, maxItems } = own;
+  if (Array.isArray(own['enum'])) return `one of ${own['enum'].join(', ')}`;
+  const parts = [
+    ...(minimum === undefined ? [] : [`from ${String(minimum)}`]),
+    ...(exclusiveMinimum === undefined ? [] : [`above ${String(exclusiveMinimum)}`]),
+    ...(maximum === undefined ? [] : [`to ${String(maximum)}`]),
+    ...(maxItems === undefined ? [] : [`at most ${String(maxItems)}`]),
+  ];
+  return parts.join(' ');
 }
 
 function anchor(name: string): string {

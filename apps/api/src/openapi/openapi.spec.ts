@@ -114,6 +114,7 @@ describe('the description of the API', () => {
     expect(page).toContain(
       '<td><code>messages</code></td><td>list of object</td><td>required</td>',
     );
+    expect(page).toContain('<code>temperature</code></td><td>number</td><td></td><td>from 0 to 2<');
     expect(page).not.toMatch(/<script|src=|https?:|url\(/);
   });
 });

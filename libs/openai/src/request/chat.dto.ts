@@ -52,8 +52,10 @@ export interface MessageField {
 /** Body of POST /v1/chat/completions. */
 export class ChatDto extends ToolsDto {
   @Is(listOf(MESSAGE), { isRequired: true })
-  @Within((value: readonly MessageField[]) =>
-    value.length === 0 ? { message: 'messages must not be empty.' } : undefined,
+  @Within(
+    (value: readonly MessageField[]) =>
+      value.length === 0 ? { message: 'messages must not be empty.' } : undefined,
+    { minItems: 1 },
   )
   messages!: readonly MessageField[];
 

@@ -12,6 +12,7 @@ type Group = 'shape' | 'range';
 /** What the decorators of one DTO class declare: class-validator decides whether a rule holds, `explain` says why not. */
 interface Declared {
   readonly fields: Map<string, Field>;
+  readonly bounds: Map<string, JsonSchema>;
   readonly explain: Map<string, Explain<unknown>>;
 }
 
@@ -32,15 +33,24 @@ export function Is(
   };
 }
 
-/** The value is in its range; asked only when every field has its shape, and never about null. */
+/**
+ * The value is in its range; asked only when every field has its shape, and never about null.
+ *
+ * @param bounds  as much of the range as JSON Schema can say, for other people's programs
+ */
 export function Within<Value, Body = unknown>(
   check: (value: Value, body: Body) => Omit<ValueFault, 'field'> | undefined,
+  bounds: JsonSchema = {},
 ): PropertyDecorator {
-  return register('range', ({ value, object, property }: RuleArguments) => {
+  const explain: Explain<BatonError> = ({ value, object, property }) => {
     if (value === undefined || value === null) return undefined;
     const fault = check(value as Value, object as Body);
     return fault === undefined ? undefined : valueError({ field: property, ...fault });
-  });
+  };
+  return (target, property) => {
+    declared(target).bounds.set(String(property), bounds);
+    register('range', explain)(target, property);
+  };
 }
 
 /**
@@ -64,9 +74,16 @@ export function validateBody<Dto extends object>(
   return dto;
 }
 
-/** The fields of a DTO as a JSON Schema. What its ranges allow is not in it. */
+/** The fields of a DTO as a JSON Schema, with as much of their ranges as is declared. */
 export function schemaOf(dto: object): JsonSchema {
-  return objectSchema(Object.fromEntries(lineage(dto).flatMap(({ fields }) => [...fields])));
+  const fields = lineage(dto).flatMap((own) =>
+    [...own.fields].map(([name, field]) => [name, bounded(field, own.bounds.get(name))] as const),
+  );
+  return objectSchema(Object.fromEntries(fields));
+}
+
+function bounded(field: Field, bounds: JsonSchema = {}): Field {
+  return { ...field, shape: { ...field.shape, schema: { ...field.shape.schema, ...bounds } } };
 }
 
 /** What a body inherits (`constructor`, `__proto__`) is none of its fields. */
@@ -104,7 +121,7 @@ function findings<Finding>(dto: object, group: Group): Finding[] {
 function declared(target: object): Declared {
   let own = declaredBy.get(target);
   if (own === undefined) {
-    own = { fields: new Map(), explain: new Map() };
+    own = { fields: new Map(), bounds: new Map(), explain: new Map() };
     declaredBy.set(target, own);
   }
   return own;

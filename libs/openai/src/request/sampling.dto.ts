@@ -20,6 +20,8 @@ const MAX_STOP_STRINGS = 4;
 /** vLLM's VLLM_MAX_N_SEQUENCES. */
 const MAX_CHOICES = 16_384;
 
+const PENALTY = { minimum: -2, maximum: 2 };
+
 function penalty(name: string) {
   return (value: number): Complaint =>
     value >= -2 && value <= 2
@@ -106,64 +108,74 @@ export class SamplingDto {
   model?: string | null;
 
   @Is(INTEGER)
-  @Within((value: number) =>
-    value < 0 ? named(`max_tokens must be at least 1, got ${value}.`, value, false) : undefined,
+  @Within(
+    (value: number) =>
+      value < 0 ? named(`max_tokens must be at least 1, got ${value}.`, value, false) : undefined,
+    { minimum: 0 },
   )
   max_tokens?: number | null;
 
   @Is(INTEGER)
-  @Within((value: number) =>
-    value < 0
-      ? { message: `min_tokens must be greater than or equal to 0, got ${value}.` }
-      : undefined,
+  @Within(
+    (value: number) =>
+      value < 0
+        ? { message: `min_tokens must be greater than or equal to 0, got ${value}.` }
+        : undefined,
+    { minimum: 0 },
   )
   min_tokens?: number | null;
 
   @Is(INTEGER)
-  @Within(choicesRange)
+  @Within(choicesRange, { minimum: 1, maximum: MAX_CHOICES })
   n?: number | null;
 
   @Is(INTEGER)
-  @Within(bestOfRange)
+  @Within(bestOfRange, { minimum: 1, maximum: MAX_CHOICES })
   best_of?: number | null;
 
   @Is(NUMBER)
-  @Within(temperatureRange)
+  @Within(temperatureRange, { minimum: 0, maximum: 2 })
   temperature?: number | null;
 
   @Is(NUMBER)
-  @Within((value: number) =>
-    value > 0 && value <= 1
-      ? undefined
-      : named(`top_p must be in (0, 1], got ${pythonFloat(value)}.`, value),
+  @Within(
+    (value: number) =>
+      value > 0 && value <= 1
+        ? undefined
+        : named(`top_p must be in (0, 1], got ${pythonFloat(value)}.`, value),
+    { exclusiveMinimum: 0, maximum: 1 },
   )
   top_p?: number | null;
 
   @Is(INTEGER)
-  @Within(topKRange)
+  @Within(topKRange, { minimum: -1 })
   top_k?: number | null;
 
   @Is(NUMBER)
-  @Within((value: number) =>
-    value >= 0 && value <= 1
-      ? undefined
-      : { message: `min_p must be in [0, 1], got ${pythonFloat(value)}.` },
+  @Within(
+    (value: number) =>
+      value >= 0 && value <= 1
+        ? undefined
+        : { message: `min_p must be in [0, 1], got ${pythonFloat(value)}.` },
+    { minimum: 0, maximum: 1 },
   )
   min_p?: number | null;
 
   @Is(NUMBER)
-  @Within(penalty('frequency_penalty'))
+  @Within(penalty('frequency_penalty'), PENALTY)
   frequency_penalty?: number | null;
 
   @Is(NUMBER)
-  @Within(penalty('presence_penalty'))
+  @Within(penalty('presence_penalty'), PENALTY)
   presence_penalty?: number | null;
 
   @Is(NUMBER)
-  @Within((value: number) =>
-    value > 0
-      ? undefined
-      : { message: `repetition_penalty must be greater than zero, got ${pythonFloat(value)}.` },
+  @Within(
+    (value: number) =>
+      value > 0
+        ? undefined
+        : { message: `repetition_penalty must be greater than zero, got ${pythonFloat(value)}.` },
+    { exclusiveMinimum: 0 },
   )
   repetition_penalty?: number | null;
 
@@ -199,14 +211,16 @@ export class SamplingDto {
   structured_outputs?: Readonly<Record<string, unknown>> | null;
 
   @Is(INTEGER)
-  @Within(truncationRange)
+  @Within(truncationRange, { minimum: -1, not: { const: 0 } })
   truncate_prompt_tokens?: number | null;
 
   @Is(TEXT)
-  @Within((value: string) =>
-    value === 'left' || value === 'right'
-      ? undefined
-      : { message: "truncation_side must be 'left' or 'right'." },
+  @Within(
+    (value: string) =>
+      value === 'left' || value === 'right'
+        ? undefined
+        : { message: "truncation_side must be 'left' or 'right'." },
+    { enum: ['left', 'right'] },
   )
   truncation_side?: 'left' | 'right' | null;
 
@@ -251,10 +265,12 @@ export class SamplingDto {
   priority?: number | null;
 
   @Is(NUMBER)
-  @Within((value: number) =>
-    value >= 0 && value <= 1
-      ? undefined
-      : { message: `cache_hit_threshold must be in [0, 1], got ${pythonFloat(value)}.` },
+  @Within(
+    (value: number) =>
+      value >= 0 && value <= 1
+        ? undefined
+        : { message: `cache_hit_threshold must be in [0, 1], got ${pythonFloat(value)}.` },
+    { minimum: 0, maximum: 1 },
   )
   cache_hit_threshold?: number | null;
 
@@ -268,7 +284,7 @@ export class SamplingDto {
   cache_salt?: string | null;
 
   @Is(TEXT)
-  @Within(serviceTierRange)
+  @Within(serviceTierRange, { enum: SERVICE_TIERS })
   service_tier?: string | null;
 
   @Is(TEXT)
