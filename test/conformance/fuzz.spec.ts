@@ -1,8 +1,9 @@
 import { RandomStream } from '@baton/kernel';
+import type { Dialect } from '@baton/openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiFixture } from '../../apps/api/test/api-fixture';
 import { until } from '../../apps/api/test/until';
 import { SequenceTable } from '../../apps/api/src/sequences/sequence-table';
+import { type Layout, LiveCluster } from './answers/live-cluster';
 import { RandomBody, RIGHT } from './fuzz/random-body';
 
 /** By hand more: BATON_FUZZ_BODIES=10000. A seed of a failure runs alone: BATON_FUZZ_SEED=123. */
@@ -12,22 +13,29 @@ const ONLY = process.env['BATON_FUZZ_SEED'];
 const PATIENCE_MS = 1_000;
 const REFUSALS = [400, 404, 409, 413, 422];
 
-describe.each(['openai', 'vllm'] as const)('random bodies in the %s dialect', (dialect) => {
-  let fixture: ApiFixture;
+const CLUSTERS: readonly (readonly [Dialect, Layout])[] = [
+  ['openai', 'disaggregated'],
+  ['vllm', 'aggregated'],
+];
+const CONFIG = {
+  ...{ allowRuntimeLoraUpdating: true, enableDevMode: true, reasoning: true },
+  ...{ maxModelLen: 512, shutdownTimeout: 0.1 },
+};
+
+describe.each(CLUSTERS)('random bodies in the %s dialect, %s', (dialect, layout) => {
+  let cluster: LiveCluster;
 
   beforeAll(async () => {
-    const everything = { allowRuntimeLoraUpdating: true, enableDevMode: true, reasoning: true };
-    const config = { dialect, ...everything, maxModelLen: 512, shutdownTimeout: 0.1 };
-    fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+    cluster = await LiveCluster.open(dialect, layout, CONFIG);
   });
 
-  afterAll(() => fixture.stop());
+  afterAll(() => cluster.close());
 
   /** Sends one and reads all of the answer; returns its status, or says what is wrong with it. */
   async function send(path: string, seed: number): Promise<number | string> {
     const body = new RandomBody(RandomStream.root(seed), path).bytes();
     const before = process.cpuUsage();
-    const answer = await fetch(`${fixture.api.url}${path}`, {
+    const answer = await fetch(`${cluster.url}${path}`, {
       method: 'POST',
       body: new Uint8Array(body),
       headers: { 'content-type': 'application/json' },
@@ -64,9 +72,12 @@ describe.each(['openai', 'vllm'] as const)('random bodies in the %s dialect', (d
     Math.max(60_000, BODIES * 50),
   );
 
-  it('leave nothing behind', async () => {
+  it('leave nothing behind, and every engine at work', async () => {
+    const { fixture } = cluster;
     await until(() => fixture.api.app.get(SequenceTable).size === 0);
-    const answer = await fixture.post('/v1/completions', { prompt: 'x', max_tokens: 2 });
+    expect((await fetch(`${cluster.url}/health/ready`)).status).toBe(200);
+    const body = { prompt: 'x', max_tokens: 2, ignore_eos: true };
+    const answer = await fixture.post('/v1/completions', body);
     expect(answer.status).toBe(200);
   });
 });

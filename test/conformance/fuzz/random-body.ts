@@ -17,6 +17,7 @@ export const RIGHT: Readonly<Record<string, Fields>> = {
   '/v1/completions': { prompt: 'Hi', max_tokens: 8 },
   '/v1/responses': { input: 'Hi', max_output_tokens: 16 },
   '/v1/responses/input_tokens': { input: 'Hi' },
+  '/v1/responses/compact': { input: 'Hi', model: 'llama-3.1-8b' },
   '/v1/conversations': { items: [{ role: 'user', content: 'Hi' }] },
   '/v1/messages': { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 8 },
   '/v1/messages/count_tokens': { messages: [{ role: 'user', content: 'Hi' }] },
