@@ -248,6 +248,48 @@ describe('the example that ships', () => {
   });
 });
 
+describe('a delay', () => {
+  it('ends with the client: nothing is started for one that has left', async () => {
+    const rulesPath = file('rules: [{match: {message: slow}, delay: 300ms}]');
+    const config = { textModel: 'rules', rulesPath } as const;
+    const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+    try {
+      const body = { prompt: 'slow', max_tokens: 5 };
+      const signal = AbortSignal.timeout(50);
+      await expect(fixture.post('/v1/completions', body, { signal })).rejects.toThrow();
+      // One that comes later and waits as long ends after the first would have begun.
+      expect((await fixture.post('/v1/completions', body)).status).toBe(200);
+      expect(fixture.engine.runs).toHaveLength(1);
+    } finally {
+      await fixture.stop();
+    }
+  });
+});
+
+describe('the legs of an outside router', () => {
+  it('ask the rules once: where the answer is generated', async () => {
+    const rulesPath = file('rules: [{sequence: [{answer: first}, {answer: second}]}]');
+    const fixture = await ApiFixture.start({
+      config: { topology: '1P1D', textModel: 'rules', rulesPath },
+      engines: [
+        { stage: 'prefill', isEager: true },
+        { stage: 'decode', index: 1, isEager: true },
+      ],
+    });
+    try {
+      const kv_transfer_params = { do_remote_decode: true, do_remote_prefill: false };
+      const leg = await ask(fixture, 'completions', {
+        ...{ text: 'x', stream: false, more: { kv_transfer_params } },
+      });
+      expect(leg).toMatchObject({ status: 200, isCut: true, completionTokens: 1 });
+      const answer = await ask(fixture, 'completions', { text: 'x', stream: false });
+      expect(answer.text).toBe('first');
+    } finally {
+      await fixture.stop();
+    }
+  });
+});
+
 interface Completion {
   readonly choices: readonly [
     {
