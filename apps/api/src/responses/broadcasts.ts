@@ -98,7 +98,11 @@ export class Broadcasts implements OnModuleInit, OnModuleDestroy {
         if (heard.isOver || follower.hasLeft) return;
         found = await this.store.find(id);
       } while (found !== undefined && !isOver(found));
-      if (found === undefined || heard.isOver) return;
+      if (found === undefined) return;
+      // The store knows of the end first, and of a cancellation before there is an end.
+      await delay(LOOK_EVERY_MS);
+      if (heard.isOver) return;
+      found = (await this.store.find(id)) ?? found;
       heard.take(replayEvents(found.response, found.deltas, { after: heard.next - 1, reasoning }));
     } finally {
       follower.end();

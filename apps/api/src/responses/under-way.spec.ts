@@ -32,13 +32,24 @@ describe('a response that is under way', () => {
     const run = await fixture.engine.next();
     run.token(0, 3);
     await until(async () => (await elsewhere.get(id)).status === 'in_progress');
+    const followed = await elsewhere.send(`/${id}?stream=true`);
+    const reader = followed.body!.getReader();
+    let text = Buffer.from((await reader.read()).value!).toString();
     const answer = await elsewhere.post({}, `/${id}/cancel`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ id, status: 'cancelled' });
     await until(() => fixture.engine.abortedIds.includes(run.job.requestId));
     await until(() => isIdle(fixture));
-    expect((await client.get(id)).status).toBe('cancelled');
     expect((await client.post({}, `/${id}/cancel`)).status).toBe(200);
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += Buffer.from(part.value).toString();
+    }
+    const events = eventsIn(text);
+    expect(events.map((event) => event.sequence_number)).toEqual([...events.keys()]);
+    const last = events.at(-1);
+    expect(last).toMatchObject({ type: 'response.incomplete', response: { status: 'cancelled' } });
+    expect(textOf(last!.response!)).not.toBe('');
+    expect(await client.get(id)).toEqual(last!.response);
   });
 
   it('is followed from any process and any event on, as it goes on', async () => {
