@@ -33,7 +33,7 @@ export async function bench(given: Given): Promise<number> {
 
 /** The same for who has flags and a signal that ends the run already. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<number> {
-  const prepared = await prepareBench(flags);
+  const prepared = await prepareBench(flags, stop);
   for (const note of prepared.notes) say(note);
   const record = await loaded(prepared, stop);
   const figures = benchmarkFigures(record.run, flags);

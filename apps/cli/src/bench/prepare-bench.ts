@@ -30,9 +30,9 @@ export interface PreparedBench {
  *
  * @throws UsageError or Failure, one sentence
  */
-export async function prepareBench(flags: BenchFlags): Promise<PreparedBench> {
+export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promise<PreparedBench> {
   const { server, seed } = flags;
-  const facts = await probeServer(server);
+  const facts = await probeServer(server, stop);
   const loaded = await workloadOf(flags, facts.maxModelLen);
   if (loaded.workload.count === 0) throw new UsageError('The workload has no requests.');
   const found = await findPromptWords(new ServerTokenizer(server, facts.model));

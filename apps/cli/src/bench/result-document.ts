@@ -1,11 +1,9 @@
-import { type BenchmarkFigures, summarise } from '@baton/analysis';
+import { type BenchmarkFigures, outcomeCode, summarise } from '@baton/analysis';
 import { usToSeconds } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
 import { VERSION } from '@baton/runtime';
 import { shownWorkload } from '../replay/prepare';
 import type { PreparedBench } from './prepare-bench';
-
-const US_PER_SECOND = 1_000_000;
 
 export type ResultDocument = Readonly<Record<string, unknown>>;
 
@@ -75,20 +73,21 @@ function rateEntries(prepared: PreparedBench): ResultDocument {
   };
 }
 
-/** Lists by request, in order of the workload; seconds. Of a request that failed the lengths of its answer are 0 and its gaps none, as in vLLM's. */
+/** Lists by request, in order of the workload; seconds. Of a request without a whole answer its lengths are 0 and its gaps none, as in vLLM's. */
 function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
   const { log } = run;
   const rows = details.map((_detail, row) => row);
-  const hasFailed = (row: number): boolean => details[row]!.error !== '';
-  const ttft = (row: number): number => {
-    return hasFailed(row) ? 0 : (log.firstTokenUs[row]! - log.arrivalUs[row]!) / US_PER_SECOND;
+  const completed = outcomeCode('completed');
+  const ifWhole = (row: number, value: number): number => {
+    return log.outcome[row] === completed ? value : 0;
   };
+  const ttft = (row: number): number => log.firstTokenUs[row]! - log.arrivalUs[row]!;
   return {
     input_lens: rows.map((row) => log.promptTokens[row]),
-    output_lens: rows.map((row) => (hasFailed(row) ? 0 : log.emittedTokens[row])),
-    ttfts: rows.map(ttft),
-    itls: details.map(({ gapsUs }) => gapsUs.map((us) => us / US_PER_SECOND)),
-    start_times: rows.map((row) => usToSeconds(log.arrivalUs[row]!)),
+    output_lens: rows.map((row) => ifWhole(row, log.emittedTokens[row]!)),
+    ttfts: rows.map((row) => usToSeconds(ifWhole(row, ttft(row)))),
+    itls: details.map(({ gapsUs }) => gapsUs.map(usToSeconds)),
+    start_times: rows.map((row) => usToSeconds(Math.max(0, log.arrivalUs[row]!))),
     generated_texts: details.map(({ text }) => text),
     errors: details.map(({ error }) => error),
   };

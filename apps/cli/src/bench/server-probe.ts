@@ -22,9 +22,9 @@ interface Answer {
  *
  * @throws Failure when nothing answers, or no model is given and none is told
  */
-export async function probeServer(server: ServerFlags): Promise<ServerFacts> {
+export async function probeServer(server: ServerFlags, stop: AbortSignal): Promise<ServerFacts> {
   const { origin, prefix, readyTimeoutMs, model: asked } = server;
-  const answer = await firstAnswer(server, performance.now() + readyTimeoutMs);
+  const answer = await firstAnswer(server, performance.now() + readyTimeoutMs, stop);
   const models = modelsOf(answer.document);
   const model = asked ?? models[0]?.id;
   if (model === undefined) {
@@ -42,8 +42,13 @@ export async function probeServer(server: ServerFlags): Promise<ServerFacts> {
   };
 }
 
-async function firstAnswer(server: ServerFlags, untilMs: number): Promise<Answer> {
+async function firstAnswer(
+  server: ServerFlags,
+  untilMs: number,
+  stop: AbortSignal,
+): Promise<Answer> {
   for (;;) {
+    if (stop.aborted) throw new Failure(`Interrupted while waiting for ${server.origin}.`);
     try {
       const answer = await ask(server, '/v1/models');
       if (answer.status < 500 || performance.now() >= untilMs) return answer;
