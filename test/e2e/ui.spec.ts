@@ -80,12 +80,11 @@ describe('the live page in a browser', () => {
 
   /** Pixels of the drawing that are not empty. */
   function drawnPixels(): Promise<number> {
-    return page.locator('canvas.dots').evaluate((canvas: HTMLCanvasElement) => {
-      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-      let drawn = 0;
-      for (let i = 3; i < data.length; i += 4) if (data[i]! > 0) drawn += 1;
-      return drawn;
-    });
+    return page.evaluate<number>(`(() => {
+      const canvas = document.querySelector('canvas.dots');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    })()`);
   }
 
   it('shows each engine as a lane, the requests on them, and what they take', async () => {
@@ -107,10 +106,10 @@ describe('the live page in a browser', () => {
     await page.locator('input[type=search]').focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
-    const first = await page.evaluate(() => document.activeElement?.className);
+    const first = await page.evaluate<string>('document.activeElement.className');
     expect(first).toBe('request-name');
     await page.keyboard.press('ArrowDown');
-    const name = await page.evaluate(() => document.activeElement?.textContent);
+    const name = await page.evaluate<string>('document.activeElement.textContent');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog');
     await dialog.locator('svg.timeline .bar.prefill').first().waitFor();
@@ -123,7 +122,7 @@ describe('the live page in a browser', () => {
     expect(await dialog.locator('[aria-pressed=true]').count()).toBe(1);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(name);
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(name);
   });
 
   it('opens a request that its dot is clicked of', async () => {
@@ -153,9 +152,9 @@ describe('the live page in a browser', () => {
 
   it('is readable in the dark, and in a narrow window', async () => {
     await open({ colorScheme: 'dark', viewport: { width: 390, height: 844 } });
-    const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     expect(colour).toBe('rgb(18, 21, 26)');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
       390,
     );
     await page.screenshot({ path: join(SCREENSHOTS, 'dark-narrow.png') });

@@ -2,6 +2,7 @@ import type {
   EndReason,
   EngineFact,
   EngineFacts,
+  EngineJob,
   Epoch,
   ErrorCode,
   FrameEntry,
@@ -15,6 +16,9 @@ import { StepMarks } from './step-marks';
 
 /** Facts of one run that are kept: more than any run has that goes well. */
 const MOST_FACTS = 128;
+
+/** What is kept of a job: its block hashes would be many times the rest. */
+export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
 
 /** What the engine of one stage has told. */
 export interface StageFacts {
@@ -42,11 +46,14 @@ export class SequenceTrace {
   received = 0;
   cachedTokens = 0;
 
+  readonly job: TracedJob;
+
   constructor(
-    readonly job: Sequence['job'],
+    { requestId, promptTokens, flow }: TracedJob,
     readonly index: number,
     endpoint: string,
   ) {
+    this.job = { requestId, promptTokens, flow };
     this.seen = new Observation(endpoint, undefined);
   }
 

@@ -1,0 +1,68 @@
+import { RandomStream } from '@baton/kernel';
+import { describe, expect, it } from 'vitest';
+import type { RequestTrace } from './request-trace';
+import { SequenceTrace } from './sequence-trace';
+import { TraceStore } from './trace-store';
+
+function requestOf(id: string, requestId = id): RequestTrace {
+  const job = { requestId: `${id}-0`, promptTokens: 1, flow: 'local' } as const;
+  return {
+    ...{ id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
+    sequences: [new SequenceTrace(job, 0, '/v1/completions')],
+    endedMs: undefined,
+  };
+}
+
+function end(store: TraceStore, request: RequestTrace, nowMs: number): void {
+  for (const sequence of request.sequences) sequence.end = { reason: 'stop', atUs: nowMs };
+  store.settle(request, nowMs);
+}
+
+describe('the store of traces', () => {
+  it('keeps what runs, and of what has ended the latest', () => {
+    const store = new TraceStore({ maxEntries: 3, ttlMs: 1_000 });
+    const random = RandomStream.root(1).stream('traces');
+    const all = Array.from({ length: 200 }, (_none, i) => requestOf(`r${i}`));
+    const running = new Set<RequestTrace>();
+    const ended: RequestTrace[] = [];
+    for (const [i, request] of all.entries()) {
+      store.add(request);
+      running.add(request);
+      while (running.size > 0 && random.integer(3) > 0) {
+        const [next] = running;
+        running.delete(next!);
+        end(store, next!, i);
+        ended.push(next!);
+      }
+      expect(store.size).toBeLessThanOrEqual(3);
+      for (const each of running) expect(store.find(each.id, i)).toBe(each);
+      for (const each of ended.slice(-3)) expect(store.find(each.id, i)).toBe(each);
+      for (const each of ended.slice(0, -3)) {
+        expect(store.find(each.id, i)).toBeUndefined();
+        expect(store.sequence(`${each.id}-0`)).toBeUndefined();
+      }
+    }
+  });
+
+  it('forgets what has ended when its time is over, and nothing that runs', () => {
+    const store = new TraceStore({ maxEntries: 10, ttlMs: 1_000 });
+    const [a, b] = [requestOf('a'), requestOf('b')];
+    store.add(a);
+    store.add(b);
+    end(store, a, 500);
+    expect(store.find('a', 1_499)).toBe(a);
+    expect(store.find('a', 1_500)).toBeUndefined();
+    expect(store.find('b', 1e9)).toBe(b);
+  });
+
+  it('gives a name that two requests have to the newer, which keeps it when the older goes', () => {
+    const store = new TraceStore({ maxEntries: 1, ttlMs: 1_000 });
+    const [first, second] = [requestOf('a', 'same'), requestOf('b', 'same')];
+    for (const request of [first, second]) {
+      store.add(request);
+      end(store, request, 0);
+    }
+    expect(store.find('same', 0)).toBe(second);
+    expect(store.find('a', 0)).toBeUndefined();
+  });
+});
