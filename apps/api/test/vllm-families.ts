@@ -172,7 +172,7 @@ export const OPTIONAL: readonly ReferenceFamily[] = [
 
 /** The rest of the reference; docs/metrics.md says why each has no numbers here. `*`: all that begin so. */
 export const UNFILLED: readonly string[] = [
-  ...['corrupted_requests', 'mm_cache_queries', 'mm_cache_hits', 'lora_requests_info'],
+  ...['corrupted_requests', 'mm_cache_queries', 'mm_cache_hits'],
   ...['kv_block_lifetime_seconds', 'kv_block_idle_before_evict_seconds'],
   ...['kv_block_reuse_gap_seconds', 'estimated_*', 'mooncake_store_*', 'hf3fs_*'],
   ...['kv_offload_store_*', 'kv_offload_load_size', 'kv_offload_lookup_*'],

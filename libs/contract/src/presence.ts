@@ -44,6 +44,14 @@ export interface EngineGauges {
   readonly sleepLevel?: 0 | 1 | 2;
   /** Blocks in use when the engine was last seen idle. Unset: none. */
   readonly lostBlocks?: number;
+  /** LoRA adapters of the sequences in hand. Unset: none has one. */
+  readonly adapters?: AdaptersInHand;
+}
+
+export interface AdaptersInHand {
+  /** In a batch, sorted. */
+  readonly running: readonly string[];
+  readonly waiting: readonly string[];
 }
 
 /** Where a hand-over is: the first two at the engine that holds the blocks, the others at the one that wants them. */

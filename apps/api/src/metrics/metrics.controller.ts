@@ -15,6 +15,7 @@ import { renderFakeLoras } from '../faults/fake-loras';
 import { FaultMetrics } from '../faults/fault-metrics';
 import { EngineCensus } from './engine-census';
 import { HttpMetrics } from './http-metrics';
+import { renderLoraInfo } from './lora-info';
 import { PlacementMetrics } from './placement-metrics';
 import { ProcessMetrics } from './process-metrics';
 import { QueueMetrics } from './queue-metrics';
@@ -57,7 +58,7 @@ export class MetricsController {
       this.requests.render(engines),
       this.placement.render(engines),
       this.faults.render(),
-      renderFakeLoras(this.settings.current.config),
+      renderFakeLoras(this.settings.current.config) || renderLoraInfo(engines, this.config),
       ...(isWhole ? [this.queues.render(), this.census.render()] : []),
       this.http.render(),
       this.process.render(),

@@ -7,6 +7,18 @@ import { acceptedAt, type OptionalKey } from '../metrics/families';
 import { ConservationAudit } from './conservation-audit';
 import type { HostContext } from './host-context';
 import type { LagWindow } from './lag-window';
+import type { Run } from './run';
+
+/** vLLM's info of LoRA adapters tells those with a sequence in a batch from those of which all sequences wait. */
+function adaptersInHand(runs: readonly Run[]): Pick<EngineGauges, 'adapters'> {
+  const named = runs.filter(({ job }) => job.adapter !== undefined);
+  if (named.length === 0) return {};
+  const names = (some: readonly Run[]): string[] =>
+    [...new Set(some.flatMap(({ job }) => job.adapter ?? []))].sort();
+  const running = names(named.filter(({ isScheduled }) => isScheduled));
+  const waiting = names(named).filter((name) => !running.includes(name));
+  return { adapters: { running, waiting } };
+}
 
 /** A quiet engine says every second that it lives; one whose numbers change says so five times as often. */
 const LOOK_EVERY_US = 200_000;
@@ -130,6 +142,7 @@ export class PresenceBeacon {
       handoffs: this.options.handoffs(),
       sleepLevel: this.options.sleepLevel(),
       lostBlocks: this.audit.lostBlocks(),
+      ...adaptersInHand(this.context.runs.all()),
       stepMs: this.options.stepUs() / 1_000,
     };
   }
