@@ -75,6 +75,8 @@ export class FrameInbox {
     this.metrics.noted(sequence, entry, header);
     this.timelines.noted(sequence, entry, header);
     if (entry.kind === 'handed-over') this.gate.moved(sequence, 'decode');
+    if (entry.kind === 'restarted')
+      this.gate.moved(sequence, header.stage === 'decode' ? 'prefill' : header.stage);
     if (entry.kind !== 'scheduled') return;
     this.gate.moved(sequence, undefined);
     // A routed prompt is counted where it was computed; decode's own hits are the transferred tokens once more.

@@ -73,7 +73,7 @@ export class UpstreamExecutor implements Executor {
     const controller = new AbortController();
     this.running.set(run, controller);
     run.isScheduled = true;
-    this.sayScheduled(run);
+    this.sayState(run, 'scheduled');
     this.execute(run, handOver, controller.signal)
       .catch((error: unknown) => this.onFailure(run, error))
       .finally(() => this.running.delete(run));
@@ -171,10 +171,11 @@ export class UpstreamExecutor implements Executor {
     run.emitted += 1;
   }
 
-  private sayScheduled(run: Run): void {
+  /** It is with the server, or waits again for one. */
+  private sayState(run: Run, kind: 'scheduled' | 'restarted'): void {
     const { entry } = this;
     this.address(run);
-    entry.kind = 'scheduled';
+    entry.kind = kind;
     entry.first = 0;
     entry.count = 0;
     entry.tail = undefined;
@@ -223,8 +224,12 @@ export class UpstreamExecutor implements Executor {
       'upstream',
     );
     this.health.failed(why === 'unreachable');
-    if (run.emitted > 0 || why === 'timeout') this.sides.endings.fail(run, LOST_CODES[why]);
-    else if (run.stage === 'decode') this.sides.failed.onSourceGone(run);
+    if (run.emitted > 0 || why === 'timeout') {
+      this.sides.endings.fail(run, LOST_CODES[why]);
+      return;
+    }
+    this.sayState(run, 'restarted');
+    if (run.stage === 'decode') this.sides.failed.onSourceGone(run);
     else this.sides.endings.giveBack(run);
   }
 }
