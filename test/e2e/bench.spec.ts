@@ -153,6 +153,7 @@ describe('npm run demo', { timeout: 90_000 }, () => {
     expect(exitCode).toBe(0);
     expect(printed()).toMatch(/Successful requests: +20\n/);
     expect(printed().trimEnd().split('\n').at(-1)).toBe(`report: ${join(out, 'report.html')}`);
+    expect(printed()).toMatch(/^median TTFT +\S+ m?s +\S+ m?s$/m);
     expect(printed().split('\n').length).toBeLessThan(50);
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain('<!doctype html>');
   });

@@ -9,7 +9,7 @@ import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
 import { type BenchFlags, type Given, readBenchFlags } from './bench-flags';
 import { type PreparedBench, prepareBench } from './prepare-bench';
-import { requestRateOf, resultDocument, settingsOf } from './result-document';
+import { requestRateOf, type ResultDocument, resultDocument, settingsOf } from './result-document';
 import { saveResult } from './save-result';
 
 /**
@@ -25,20 +25,25 @@ export async function bench(given: Given): Promise<number> {
   const stops = new StopRequests();
   stops.second.addEventListener('abort', () => process.exit(1));
   try {
-    return await runBench(flags, stops.first);
+    return (await runBench(flags, stops.first)).exitCode;
   } finally {
     stops.close();
   }
 }
 
+export interface BenchOutcome {
+  readonly exitCode: number;
+  readonly document: ResultDocument;
+}
+
 /** The same for who has flags and a signal that ends the run already. */
-export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<number> {
+export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   const prepared = await prepareBench(flags, stop);
   for (const note of prepared.notes) say(note);
   const record = await loaded(prepared, stop);
   const figures = benchmarkFigures(record.run, flags);
-  await tell(prepared, record, figures);
-  return record.wasInterrupted || figures.completed === 0 ? 1 : 0;
+  const document = await tell(prepared, record, figures);
+  return { document, exitCode: record.wasInterrupted || figures.completed === 0 ? 1 : 0 };
 }
 
 async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<LoadRecord> {
@@ -105,7 +110,7 @@ async function tell(
   prepared: PreparedBench,
   record: LoadRecord,
   figures: BenchmarkFigures,
-): Promise<void> {
+): Promise<ResultDocument> {
   const { flags, loaded: source, model } = prepared;
   const { run } = record;
   const document = resultDocument(prepared, record, figures);
@@ -126,4 +131,5 @@ async function tell(
     title: `Bench of ${model} with ${source.source.name}`,
     subtitle: `${origin}${prefix}${flags.server.endpoint}, ${source.workload.count} requests, seed ${flags.seed}`,
   });
+  return document;
 }

@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
-import { runBench } from './bench';
-import { type Given, readBenchFlags } from './bench-flags';
+import { type BenchOutcome, runBench } from './bench';
+import { type BenchFlags, type Given, readBenchFlags } from './bench-flags';
 import { DemoCluster } from './demo-cluster';
+import { besideTwin, virtualTwin } from './virtual-twin';
 
 const TOPOLOGY = '2P2D';
 const OUT = join('out', 'demo');
@@ -27,15 +28,26 @@ export async function demo(topology: string | undefined, given: Given): Promise<
     const baseUrl = await readyUnless(stops.first, cluster);
     if (baseUrl === undefined) return 1;
     say(`it answers at ${baseUrl}; sending requests …`);
-    const exitCode = await runBench(readBenchFlags({ ...wanted, baseUrl }), stops.first);
-    if (!planned.result.json) {
-      process.stdout.write(`report: ${resolve(planned.result.out ?? OUT, 'report.html')}\n`);
-    }
-    return exitCode;
+    const outcome = await runBench(readBenchFlags({ ...wanted, baseUrl }), stops.first);
+    if (!planned.result.json) await tell(planned, topology ?? TOPOLOGY, outcome);
+    return outcome.exitCode;
   } finally {
     await cluster.stop();
     stops.close();
   }
+}
+
+/** A whole run stands beside the same on the virtual clock. */
+async function tell(
+  flags: BenchFlags,
+  topology: string,
+  { exitCode, document }: BenchOutcome,
+): Promise<void> {
+  if (exitCode === 0) {
+    const twin = await virtualTwin(flags, topology);
+    process.stdout.write(`${besideTwin(document, twin)}\n`);
+  }
+  process.stdout.write(`report: ${resolve(flags.result.out ?? OUT, 'report.html')}\n`);
 }
 
 /** The cluster's address; undefined when it is to stop before it is ready. */

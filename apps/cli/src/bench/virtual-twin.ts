@@ -1,0 +1,44 @@
+import { summarise, type Summary } from '@baton/analysis';
+import { simulate } from '@baton/cluster';
+import { consoleTable, formatMs, formatNumber } from '@baton/report';
+import { prepare } from '../replay/prepare';
+import { readReplayFlags } from '../replay/replay-flags';
+import { mostGpus } from '../scenario/membership-changes';
+import type { BenchFlags } from './bench-flags';
+import type { ResultDocument } from './result-document';
+
+/** The same requests on the same cluster, on the virtual clock. */
+export async function virtualTwin(flags: BenchFlags, topology: string): Promise<Summary> {
+  const { workload, seed, maxConcurrency, slo } = flags;
+  const bound = maxConcurrency === undefined ? {} : { concurrency: String(maxConcurrency) };
+  const given = { ...workload, topology, seed: String(seed), ...bound };
+  const prepared = await prepare(readReplayFlags(given));
+  const beganMs = performance.now();
+  const run = simulate(prepared.scenario);
+  return summarise(run, {
+    ...(slo === undefined ? {} : { slo }),
+    ...{ gpus: mostGpus(prepared.scenario), seed },
+    wallSeconds: (performance.now() - beganMs) / 1_000,
+  });
+}
+
+/** What was measured beside what the simulation says, a few lines. */
+export function besideTwin(measured: ResultDocument, twin: Summary): string {
+  const ms = (name: string): string => formatMs(Number(measured[`median_${name}_ms`]));
+  const rows = [
+    ['median TTFT', ms('ttft'), formatMs(twin.ttft_ms.p50)],
+    ['median TPOT', ms('tpot'), formatMs(twin.tpot_ms.p50)],
+    ['median E2EL', ms('e2el'), formatMs(twin.e2el_ms.p50)],
+    [
+      'output tokens/s',
+      formatNumber(Number(measured['output_throughput'])),
+      formatNumber(twin.output_tokens_per_second),
+    ],
+  ];
+  const columns = [
+    { name: '' },
+    { name: 'measured', align: 'right' as const },
+    { name: 'virtual clock', align: 'right' as const },
+  ];
+  return consoleTable(columns, rows);
+}
