@@ -139,3 +139,20 @@ describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', 
     expect(traces()).not.toEqual(before);
   });
 });
+
+describe('strict', () => {
+  it.each([
+    [false, 200],
+    [true, 400],
+  ])('%s answers what only vLLM refuses with %i', async (strict, status) => {
+    const fixture = await ApiFixture.start({
+      config: { dialect: 'vllm', strict },
+      engines: [{ isEager: true }],
+    });
+    const body = { prompt: 'x', max_tokens: 1, stream_interval: 0 };
+    const answer = await fixture.post('/v1/completions', body);
+    await fixture.stop();
+    expect(answer.status).toBe(status);
+    expect(fixture.engine.runs).toHaveLength(strict ? 0 : 1);
+  });
+});
