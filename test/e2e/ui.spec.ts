@@ -59,12 +59,18 @@ describe('the live page in a browser', () => {
     }
   }
 
-  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<void> {
+  async function open(
+    options: Parameters<Browser['newContext']>[0] = {},
+    stream?: string,
+  ): Promise<void> {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 1000 },
       ...options,
     });
     page = await context.newPage();
+    const type = { contentType: 'text/event-stream' };
+    if (stream)
+      await page.route('**/ui/stream', (route) => route.fulfill({ ...type, body: stream }));
     complaints = [];
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -74,7 +80,9 @@ describe('the live page in a browser', () => {
       if (!request.url().startsWith(`${cluster.baseUrl}/`)) complaints.push(request.url());
     });
     await page.goto(`${cluster.baseUrl}/ui`);
-    await page.getByRole('status').getByText('live', { exact: true }).first().waitFor();
+    if (stream === undefined) {
+      await page.getByRole('status').getByText('live', { exact: true }).first().waitFor();
+    }
     await page.locator('.request-name:visible').first().waitFor();
   }
 
@@ -172,6 +180,17 @@ describe('the live page in a browser', () => {
     expect(await page.content()).not.toContain(SECRET);
   });
 
+  it('holds 64 engines and 2,000 requests in one window', async () => {
+    await open({ viewport: { width: 1440, height: 1000 } }, largePicture());
+    expect(await page.locator('.lane').count()).toBe(64);
+    await expect.poll(drawnPixels).toBeGreaterThan(2_000 * 4);
+    const cluster = (await page.locator('.cluster').boundingBox())!;
+    expect(cluster.height).toBeLessThan(900);
+    const slots = await page.locator('.pool.decode .slots').last().boundingBox();
+    expect(slots!.width).toBeGreaterThan(300);
+    await page.screenshot({ path: join(SCREENSHOTS, 'large.png') });
+  });
+
   it('changes settings of the cluster, and says what is wrong with them', async () => {
     await open();
     const settings = page.getByRole('region', { name: 'Settings' });
@@ -190,3 +209,32 @@ describe('the live page in a browser', () => {
     complaints = complaints.filter((text) => !text.includes('400'));
   });
 });
+
+/** A stream of one picture: 32 prefill and 32 decode engines, and requests on all of them. */
+function largePicture(): string {
+  const roles = ['prefill', 'decode'] as const;
+  const engines = Array.from({ length: 64 }, (_none, index) => ({
+    ...{ id: `engine-${index}`, index, role: roles[index < 32 ? 0 : 1], state: 'ready' },
+    ...{ running: 31, waiting: 2, kvUsage: (index % 32) / 32, heldBlocks: 5, numBlocks: 100 },
+    ...{ stepMs: 12.5, steps: 10 },
+  }));
+  const keys = Array.from({ length: 2_000 }, (_none, key) => key);
+  const names = keys.map((key) => [key, `cmpl-${key}`, 100, 50]);
+  const requests = keys.flatMap((key) => {
+    const phase = key < 200 ? 0 : key < 300 ? 1 : key < 350 ? 2 : 3;
+    return [key, phase, phase === 3 ? 32 + (key % 32) : key % 32, key % 50];
+  });
+  const rates = { ttftMs: { p50: 90, p99: 200 }, itlMs: { p50: 12, p99: 15 } };
+  const picture = {
+    ...{ at: Date.now(), engines, phases: [200, 100, 50, 1_650], requests, names },
+    waiting: { prefill: 200, decode: 50, aggregated: 0 },
+    rates: { ...rates, tokensPerSecond: 9_000, requestsPerSecond: 70, finishedPerSecond: 70 },
+  };
+  const hello = {
+    ...{ api: 'api', version: '0', model: 'm', topology: '32P32D', speedup: 1, intervalMs: 250 },
+    ...{ hasSettings: false, names: [] },
+  };
+  const event = (name: string, data: object): string =>
+    `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `retry: 600000\n\n${event('hello', hello)}${event('picture', picture)}`;
+}

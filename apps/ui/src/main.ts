@@ -1,5 +1,9 @@
 import 'uplot/dist/uPlot.min.css';
-import './page.css';
+import './theme.css';
+import './cluster.css';
+import './panels.css';
+import './timeline.css';
+import './narrow.css';
 import { startPage } from './page';
 
 startPage(document.body);
