@@ -83,6 +83,8 @@ const DECLARED: readonly (readonly [page: string, section: RegExp, path: string]
   [PAGES[0], /^Chat and completions/, 'libs/openai/src/request'],
   [PAGES[1], /^Pooling/, 'libs/openai/src/embeddings'],
   [PAGES[1], /^Pooling/, 'libs/openai/src/score'],
+  [PAGES[1], /^Responses/, 'libs/openai/src/responses'],
+  [PAGES[1], /^Responses/, 'libs/openai/src/responses/conversations.ts'],
   [PAGES[1], /^Tokens/, 'libs/openai/src/tokens'],
   [PAGES[1], /^Tokens/, 'libs/openai/src/tokens/generate.ts'],
   [PAGES[1], /^Tokens/, 'libs/openai/src/tokens/derender.ts'],

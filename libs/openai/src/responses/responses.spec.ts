@@ -291,6 +291,7 @@ describe('the items of a request', () => {
     [{ input: 'x', background: true, store: false }, 'background'],
     [{ input: 'x', previous_response_id: 'a', conversation: 'b' }, 'previous_response_id'],
     [{ input: 'x', truncation: 'maybe' }, 'truncation'],
+    [{ input: 'x', prompt: { id: 'pmpt_1' } }, 'prompt'],
     [
       { input: 'x', tools: [{ type: 'function', name: 'f', parameters: { type: 'nope' } }] },
       'tools[0].parameters',
