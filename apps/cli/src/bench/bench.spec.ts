@@ -163,7 +163,7 @@ describe('baton bench', () => {
     const messages = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 3 };
     writeFileSync(
       path,
-      exchange(40_000, '/v1/chat/completions', messages) +
+      exchange(400_000, '/v1/chat/completions', messages) +
         exchange(0, '/v1/completions?x=1', prompt) +
         exchange(1, '/v1/completions', prompt, { status: 429 }),
     );
@@ -173,7 +173,7 @@ describe('baton bench', () => {
       { ...messages, stream: true, stream_options: { include_usage: true } },
     ]);
     const [first, second] = answer.stamps.map(({ receivedMs }) => receivedMs);
-    expect(second! - first!).toBeGreaterThan(30);
+    expect(second! - first!).toBeGreaterThan(200);
     expect(resultOf(answer)).toMatchObject({ completed: 2, total_input_tokens: 18 });
     expect(answer.stderr).toContain('left out, for they were refused, not whole');
   });
@@ -269,5 +269,16 @@ describe('wrong usage', () => {
     const answer = await runCommand('bench', '--host', '127.0.0.1', '--port', '1', ...SHORT);
     expect(answer.stderr).toMatch(/^baton: Nothing answers at http:\/\/127.0.0.1:1: [^\n]+\.\n$/);
     expect(answer.exitCode).toBe(1);
+  });
+
+  it.each([
+    [['demo', '2X'], /topology/i],
+    [['demo', '--goodput', 'fast'], /--goodput takes/],
+    [['demo', '--base-url', 'http://x'], /unknown option '--base-url'/],
+  ])('%j starts no cluster', async (args, sentence) => {
+    const { exitCode, stderr } = await runCommand(...args);
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(exitCode).toBe(2);
   });
 });

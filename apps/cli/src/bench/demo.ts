@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path';
+import { parseTopology, TopologyError } from '@baton/placement';
+import { UsageError } from '@baton/runtime';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { type BenchOutcome, runBench } from './bench';
@@ -16,24 +18,36 @@ const GOODPUT = ['ttft:200', 'tpot:20'];
  * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the run then has what had come until then. Returns the exit
  * code.
  */
-export async function demo(topology: string | undefined, given: Given): Promise<number> {
+export async function demo(asked: string | undefined, given: Given): Promise<number> {
+  const topology = checked(asked ?? TOPOLOGY);
   const isOwn = given['dataset'] !== undefined || given['trace'] !== undefined;
   const wanted = { ...(isOwn ? {} : LOAD), goodput: GOODPUT, out: OUT, ...given };
   const planned = readBenchFlags(wanted);
   const stops = new StopRequests();
-  const cluster = new DemoCluster(topology ?? TOPOLOGY);
+  const cluster = new DemoCluster(topology);
   stops.second.addEventListener('abort', () => void cluster.stop());
   try {
-    say(`starting a cluster of ${topology ?? TOPOLOGY} …`);
+    say(`starting a cluster of ${topology} …`);
     const baseUrl = await readyUnless(stops.first, cluster);
     if (baseUrl === undefined) return 1;
     say(`it answers at ${baseUrl}; sending requests …`);
     const outcome = await runBench(readBenchFlags({ ...wanted, baseUrl }), stops.first);
-    if (!planned.result.json) await tell(planned, topology ?? TOPOLOGY, outcome);
+    if (!planned.result.json) await tell(planned, topology, outcome);
     return outcome.exitCode;
   } finally {
     await cluster.stop();
     stops.close();
+  }
+}
+
+/** @throws UsageError, before anything is started */
+function checked(topology: string): string {
+  try {
+    parseTopology(topology);
+    return topology;
+  } catch (error) {
+    if (error instanceof TopologyError) throw new UsageError(error.message);
+    throw error;
   }
 }
 

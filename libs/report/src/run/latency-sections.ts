@@ -31,6 +31,8 @@ export interface LatencyParts {
 
 /** A spread over more than this factor is drawn on a logarithmic axis. */
 const WIDE = 50;
+/** Gaps this much shorter than the median are none that an engine made. */
+const SLIVER = 100;
 
 export function latencySections(
   run: RunRecord,
@@ -43,9 +45,24 @@ export function latencySections(
     e2el: cumulativeShare(latencies.e2elUs),
   };
   const charts = LATENCIES.map(([name, short, long]) => {
-    return chart(`${short}: ${long}`, curves[name], name === 'itl' ? undefined : slo[name]);
+    const isGaps = name === 'itl';
+    return chart(
+      `${short}: ${long}`,
+      isGaps ? withoutSlivers(curves.itl) : curves[name],
+      isGaps ? undefined : slo[name],
+    );
   });
   return [table(summary, slo), ...charts];
+}
+
+/** Tokens that were read at once have gaps of a few µs between them, which would take most of a logarithmic axis: the curve begins behind them. */
+function withoutSlivers({ us, shares }: CumulativeShare): CumulativeShare {
+  const median = us[shares.findIndex((share) => share >= 0.5)] ?? 0;
+  const from = Math.max(
+    0,
+    us.findIndex((each) => each >= median / SLIVER),
+  );
+  return { us: us.slice(from), shares: shares.slice(from) };
 }
 
 /** Whether ascending values are read more easily on a logarithmic axis. */
