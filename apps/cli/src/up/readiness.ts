@@ -44,6 +44,7 @@ export function readyText(config: BatonConfig, seconds: number): string {
   return [
     `Ready in ${seconds.toFixed(1)} s: ${url}/v1 · model ${model} · topology ${config.topology}`,
     `  curl -N ${url}/v1/chat/completions -H 'content-type: application/json' -d '${body}'`,
+    `  ${url}/ui shows it live.`,
     '  Ctrl-C lets running requests finish and stops everything; a second one stops at once.',
     '',
   ].join('\n');
