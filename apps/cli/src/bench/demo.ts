@@ -12,6 +12,7 @@ const TOPOLOGY = '2P2D';
 const OUT = join('out', 'demo');
 /** A quarter of a minute of requests that have something in common. */
 const LOAD = { dataset: 'shared-prefix', numPrompts: '300', requestRate: '20' };
+const WARM_UPS = '16';
 const GOODPUT = ['ttft:200', 'tpot:20'];
 
 /**
@@ -21,7 +22,8 @@ const GOODPUT = ['ttft:200', 'tpot:20'];
 export async function demo(asked: string | undefined, given: Given): Promise<number> {
   const topology = checked(asked ?? TOPOLOGY);
   const isOwn = given['dataset'] !== undefined || given['trace'] !== undefined;
-  const wanted = { ...(isOwn ? {} : LOAD), goodput: GOODPUT, out: OUT, ...given };
+  const standard = { numWarmups: WARM_UPS, goodput: GOODPUT, out: OUT };
+  const wanted = { ...(isOwn ? {} : LOAD), ...standard, ...given };
   const planned = readBenchFlags(wanted);
   const stops = new StopRequests();
   const cluster = new DemoCluster(topology);
