@@ -1,4 +1,4 @@
-import { CHATML, type ChatTurn, joinedContent, type TurnCall, type TurnContent } from '@baton/text';
+import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
