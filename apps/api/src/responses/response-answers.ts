@@ -1,4 +1,5 @@
 import {
+  queuedResponse,
   type ReasoningEvents,
   type ResponseItem,
   type ResponseObject,
@@ -15,7 +16,7 @@ import type { Answer } from '../generation/answer';
 import type { AnswerParts } from '../generation/asked';
 import { StreamAnswer } from '../generation/stream-answer';
 import { WholeAnswer } from '../generation/whole-answer';
-import { LOGGER } from '../tokens';
+import { API_IDENTITY, type ApiIdentity, LOGGER } from '../tokens';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from './detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
@@ -40,6 +41,7 @@ export interface ResponseParts {
 export class ResponseAnswers {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly store: ResponseStore,
     private readonly conversations: ConversationStore,
     private readonly broadcasts: Broadcasts,
@@ -75,6 +77,13 @@ export class ResponseAnswers {
     });
   }
 
+  /** What is kept of a background response before anything is generated. */
+  queued({ id, request, context }: ResponseParts, created: number): StoredResponse {
+    const head = { id, created, model: request.generation.model };
+    const response = queuedResponse({ request, head });
+    return { response, context, input: request.own, deltas: [], apiId: this.identity.apiId };
+  }
+
   private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
     const { request, context } = parts;
     const stored = (response: ResponseObject): StoredResponse => ({
@@ -82,6 +91,7 @@ export class ResponseAnswers {
       context,
       input: request.own,
       deltas: outcome.deltas,
+      apiId: isBackground(request) ? this.identity.apiId : undefined,
     });
     return {
       begun: () => this.begun(request, outcome.started(), stored),
@@ -150,6 +160,6 @@ export function isBackground({ dto }: ResponseRequest): boolean {
   return dto.background === true;
 }
 
-export function nowSeconds(): number {
+function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000);
 }

@@ -12,6 +12,8 @@ export interface StoredResponse {
   readonly context: readonly ResponseItem[];
   /** Items of the request itself. */
   readonly input: readonly ResponseItem[];
+  /** Of one in the background: the API process that makes it. */
+  readonly apiId?: string | undefined;
   /** Per item of the output the lengths of its deltas, as they were streamed. */
   readonly deltas: readonly (readonly number[])[];
 }
@@ -25,12 +27,32 @@ export function isOver({ response }: StoredResponse): boolean {
 /** The responses that can be asked for again. */
 @Injectable()
 export class ResponseStore extends DocumentCollection<StoredResponse> {
-  constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    @Inject(TRANSPORT) private readonly broker: Transport,
+  ) {
     const { responsesMaxEntries: maxEntries, responsesTtl } = config;
-    super(transport, {
+    super(broker, {
       collection: 'responses',
       maxEntries,
       ttlMs: Math.ceil(responsesTtl * 1000),
     });
   }
+
+  /** One whose process has died is found as failed: nobody else will end it. */
+  override async find(id: string): Promise<StoredResponse | undefined> {
+    const found = await super.find(id);
+    if (found?.apiId === undefined || isOver(found)) return found;
+    const [isAlive] = await this.broker.presence.aliveApis([found.apiId]);
+    return isAlive === false ? this.update(id, lost) : found;
+  }
+}
+
+function lost(stored: StoredResponse): StoredResponse | undefined {
+  if (isOver(stored)) return undefined;
+  const error = {
+    code: 'server_error',
+    message: 'The API process that made the response has ended.',
+  };
+  return { ...stored, response: { ...stored.response, status: 'failed', error } };
 }

@@ -4,7 +4,6 @@ import {
   asCompaction,
   inputTokensBody,
   parseResponse,
-  queuedResponse,
   readResponse,
   renderCompaction,
   replayEvents,
@@ -28,7 +27,7 @@ import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
 import { DetachedResponse } from './detached-response';
 import { tooLarge } from './document-collection';
-import { isBackground, nowSeconds, ResponseAnswers, type ResponseParts } from './response-answers';
+import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
 import { type Recall, type Remembered, ResponseMemory } from './response-memory';
 import { isOver, ResponseStore, type StoredResponse } from './response-store';
 import { StreamListener } from './stream-listener';
@@ -157,25 +156,24 @@ export class ResponsesService {
 
   /** Answers at once; what is generated is found in the store. */
   private async inBackground(parts: ResponseParts, received: Received): Promise<void> {
-    const { id, request, context } = parts;
-    const { model, stream } = request.generation;
-    const response = queuedResponse({ request, head: { id, created: nowSeconds(), model } });
-    const stored = { response, context, input: request.own, deltas: [] };
-    if (!(await this.store.add(id, stored))) throw tooLarge();
+    const { id, request } = parts;
+    const { stream } = request.generation;
     const { reply } = received;
     let listener: StreamListener | undefined;
     const takeOver = (): void => {
       listener = stream ? new StreamListener(reply) : undefined;
     };
     const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
+    const call = this.callFor(heard, received);
+    const stored = this.answers.queued(parts, Math.floor(call.arrivalUs / 1_000_000));
+    if (!(await this.store.add(id, stored))) throw tooLarge();
     try {
-      const call = this.callFor(heard, received);
       await this.generation.answer({ ...call, response: new DetachedResponse(), takeOver });
     } catch (error) {
       await this.store.remove(id);
       throw error;
     }
-    if (!stream) void reply.code(200).type('application/json').send(asciiJson(response));
+    if (!stream) void reply.code(200).type('application/json').send(asciiJson(stored.response));
   }
 }
 
