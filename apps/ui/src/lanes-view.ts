@@ -50,7 +50,9 @@ export class LanesView {
       lane.element.remove();
       this.lanes.delete(id);
     }
+    for (const { role } of POOLS) this.order(role, engines);
     for (const { role } of POOLS) this.summarise(role, engines);
+    this.shape = engines.map(({ id }) => id).join();
     setText(this.queue.count, formatCount(counts[0]));
     setText(this.transfer.count, formatCount(counts[2]));
   }
@@ -70,9 +72,18 @@ export class LanesView {
     };
   }
 
-  /** Number of engines by role, by which it is seen whether places have moved. */
-  get shape(): string {
-    return POOLS.map(({ role }) => this.pools.get(role)!.list.childElementCount).join('-');
+  /** Another text when lanes have come, gone or changed places. */
+  shape = '';
+
+  /** Lanes in the order of the engines' numbers, also when one took the place of another. */
+  private order(role: Role, engines: readonly PictureEngine[]): void {
+    const { list } = this.pools.get(role)!;
+    const mine = engines.filter((engine) => engine.role === role);
+    for (const [place, { id }] of mine.entries()) {
+      const { element } = this.lanes.get(id)!;
+      if (list.children[place] !== element)
+        list.insertBefore(element, list.children[place] ?? null);
+    }
   }
 
   private add({ id, role }: PictureEngine): EngineLane {

@@ -164,6 +164,28 @@ describe('a timeline', () => {
     await cluster.stop();
   });
 
+  it('of the legs of an outside router has the part of each', async () => {
+    const cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, {});
+    const ask = async (more: object): Promise<Answer & { kv_transfer_params?: object }> =>
+      (await (await cluster.post({ ...SHORT, ...more })).json()) as Answer;
+    const remote = { do_remote_decode: true, do_remote_prefill: false };
+    const first = await ask({ max_tokens: 1, kv_transfer_params: remote });
+    const second = await ask({ kv_transfer_params: first.kv_transfer_params });
+    const hasMoved = ({ events }: SequenceTimeline): boolean =>
+      events.some(({ name }) => name === 'transfer_ended');
+    const computed = await timelineOf(cluster.api.url, first.id);
+    const generated = await settled(cluster.api.url, second.id, hasMoved);
+    const legs = [computed, generated].map(({ sequences }) => sequences[0]!);
+    expect(legs.map(({ flow }) => flow)).toEqual(['hold', 'attach']);
+    const names = legs.map(({ phases }) => phases.map(({ name }) => name));
+    expect(names[0]).toEqual(['queue', 'prefill']);
+    expect(names[1]).toEqual(['hold', 'transfer', 'decode_wait', 'decode']);
+    const end = legs[1]!.events.find(({ name }) => name === 'finished')!.at_us;
+    expectEndToEnd(legs[1]!.phases, end);
+    expect(legs[1]!.transferred_tokens).toBe(legs[1]!.prompt_tokens);
+    await cluster.stop();
+  });
+
   it('shows a request that runs in the phase that it is in', async () => {
     const fixture = await ApiFixture.start();
     const answer = fixture.post('/v1/completions', SHORT, { headers: { 'x-request-id': 'r' } });
