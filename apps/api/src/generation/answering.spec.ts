@@ -45,17 +45,6 @@ describe('answers of a front with an engine behind it', () => {
     expect(((await answer.json()) as { id: string }).id).toBe('cmpl-mine-7');
   });
 
-  it('passes over headers that only vLLM reads', async () => {
-    const body = { prompt: 'a', max_tokens: 4 };
-    const plain = await fixture.post('/v1/completions', body);
-    const headers = { 'x-vllm-priority': '5', 'endpoint-load-metrics-format': 'JSON' };
-    const answer = await fixture.post('/v1/completions', body, { headers });
-    expect(answer.headers.get('endpoint-load-metrics')).toBeNull();
-    const textOf = async (one: Response): Promise<string | undefined> =>
-      ((await one.json()) as { choices: { text: string }[] }).choices[0]?.text;
-    expect(await textOf(answer)).toBe(await textOf(plain));
-  });
-
   it('answers several prompts and choices in order of their index', async () => {
     const answer = await fixture.post('/v1/completions', {
       prompt: ['one', 'two'],

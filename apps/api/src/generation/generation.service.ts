@@ -9,10 +9,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Charge, RateLimits } from '../access/rate-limits';
 import { AdmissionGate } from '../admission/admission-gate';
 import { SloGate } from '../admission/slo-gate';
+import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { FaultInjector } from '../faults/fault-injector';
 import { Executions } from '../executing/executions';
 import { renderErrorAt } from '../http/error-renderer';
+import { ORCA_HEADER, orcaHeader } from '../http/orca-header';
+import { priorityOf } from '../http/priority-header';
 import { HttpAnswer } from '../http/http-answer';
 import { RequestMetrics } from '../metrics/request-metrics';
 import { Player } from '../playing/player';
@@ -68,6 +71,7 @@ export class GenerationService {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly catalog: ModelCatalog,
+    private readonly cluster: ClusterView,
     private readonly routes: RoutePlanner,
     private readonly capacity: KvCapacity,
     private readonly release: KvRelease,
@@ -250,6 +254,7 @@ export class GenerationService {
       adapter: this.catalog.adapterOf(request.model),
       traceparent: span?.traceparent,
       executes: asked.isExecuted === true,
+      priority: priorityOf(call.message.headers) ?? request.priority,
     });
     const jobs = exchange.openSequences(routes.length, (index, streamId) => {
       const plan = plans[index] as OutputPlan;
@@ -275,8 +280,10 @@ export class GenerationService {
   }
 
   private openExchange(admission: Admission, head: AnswerHead, span?: RequestSpan): Exchange {
-    const { response, takeOver } = admission.call;
+    const { response, takeOver, message } = admission.call;
     takeOver();
+    const load = orcaHeader(message.headers, this.cluster.living());
+    if (load !== undefined) response.setHeader(ORCA_HEADER, load);
     const { asked, call, plans, charge } = admission;
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,

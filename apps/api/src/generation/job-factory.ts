@@ -24,6 +24,8 @@ export interface JobContext {
   readonly traceparent: string | undefined;
   /** A server answers. */
   readonly executes: boolean;
+  /** Lower runs first. */
+  readonly priority: number;
 }
 
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
@@ -40,7 +42,7 @@ export class JobFactory {
   }
 
   job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
-    const { request, arrivalUs, apiId, adapter, traceparent, executes } = this.context;
+    const { request, arrivalUs, apiId, adapter, traceparent, executes, priority } = this.context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
     const promptIds = prompt?.ids ?? new Int32Array(0);
     return {
@@ -55,7 +57,7 @@ export class JobFactory {
       outputTokens: plan.count,
       endReason: plan.endReason,
       maxTokens: prompt?.maxTokens ?? plan.count,
-      priority: request.priority,
+      priority,
       ...(request.cacheHitThreshold === undefined
         ? {}
         : { cacheHitThreshold: request.cacheHitThreshold }),

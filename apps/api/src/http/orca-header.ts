@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { EnginePresence } from '@baton/contract';
+
+const ASK = 'endpoint-load-metrics-format';
+/** Answers carry it when their request asks for it. */
+export const ORCA_HEADER = 'endpoint-load-metrics';
+
+/**
+ * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): how full the KV cache is and how many requests wait, for load balancers that read it. Of a
+ * cluster the fullest engine and the sum. Undefined when it is not asked for, or in a format that vLLM does not know either.
+ */
+export function orcaHeader(
+  headers: IncomingHttpHeaders,
+  engines: readonly EnginePresence[],
+): string | undefined {
+  const format = String(headers[ASK] ?? '').toLowerCase();
+  if (format !== 'text' && format !== 'json') return undefined;
+  const gauges = engines.map((engine) => engine.gauges);
+  const metrics = {
+    kv_cache_usage_perc: Math.max(0, ...gauges.map(({ kvUsage }) => kvUsage)),
+    num_requests_waiting: gauges.reduce(
+      (sum, { waitingCapacity, waitingDeferred }) => sum + waitingCapacity + waitingDeferred,
+      0,
+    ),
+  };
+  const pairs = Object.entries(metrics).map(([name, value]) => [name, pythonFloat(value)] as const);
+  if (format === 'text') {
+    return `TEXT ${pairs.map(([name, value]) => `named_metrics.${name}=${value}`).join(', ')}`;
+  }
+  return `JSON {"named_metrics": {${pairs.map(([name, value]) => `"${name}": ${value}`).join(', ')}}}`;
+}
+
+/** Both are floats there. */
+function pythonFloat(value: number): string {
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
