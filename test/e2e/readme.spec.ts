@@ -103,6 +103,14 @@ describe('the README', { timeout: 90_000 }, () => {
     },
   );
 
+  it.each(commands('bin/baton bench'))('measures a cluster with %s', async (line) => {
+    await whileUp('bin/baton up 1P1D', async (port) => {
+      const shell = `${line} --base-url http://127.0.0.1:${port}`;
+      const { stdout } = await run('bash', ['-c', shell], { cwd: ROOT });
+      expect(stdout).toMatch(/Successful requests:\s+100\n/);
+    });
+  });
+
   it('names a command that tells what would be used', async () => {
     const [doctor] = commands('bin/baton doctor');
     const { stdout } = await run('bash', ['-c', doctor ?? ''], { cwd: ROOT });
