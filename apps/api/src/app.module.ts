@@ -25,6 +25,7 @@ import { ApiLifecycle } from './api-lifecycle';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
+import { BootstrapController } from './cluster/bootstrap.controller';
 import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
 import { PoolingController } from './embeddings/pooling.controller';
@@ -34,6 +35,8 @@ import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
 import { KvCapacity } from './generation/kv-capacity';
 import { KvRelease } from './generation/kv-release';
+import { LegPairs } from './generation/leg-pairs';
+import { Legs } from './generation/legs';
 import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -125,14 +128,16 @@ const PROVIDERS = [
   JobPlacement,
   KvCapacity,
   KvRelease,
+  LegPairs,
+  Legs,
   ModelCatalog,
   Operator,
   PlacementMetrics,
   Player,
   ProcessMetrics,
   QueueMetrics,
-  RateMeter,
   RateLimits,
+  RateMeter,
   ReaderWatch,
   Readiness,
   Replies,
@@ -156,6 +161,7 @@ const PROVIDERS = [
 ];
 
 const CONTROLLERS = [
+  BootstrapController,
   GenerateController,
   GenerationController,
   MessagesController,
@@ -163,8 +169,8 @@ const CONTROLLERS = [
   LoadController,
   OpenApiController,
   PoolingController,
-  RenderController,
   ConversationsController,
+  RenderController,
   ResponsesController,
   TimelinesController,
   TokenizeController,

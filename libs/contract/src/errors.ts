@@ -56,6 +56,11 @@ export const ERRORS = {
     'The request can never fit the KV cache of an engine.',
     'context_length_exceeded',
   ),
+  /** `strict_kv`: kv_transfer_params that name no blocks held for this prompt. */
+  kv_reference_refused: invalid(
+    'kv_transfer_params name no KV blocks that are held for this prompt: unknown, expired, or read before.',
+    'kv_reference_refused',
+  ),
   missing_api_key: entry(
     401,
     'Unauthorized',

@@ -33,32 +33,50 @@ export function bringsKv(params: unknown): boolean {
  */
 export function parseKvTransferParams(value: unknown): KvTransferParams | undefined {
   if (!isObject(value) || !bringsKv(value)) return undefined;
-  const engineId = value['remote_engine_id'];
-  const requestId = value['remote_request_id'];
-  const host = value['remote_host'];
-  const port = value['remote_port'];
-  const blockIds = value['remote_block_ids'];
-  const readable =
-    typeof engineId === 'string' &&
-    typeof requestId === 'string' &&
-    typeof host === 'string' &&
-    Number.isInteger(port) &&
-    isBlockIds(blockIds);
-  if (!readable) return undefined;
+  if (!Object.entries(NEEDED).every(([name, isFit]) => isFit(value[name]))) return undefined;
   return {
     do_remote_prefill: true,
     do_remote_decode: false,
-    remote_block_ids: blockIds,
-    remote_engine_id: engineId,
-    remote_request_id: requestId,
-    remote_host: host,
-    remote_port: port as number,
+    remote_block_ids: value['remote_block_ids'] as number[][],
+    remote_engine_id: value['remote_engine_id'] as string,
+    remote_request_id: value['remote_request_id'] as string,
+    remote_host: value['remote_host'] as string,
+    remote_port: value['remote_port'] as number,
     tp_size: positiveInteger(value['tp_size']) ?? 1,
     remote_num_tokens: positiveInteger(value['remote_num_tokens']) ?? 0,
     remote_blocks_expiry_time: null,
     transfer_mode: value['transfer_mode'] === 'push' ? 'push' : 'pull',
   };
 }
+
+/** What vLLM passes over and a strict server refuses, in one sentence; undefined: nothing is wrong. */
+export function faultOfKvTransferParams(
+  value: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const flags = ['do_remote_prefill', 'do_remote_decode'] as const;
+  const wrong = flags.find((flag) => !isFlag(value[flag]));
+  if (wrong !== undefined) return `kv_transfer_params.${wrong} must be true or false.`;
+  if (asksToHold(value) && bringsKv(value)) {
+    return 'kv_transfer_params ask for prefill and for decode at once.';
+  }
+  if (!bringsKv(value)) return undefined;
+  const needed = Object.entries(NEEDED).filter(([name, isFit]) => !isFit(value[name]));
+  if (needed.length === 0) return undefined;
+  const names = needed.map(([name]) => name).join(', ');
+  return `kv_transfer_params cannot name KV blocks: missing or of the wrong type: ${names}.`;
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isFlag = (value: unknown): boolean => value == null || typeof value === 'boolean';
+
+/** The fields without which nothing can be read. */
+const NEEDED: Readonly<Record<string, (value: unknown) => boolean>> = {
+  remote_engine_id: isText,
+  remote_request_id: isText,
+  remote_host: isText,
+  remote_port: Number.isInteger,
+  remote_block_ids: isBlockIds,
+};
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -10,7 +10,9 @@ import type { SequenceTable } from '../sequences/sequence-table';
 import type { Timelines } from '../timelines/timelines';
 import type { RequestSpan } from '../tracing/request-spans';
 import type { RateMeter } from '../ui/rate-meter';
-import type { Answer } from './answer';
+import type { Answer, AnswerFacts } from './answer';
+
+type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 
 /** What an exchange works with; the same for all. */
 export interface ExchangeTools {
@@ -29,6 +31,8 @@ export interface ExchangeOptions {
   readonly names: readonly string[];
   /** Choices per prompt, for the metrics. */
   readonly choices: number;
+  /** Of the prefill leg of an outside router: hears what is held, if anything, once or more, and says what the client is told of it. */
+  readonly heldAs?: ((params: KvParams | undefined) => KvParams | undefined) | undefined;
   /** Unset: nothing is traced. */
   readonly span?: RequestSpan | undefined;
   /** Ends the client's connection without a word. */
@@ -143,9 +147,10 @@ export class Exchange implements SequenceOwner {
   }
 
   private complete(): void {
-    const first = this.sequences[0];
+    const held = paramsOf(this.sequences[0]?.tail);
+    const { heldAs } = this.options;
+    const kvTransferParams = heldAs === undefined ? held : heldAs(held);
     this.close('stop');
-    const kvTransferParams = paramsOf(first?.tail);
     this.answer.complete({ cachedTokens: this.cachedTokens, kvTransferParams });
   }
 
@@ -157,6 +162,7 @@ export class Exchange implements SequenceOwner {
   private close(reason: 'stop' | 'error' | 'abort', error?: ErrorCode): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    if (reason !== 'stop') this.options.heldAs?.(undefined);
     this.options.span?.ended(this.sequences, { reason, error });
     const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
     for (const sequence of running) {
@@ -184,10 +190,8 @@ function isDone(endReason: Sequence['endReason']): boolean {
   return endReason !== undefined && endReason !== 'abort' && endReason !== 'error';
 }
 
-function paramsOf(tail: string | undefined): Readonly<Record<string, unknown>> | undefined {
+function paramsOf(tail: string | undefined): KvParams | undefined {
   if (tail === undefined) return undefined;
   const parsed: unknown = JSON.parse(tail);
-  return typeof parsed === 'object' && parsed !== null
-    ? (parsed as Record<string, unknown>)
-    : undefined;
+  return typeof parsed === 'object' && parsed !== null ? (parsed as KvParams) : undefined;
 }

@@ -38,6 +38,8 @@ import { JobPlacement } from './job-placement';
 import type { Route } from './route';
 import { KvCapacity } from './kv-capacity';
 import { KvRelease } from './kv-release';
+import type { SettledLeg } from './leg';
+import { Legs } from './legs';
 import { RoutePlanner } from './route-planner';
 
 /** How often it is looked whether requests have ended. */
@@ -47,6 +49,7 @@ const SETTLED_CHECK_MS = 20;
 interface Admission {
   readonly call: Call;
   readonly asked: Asked;
+  readonly leg: SettledLeg;
   readonly plans: readonly OutputPlan[];
   readonly routes: readonly Route[];
   /** What the caller has paid in advance. */
@@ -75,6 +78,7 @@ export class GenerationService {
     private readonly routes: RoutePlanner,
     private readonly capacity: KvCapacity,
     private readonly release: KvRelease,
+    private readonly legs: Legs,
     private readonly limits: RateLimits,
     private readonly gate: AdmissionGate,
     private readonly slo: SloGate,
@@ -103,6 +107,7 @@ export class GenerationService {
       await (this.player.isOn ? this.player.answer(call) : this.take(call));
     } catch (error) {
       if (error instanceof BatonError) this.refused(call, error);
+      this.legs.refused(call);
       // A client may try again what was refused for a lack of room; what is wrong with the request stays wrong.
       if (error instanceof BatonError && error.entry.status <= 404) this.release.refused(call.body);
       throw error;
@@ -160,9 +165,10 @@ export class GenerationService {
       ? this.executions.ask(call, limits)
       : call.ask(call.body, limits);
     const { request } = asked;
+    const leg = await this.legs.settle(call, request.kvTransferParams);
     const routes = asked.isPooling
       ? this.routes.planPooling(request, call.engineId)
-      : this.routes.plan(request, call.engineId);
+      : this.routes.plan(request, call.engineId, leg);
     const faults = this.faults.judge(call, request.model);
     if (!(await this.faults.atQueue(faults, call))) return;
     this.refuseWhenClosed();
@@ -172,7 +178,7 @@ export class GenerationService {
     const charge = this.limits.isOn ? await this.limits.charge(call, request) : undefined;
     try {
       const plans = this.plan(asked, routes, await this.replied(call, asked, routes));
-      await this.admit({ call, asked, plans, routes, charge, faults });
+      await this.admit({ call, asked, leg, plans, routes, charge, faults });
     } catch (error) {
       charge?.settle(0);
       throw error;
@@ -284,7 +290,7 @@ export class GenerationService {
     takeOver();
     const load = orcaHeader(message.headers, this.cluster.living());
     if (load !== undefined) response.setHeader(ORCA_HEADER, load);
-    const { asked, call, plans, charge } = admission;
+    const { asked, call, leg, plans, charge } = admission;
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
       isClosing: () => this.isDraining,
@@ -298,6 +304,7 @@ export class GenerationService {
       hangUp: () => response.destroy(),
       choices: asked.request.choices,
       span,
+      heldAs: this.legs.heldAs(leg),
       names: [head.id, call.requestId],
     });
     this.live.add(exchange);

@@ -50,7 +50,7 @@ export class JobFactory {
       submission: 1,
       apiId,
       streamId,
-      causeUs: arrivalUs,
+      causeUs: route.causeUs ?? arrivalUs,
       arrivalUs,
       promptTokens: promptIds.length,
       ...this.content(promptIds, plan.tokenIds),

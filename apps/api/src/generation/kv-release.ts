@@ -29,8 +29,10 @@ export class KvRelease {
   }
 }
 
-function rawParamsOf(body: unknown): unknown {
-  return typeof body === 'object' && body !== null && 'kv_transfer_params' in body
-    ? body.kv_transfer_params
-    : undefined;
+export function rawParamsOf(body: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof body !== 'object' || body === null || !('kv_transfer_params' in body))
+    return undefined;
+  const { kv_transfer_params: params } = body;
+  const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
+  return isObject ? (params as Record<string, unknown>) : undefined;
 }

@@ -1,18 +1,16 @@
 import { BatonError, type Stage } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
 import { chooseRoute, type StageLoad } from '@baton/placement';
-import type { Logger } from '@baton/runtime';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
-import { LOGGER } from '../tokens';
-import { kvWishOf, ownRoute, poolingRoute, type Route, wishedRoute } from './route';
+import type { SettledLeg } from './leg';
+import { ownRoute, poolingRoute, type Route, wishedRoute } from './route';
 
 /** Chooses the way of each sequence of a request from what the client asks for and what lives in the cluster. */
 @Injectable()
 export class RoutePlanner {
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
     private readonly cluster: ClusterView,
     private readonly gate: AdmissionGate,
   ) {}
@@ -21,17 +19,10 @@ export class RoutePlanner {
    * One route per sequence. kv_transfer_params concern the first sequence alone: they name one prompt's blocks, and those are read once.
    * Throws `no_engine` when a stage on the way has had no engine for a while.
    */
-  plan(request: GenerationRequest, engineId: string | undefined): Route[] {
+  plan(request: GenerationRequest, engineId: string | undefined, leg: SettledLeg): Route[] {
     const engine = engineId === undefined ? undefined : this.engineAt(engineId);
-    const wish = kvWishOf(request.kvTransferParams);
-    if (wish.kind === 'unusable') {
-      this.logger.warn(
-        { params: request.kvTransferParams },
-        'invalid kv_transfer_params: the request is served without a transfer',
-      );
-    }
     const plain = wishedRoute({ kind: 'none' }, engine) ?? this.own();
-    const first = wishedRoute(wish, engine) ?? plain;
+    const first = wishedRoute(leg, engine) ?? plain;
     this.refuseWithoutEngine(first);
     const sequences = request.prompts.length * request.choices;
     return Array.from({ length: sequences }, (_, index) => (index === 0 ? first : plain));

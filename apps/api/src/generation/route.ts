@@ -1,12 +1,5 @@
-import {
-  asksToHold,
-  bringsKv,
-  type EngineJob,
-  type KvTransferParams,
-  parseKvTransferParams,
-  type Placed,
-  type Stage,
-} from '@baton/contract';
+import type { EngineJob, KvTransferParams, Placed, Stage } from '@baton/contract';
+import type { SettledLeg } from './leg';
 
 /** Which way one sequence takes through the cluster. */
 export interface Route {
@@ -18,33 +11,24 @@ export interface Route {
   readonly engineId: string | undefined;
   /** Where it waits, when its flow alone does not say. */
   readonly placed?: Placed;
-}
-
-/** What the client's kv_transfer_params ask for. `unusable`: malformed, so the request is served without a transfer. */
-export type KvWish =
-  | { readonly kind: 'none' | 'hold' | 'unusable' }
-  | { readonly kind: 'attach'; readonly params: KvTransferParams };
-
-export function kvWishOf(raw: Readonly<Record<string, unknown>> | undefined): KvWish {
-  if (bringsKv(raw)) {
-    const params = parseKvTransferParams(raw);
-    return params === undefined ? { kind: 'unusable' } : { kind: 'attach', params };
-  }
-  return { kind: asksToHold(raw) ? 'hold' : 'none' };
+  /** When it could begin, µs since the Unix epoch, if that was not its arrival. */
+  readonly causeUs?: number;
 }
 
 /** The way of a request whose parameters name one: to the engine it came in at, else to the stage's shared queue. */
 export function wishedRoute(
-  wish: KvWish,
+  leg: SettledLeg,
   engine: { engineId: string; stage: Stage } | undefined,
 ): Route | undefined {
   const engineId = engine?.engineId;
-  switch (wish.kind) {
+  switch (leg.kind) {
     case 'hold':
       return { ...BASE, flow: 'hold', stage: engine?.stage ?? 'prefill', engineId };
     case 'attach': {
       const stage = engine?.stage ?? 'decode';
-      return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams: wish.params };
+      const { params: kvTransferParams, causeUs } = leg;
+      const since = causeUs === undefined ? {} : { causeUs };
+      return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams, ...since };
     }
     case 'none':
     case 'unusable':

@@ -47,6 +47,7 @@ export const SERVICE: Operations = {
   'GET /health/ready': health('Whether every stage has an engine'),
   'GET /version': health('Version of the server'),
   'GET /load': health('Requests under way in this process'),
+  'GET /query': health("Mooncake's bootstrap: the engines behind an engine's own port"),
   'GET /metrics': health('Metrics of the cluster for Prometheus', { answers: ['text'] }),
   'GET /v1/requests/:id/timeline': health('What became of a request, and when'),
   'GET /debug/batch': development('What the engines compute at this moment'),

@@ -80,6 +80,7 @@ export function hostOptions(
     ...workOf(config, role, setup),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     kvLoadFailurePolicy: config.kvLoadFailurePolicy,
+    strictKv: config.strictKv,
     workerLossPolicy: config.workerLossPolicy,
     maxRuns: config.maxRuns,
     startupUs: secondsToUs(config.startupDuration),

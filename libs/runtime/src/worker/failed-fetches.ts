@@ -17,7 +17,9 @@ export class FailedFetches {
   onFailed(run: Run, why: FetchFailure): void {
     const { options, log } = this.context;
     log.debug({ requestId: run.job.requestId, why }, 'KV not loaded');
-    if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
+    if (options.strictKv && isUnknown(run, why)) {
+      this.endings.fail(run, 'kv_reference_refused');
+    } else if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
       if (options.kvLoadFailurePolicy === 'fail') this.endings.fail(run, 'kv_load_failed');
       else this.recompute(run);
     } else {
@@ -73,4 +75,10 @@ export class FailedFetches {
     }
     if (run.state !== 'over') this.endings.handOn(run);
   }
+}
+
+/** What the holder was asked for and has not, or a holder that there is not; no transfer that began and broke. */
+function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
+  const isReference = job.flow === 'attach' && fetching?.hasInjectedFault !== true;
+  return isReference && (why === 'expired' || why === 'lost');
 }

@@ -61,6 +61,8 @@ export interface HostOptions {
   readonly newExecutor?: NewExecutor;
   readonly kvLeaseUs: Micros;
   readonly kvLoadFailurePolicy: 'fail' | 'recompute';
+  /** References from outside that nobody knows end their request with 400, whatever the policy. */
+  readonly strictKv: boolean;
   readonly workerLossPolicy: 'retry' | 'fail';
   /** Runs of one stage that a request may take. */
   readonly maxRuns: number;

@@ -221,6 +221,7 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
       build(watcher === undefined ? engine : { ...engine, contentWatcher: watcher }),
     kvLeaseUs: secondsToUs(30),
     kvLoadFailurePolicy: 'fail',
+    strictKv: false,
     workerLossPolicy: 'retry',
     maxRuns: 3,
     startupUs: 0,

@@ -113,6 +113,14 @@ export const REQUESTS = {
   kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
     help: 'When KV named by kv_transfer_params from outside cannot be loaded: end the request with an error, or compute the prompt again on decode.',
   }),
+  strictKv: toggle(false, {
+    help: 'Refuse kv_transfer_params that are malformed, unknown, expired or used before with 400, where vLLM serves the request without a transfer or goes by kv_load_failure_policy.',
+  }),
+  /** Wall seconds. */
+  kvLegTimeout: number(30, [0, 86_400], {
+    help: 'How long a decode leg that an outside router sends together with its prefill leg waits for that one to arrive.',
+    unit: 's',
+  }),
   workerLossPolicy: choice(['retry', 'fail'], 'retry', {
     help: 'When a worker dies with requests that Baton routed: run them again elsewhere, or fail them with 500 as a bare cluster would.',
   }),

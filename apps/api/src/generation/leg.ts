@@ -1,0 +1,95 @@
+import {
+  asksToHold,
+  bringsKv,
+  faultOfKvTransferParams,
+  type KvTransferParams,
+  parseKvTransferParams,
+  type Stage,
+} from '@baton/contract';
+
+/** What a call says of its place in somebody else's hand-over. */
+export interface LegFacts {
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  readonly body: unknown;
+  /** The client's own `X-Request-Id`. */
+  readonly clientRequestId: string | undefined;
+  /** Of the engine at whose own port it came in. */
+  readonly stage: Stage | undefined;
+}
+
+/**
+ * One leg of an outside router's hand-over. `attach` brings what prefill answered; `meet` does not wait for that answer and names the pair instead.
+ * `unusable`: malformed, so the request is served without a transfer.
+ */
+export type Leg =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'hold'; readonly pairs: readonly string[]; readonly told: HoldTold }
+  | { readonly kind: 'attach'; readonly params: KvTransferParams; readonly causeUs?: number }
+  | { readonly kind: 'meet'; readonly pair: string }
+  | { readonly kind: 'unusable'; readonly why: string };
+
+/** A leg whose other leg is known, where it needs to be. */
+export type SettledLeg = Exclude<Leg, { kind: 'meet' }>;
+
+/** What the prefill leg is answered besides its token: Mooncake's tells nothing, since the other leg is under way already. */
+export type HoldTold = 'params' | 'nothing' | { readonly transferId: string };
+
+/** P2pNccl and MoRI-IO write both ends of a hand-over into the request's id. */
+const ADDRESSES_IN_ID = /^(?:chat)?(?:cmpl-)?___prefill_addr_.+___decode_addr_.+$/;
+
+export function legOf(facts: LegFacts): Leg {
+  const { params } = facts;
+  if (params === undefined) return legWithoutParams(facts);
+  if (bringsKv(params)) return decodeLeg(params);
+  return asksToHold(params) ? prefillLeg(params, facts.clientRequestId) : { kind: 'none' };
+}
+
+function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | undefined): Leg {
+  const transferId = textOf(params['transfer_id']);
+  const pairs = [
+    ...(transferId === undefined ? [] : [pairOfTransfer(transferId)]),
+    ...(id === undefined ? [] : [pairOfRequest(id)]),
+  ];
+  if (transferId === undefined) return { kind: 'hold', pairs, told: 'params' };
+  const isMooncake = !('remote_engine_id' in params);
+  return { kind: 'hold', pairs, told: isMooncake ? 'nothing' : { transferId } };
+}
+
+/** Whoever names blocks has an answer of prefill in hand; `transfer_id` and the request's id are for those who have none. */
+function decodeLeg(raw: Readonly<Record<string, unknown>>): Leg {
+  const params = parseKvTransferParams(raw);
+  if (params !== undefined) return { kind: 'attach', params };
+  const transferId = textOf(raw['transfer_id']);
+  if (transferId !== undefined) return { kind: 'meet', pair: pairOfTransfer(transferId) };
+  const requestId = textOf(raw['remote_request_id']);
+  const isPush = raw['remote_block_ids'] == null && textOf(raw['remote_engine_id']) !== undefined;
+  if (isPush && requestId !== undefined) return { kind: 'meet', pair: pairOfRequest(requestId) };
+  return {
+    kind: 'unusable',
+    why: faultOfKvTransferParams(raw) ?? 'kv_transfer_params are malformed.',
+  };
+}
+
+/** Flows in which the stage of the engine says which leg it is. */
+function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
+  const room = roomOf(body);
+  const isAddressed = clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId);
+  const pair = room ?? (isAddressed ? pairOfRequest(clientRequestId) : undefined);
+  if (pair === undefined) return { kind: 'none' };
+  if (stage === 'prefill') return { kind: 'hold', pairs: [pair], told: 'nothing' };
+  return stage === 'decode' ? { kind: 'meet', pair } : { kind: 'none' };
+}
+
+/** SGLang's routers give both legs a number. */
+function roomOf(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('bootstrap_room' in body)) return undefined;
+  const { bootstrap_room: room } = body;
+  return typeof room === 'number' ? `room ${room}` : undefined;
+}
+
+const pairOfTransfer = (id: string): string => `transfer ${id}`;
+const pairOfRequest = (id: string): string => `request ${id}`;
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
