@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStream } from '../../test/api-fixture';
 import { type Json, type LegAnswer, OutsideRouter } from '../../test/outside-router';
 
 const PROMPT = 'each engine has a door of its own '.repeat(10);
@@ -322,6 +323,19 @@ describe.each(AT_ONCE)('both legs at once, as %s sends them', (name, make) => {
     await router.untilNothingIsHeld();
     expect(router.counted('nixl_num_kv_expired_reqs')).toBe(expired);
   });
+});
+
+it('the push proxy streams both legs when its client does', async () => {
+  const [id, transfer_id] = [randomUUID(), `xfer-${randomUUID()}`];
+  const headers = { 'X-Request-Id': id };
+  const asked = { ...ASKED, stream: true, stream_options: { include_usage: true } };
+  const params = { ...PUSH_ENGINE, remote_request_id: id, transfer_id };
+  const decode = router.send('decode', { ...asked, kv_transfer_params: params }, { headers });
+  const hold = { ...asked, max_tokens: 1, kv_transfer_params: { ...HOLD, transfer_id } };
+  const prefill = await readStream(await router.send('prefill', hold, { headers }));
+  expect([prefill.finishReason, prefill.events.at(-1)]).toEqual(['length', '[DONE]']);
+  expect((await readStream(await decode)).text).toBe(plain);
+  await router.untilNothingIsHeld();
 });
 
 it('a decode leg whose prefill leg never comes ends after kv_leg_timeout', async () => {

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../test/api-fixture';
+import { until } from '../../test/until';
+
+const TRANSFER = { transfer_id: 'xfer-1' };
+const PREFILL = {
+  prompt: 'x',
+  max_tokens: 1,
+  kv_transfer_params: { do_remote_decode: true, do_remote_prefill: false, ...TRANSFER },
+};
+const DECODE = {
+  prompt: 'x',
+  max_tokens: 3,
+  kv_transfer_params: { do_remote_decode: false, do_remote_prefill: true, ...TRANSFER },
+};
+const HELD = JSON.stringify({
+  do_remote_prefill: true,
+  do_remote_decode: false,
+  remote_block_ids: [[1, 2, 3]],
+  remote_engine_id: 'fake-prefill',
+  remote_request_id: 'cmpl-x-0-0000001f',
+  remote_host: 'localhost',
+  remote_port: 5600,
+  remote_num_tokens: 40,
+});
+
+let fixture: ApiFixture;
+
+beforeEach(async () => {
+  fixture = await ApiFixture.start({
+    config: { topology: '1P1D' },
+    engines: [{ stage: 'prefill' }, { stage: 'decode', index: 1 }],
+  });
+});
+
+afterEach(() => fixture.stop());
+
+describe('a decode leg that waits for its prefill leg', () => {
+  it('becomes a job when the prompt is held, and no older than that', async () => {
+    const decode = fixture.post('/v1/completions', DECODE);
+    const prefill = fixture.post('/v1/completions', PREFILL);
+    const held = await fixture.engine.next();
+    expect(fixture.engines[1]!.runs).toEqual([]);
+    const heldUs = (performance.timeOrigin + performance.now()) * 1_000;
+    held.end({ tail: HELD });
+    const run = await fixture.engines[1]!.next();
+    expect(run.job).toMatchObject({ flow: 'attach', kvTransferParams: JSON.parse(HELD) as object });
+    expect(run.job.causeUs).toBeGreaterThan(heldUs - 1);
+    expect(run.job.arrivalUs).toBeLessThan(heldUs);
+    await run.play();
+    expect([(await prefill).status, (await decode).status]).toEqual([200, 200]);
+  });
+
+  it('ends at once when the engine fails the prompt', async () => {
+    const decode = fixture.post('/v1/completions', DECODE);
+    const prefill = fixture.post('/v1/completions', PREFILL);
+    (await fixture.engine.next()).end({ reason: 'error', tail: '"engine_error"' });
+    expect([(await prefill).status, (await decode).status]).toEqual([500, 500]);
+  });
+
+  it('ends at once when the client of the prefill leg leaves', async () => {
+    const decode = fixture.post('/v1/completions', DECODE);
+    const leaving = new AbortController();
+    const prefill = fixture.post('/v1/completions', PREFILL, { signal: leaving.signal });
+    await fixture.engine.next();
+    leaving.abort();
+    await expect(prefill).rejects.toThrow();
+    expect((await decode).status).toBe(500);
+  });
+
+  it('gives the blocks up when it is refused itself', async () => {
+    const refused = await fixture.post('/v1/completions', { ...DECODE, model: 'unknown' });
+    expect(refused.status).toBe(404);
+    const prefill = fixture.post('/v1/completions', PREFILL);
+    (await fixture.engine.next()).end({ tail: HELD });
+    await prefill;
+    const { messages } = fixture.engine;
+    await until(() => messages.length > 0);
+    expect(messages[0]).toMatchObject({ kind: 'release', requestId: 'cmpl-x-0', generation: 31 });
+  });
+});
