@@ -60,4 +60,22 @@ describe('engines on ports of their own, for an outside router', () => {
     expect(decode.text).toBe(plain.text);
     await cluster.untilAtRest();
   });
+
+  it('serve the two legs of the push proxy, sent at once', async () => {
+    const transfer_id = 'xfer-1';
+    const asked = { prompt: `${PROMPT} push`, max_tokens: 15, ignore_eos: true };
+    const decode = stream(await urlOf('decode'), {
+      ...asked,
+      kv_transfer_params: { do_remote_prefill: true, remote_engine_id: 'any', transfer_id },
+    });
+    const prefill = await post(await urlOf('prefill'), {
+      ...asked,
+      max_tokens: 1,
+      kv_transfer_params: { do_remote_decode: true, remote_engine_id: null, transfer_id },
+    });
+    expect(prefill.status).toBe(200);
+    const plain = await stream(`${cluster.baseUrl}/v1/completions`, asked);
+    expect((await decode).text).toBe(plain.text);
+    await cluster.untilAtRest();
+  });
 });

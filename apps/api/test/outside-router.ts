@@ -78,13 +78,16 @@ export class OutsideRouter {
     return this.sum((presence) => presence.counters[name] ?? 0);
   }
 
+  get hosts(): readonly HostOf[] {
+    return [...this.cluster.workers.values()].flatMap((workers) => workers.hosts);
+  }
+
   stop(): Promise<void> {
     return this.cluster.stop();
   }
 
   private sum(of: (presence: ReturnType<HostOf['presence']>) => number): number {
-    const hosts = [...this.cluster.workers.values()].flatMap((workers) => workers.hosts);
-    return hosts.reduce((sum, host) => sum + of(host.presence()), 0);
+    return this.hosts.reduce((sum, host) => sum + of(host.presence()), 0);
   }
 
   private async isUp(stage: Stage): Promise<boolean> {

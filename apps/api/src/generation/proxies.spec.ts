@@ -351,4 +351,32 @@ describe('the Mooncake bootstrap server', () => {
     expect(await answer.json()).toEqual({ '0': { engine_id, worker_addr: {} } });
     expect((await fetch(`${router.cluster.api.url}/query`)).status).toBe(404);
   });
+
+  it('names every data-parallel rank, and the legs meet on the rank that the header names', async () => {
+    const ranked = await OutsideRouter.start(22_640, { dataParallelSize: 2 });
+    try {
+      const answer = await fetch(ranked.url('prefill', '/query'));
+      const ranks = (await answer.json()) as Record<string, { engine_id: string }>;
+      expect(Object.keys(ranks)).toEqual(['0', '1']);
+      const transfer_id = `xfer-${randomUUID()}`;
+      const fetching = {
+        do_remote_prefill: true,
+        remote_engine_id: ranks['1']?.engine_id,
+        transfer_id,
+      };
+      const decode = ranked.leg('decode', { ...ASKED, kv_transfer_params: fetching });
+      const headers = { 'X-data-parallel-rank': '1' };
+      const holding = { do_remote_decode: true, transfer_id };
+      await ranked.leg('prefill', prefillBody(ASKED, holding), { headers });
+      expectServed(await decode);
+      const engines = ranked.hosts.filter((host) => held(host) > 0);
+      expect(engines.map(({ engineId }) => engineId)).toEqual([ranks['1']?.engine_id]);
+    } finally {
+      await ranked.stop();
+    }
+  });
 });
+
+function held(host: OutsideRouter['hosts'][number]): number {
+  return host.presence().counters['kv_holdings'] ?? 0;
+}
