@@ -170,7 +170,10 @@ export class GenerationService {
       ? this.routes.planPooling(request, call.engineId)
       : this.routes.plan(request, call.engineId, leg);
     const faults = this.faults.judge(call, request.model);
-    if (!(await this.faults.atQueue(faults, call))) return;
+    if (!(await this.faults.atQueue(faults, call))) {
+      this.legs.refused(call);
+      return;
+    }
     this.refuseWhenClosed();
     // Before anything is planned for sequences that can never all wait.
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');

@@ -24,11 +24,13 @@ const HELD = JSON.stringify({
   remote_num_tokens: 40,
 });
 
+const CUT = { at: 'queue', fault: 'cut', header: 'X-Fault: cut' };
+
 let fixture: ApiFixture;
 
 beforeEach(async () => {
   fixture = await ApiFixture.start({
-    config: { topology: '1P1D' },
+    config: { topology: '1P1D', faults: JSON.stringify([CUT]) },
     engines: [{ stage: 'prefill' }, { stage: 'decode', index: 1 }],
   });
 });
@@ -64,6 +66,13 @@ describe('a decode leg that waits for its prefill leg', () => {
     const prefill = fixture.post('/v1/completions', PREFILL, { signal: leaving.signal });
     await fixture.engine.next();
     leaving.abort();
+    await expect(prefill).rejects.toThrow();
+    expect((await decode).status).toBe(500);
+  });
+
+  it('ends at once when the prefill leg is cut off before it is queued', async () => {
+    const decode = fixture.post('/v1/completions', DECODE);
+    const prefill = fixture.post('/v1/completions', PREFILL, { headers: { 'X-Fault': 'cut' } });
     await expect(prefill).rejects.toThrow();
     expect((await decode).status).toBe(500);
   });
