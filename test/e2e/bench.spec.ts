@@ -101,9 +101,14 @@ describe('baton bench against a cluster', () => {
   });
 
   it('sends what the cluster recorded once more', async () => {
+    const lines = (): string[] => readFileSync(answers, 'utf8').trim().split('\n');
+    const before = lines().length;
     const sent = await load(...RANDOM, '--num-prompts', '5', '--backend', 'openai-chat');
     expect(sent.completed).toBe(5);
-    const recorded = readFileSync(answers, 'utf8').trim().split('\n');
+    await waitUntil(() => lines().length >= before + 5, {
+      what: 'all that was sent is in the file',
+    });
+    const recorded = lines();
     const recording = ['--dataset', 'recorded', '--dataset-path', answers];
     const again = await bench('--base-url', cluster.baseUrl, ...recording, '--rate-scale', '20');
     expect(again).toMatchObject({ completed: recorded.length, failed: 0 });
