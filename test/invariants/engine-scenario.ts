@@ -13,6 +13,9 @@ export interface Visit {
   readonly hashedShare: number;
   readonly priority: number;
   readonly mode: SequenceSpec['mode'];
+  /** Share of the prompt whose KV comes from elsewhere; undefined: as the mode has it. */
+  readonly remoteShare: number | undefined;
+  readonly holdsAtEnd: boolean;
   readonly cacheHitThreshold: number | undefined;
   /** From reservation to arrival, or from hold to release. */
   readonly transferUs: Micros;
@@ -78,6 +81,8 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   hashedShare: fc.constantFrom(0, 0.5, 1),
   priority: fc.integer({ min: 0, max: 2 }),
   mode: fc.constantFrom('generate', 'generate', 'prefill-and-hold', 'remote-prefill'),
+  remoteShare: fc.constantFrom(undefined, undefined, 0.3, 0.9, 1),
+  holdsAtEnd: fc.constantFrom(false, false, false, true),
   cacheHitThreshold: fc.constantFrom(undefined, undefined, undefined, 0, 0.1, 0.5, 1),
   transferUs: fc.integer({ min: 0, max: 9_000 }),
   isTransferLost: fc.boolean(),
@@ -138,8 +143,9 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
   );
 
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {
-  const { promptTokens, outputTokens, family, hashedShare, priority, mode, cacheHitThreshold } =
-    scenario.visits[id]!;
+  const visit = scenario.visits[id]!;
+  const { promptTokens, outputTokens, family, hashedShare, priority, mode, holdsAtEnd } = visit;
+  const { cacheHitThreshold, remoteShare } = visit;
   const isNumbered = scenario.options.contentCount !== undefined;
   const blocks = Math.floor((promptTokens + outputTokens) / scenario.options.blockSize);
   const hashed = Math.floor(blocks * hashedShare);
@@ -154,6 +160,15 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
     priority,
     arrivalUs,
     mode,
+    holdsAtEnd,
+    ...(remoteShare === undefined ? {} : { remoteTokens: remoteTokens(visit) }),
     ...(cacheHitThreshold === undefined ? {} : { cacheHitThreshold }),
   };
+}
+
+/** Of the prompt's tokens; what no mode asks for is 0. */
+export function remoteTokens({ mode, remoteShare, promptTokens }: Visit): number {
+  if (mode === 'generate') return 0;
+  if (remoteShare === undefined) return mode === 'remote-prefill' ? promptTokens : 0;
+  return Math.ceil(remoteShare * promptTokens);
 }

@@ -1,6 +1,6 @@
 import { Engine, type SequenceHandle, type StepFacts } from '@baton/engine';
 import { assert, mix, type Micros } from '@baton/kernel';
-import { specOf, type Scenario } from './engine-scenario';
+import { remoteTokens, specOf, type Scenario } from './engine-scenario';
 
 /** How far a step may be extended: never, as far as it goes, to arbitrary instants, or as far as it goes but where somebody gets its first token. */
 export type Pace = 'single' | 'leap' | 'short-leap' | 'calm-leap';
@@ -168,8 +168,10 @@ export class EngineWorld {
   private reserve(): void {
     for (let r = this.engine.reserveNext(); r !== undefined; r = this.engine.reserveNext()) {
       const id = this.idOf.get(r.handle)!;
-      const { promptTokens, transferUs, isTransferLost } = this.scenario.visits[id]!;
-      assert(r.missingTokens + r.cachedTokens === promptTokens, 'a prompt is cached or missing');
+      const visit = this.scenario.visits[id]!;
+      const { transferUs, isTransferLost } = visit;
+      const missing = Math.max(0, remoteTokens(visit) - r.cachedTokens);
+      assert(r.missingTokens === missing, 'what comes from elsewhere is cached or missing');
       this.note('reserve', [id, r.missingTokens]);
       this.plan(this.nowUs + transferUs, () => this.endTransfer(id, isTransferLost));
     }
@@ -187,10 +189,15 @@ export class EngineWorld {
     const { promptTokens, transferUs } = this.scenario.visits[id]!;
     const blocks = Math.ceil(promptTokens / this.scenario.options.blockSize);
     assert(this.engine.blockIds(handle).length === blocks, 'a held prompt has its blocks');
-    this.plan(this.nowUs + transferUs, () => {
+    this.release(handle, this.nowUs + transferUs, 'released');
+  }
+
+  private release(handle: SequenceHandle, atUs: Micros, how: string): void {
+    const id = this.idOf.get(handle)!;
+    this.plan(atUs, () => {
       if (this.handleOf(id) === undefined) return;
       this.engine.releaseHeld(handle);
-      this.end(handle, 'released');
+      this.end(handle, how);
     });
   }
 
@@ -204,9 +211,14 @@ export class EngineWorld {
   }
 
   private finish(handle: SequenceHandle): void {
-    const { outputTokens } = this.scenario.visits[this.idOf.get(handle)!]!;
+    const visit = this.scenario.visits[this.idOf.get(handle)!]!;
+    const { promptTokens, outputTokens, transferUs, holdsAtEnd } = visit;
     assert(this.tokensOf(handle) === outputTokens, 'a sequence ended too early or too late');
-    this.end(handle, `finished, cached ${this.engine.cachedTokens(handle)}`);
+    const how = `finished, cached ${this.engine.cachedTokens(handle)}`;
+    if (!holdsAtEnd) return this.end(handle, how);
+    const blocks = Math.ceil((promptTokens + outputTokens - 1) / this.scenario.options.blockSize);
+    assert(this.engine.blockIds(handle).length >= blocks, 'a held end has its blocks');
+    this.release(handle, this.nowUs + transferUs, how);
   }
 
   private end(handle: SequenceHandle, how: string): void {

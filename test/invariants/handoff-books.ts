@@ -12,6 +12,8 @@ export interface SourceCall {
 interface HeldBlocks {
   /** When its lease was last begun, renewed or backed by a read. */
   lastSignUs: number;
+  /** Until when they were promised. */
+  promisedUs: number;
   isFree: boolean;
 }
 
@@ -36,9 +38,9 @@ export class HandoffBooks {
       }
     }
     for (const action of call.actions) {
-      if (action.kind === 'hand-over') this.handedOver(`${engineId}/${action.generation}`, nowUs);
+      if (action.kind === 'hand-over') this.handedOver(engineId, action, nowUs);
       else if (action.kind === 'answer-read') this.answered(call, action, nowUs);
-      else if (action.kind === 'release-blocks') this.released(call, action);
+      else if (action.kind === 'release-blocks') this.released(call, action, nowUs);
     }
   }
 
@@ -69,9 +71,10 @@ export class HandoffBooks {
   }
 
   checkLeases(nowUs: number): void {
-    for (const [name, { lastSignUs, isFree }] of this.held) {
+    for (const [name, { lastSignUs, promisedUs, isFree }] of this.held) {
       if (isFree) continue;
-      expect(nowUs, `${name} outlives its lease`).toBeLessThanOrEqual(lastSignUs + this.leaseUs);
+      const endUs = Math.max(promisedUs, lastSignUs + this.leaseUs);
+      expect(nowUs, `${name} outlives its lease`).toBeLessThanOrEqual(endUs);
     }
   }
 
@@ -80,9 +83,14 @@ export class HandoffBooks {
     expect([...this.fetches.values()].every((state) => state === 'closed')).toBe(true);
   }
 
-  private handedOver(name: string, nowUs: number): void {
+  private handedOver(
+    engineId: string,
+    { generation, leaseEndsUs }: Extract<SourceAction, { kind: 'hand-over' }>,
+    nowUs: number,
+  ): void {
+    const name = `${engineId}/${generation}`;
     expect(this.held.has(name), 'a generation is new').toBe(false);
-    this.held.set(name, { lastSignUs: nowUs, isFree: false });
+    this.held.set(name, { lastSignUs: nowUs, promisedUs: leaseEndsUs, isFree: false });
   }
 
   private sign(name: string, nowUs: number): void {
@@ -110,11 +118,15 @@ export class HandoffBooks {
   private released(
     call: SourceCall,
     action: Extract<SourceAction, { kind: 'release-blocks' }>,
+    nowUs: number,
   ): void {
     const blocks = this.held.get(`${call.engineId}/${action.generation}`);
     expect(blocks?.isFree ?? false, 'blocks are freed once').toBe(false);
     if (blocks === undefined) expect(['aborted', 'superseded']).toContain(action.reason);
     else blocks.isFree = true;
+    if (action.reason === 'expired') {
+      expect(nowUs, 'a lease is kept').toBeGreaterThanOrEqual(blocks?.promisedUs ?? Infinity);
+    }
     const holding = call.before.find(({ generation }) => generation === action.generation);
     for (const read of holding?.reads ?? []) expectKnows(read, call);
   }

@@ -3,6 +3,7 @@ import type { HandoffWorld } from './handoff-world';
 /** What a scenario may do to the world, each with two numbers that choose whom it meets. */
 export const OPERATIONS = {
   hold: (world: HandoffWorld, a: number, b: number) => world.hold(a, b),
+  keep: (world: HandoffWorld, a: number, b: number) => world.hold(a, b, true),
   accept: (world: HandoffWorld, a: number, b: number) => world.take('accepted', a, b),
   reject: (world: HandoffWorld, a: number, b: number) => world.take('rejected', a, b),
   reserve: (world: HandoffWorld, a: number, b: number) => world.reserveOne(a, b),

@@ -14,6 +14,7 @@ import { HandoffBooks } from './handoff-books';
  * hand-over are checked against after every fact. It knows nothing of how the coordinators work inside.
  */
 export const LEASE_US = 30_000;
+const KEEP_US = 70_000;
 const ANSWER_WITHIN_US = 1_000;
 const SOURCES = ['p0', 'p1'];
 const TARGETS = ['d0', 'd1'];
@@ -50,7 +51,7 @@ export class HandoffWorld {
 
   /** No more losses and no more work: everything must come to its end by itself. */
   drain(): void {
-    const deadlineUs = this.nowUs + 4 * LEASE_US;
+    const deadlineUs = this.nowUs + KEEP_US + 4 * LEASE_US;
     for (let round = 0; !this.isAtRest(); round += 1) {
       expect(round, 'the world comes to rest').toBeLessThan(5_000);
       expect(this.nowUs, 'and does so in bounded time').toBeLessThanOrEqual(deadlineUs);
@@ -92,7 +93,7 @@ export class HandoffWorld {
     return counts;
   }
 
-  hold(source: number, request: number): void {
+  hold(source: number, request: number, isKept = false): void {
     const requestId = pick(REQUESTS, request) ?? '';
     const epoch = this.nextEpoch(requestId);
     const fact: SourceFact = {
@@ -100,6 +101,7 @@ export class HandoffWorld {
       requestId,
       epoch,
       tokens: 5,
+      isKept,
       nowUs: this.nowUs,
     };
     this.tellSource(pick(SOURCES, source) ?? '', fact);
@@ -333,7 +335,7 @@ export class HandoffWorld {
   private startSource(id: string): void {
     this.incarnations += 1;
     const firstGeneration = this.incarnations * 1_000;
-    const lease = leaseTimes(LEASE_US);
+    const lease = leaseTimes(LEASE_US, KEEP_US);
     this.sources.set(id, new SourceCoordinator({ lease, firstGeneration }));
   }
 

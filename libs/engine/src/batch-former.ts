@@ -314,7 +314,7 @@ export class BatchFormer {
     seq.rank = this.admissions++;
     if (seq.hostTokens > 0) this.loadFromHost(seq);
     // Its one token makes it a decode like the others; drafts only begin behind that token.
-    if (seq.state === 'ready' && draftTokens === 0) {
+    if (isDecodeAtOnce(seq) && draftTokens === 0) {
       decode.join(seq);
       this.joined.push(seq);
       return;
@@ -366,4 +366,9 @@ export class BatchFormer {
     for (const seq of sequences) scratch.push(seq);
     return scratch;
   }
+}
+
+/** All of its prompt is here, and it generates. */
+function isDecodeAtOnce({ state, mode, accountedTokens, promptTokens }: Sequence): boolean {
+  return state === 'ready' && mode === 'remote-prefill' && accountedTokens === promptTokens;
 }

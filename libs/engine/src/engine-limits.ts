@@ -39,10 +39,18 @@ export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal |
   const { promptTokens, outputTokens, mode } = spec;
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
   assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
+  assertRemote(spec);
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
   const kvTokens = mode === 'prefill-and-hold' ? promptTokens : promptTokens + outputTokens - 1;
   if (kvTokens > options.numBlocks * options.blockSize) return 'exceeds-kv-capacity';
   return undefined;
+}
+
+function assertRemote({ mode, remoteTokens, promptTokens }: SequenceSpec): void {
+  if (remoteTokens === undefined || mode === 'generate') return;
+  const least = mode === 'remote-prefill' ? 1 : 0;
+  const isPart = remoteTokens >= least && remoteTokens <= promptTokens;
+  assert(Number.isInteger(remoteTokens) && isPart, 'remote tokens are a part of the prompt');
 }
 
 function assertSpeculation({ speculation, maxNumBatchedTokens }: EngineOptions): void {

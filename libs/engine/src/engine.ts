@@ -97,7 +97,7 @@ export class Engine implements EnginePort {
     const seq = this.table.add(spec);
     seq.cacheHitThreshold = thresholdOf(spec, this.options);
     if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
-    if (spec.mode === 'remote-prefill') this.queue.addUnreserved(seq);
+    if (seq.remoteTokens > 0) this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
     this.former.touch();
     return seq.admission;
@@ -116,7 +116,7 @@ export class Engine implements EnginePort {
     this.accounts.query(seq, hitTokens);
     const { reservation } = this;
     reservation.handle = seq.handle;
-    reservation.missingTokens = seq.promptTokens - hitTokens;
+    reservation.missingTokens = Math.max(0, seq.remoteTokens - hitTokens);
     reservation.cachedTokens = hitTokens;
     return reservation;
   }
@@ -126,10 +126,11 @@ export class Engine implements EnginePort {
     const seq = this.table.at(handle);
     expectState(seq, 'deferred', 'deferred');
     this.deferred--;
-    this.blocks.publish(seq, seq.promptTokens);
+    const present = Math.max(seq.remoteTokens, seq.cachedTokens);
+    this.blocks.publish(seq, present);
     this.accounts.cached(seq, seq.cachedTokens);
-    this.accounts.transferred(seq, seq.promptTokens);
-    seq.computed = seq.promptTokens - 1;
+    this.accounts.transferred(seq, present);
+    seq.computed = Math.min(present, seq.promptTokens - 1);
     this.queue.addReady(seq);
     this.former.touch();
   }
@@ -147,7 +148,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.state === 'gone' || seq.isDoomed) return;
-    this.accounts.aborted++;
+    if (!isOver(seq)) this.accounts.aborted++;
     const isRunning = seq.state === 'prefilling' || seq.state === 'decoding';
     if (isRunning && this.runner.isUnderWay) {
       seq.isDoomed = true;
@@ -161,7 +162,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'held', 'held');
-    this.accounts.released++;
+    if (!isOver(seq)) this.accounts.released++;
     this.remove(seq);
   }
 
@@ -292,9 +293,10 @@ export class Engine implements EnginePort {
     assert(count('deferred') === this.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
+    const kept = held.filter(isOver).length;
     assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
-    const ended = finished + released + aborted + rejected - this.doomed.length;
+    const ended = finished - kept + released + aborted + rejected - this.doomed.length;
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
 
@@ -313,8 +315,7 @@ export class Engine implements EnginePort {
 
   private endPrompt(seq: Sequence): void {
     if (seq.mode === 'prefill-and-hold') {
-      seq.state = 'held';
-      this.heldBlocks += seq.blocks.length;
+      this.hold(seq);
       this.record.held.push(seq.handle);
       return;
     }
@@ -329,11 +330,20 @@ export class Engine implements EnginePort {
   /** Ends a sequence that has its last token and is out of the decode set. */
   private finish(seq: Sequence): void {
     this.blocks.publish(seq, seq.computed);
-    this.blocks.release(seq);
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
-    this.table.retire(seq);
     this.former.touch();
+    if (seq.holdsAtEnd) {
+      this.hold(seq);
+      return;
+    }
+    this.blocks.release(seq);
+    this.table.retire(seq);
+  }
+
+  private hold(seq: Sequence): void {
+    seq.state = 'held';
+    this.heldBlocks += seq.blocks.length;
   }
 
   private remove(seq: Sequence): void {
@@ -353,6 +363,11 @@ export class Engine implements EnginePort {
     else this.queue.remove(seq);
     this.blocks.release(seq);
   }
+}
+
+/** Has its last token and is counted, though its blocks are held. */
+function isOver({ state, mode }: Sequence): boolean {
+  return state === 'held' && mode !== 'prefill-and-hold';
 }
 
 /** A prompt that is to be fetched by others is computed whatever the cache holds. */

@@ -178,3 +178,70 @@ describe('abort', () => {
     expect(test.step()).toBeUndefined();
   });
 });
+
+describe('a prompt of which a part comes from elsewhere', () => {
+  it('is computed behind that part, and held', () => {
+    const test = new TestEngine();
+    const part = { ...HOLD, promptTokens: 14, remoteTokens: 8, blockHashes: HASHES };
+    const handle = test.submit('a', part);
+    expect([test.step(), test.reserve()]).toEqual([undefined, 'a lacks 8']);
+    test.engine.kvArrived(handle);
+    expect(test.step()).toMatchObject({ scheduled: ['a'], held: ['a'], endUs: 1000 + 60 });
+    expect(test.engine.blockIds(handle)).toHaveLength(4);
+    expect(test.engine.counters).toMatchObject({
+      promptTokensTransferred: 8,
+      promptTokensComputed: 6,
+    });
+  });
+
+  it('takes from elsewhere only what the local cache lacks', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    const rest = { ...HOLD, promptTokens: 14, blockHashes: HASHES };
+    test.submit('b', { ...rest, remoteTokens: 8 });
+    test.submit('c', { ...rest, remoteTokens: 14 });
+    expect([test.reserve(), test.reserve()]).toEqual(['b lacks 0', 'c lacks 2']);
+    for (const name of ['b', 'c']) test.engine.kvArrived(test.handle(name));
+    test.runToRest();
+    expect(test.engine.counters).toMatchObject({
+      promptTokensComputed: 12 + 2,
+      promptTokensCached: 24,
+      promptTokensTransferred: 2,
+    });
+  });
+
+  it('is computed whole when that part does not come', () => {
+    const test = new TestEngine();
+    const handle = test.submit('a', { ...HOLD, promptTokens: 14, remoteTokens: 8 });
+    test.reserve();
+    test.engine.kvFailed(handle);
+    expect(test.step()).toMatchObject({ held: ['a'] });
+    expect(test.engine.counters.promptTokensComputed).toBe(14);
+  });
+});
+
+describe('a sequence that is held at its end', () => {
+  it('keeps the blocks of prompt and output, and is finished once', () => {
+    const test = new TestEngine();
+    const kept = { holdsAtEnd: true, promptTokens: 8, outputTokens: 5, blockHashes: HASHES };
+    const handle = test.submit('a', kept);
+    expect(test.runToRest().at(-1)).toMatchObject({ finished: ['a'], held: [] });
+    expect(test.engine.blockIds(handle)).toHaveLength(3);
+    expect(test.engine.snapshot()).toMatchObject({ running: 0, heldBlocks: 3, freeBlocks: 97 });
+    test.engine.releaseHeld(handle);
+    expect(test.engine.snapshot()).toMatchObject({ heldBlocks: 0, freeBlocks: 100 });
+    expect(test.engine.counters).toMatchObject({ finished: 1, aborted: 0 });
+    test.engine.audit();
+  });
+
+  it('is let go by an abort without being counted again', () => {
+    const test = new TestEngine();
+    const handle = test.submit('a', { holdsAtEnd: true, outputTokens: 1 });
+    test.step();
+    test.engine.abort(handle);
+    test.engine.audit();
+    expect(test.engine.counters).toMatchObject({ finished: 1, aborted: 0 });
+    expect(test.engine.snapshot().freeBlocks).toBe(100);
+  });
+});

@@ -16,6 +16,9 @@ export type SequenceState =
 export class Sequence {
   state: SequenceState = 'gone';
   mode: SequenceSpec['mode'] = 'generate';
+  /** Leading prompt tokens whose KV comes from elsewhere. */
+  remoteTokens = 0;
+  holdsAtEnd = false;
   promptTokens = 0;
   outputTokens = 0;
   priority = 0;
@@ -73,6 +76,8 @@ export class Sequence {
 
   begin(spec: SequenceSpec, order: number): void {
     this.mode = spec.mode;
+    this.remoteTokens = remoteTokensOf(spec);
+    this.holdsAtEnd = spec.holdsAtEnd === true && spec.mode !== 'prefill-and-hold';
     this.promptTokens = spec.promptTokens;
     this.outputTokens = spec.outputTokens;
     this.blocks.describe(spec.blockHashes, spec.blockFrom, spec.blockCount);
@@ -97,4 +102,9 @@ export class Sequence {
     this.state = 'gone';
     this.blocks.forget();
   }
+}
+
+function remoteTokensOf({ mode, remoteTokens, promptTokens }: SequenceSpec): number {
+  if (mode === 'generate') return 0;
+  return remoteTokens ?? (mode === 'remote-prefill' ? promptTokens : 0);
 }

@@ -89,6 +89,13 @@ export interface SequenceSpec {
    */
   readonly mode: 'generate' | 'prefill-and-hold' | 'remote-prefill';
   /**
+   * Leading prompt tokens whose KV arrives from elsewhere, blocks being reserved as for `remote-prefill`; the rest is computed behind them.
+   * `remote-prefill`: 1 to all of the prompt, unset: all. `prefill-and-hold`: 0 to all, unset: 0. Ignored for `generate`.
+   */
+  readonly remoteTokens?: number;
+  /** The blocks of prompt and output are held when the sequence has ended, until `releaseHeld`. Unset: false. Ignored for `prefill-and-hold`. */
+  readonly holdsAtEnd?: boolean;
+  /**
    * Least share of its tokens, 0..1, that the prefix cache must hold whenever the sequence is to be admitted from the waiting ones; with less it
    * ends there (`StepFacts.rejected`). Ignored for `prefill-and-hold`. Unset: the engine's; 0: off.
    */
@@ -116,7 +123,7 @@ export interface StepFacts {
   readonly firstTokens: readonly SequenceHandle[];
   /** `prefill-and-hold` sequences whose prompt is done: their blocks are held until `releaseHeld`. */
   readonly held: readonly SequenceHandle[];
-  /** Sequences that ended with this step; their blocks are free. The handle is valid until the next `beginStep`. */
+  /** Sequences that ended with this step; their blocks are free unless they are held. The handle is valid until the next `beginStep`, or the release. */
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
@@ -157,11 +164,11 @@ export interface EngineCounters {
 export interface EnginePort {
   submit(spec: SequenceSpec): Admission;
   /**
-   * Reserves the blocks of the next `remote-prefill` sequence in scheduling order, sharing what the prefix cache holds. Undefined when none waits
+   * Reserves the blocks of the next sequence with remote tokens in scheduling order, sharing what the prefix cache holds. Undefined when none waits
    * or the next one has no room yet: ask again after every step, abort, release and arrival of KV.
    */
   reserveNext(): Reservation | undefined;
-  /** The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot; its last prompt token is computed again. */
+  /** The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot; at least its last prompt token is computed again. */
   kvArrived(handle: SequenceHandle): void;
   /** The reserved KV will not come: frees the reservation and computes the prompt here (kv_load_failure_policy: recompute). */
   kvFailed(handle: SequenceHandle): void;
@@ -221,7 +228,7 @@ export interface EnginePort {
 /** The engine reuses the object: it is valid until the next call. */
 export interface Reservation {
   readonly handle: SequenceHandle;
-  /** Prompt tokens that the local cache does not hold: what has to be transferred. 0 = nothing to fetch. */
+  /** Remote tokens that the local cache does not hold: what has to be transferred. 0 = nothing to fetch. */
   readonly missingTokens: number;
   readonly cachedTokens: number;
 }
@@ -231,7 +238,7 @@ export interface EngineSnapshot {
   readonly running: number;
   /** Waiting for budget, slot or blocks. */
   readonly waiting: number;
-  /** `remote-prefill` sequences without their KV, and those whose LoRA adapter the batch had no place for (vLLM: deferred). */
+  /** Sequences without their remote KV, and those whose LoRA adapter the batch had no place for (vLLM: deferred). */
   readonly deferred: number;
   /** Prompt tokens of waiting sequences that still have to be computed. */
   readonly waitingTokens: number;

@@ -5,9 +5,10 @@ import type { Deadline } from './deadline-list';
 import { LeaseBook, leaseTimes } from './lease';
 
 describe('leaseTimes', () => {
-  it('gives vLLM 30 s, 5 s and 20 s by default', () => {
+  it('gives vLLM’s 30 s, 5 s, 20 s and 480 s by default', () => {
     expect(leaseTimes()).toEqual({
       leaseUs: 30_000_000,
+      keepUs: 480_000_000,
       heartbeatEveryUs: 5_000_000,
       renewalUs: 20_000_000,
     });

@@ -4,7 +4,7 @@ import { clear, DeadlineList } from './deadline-list';
 import type { Deadline } from './deadline-list';
 
 /**
- * The three times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl, docs/design/nixl_kv_cache_lease.md), in
+ * The times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl, docs/design/nixl_kv_cache_lease.md), in
  * simulated µs. They scale with the speed of the simulated clock because they are counted on it.
  */
 export interface LeaseTimes {
@@ -14,33 +14,48 @@ export interface LeaseTimes {
   readonly heartbeatEveryUs: Micros;
   /** L·2/3: each heartbeat extends the lease to at least this long from now. */
   readonly renewalUs: Micros;
+  /** How long blocks wait that decode keeps for the next turn of a conversation. */
+  readonly keepUs: Micros;
 }
 
 /** vLLM's `kv_lease_duration`: 30 s. */
 export const DEFAULT_KV_LEASE_US: Micros = 30_000_000;
 
+/** vLLM's `decoder_kv_blocks_ttl`: 480 s. */
+export const DEFAULT_KV_KEEP_US: Micros = 480_000_000;
+
 /** @param kvLeaseUs L, at least 6 µs */
-export function leaseTimes(kvLeaseUs: Micros = DEFAULT_KV_LEASE_US): LeaseTimes {
+export function leaseTimes(
+  kvLeaseUs: Micros = DEFAULT_KV_LEASE_US,
+  keepUs: Micros = DEFAULT_KV_KEEP_US,
+): LeaseTimes {
   assert(Number.isInteger(kvLeaseUs) && kvLeaseUs >= 6, `a lease of ${kvLeaseUs} µs is too short`);
   return {
     leaseUs: kvLeaseUs,
     heartbeatEveryUs: Math.floor(kvLeaseUs / 6),
     renewalUs: Math.floor((kvLeaseUs * 2) / 3),
+    keepUs,
   };
 }
 
 /**
- * Leases in the order in which they end. First terms and renewals have different lengths, so each kind has its own list; the caller's
- * instants never go back.
+ * Leases in the order in which they end. First terms, renewals and the terms of what is kept have different lengths, so each kind has its own list;
+ * the caller's instants never go back.
  */
 export class LeaseBook<T> {
   private readonly first = new DeadlineList<T>();
   private readonly renewed = new DeadlineList<T>();
+  private readonly kept = new DeadlineList<T>();
 
   constructor(private readonly times: LeaseTimes) {}
 
   open(lease: Deadline<T>, nowUs: Micros): void {
     this.first.set(lease, nowUs + this.times.leaseUs);
+  }
+
+  /** For blocks that nobody is on his way to yet. */
+  keep(lease: Deadline<T>, nowUs: Micros): void {
+    this.kept.set(lease, nowUs + this.times.keepUs);
   }
 
   /** A sign of life: the lease ends at max(old end, now + L·2/3). */
@@ -55,9 +70,15 @@ export class LeaseBook<T> {
 
   /** The lease that ends first; of two that end together the one that was never renewed. */
   earliest(): Deadline<T> | undefined {
-    const a = this.first.earliest();
-    const b = this.renewed.earliest();
-    if (a === undefined || b === undefined) return a ?? b;
-    return a.dueUs <= b.dueUs ? a : b;
+    const unrenewed = earlier(this.first.earliest(), this.kept.earliest());
+    return earlier(unrenewed, this.renewed.earliest());
   }
+}
+
+function earlier<T>(
+  a: Deadline<T> | undefined,
+  b: Deadline<T> | undefined,
+): Deadline<T> | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.dueUs <= b.dueUs ? a : b;
 }

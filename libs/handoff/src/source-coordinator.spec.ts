@@ -84,6 +84,26 @@ describe('a holding', () => {
     expect(endRead('done')).toEqual([released('read-done')]);
   });
 
+  it('waits for eight minutes when it is kept for a next turn, and is read as others are', () => {
+    const kept = {
+      kind: 'prompt-held',
+      requestId: 'r',
+      epoch: 1,
+      tokens: 100,
+      isKept: true,
+    } as const;
+    expect(tell(kept)).toMatchObject([{ kind: 'hand-over', leaseEndsUs: 480 * SECOND }]);
+    nowUs = 479 * SECOND;
+    expect(heartbeat()).toEqual([]);
+    nowUs = 485 * SECOND;
+    expect(read()).toEqual([answered('blocks', 1)]);
+    expect(endRead('done')).toEqual([released('read-done', 1)]);
+    nowUs = 486 * SECOND;
+    tell({ ...kept, requestId: 'next' });
+    nowUs += 480 * SECOND;
+    expect(tick()).toMatchObject([{ kind: 'release-blocks', reason: 'expired' }]);
+  });
+
   it('expires at the end of its lease, and not a microsecond before', () => {
     hold();
     expect(source.nextWakeUpUs()).toBe(30 * SECOND);

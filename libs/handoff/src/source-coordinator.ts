@@ -127,7 +127,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
     }
     if (current !== undefined) this.cut(current, 'superseded');
     const holding = this.pool.open(name, tokens);
-    this.leases.open(holding.lease, this.nowUs);
+    if (fact.isKept === true) this.leases.keep(holding.lease, this.nowUs);
+    else this.leases.open(holding.lease, this.nowUs);
     this.holdings.set(requestId, holding);
     this.outbox.push({
       kind: 'hand-over',

@@ -9,12 +9,14 @@ export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' |
  * `epoch` is that of the prefill run, and `generation` the number that the holding got from `hand-over`.
  */
 export type SourceFact<Id extends AnyId = string> =
-  /** The prompt of this run is computed and its blocks are held. */
+  /** The prompt of this run is computed, or its answer is complete, and its blocks are held. */
   | {
       readonly kind: 'prompt-held';
       readonly requestId: Id;
       readonly epoch: number;
       readonly tokens: number;
+      /** Decode has finished with them, and a next turn may come for them: they wait for `keepUs`. */
+      readonly isKept?: boolean;
       readonly nowUs: Micros;
     }
   /** A reader asks for the blocks. `attempt` numbers are answered as they come. */
