@@ -1,0 +1,8 @@
+// The door for CommonJS: what is compiled there turns `import()` into `require`.
+'use strict';
+
+/** @param options  see `http/server.mjs` */
+exports.startServer = async (options) => {
+  const { startServer } = await import('./http/server.mjs');
+  return startServer(options);
+};

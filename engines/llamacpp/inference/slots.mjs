@@ -1,0 +1,42 @@
+/** Sequences of a context, each lent to one request at a time, in the order in which they asked. */
+export class Slots {
+  constructor(sequences) {
+    this.free = [...sequences];
+    this.total = sequences.length;
+    this.queue = [];
+  }
+
+  get waiting() {
+    return this.queue.length;
+  }
+
+  get used() {
+    return this.total - this.free.length;
+  }
+
+  /** @throws the signal's reason when it strikes before there is one */
+  take(signal) {
+    signal.throwIfAborted();
+    const sequence = this.free.pop();
+    if (sequence !== undefined) return Promise.resolve(sequence);
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.queue = this.queue.filter((each) => each !== entry);
+        reject(signal.reason);
+      };
+      const entry = (freed) => {
+        signal.removeEventListener('abort', leave);
+        resolve(freed);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.queue.push(entry);
+    });
+  }
+
+  async giveBack(sequence) {
+    await sequence.clearHistory();
+    const next = this.queue.shift();
+    if (next === undefined) this.free.push(sequence);
+    else next(sequence);
+  }
+}

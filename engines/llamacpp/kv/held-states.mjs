@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
+import { CHUNK_BYTES, framesOf } from './frames.mjs';
+
+/**
+ * The KV states that wait for whoever continues them, as files: each until it is released, or its lease ends. A state is named by an id that cannot
+ * be guessed. Beyond `maxBytes` nothing more is held.
+ */
+export class HeldStates {
+  constructor({ folder, leaseMs, maxBytes, model, onExpired }) {
+    Object.assign(this, { folder, leaseMs, maxBytes, model, onExpired });
+    this.states = new Map();
+    this.bytes = 0;
+  }
+
+  get count() {
+    return this.states.size;
+  }
+
+  /** Saves the state of a sequence. Undefined: there is no room for it. */
+  async hold(sequence, tokens) {
+    if (this.bytes >= this.maxBytes) return undefined;
+    const id = randomUUID();
+    const file = join(this.folder, id);
+    const { fileSize: bytes } = await sequence.saveStateToFile(file);
+    const timer = setTimeout(() => this.expire(id), this.leaseMs);
+    timer.unref();
+    this.states.set(id, { file, bytes, tokens, timer, readers: 0 });
+    this.bytes += bytes;
+    if (this.bytes <= this.maxBytes) return { id, bytes };
+    this.release(id);
+    return undefined;
+  }
+
+  /** Its frames, or undefined when nothing of that name is held. A lease does not end while somebody reads. */
+  read(id) {
+    const state = this.states.get(id);
+    return state === undefined ? undefined : this.frames(id, state);
+  }
+
+  /** False when there was none. */
+  release(id) {
+    const state = this.states.get(id);
+    if (state === undefined) return false;
+    clearTimeout(state.timer);
+    this.states.delete(id);
+    this.bytes -= state.bytes;
+    void rm(state.file, { force: true }).catch(() => undefined);
+    return true;
+  }
+
+  close() {
+    for (const id of [...this.states.keys()]) this.release(id);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async *frames(id, state) {
+    const { bytes, tokens, file } = state;
+    state.readers += 1;
+    try {
+      const manifest = { bytes, tokens, model: this.model };
+      yield* framesOf(manifest, createReadStream(file, { highWaterMark: CHUNK_BYTES }));
+    } finally {
+      state.readers -= 1;
+    }
+  }
+
+  expire(id) {
+    const state = this.states.get(id);
+    if (state === undefined) return;
+    if (state.readers > 0) {
+      state.timer = setTimeout(() => this.expire(id), this.leaseMs);
+      state.timer.unref();
+      return;
+    }
+    this.release(id);
+    this.onExpired();
+  }
+}
