@@ -1,4 +1,5 @@
 import type { Epoch } from './epoch';
+import type { LegFailure } from './executed';
 import type { Stage } from './job';
 
 /**
@@ -56,6 +57,17 @@ export type EngineMessage =
       readonly from: string;
       readonly requestId: string;
       readonly generation: number;
+    }
+  /**
+   * Of a transfer whose two legs are under way on servers at once, one is over without having done its part: the other one need not wait. `epoch` is that
+   * of the prefill run, `failure` what became of its leg; unset: decode's is over.
+   */
+  | {
+      readonly kind: 'leg-over';
+      readonly from: string;
+      readonly requestId: string;
+      readonly epoch: Epoch;
+      readonly failure?: LegFailure;
     }
   /** Whoever manages the cluster: finish what runs, take nothing more, and go. Sent again until the engine is seen to drain. */
   | { readonly kind: 'leave' }

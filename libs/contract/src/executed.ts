@@ -8,6 +8,11 @@ export interface ExecutedRequest {
   readonly requestId: string;
 }
 
+/** Why a leg on a server has not done its part: it refused the request, or was lost. */
+export type LegFailure =
+  | UpstreamFailure
+  | { readonly code: 'upstream_lost' | 'upstream_timeout' | 'upstream_garbled' };
+
 /** How an upstream server failed a request, in the tail of the entry that ends it. */
 export interface UpstreamFailure {
   readonly code: 'upstream_error';

@@ -211,6 +211,11 @@ export interface HandOverRecord {
   readonly heldUs: number;
   readonly epoch: Epoch;
   /**
+   * The engine whose leg of this transfer is still under way on its server, while decode's may begin.
+   * Absent: the prompt is held.
+   */
+  readonly prefillEngineId?: string;
+  /**
    * Where the decode job goes, so that whoever adds it again finds it there. Absent: in the shared
    * queue.
    */

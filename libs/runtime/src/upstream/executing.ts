@@ -4,14 +4,30 @@ import { UsageError } from '../config/usage-error';
 
 type ExecutorConfig = Pick<
   BatonConfig,
-  'executor' | 'executorFor' | 'prefillUrl' | 'decodeUrl' | 'aggregatedUrl'
+  | 'executor'
+  | 'executorFor'
+  | 'prefillUrl'
+  | 'decodeUrl'
+  | 'aggregatedUrl'
+  | 'upstreamKvConnector'
+  | 'prefillBootstrapPort'
 >;
+
+/** Where the server of one engine is. */
+export interface ServerAddress {
+  /** `http://host:port`, without a path. */
+  readonly url: string;
+  /** Of the server where others learn how to reach it; unset: it has none. */
+  readonly bootstrapPort?: number;
+}
 
 const URL_KEYS = {
   prefill: 'prefillUrl',
   decode: 'decodeUrl',
   aggregated: 'aggregatedUrl',
 } as const;
+/** That of Mooncake and of SGLang. */
+const BOOTSTRAP_PORT = 8_998;
 const EXECUTORS: readonly string[] = ['simulate', 'vllm'];
 
 /** Whether engines of a stage pass their work on. @throws UsageError for an `executor_for` that is not written as it must be */
@@ -33,6 +49,12 @@ export function executesAny(config: ExecutorConfig): boolean {
 export function upstreamUrls(config: ExecutorConfig, stage: Stage, engines: number): string[] {
   const key = URL_KEYS[stage];
   const urls = config[key].map((url) => originOf(url, key));
+  const ports = config.prefillBootstrapPort.map(portOf).length;
+  if (stage === 'prefill' && ports > 1 && ports !== engines) {
+    throw new UsageError(
+      `prefill_bootstrap_port: there are ${ports} ports for ${engines} prefill engines; name one for all, or one for each.`,
+    );
+  }
   if (urls.length === engines) return urls;
   throw new UsageError(
     `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, and there are ${urls.length}.`,
@@ -40,10 +62,16 @@ export function upstreamUrls(config: ExecutorConfig, stage: Stage, engines: numb
 }
 
 /** The server of the `number`th engine of a stage in this process, from 1. @throws UsageError when there is none */
-export function upstreamUrl(config: ExecutorConfig, stage: Stage, number: number): string {
+export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number): ServerAddress {
   const key = URL_KEYS[stage];
-  const url = config[key][number - 1];
-  if (url !== undefined) return originOf(url, key);
+  const written = config[key][number - 1];
+  if (written !== undefined) {
+    const url = originOf(written, key);
+    const hasBootstrap = /^(mooncake|sglang)$/.test(config.upstreamKvConnector);
+    if (!hasBootstrap || stage !== 'prefill') return { url };
+    const [first, ...others] = config.prefillBootstrapPort.map(portOf);
+    return { url, bootstrapPort: others[number - 2] ?? first ?? BOOTSTRAP_PORT };
+  }
   throw new UsageError(
     `executor vllm: a ${stage} engine has no server; name one more ${nameOf(key)}.`,
   );
@@ -57,7 +85,14 @@ export function withUpstreams<C extends ExecutorConfig>(
 ): C {
   if (!executes(config, stage)) return config;
   const key = URL_KEYS[stage];
-  return { ...config, [key]: config[key].slice(from, from + count) };
+  const { prefillBootstrapPort: ports } = config;
+  return {
+    ...config,
+    [key]: config[key].slice(from, from + count),
+    ...(stage === 'prefill' && ports.length > 1
+      ? { prefillBootstrapPort: ports.slice(from, from + count) }
+      : {}),
+  };
 }
 
 function stageExecutor(written: string): [Stage, string] {
@@ -75,6 +110,12 @@ function originOf(url: string, key: string): string {
   const isPlain = parsed?.pathname === '/' && parsed.search === '' && parsed.username === '';
   if (isHttp && isPlain) return parsed.origin;
   throw new UsageError(`${nameOf(key)}: \`${url}\` is no http or https URL without a path.`);
+}
+
+function portOf(written: string): number {
+  const port = /^\d{1,5}$/.test(written) ? Number(written) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  throw new UsageError(`prefill_bootstrap_port: \`${written}\` is no port from 1 to 65535.`);
 }
 
 function nameOf(key: string): string {

@@ -1,9 +1,7 @@
-import type { KvTransferParams } from '@baton/contract';
-
-type Body = Readonly<Record<string, unknown>>;
+export type Body = Readonly<Record<string, unknown>>;
 
 /** What vLLM's proxies ask a prefill instance for; the decode instance's part is unknown yet. */
-const HOLD: Body = {
+export const HOLD: Body = {
   do_remote_decode: true,
   do_remote_prefill: false,
   remote_engine_id: null,
@@ -14,9 +12,9 @@ const HOLD: Body = {
 
 /**
  * The body of the prefill leg, as vLLM's toy proxy sends it (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's with one token, not
- * streamed, and the wish to hold. No field of ours is added.
+ * streamed, and the wish to hold, if any. No field of ours is added.
  */
-export function prefillBody(body: Body): Body {
+export function prefillBody(body: Body, params: Body | undefined): Body {
   const {
     stream_options: _options,
     min_tokens: _min,
@@ -28,11 +26,11 @@ export function prefillBody(body: Body): Body {
     stream: false,
     max_tokens: 1,
     ...(kept['max_completion_tokens'] === undefined ? {} : { max_completion_tokens: 1 }),
-    kv_transfer_params: HOLD,
+    ...(params === undefined ? {} : { kv_transfer_params: params }),
   };
 }
 
 /** The body of the decode leg: the client's, and exactly what prefill answered. Without an answer decode computes the prompt by itself. */
-export function decodeBody(body: Body, params: KvTransferParams | undefined): Body {
+export function decodeBody(body: Body, params: Body | undefined): Body {
   return params === undefined ? body : { ...body, kv_transfer_params: params };
 }

@@ -1,20 +1,23 @@
 import {
   emptyFrameEntry,
   type EndReason,
-  type ErrorCode,
+  type EngineMessage,
+  type Epoch,
   type ExecutedRequest,
   type KvTransferParams,
-  type UpstreamFailure,
+  type LegFailure,
 } from '@baton/contract';
 import type { Incoming } from '@baton/placement';
 import type { HandOverRecord } from '@baton/transport';
 import type { Executor, ExecutorSides } from '../worker/executor';
-import { EXECUTED, HandOver } from '../worker/hand-over';
+import { EXECUTED, HandOver, type HeldPrompt } from '../worker/hand-over';
 import type { HostContext } from '../worker/host-context';
 import { KeptPayloads } from '../worker/kept-payloads';
 import { isOver, type Run } from '../worker/run';
 import { HealthWatch } from './health-watch';
-import { decodeBody, prefillBody } from './leg-bodies';
+import { type KvConnector, NIXL_PULL } from './kv-connector';
+import type { Body } from './leg-bodies';
+import { PairedEnd } from './paired-end';
 import { eventsIn } from './sse-reader';
 import {
   lostBy,
@@ -27,30 +30,51 @@ import {
 
 const DONE = '[DONE]';
 const FINISH = /"finish_reason":\s*"(stop|length|abort|tool_calls|function_call)"/;
-const LOST_CODES: Readonly<Record<UpstreamLost['why'], ErrorCode>> = {
+const LOST_CODES = {
   unreachable: 'upstream_lost',
   timeout: 'upstream_timeout',
   cut: 'upstream_lost',
   garbled: 'upstream_garbled',
-};
+} as const satisfies Readonly<Record<UpstreamLost['why'], LegFailure['code']>>;
+
+export interface Upstream {
+  readonly server: UpstreamServer;
+  /** Unset: NIXL pull. */
+  readonly connector?: KvConnector;
+}
+
+/** What the server does for one run. */
+interface ActiveLeg {
+  readonly controller: AbortController;
+  /** On decode: the prefill run whose leg is under way at the same time. */
+  readonly source: { readonly engineId: string; readonly epoch: Epoch } | undefined;
+  /** On prefill: decode has the request already. */
+  isPaired: boolean;
+}
 
 /**
  * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are those of any engine. An upstream text is never begun twice for one client: what fails before
  * its first token is tried again elsewhere, with a prefill of its own, and what fails later ends the answer.
  */
 export class UpstreamExecutor implements Executor {
-  private readonly running = new Map<Run, AbortController>();
+  private readonly legs = new Map<Run, ActiveLeg>();
+  private readonly server: UpstreamServer;
+  private readonly connector: KvConnector;
   private readonly hands: HandOver;
+  private readonly pairedEnd: PairedEnd;
   private readonly health: HealthWatch;
   private readonly entry = emptyFrameEntry();
 
   constructor(
     private readonly context: HostContext,
     private readonly sides: ExecutorSides,
-    private readonly server: UpstreamServer,
+    { server, connector = NIXL_PULL }: Upstream,
   ) {
+    this.server = server;
+    this.connector = connector;
     this.hands = new HandOver(context, sides.endings);
-    this.health = new HealthWatch(server, context.log);
+    this.pairedEnd = new PairedEnd(context, sides);
+    this.health = new HealthWatch({ server, connector, log: context.log });
   }
 
   open(onState: (isUp: boolean) => void): void {
@@ -59,35 +83,63 @@ export class UpstreamExecutor implements Executor {
 
   async close(): Promise<void> {
     this.health.stop();
-    for (const controller of this.running.values()) controller.abort();
+    for (const { controller } of this.legs.values()) controller.abort();
     await this.server.close();
   }
 
   /** Nothing while the server is down. */
   roomLeft({ sequences }: Incoming): number {
     if (!this.health.isUp) return 0;
-    return this.context.options.facts.maxNumSeqs - this.running.size - sequences;
+    return this.context.options.facts.maxNumSeqs - this.legs.size - sequences;
   }
 
   start(run: Run, handOver: HandOverRecord | undefined): void {
-    const controller = new AbortController();
-    this.running.set(run, controller);
+    const leg = { controller: new AbortController(), source: sourceIn(handOver), isPaired: false };
+    this.legs.set(run, leg);
     run.isScheduled = true;
     this.sayState(run, 'scheduled');
-    this.execute(run, handOver, controller.signal)
-      .catch((error: unknown) => this.onFailure(run, error))
-      .finally(() => this.running.delete(run));
+    this.execute(run, handOver, leg)
+      .catch((error: unknown) => this.onFailure(run, leg, error))
+      .finally(() => this.legs.delete(run));
   }
 
   cancel(run: Run): void {
-    this.running.get(run)?.abort();
-    this.running.delete(run);
+    this.legs.get(run)?.controller.abort();
+    this.legs.delete(run);
+  }
+
+  pairedRuns(): readonly Run[] {
+    return [...this.legs].filter(([, leg]) => leg.isPaired).map(([run]) => run);
+  }
+
+  sources(): readonly string[] {
+    return [...new Set([...this.legs.values()].flatMap(({ source }) => source?.engineId ?? []))];
+  }
+
+  onSourceLost(engineId: string): void {
+    for (const [run, { source }] of this.legs) {
+      if (source?.engineId === engineId && run.emitted === 0) this.beginAnew(run);
+    }
+  }
+
+  onLegOver({ requestId, epoch, failure }: Extract<EngineMessage, { kind: 'leg-over' }>): void {
+    const run = this.context.runs.get(requestId);
+    const leg = run && this.legs.get(run);
+    if (run === undefined || leg === undefined) return;
+    if (failure === undefined) {
+      if (leg.isPaired && run.epoch === epoch) this.sides.endings.drop(run);
+      return;
+    }
+    // What has begun to answer has its prompt.
+    if (leg.source?.epoch !== epoch || run.emitted > 0) return;
+    if (this.pairedEnd.isFinal(failure)) this.pairedEnd.fail(run, failure);
+    else this.beginAnew(run);
   }
 
   private async execute(
     run: Run,
     handOver: HandOverRecord | undefined,
-    signal: AbortSignal,
+    leg: ActiveLeg,
   ): Promise<void> {
     const stored = await this.context.transport.ledger.getPrompt(run.job.requestId);
     if (isOver(run)) return;
@@ -96,24 +148,46 @@ export class UpstreamExecutor implements Executor {
       return;
     }
     const request = JSON.parse(stored.toString()) as ExecutedRequest;
-    if (run.stage === 'prefill') await this.prefill(run, request, signal);
-    else if (run.stage === 'decode' && handOver === undefined) this.sides.failed.onSourceGone(run);
-    else await this.generate(run, { request, params: this.paramsOf(run, handOver), signal });
+    if (run.stage === 'prefill') await this.prefill(run, request, leg);
+    else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
+    else {
+      const { signal } = leg.controller;
+      await this.generate(run, { request, params: this.paramsOf(run, handOver), signal });
+    }
   }
 
-  private async prefill(run: Run, request: ExecutedRequest, signal: AbortSignal): Promise<void> {
-    const answer = await this.server.ask({ request, body: prefillBody(request.body), signal });
+  private async prefill(run: Run, request: ExecutedRequest, leg: ActiveLeg): Promise<void> {
+    const asked = this.connector.prefillLeg(request);
+    const { early } = asked;
+    if (early !== undefined && !(await this.handOverEarly(run, leg, early))) return;
+    const { signal } = leg.controller;
+    const answer = await this.server.ask({ ...asked, request, signal });
     this.health.succeeded();
+    const params = asked.learn(answer);
     if (isOver(run)) return;
-    const params = answer['kv_transfer_params'] ?? undefined;
+    if (leg.isPaired) {
+      this.sides.endings.handOn(run);
+      return;
+    }
     run.state = 'moving-on';
+    await this.hands.pass(run, this.held(params));
+  }
+
+  /** Decode's leg may begin before this one does, and knows where it goes on. False when the run is over. */
+  private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
+    run.state = 'moving-on';
+    const held = { ...this.held(params), prefillEngineId: this.context.engineId };
+    leg.isPaired = await this.hands.offer(run, held);
+    return leg.isPaired;
+  }
+
+  private held(params: Body | undefined): HeldPrompt {
     const heldUs = this.context.clock.wall.nowUs();
-    const held = { params: (params ?? {}) as KvTransferParams, generation: EXECUTED, heldUs };
-    await this.hands.pass(run, held);
+    return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
   private async generate(run: Run, { request, params, signal }: Generation): Promise<void> {
-    const body = decodeBody(request.body, params);
+    const body = this.connector.decodeBody(request.body, params);
     const answer = await this.server.post({ request, body, signal });
     this.health.succeeded();
     if (request.body['stream'] === true) await this.stream(run, answer);
@@ -121,10 +195,10 @@ export class UpstreamExecutor implements Executor {
   }
 
   /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
-  private paramsOf(run: Run, handOver: HandOverRecord | undefined): KvTransferParams | undefined {
+  private paramsOf(run: Run, handOver: HandOverRecord | undefined): Body | undefined {
     if (handOver === undefined) return undefined;
     const { params, generation } = handOver;
-    if (generation === EXECUTED) return Object.keys(params).length === 0 ? undefined : params;
+    if (generation === EXECUTED) return hasTransfer(handOver) ? { ...params } : undefined;
     const from = this.context.engineId;
     const { requestId } = run.job;
     const message = { kind: 'release', from, requestId, generation } as const;
@@ -203,41 +277,72 @@ export class UpstreamExecutor implements Executor {
     this.entry.reason = 'none';
   }
 
-  private onFailure(run: Run, error: unknown): void {
-    if (isOver(run)) return;
+  private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
+    if (isOver(run) || leg.controller.signal.aborted) return;
     const cause = lostBy(error);
-    if (cause instanceof UpstreamRefusal) this.refused(run, cause.failure);
-    else if (cause instanceof UpstreamLost) this.lost(run, cause);
-    else this.context.guard(() => this.sides.endings.giveBack(run));
+    const failure = this.failureOf(run, cause);
+    if (failure === undefined) this.context.guard(() => this.sides.endings.giveBack(run));
+    else if (leg.isPaired) void this.pairedEnd.tell(run, failure);
+    else if (this.pairedEnd.isFinal(failure) || run.emitted > 0) this.fail(run, leg, failure);
+    else this.beginAnew(run);
   }
 
-  /** What the server says of the request holds wherever it runs. */
-  private refused(run: Run, failure: UpstreamFailure): void {
-    this.sides.endings.failUpstream(run, failure);
+  /** Undefined for what is no server's doing. */
+  private failureOf(run: Run, cause: unknown): LegFailure | undefined {
+    // What the server says of the request holds wherever it runs.
+    if (cause instanceof UpstreamRefusal) return cause.failure;
+    if (!(cause instanceof UpstreamLost)) return undefined;
+    const { why, cause: err } = cause;
+    const { log } = this.context;
+    log.warn({ requestId: run.job.requestId, server: this.server.url, why, err }, 'upstream');
+    this.health.failed(why === 'unreachable');
+    return { code: LOST_CODES[why] };
+  }
+
+  private fail(run: Run, leg: ActiveLeg, failure: LegFailure): void {
+    this.tellPrefill(run, leg);
+    this.pairedEnd.fail(run, failure);
   }
 
   /** Before the first token another engine may try; a prefill that was read is not read again. */
-  private lost(run: Run, { why, cause }: UpstreamLost): void {
-    const { log } = this.context;
-    log.warn(
-      { requestId: run.job.requestId, server: this.server.url, why, err: cause },
-      'upstream',
-    );
-    this.health.failed(why === 'unreachable');
-    if (run.emitted > 0 || why === 'timeout') {
-      this.sides.endings.fail(run, LOST_CODES[why]);
-      return;
-    }
+  private beginAnew(run: Run): void {
+    const leg = this.legs.get(run);
+    if (leg) this.tellPrefill(run, leg);
+    this.cancel(run);
     this.sayState(run, 'restarted');
     if (run.stage === 'decode') this.sides.failed.onSourceGone(run);
     else this.sides.endings.giveBack(run);
+  }
+
+  /** Nobody comes for what it computes for this run. */
+  private tellPrefill({ job }: Run, { source }: ActiveLeg): void {
+    if (source === undefined) return;
+    const { engineId: from } = this.context;
+    const { requestId } = job;
+    const { engineId, epoch } = source;
+    this.sides.mailbox.send(engineId, { kind: 'leg-over', from, requestId, epoch });
   }
 }
 
 interface Generation {
   readonly request: ExecutedRequest;
-  readonly params: KvTransferParams | undefined;
+  readonly params: Body | undefined;
   readonly signal: AbortSignal;
+}
+
+function sourceIn(handOver: HandOverRecord | undefined): ActiveLeg['source'] {
+  if (handOver?.prefillEngineId === undefined) return undefined;
+  return { engineId: handOver.prefillEngineId, epoch: handOver.epoch };
+}
+
+function hasTransfer({ params, generation }: HandOverRecord): boolean {
+  return generation === EXECUTED && Object.keys(params).length > 0;
+}
+
+/** The record is gone, or a decode run before this one may have used what it names: a server reads garbage under a name that was used. */
+function isSpent({ epoch }: Run, handOver: HandOverRecord | undefined): boolean {
+  if (handOver === undefined) return true;
+  return hasTransfer(handOver) && epoch !== handOver.epoch + 1;
 }
 
 function reasonIn(last: string): EndReason {

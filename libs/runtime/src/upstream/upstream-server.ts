@@ -1,11 +1,14 @@
 import type { ExecutedRequest, UpstreamFailure } from '@baton/contract';
 import { Agent, type Dispatcher } from 'undici';
-import { GarbledStream } from './sse-reader';
+import type { Body } from './leg-bodies';
+import { eventsIn, GarbledStream } from './sse-reader';
 
 /** A body that is read as a whole. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 5_000;
-const HEALTH_MS = 2_000;
+const LOOK_MS = 2_000;
+/** Of an answer to a look. */
+const MAX_LOOK_BYTES = 64 * 1024;
 
 export interface UpstreamOptions {
   /** `http://host:port`, without a path. */
@@ -13,11 +16,15 @@ export interface UpstreamOptions {
   readonly apiKey: string | undefined;
   /** Without a byte for this long a leg has failed. */
   readonly timeoutMs: number;
+  /** Authorities that a https server is to be vouched for by, as PEM. Unset: the public ones. */
+  readonly ca?: string | undefined;
 }
 
 export interface Leg {
   readonly request: ExecutedRequest;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Body;
+  /** Besides those that every leg has. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -44,9 +51,9 @@ export class UpstreamServer {
   private readonly headers: Readonly<Record<string, string>>;
 
   constructor(private readonly options: UpstreamOptions) {
-    const { apiKey, timeoutMs } = options;
+    const { apiKey, timeoutMs, ca } = options;
     this.agent = new Agent({
-      connect: { timeout: CONNECT_MS },
+      connect: { timeout: CONNECT_MS, ...(ca === undefined ? {} : { ca }) },
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
@@ -61,44 +68,65 @@ export class UpstreamServer {
   }
 
   /** The answer's body once its head is there. @throws UpstreamLost, UpstreamRefusal */
-  async post({ request, body, signal }: Leg): Promise<Dispatcher.ResponseData['body']> {
+  async post(leg: Leg): Promise<Dispatcher.ResponseData['body']> {
+    return (await this.send(leg)).body;
+  }
+
+  /** The object that it answers, or an empty one when it streams. @throws UpstreamLost, UpstreamRefusal */
+  async ask(leg: Leg): Promise<Body> {
+    const { headers, body } = await this.send(leg);
+    if (!String(headers['content-type']).startsWith('text/event-stream')) {
+      return objectIn(await textOf(body, MAX_BODY_BYTES));
+    }
+    for await (const data of eventsIn(body)) {
+      if (data.startsWith('{"error"')) throw refusalOf(500, data);
+    }
+    return {};
+  }
+
+  /** What it answers to a small question of ours, at once; undefined when it does not. */
+  async query(origin: string, path: string): Promise<Body | undefined> {
+    const text = await this.look(origin, path, MAX_LOOK_BYTES);
+    try {
+      return text === undefined ? undefined : objectIn(text);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async isHealthy(): Promise<boolean> {
+    return (await this.look(this.url, '/health', MAX_LOOK_BYTES)) !== undefined;
+  }
+
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+
+  private async send(leg: Leg): Promise<Dispatcher.ResponseData> {
+    const { request, body, headers, signal } = leg;
     const answer = await lossless(() =>
       this.agent.request({
         origin: this.url,
         path: request.path,
         method: 'POST',
-        headers: { ...this.headers, 'x-request-id': request.requestId },
+        headers: { ...this.headers, ...headers, 'x-request-id': request.requestId },
         body: JSON.stringify(body),
         signal,
       }),
     );
-    if (answer.statusCode === 200) return answer.body;
-    throw refusalOf(answer.statusCode, await textOf(answer.body));
+    if (answer.statusCode === 200) return answer;
+    throw refusalOf(answer.statusCode, await textOf(answer.body, MAX_BODY_BYTES));
   }
 
-  /** A whole JSON object. @throws UpstreamLost, UpstreamRefusal */
-  async ask(leg: Leg): Promise<Readonly<Record<string, unknown>>> {
-    return objectIn(await textOf(await this.post(leg)));
-  }
-
-  async isHealthy(): Promise<boolean> {
-    const signal = AbortSignal.timeout(HEALTH_MS);
+  private async look(origin: string, path: string, maxBytes: number): Promise<string | undefined> {
+    const signal = AbortSignal.timeout(LOOK_MS);
     try {
-      const answer = await this.agent.request({
-        origin: this.url,
-        path: '/health',
-        method: 'GET',
-        signal,
-      });
-      await answer.body.dump();
-      return answer.statusCode === 200;
+      const answer = await this.agent.request({ origin, path, method: 'GET', signal });
+      const text = await textOf(answer.body, maxBytes);
+      return answer.statusCode === 200 ? text : undefined;
     } catch {
-      return false;
+      return undefined;
     }
-  }
-
-  close(): Promise<void> {
-    return this.agent.destroy();
   }
 }
 
@@ -124,13 +152,13 @@ export function lostBy(error: unknown): unknown {
 }
 
 /** @throws UpstreamLost when it is longer than what is read, or cut */
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   return lossless(async () => {
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for await (const part of body) {
       bytes += part.length;
-      if (bytes > MAX_BODY_BYTES) throw new GarbledStream('a body is too long');
+      if (bytes > maxBytes) throw new GarbledStream('a body is too long');
       parts.push(part);
     }
     return Buffer.concat(parts).toString('utf8');
@@ -138,7 +166,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** @throws UpstreamLost */
-export function objectIn(text: string): Readonly<Record<string, unknown>> {
+export function objectIn(text: string): Body {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UpstreamLost('garbled', new GarbledStream('no JSON object'));

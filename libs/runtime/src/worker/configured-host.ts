@@ -5,9 +5,8 @@ import type { BatonConfig } from '../config/config';
 import type { EngineSetup } from '../engine-factory';
 import { publishers } from '../kv-events/load-publisher';
 import { needsLoads } from '../placement/policy-routing';
-import { IdleEngine } from '../upstream/idle-engine';
-import { UpstreamExecutor } from '../upstream/upstream-executor';
-import { UpstreamServer } from '../upstream/upstream-server';
+import type { ServerAddress } from '../upstream/executing';
+import { executedBy } from '../upstream/executed-by';
 import type { HostOptions } from './host-options';
 
 /** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
@@ -27,24 +26,12 @@ function rangeFacts({ guard }: EngineSetup): Pick<HostOptions, 'stepsOutsideRang
 function workOf(
   config: BatonConfig,
   role: Stage,
-  { options, upstream }: EngineSetup & { readonly upstream?: string | undefined },
+  { options, upstream }: EngineSetup & { readonly upstream?: ServerAddress | undefined },
 ): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
-  if (upstream === undefined) {
-    return {
-      buildEngine: (watcher) =>
-        new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
-    };
-  }
-  const idle = new IdleEngine(options.numBlocks);
-  const { upstreamApiKey: apiKey, upstreamTimeout } = config;
-  const timeoutMs = Math.ceil(upstreamTimeout * 1_000);
+  if (upstream !== undefined) return executedBy(upstream, { config, role, options });
   return {
-    buildEngine: () => idle,
-    newExecutor: (context, sides) => {
-      idle.running = () => context.runs.size;
-      const server = new UpstreamServer({ url: upstream, apiKey, timeoutMs });
-      return new UpstreamExecutor(context, sides, server);
-    },
+    buildEngine: (watcher) =>
+      new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
   };
 }
 
@@ -52,7 +39,7 @@ function workOf(
 export function hostOptions(
   config: BatonConfig,
   role: Stage,
-  setup: EngineSetup & { readonly upstream?: string | undefined },
+  setup: EngineSetup & { readonly upstream?: ServerAddress | undefined },
 ): HostOptions {
   const { options, link } = setup;
   const { blockSize } = options;

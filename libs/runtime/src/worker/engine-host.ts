@@ -143,7 +143,7 @@ export class EngineHost implements HostContext {
     const { executor } = this;
     this.intake = new Intake(this, { decode, endings, failed, jobFaults, executor });
     this.stepFrames = new StepFrames(this, { endings, prefill, jobFaults });
-    this.sweep = new Sweep(this, { endings, finished, prefill, decode });
+    this.sweep = new Sweep(this, { endings, finished, prefill, decode, executor });
     this.beacon = new PresenceBeacon(this, {
       lag: this.lag,
       stepUs: () => this.stepUs,
@@ -160,6 +160,7 @@ export class EngineHost implements HostContext {
     await this.mailbox.open({
       prefill: this.prefill,
       decode: this.decode,
+      onLegOver: (message) => this.executor?.onLegOver(message),
       onResend: new Resender(this, this.finished).answer,
       onOrder: this.onOrder,
       onAborts: (requestIds) => this.onAborts(requestIds),

@@ -1,3 +1,4 @@
+import type { EngineMessage } from '@baton/contract';
 import type { HandOverRecord } from '@baton/transport';
 import type { Incoming } from '@baton/placement';
 import type { Endings } from './endings';
@@ -14,6 +15,12 @@ export interface Executor {
   start(run: Run, handOver: HandOverRecord | undefined): void;
   /** The run is over, whatever it was doing. */
   cancel(run: Run): void;
+  /** Runs whose leg goes on although their request is with decode already. */
+  pairedRuns(): readonly Run[];
+  /** Engines whose leg must do its part for one here to go on. */
+  sources(): readonly string[];
+  onSourceLost(engineId: string): void;
+  onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
   /** Begins to watch what it stands on, and says when that goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;
   close(): Promise<void>;

@@ -40,7 +40,7 @@ export class FailedFetches {
     }
     run.state = 'moving-on';
     this.leaveEngine(run);
-    this.returnToPrefill(run).catch((error: unknown) => {
+    this.endReturned(run).catch((error: unknown) => {
       this.context.log.warn(
         { err: error, requestId: run.job.requestId },
         'not sent back to prefill',
@@ -64,15 +64,19 @@ export class FailedFetches {
     if (handle >= 0) engine.abort(handle);
   }
 
-  private async returnToPrefill(run: Run): Promise<void> {
+  /** A prefill of its own for the request, under the next submission. False when another run has it: nothing was changed. */
+  async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
     const { transport, clock } = this.context;
-    const { job, epoch } = run;
     const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
-    if (submission !== undefined) {
-      const causeUs = clock.wall.nowUs();
-      const queue = sharedQueue('prefill', job.dataParallelRank);
-      await transport.jobs.add(queue, [{ ...job, submission, causeUs }]);
-    }
+    if (submission === undefined) return false;
+    const causeUs = clock.wall.nowUs();
+    const queue = sharedQueue('prefill', job.dataParallelRank);
+    await transport.jobs.add(queue, [{ ...job, submission, causeUs }]);
+    return true;
+  }
+
+  private async endReturned(run: Run): Promise<void> {
+    await this.returnToPrefill(run);
     if (run.state !== 'over') this.endings.handOn(run);
   }
 }

@@ -15,6 +15,8 @@ export interface HeldPrompt {
   readonly generation: number;
   /** Logical instant of the hold, µs since the Unix epoch. */
   readonly heldUs: number;
+  /** Set where the prompt is still being computed: see the hand-over record. */
+  readonly prefillEngineId?: string;
 }
 
 /** Hands a routed request over to decode. Record, then job, then the end of this run: a crash between any two of them loses nothing. */
@@ -26,7 +28,12 @@ export class HandOver {
     private readonly endings: Endings,
   ) {}
 
-  async pass(run: Run, { heldUs, ...held }: HeldPrompt): Promise<void> {
+  async pass(run: Run, held: HeldPrompt): Promise<void> {
+    if (await this.offer(run, held)) this.endings.handOn(run);
+  }
+
+  /** As `pass`, but the run goes on. False when it is over by then. */
+  async offer(run: Run, { heldUs, ...held }: HeldPrompt): Promise<boolean> {
     const { transport, faults, routing } = this.context;
     const { job, epoch } = run;
     faults.reached('held');
@@ -36,17 +43,17 @@ export class HandOver {
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
     const isOurs = await transport.ledger.handOver(job.requestId, epoch, record);
-    if (isOver(run)) return;
+    if (isOver(run)) return false;
     if (!isOurs) {
       this.endings.drop(run);
-      return;
+      return false;
     }
     faults.reached('handed-over');
     await transport.jobs.add(next.queue, [next.job]);
     faults.reached('decode-queued');
-    if (isOver(run)) return;
+    if (isOver(run)) return false;
     this.say(run, heldUs);
-    this.endings.handOn(run);
+    return true;
   }
 
   private say({ job, epoch, outbox }: Run, heldUs: number): void {

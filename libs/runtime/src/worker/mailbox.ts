@@ -8,6 +8,7 @@ import type { PrefillSide } from './prefill-side';
 export interface MailReaders {
   readonly prefill: PrefillSide;
   readonly decode: DecodeSide;
+  readonly onLegOver: (message: Extract<EngineMessage, { kind: 'leg-over' }>) => void;
   readonly onResend: (ask: Extract<EngineMessage, { kind: 'resend' }>) => void;
   readonly onOrder: (order: MembershipOrder) => void;
   readonly onAborts: (requestIds: readonly string[]) => void;
@@ -73,7 +74,7 @@ export class Mailbox {
 }
 
 function deliver(message: EngineMessage, readers: MailReaders): void {
-  const { prefill, decode, onResend, onOrder } = readers;
+  const { prefill, decode, onLegOver, onResend, onOrder } = readers;
   switch (message.kind) {
     case 'read':
       return prefill.onRead(message);
@@ -87,6 +88,8 @@ function deliver(message: EngineMessage, readers: MailReaders): void {
       return decode.onReadAnswer(message);
     case 'read-share':
       return decode.onReadShare(message);
+    case 'leg-over':
+      return onLegOver(message);
     case 'resend':
       return onResend(message);
     case 'leave':

@@ -1,7 +1,9 @@
+import { submissionOf } from '@baton/contract';
 import type { RequestView } from '@baton/transport';
 import type { Alarm } from '../clock/wall-clock';
 import type { DecodeSide } from './decode-side';
 import type { Endings } from './endings';
+import type { Executor } from './executor';
 import type { FinishedRuns } from './finished-runs';
 import type { HostContext } from './host-context';
 import type { PrefillSide } from './prefill-side';
@@ -14,6 +16,7 @@ export interface SweepSides {
   readonly finished: FinishedRuns;
   readonly prefill: PrefillSide;
   readonly decode: DecodeSide;
+  readonly executor: Executor | undefined;
 }
 
 /**
@@ -49,6 +52,7 @@ export class Sweep {
       this.sides.finished.dropOlderThan(clock.wall.nowUs());
       await this.inspectRuns();
       await this.inspectHoldings();
+      await this.inspectPaired();
       await this.inspectSources();
       await this.sides.endings.storeAgain();
     } catch (error) {
@@ -102,13 +106,34 @@ export class Sweep {
     }
   }
 
+  /** Prefill legs that go on beside decode's, which may have given up. */
+  private async inspectPaired(): Promise<void> {
+    const runs = this.sides.executor?.pairedRuns() ?? [];
+    if (runs.length === 0) return;
+    const views = await this.context.transport.ledger.inspect(runs.map((run) => run.job.requestId));
+    for (const [i, run] of runs.entries()) {
+      const view = views[i];
+      const isOrphan = view?.isApiAlive === false && view.stage !== 'finished';
+      if (isOrphan) this.storeAbort(run.job.requestId);
+      const isAwaited =
+        view?.stage === 'decode' &&
+        !view.isAborted &&
+        submissionOf(view.epoch) === submissionOf(run.epoch);
+      if (isAwaited && !isOrphan) continue;
+      this.context.guard(() => this.sides.endings.drop(run));
+    }
+  }
+
   private async inspectSources(): Promise<void> {
-    const sources = this.sides.decode.sources();
+    const { decode, executor } = this.sides;
+    const sources = [...decode.sources(), ...(executor?.sources() ?? [])];
     if (sources.length === 0) return;
     const engines = await this.context.transport.presence.engines();
     const living = new Set(engines.map((engine) => engine.engineId));
     for (const source of sources) {
-      if (!living.has(source)) this.context.guard(() => this.sides.decode.onSourceLost(source));
+      if (living.has(source)) continue;
+      this.context.guard(() => decode.onSourceLost(source));
+      this.context.guard(() => executor?.onSourceLost(source));
     }
   }
 }

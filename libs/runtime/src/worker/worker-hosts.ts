@@ -9,7 +9,7 @@ import { checkExtrapolation, withOwnGuard } from '../extrapolation';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
 import { buildRouting } from '../placement/policy-routing';
-import { executes, upstreamUrl } from '../upstream/executing';
+import { executes, type ServerAddress, upstreamAt } from '../upstream/executing';
 import { hostOptions } from './configured-host';
 import { startTracing, type Tracing } from '../tracing/tracing';
 import { EngineHost } from './engine-host';
@@ -149,12 +149,12 @@ export class WorkerHosts {
   }
 
   /** The server of the next engine of an executing stage. @throws UsageError when there are more engines than servers */
-  private nextUpstream(role: Stage): string | undefined {
+  private nextUpstream(role: Stage): ServerAddress | undefined {
     const { config } = this.options;
     if (!executes(config, role)) return undefined;
     const number = (this.upstreams.get(role) ?? 0) + 1;
     this.upstreams.set(role, number);
-    return upstreamUrl(config, role, number);
+    return upstreamAt(config, role, number);
   }
 
   /** A failure is remembered no longer than it takes to tell of it. */

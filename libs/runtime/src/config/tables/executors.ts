@@ -13,6 +13,12 @@ export const EXECUTORS = {
   }),
   decodeUrl: list([], { help: 'Server of a decode engine. May be repeated.' }),
   aggregatedUrl: list([], { help: 'Server of an aggregated engine. May be repeated.' }),
+  upstreamKvConnector: choice(['nixl', 'nixl-push', 'mooncake', 'sglang'], 'nixl', {
+    help: 'How KV travels between executing prefill and decode servers: nixl is the pull of vLLM’s NixlConnector, by which decode begins when prefill is done; with the others both legs are sent at once.',
+  }),
+  prefillBootstrapPort: list([], {
+    help: 'Port of the bootstrap server of a prefill engine, for mooncake and sglang: one for all, or repeated, one for each prefill_url. Without it 8998.',
+  }),
   upstreamApiKey: optionalText({
     help: 'Key that upstream servers are shown as `Authorization: Bearer`.',
     isSecret: true,

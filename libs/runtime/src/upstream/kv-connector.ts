@@ -1,0 +1,39 @@
+import type { ExecutedRequest } from '@baton/contract';
+import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
+
+/** The prefill leg of one transfer. Every run has one of its own, so no reference is ever used twice. */
+export interface PrefillLeg {
+  readonly body: Body;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the decode leg is to bring, where that is known before prefill answers: both legs are then sent at once. */
+  readonly early?: Body;
+  /** What the decode leg is to bring, as prefill says; undefined: nothing was held. */
+  learn(answer: Body): Body | undefined;
+}
+
+/** How KV travels between the servers of prefill and decode: what each leg says, and when. */
+export interface KvConnector {
+  prefillLeg(request: ExecutedRequest): PrefillLeg;
+  decodeBody(body: Body, params: Body | undefined): Body;
+  /** Whether it knows all that it needs of the prefill server; looks there if not. Unset: it needs nothing. */
+  isReady?(): Promise<boolean>;
+  /** The server went down: what comes up again may be another one. */
+  forget?(): void;
+}
+
+/** NIXL pull, vLLM's default: decode reads what prefill's answer names. */
+export const NIXL_PULL: KvConnector = {
+  prefillLeg: ({ body }) => ({ body: prefillBody(body, HOLD), learn: paramsIn }),
+  decodeBody,
+};
+
+/** Nobody reads what this prefill computes: its server need not hold it. */
+export const NO_TRANSFER: KvConnector = {
+  prefillLeg: ({ body }) => ({ body: prefillBody(body, undefined), learn: () => undefined }),
+  decodeBody,
+};
+
+export function paramsIn(answer: Body): Body | undefined {
+  const params = answer['kv_transfer_params'];
+  return typeof params === 'object' && params !== null ? (params as Body) : undefined;
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecutedRequest } from '@baton/contract';
+import { type KvConnector, paramsIn, type PrefillLeg } from './kv-connector';
+import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
+
+/**
+ * NIXL push, as vLLM's push proxy plays it (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode is told where prefill
+ * is, registers its blocks there, and prefill writes into them. Where that is the first answer of the server says, so the first leg goes alone.
+ */
+export class NixlPush implements KvConnector {
+  private coordinates: Body | undefined;
+
+  prefillLeg({ body, requestId }: ExecutedRequest): PrefillLeg {
+    const transfer = { remote_request_id: requestId, transfer_id: `xfer-${randomUUID()}` };
+    const early = this.coordinates && { ...this.coordinates, ...transfer };
+    return {
+      body: prefillBody(body, { ...HOLD, transfer_id: transfer.transfer_id }),
+      ...(early === undefined ? {} : { early }),
+      learn: (answer) => {
+        this.coordinates = coordinatesIn(answer) ?? this.coordinates;
+        return this.coordinates && { ...this.coordinates, ...transfer };
+      },
+    };
+  }
+
+  decodeBody(body: Body, params: Body | undefined): Body {
+    return decodeBody(body, params);
+  }
+
+  /** Started again it may go by another engine id. */
+  forget(): void {
+    this.coordinates = undefined;
+  }
+}
+
+/** Undefined when the answer names no engine: nothing is held then. */
+function coordinatesIn(answer: Body): Body | undefined {
+  const params = paramsIn(answer);
+  if (typeof params?.['remote_engine_id'] !== 'string') return undefined;
+  return {
+    do_remote_decode: false,
+    do_remote_prefill: true,
+    remote_engine_id: params['remote_engine_id'],
+    remote_host: params['remote_host'],
+    remote_port: params['remote_port'],
+    tp_size: params['tp_size'] ?? 1,
+    pp_size: params['pp_size'] ?? 1,
+    ...(params['dcp_size'] === undefined ? {} : { dcp_size: params['dcp_size'] }),
+  };
+}
