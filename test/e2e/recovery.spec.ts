@@ -97,6 +97,8 @@ describe('a cluster under faults', () => {
   it('loses no request when Redis is killed and comes back empty', async () => {
     const target = await start('1P2D');
     const running = load(target, 20);
+    // A request that is not in its queue yet is refused with 503.
+    await waitUntil(async () => (await target.jobsAdded('prefill')) === 20, { what: 'all wait' });
     await victim(target, 'decode');
     await target.redis.kill();
     await target.redis.start();

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { EnginePresence, Stage } from '@baton/contract';
 import { connectRedisTransport, type Transport } from '@baton/transport';
+import { Redis } from 'ioredis';
 import { PrivateRedis } from './redis-server';
 import { waitUntil } from './wait';
 
@@ -92,6 +93,14 @@ export class TestCluster {
   ): Promise<number> {
     const engines = await this.engines();
     return engines.reduce((sum, engine) => sum + engine.gauges[gauge], 0);
+  }
+
+  /** How many jobs a stage's shared queue has been given since Redis started: BullMQ counts them. */
+  async jobsAdded(stage: Stage): Promise<number> {
+    const client = new Redis(this.redis.socketPath);
+    const added = await client.get(`{baton}:queue:${stage}:id`);
+    client.disconnect();
+    return Number(added ?? 0);
   }
 
   /** All blocks free, nothing runs: what must hold after every test. */

@@ -162,7 +162,12 @@ export interface RequestLedger {
    * The API submits again after the broker lost things. Runs of lower submissions are fenced out
    * from now on; any stage may begin.
    */
-  resubmit(requestId: string, submission: number): Promise<void>;
+  resubmit(again: Resubmission): Promise<void>;
+  /**
+   * The API that awaits it seems dead, as `nobody-awaits` from `begin`: whoever inspects it sees it as aborted, until that API submits it again. Nothing happens
+   * when the record is terminal, names no API, or its API lives.
+   */
+  abandon(requestId: string): Promise<void>;
   /** One view per id, in order; undefined where there is no record. */
   inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]>;
   /**
@@ -230,6 +235,14 @@ export interface RequestResult {
   readonly errorCode?: string;
   /** What an executing stage generated (JSON), when the API cannot compute it itself. */
   readonly payload?: string;
+}
+
+export interface Resubmission {
+  readonly requestId: string;
+  /** Higher than any before. */
+  readonly submission: number;
+  /** Who awaits it: without that the record would seem to be awaited by nobody until its first run. */
+  readonly apiId: string;
 }
 
 export interface RequestView {

@@ -50,7 +50,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
         () => a.ledger.returnToPrefill('r', 1),
         () => a.ledger.finish('r', 1, { reason: 'stop', tokens: 1 }),
         () => a.ledger.abort(['r']),
-        () => a.ledger.resubmit('r', 2),
+        () => a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' }),
         () => a.ledger.inspect(['r']),
         () => a.ledger.putPrompt('r', Buffer.from('x')),
         () => a.ledger.getPrompt('r'),

@@ -10,10 +10,11 @@ import { handOver, inProcessWorld, redisWorld, start, type World } from './world
 type Word =
   | { kind: 'begin'; submission: number; stage: Stage; apiId: string; maxRuns: number }
   | { kind: 'handOver' | 'returnToPrefill' | 'withdraw' | 'finish'; pick: number }
-  | { kind: 'resubmit'; submission: number }
-  | { kind: 'abort' };
+  | { kind: 'resubmit'; submission: number; apiId: string }
+  | { kind: 'abort' | 'abandon' };
 
 const submission = fc.integer({ min: 1, max: 4 });
+const apiId = fc.constantFrom('lives', 'lives', 'lives', 'ghost');
 const pick = fc.nat({ max: 3 });
 const word: fc.Arbitrary<Word> = fc.oneof(
   {
@@ -22,7 +23,7 @@ const word: fc.Arbitrary<Word> = fc.oneof(
       kind: fc.constant('begin' as const),
       submission,
       stage: fc.constantFrom<Stage>('prefill', 'decode', 'aggregated'),
-      apiId: fc.constantFrom('lives', 'lives', 'lives', 'ghost'),
+      apiId,
       maxRuns: fc.integer({ min: 1, max: 4 }),
     }),
   },
@@ -33,7 +34,11 @@ const word: fc.Arbitrary<Word> = fc.oneof(
       pick,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('resubmit' as const), submission }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('resubmit' as const), submission, apiId }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'abandon' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'abort' as const }) },
 );
 
@@ -122,9 +127,11 @@ async function converse(
       case 'finish':
         return ledger.finish(requestId, chosen(said.pick), { reason: 'stop', tokens: said.pick });
       case 'resubmit':
-        return ledger.resubmit(requestId, said.submission);
+        return ledger.resubmit({ ...said, requestId });
       case 'abort':
         return ledger.abort([requestId]);
+      case 'abandon':
+        return ledger.abandon(requestId);
     }
   }
 

@@ -84,7 +84,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
 
     it('ends a request whose runs are used up, counting per stage and over submissions', async () => {
       await run({ maxRuns: 2 });
-      await a.ledger.resubmit('r', 2);
+      await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
       await run({ submission: 2, maxRuns: 2 });
       expect(await begin({ submission: 2, maxRuns: 2 })).toEqual({
         kind: 'exhausted',
@@ -166,7 +166,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await awaits()).toBe(true);
       await run({ submission: 2 });
       expect(await awaits()).toBe(false);
-      await a.ledger.resubmit('r', 3);
+      await a.ledger.resubmit({ requestId: 'r', submission: 3, apiId: 'api-a' });
       expect(await awaits()).toBe(true);
       await run({ submission: 3 });
       expect(await awaits()).toBe(false);
@@ -179,7 +179,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
 
     it('starts over at any stage after a resubmission, without the old hand-over', async () => {
       const epoch = await handedOver();
-      await a.ledger.resubmit('r', 2);
+      await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
       expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
       expect(await decode()).toEqual({ kind: 'drop', why: 'superseded' });
       expect(await begin({ submission: 2 })).toEqual({
@@ -193,7 +193,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       await handedOver();
       expect(await begin({ submission: 3 })).toMatchObject({ kind: 'run', epoch: packEpoch(3, 2) });
       expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'superseded' });
-      await a.ledger.resubmit('r', 2);
+      await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
       expect((await view())?.epoch).toBe(packEpoch(3, 2));
     });
 
@@ -225,6 +225,25 @@ export function describeLedger(makeWorld: WorldFactory): void {
         epoch: packEpoch(1, 1),
       });
       expect(await view()).toMatchObject({ isAborted: false, isApiAlive: true });
+    });
+
+    it('knows who awaits a request from its resubmission on, without any run', async () => {
+      await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
+      expect(await view()).toMatchObject({ isAborted: false, isApiAlive: true });
+      await a.ledger.abandon('r');
+      expect(await view()).toMatchObject({ isAborted: false });
+    });
+
+    it('marks what a dead API awaits, until that API submits it again', async () => {
+      await a.presence.announceApi('ghost', 60_000);
+      await run({ apiId: 'ghost' });
+      await a.presence.removeApi('ghost');
+      await a.ledger.abandon('r');
+      expect(await view()).toMatchObject({ isAborted: true, stage: 'prefill' });
+      await a.presence.announceApi('ghost', 60_000);
+      await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'ghost' });
+      expect(await view()).toMatchObject({ isAborted: false, isApiAlive: true });
+      expect(await begin({ apiId: 'ghost', submission: 2 })).toMatchObject({ kind: 'run' });
     });
 
     it('shows the views in the order of the question', async () => {

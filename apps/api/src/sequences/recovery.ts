@@ -101,7 +101,7 @@ export class Recovery {
     if (sequence.isOver) return;
     const submission = sequence.resubmitted(performance.now());
     const job = { ...sequence.job, submission };
-    await this.transport.ledger.resubmit(job.requestId, submission);
+    await this.transport.ledger.resubmit(job);
     const { placed } = job;
     const next = placed ? this.routing.again(placed.stage, job) : this.routing.atArrival(job);
     sequence.queue = next.queue;
@@ -166,9 +166,12 @@ export class Recovery {
   }
 
   private async act(sequence: Sequence, view: RequestView, nowMs: number): Promise<void> {
-    if (view.epoch < sequence.epoch) return;
     const { result } = view;
-    if (view.isAborted || result?.reason === 'abort') {
+    if (view.isAborted && view.stage === 'finished') {
+      this.conclude(sequence, { reason: 'abort', tokens: sequence.received, errorCode: undefined });
+    } else if (view.epoch < sequence.epoch) {
+      return;
+    } else if (view.isAborted) {
       // Not by us, or it would be over: somebody took this process for dead. It lives, and so does the request.
       await this.revive(sequence, nowMs);
     } else if (result) {

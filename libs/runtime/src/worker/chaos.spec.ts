@@ -119,7 +119,7 @@ class Chaos {
     if (job === undefined || this.aborted.has(id) || this.world.ended(id)) return;
     const again = { ...job, submission: job.submission + 1 };
     this.jobs.set(id, again);
-    await this.world.api.ledger.resubmit(job.requestId, again.submission);
+    await this.world.api.ledger.resubmit(again);
     await this.world.api.jobs.add('prefill', [again]);
     await settle();
   }

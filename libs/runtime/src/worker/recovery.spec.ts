@@ -104,10 +104,24 @@ describe('engine hosts under faults', () => {
     await world.wall.advance(1_100_000);
     expect(world.blocksInUse()).toBe(0);
     await world.api.presence.announceApi('api-test', 3_600_000);
-    await world.api.ledger.resubmit(job.requestId, 2);
+    await world.api.ledger.resubmit({ ...job, submission: 2 });
     await world.api.jobs.add('prefill', [{ ...job, submission: 2 }]);
     await world.untilEnded(1);
     expect(world.ended(1)).toMatchObject({ reason: 'length', first: 60 });
+    expect(world.blocksInUse()).toBe(0);
+  });
+
+  it('serve a request that was submitted again to a broker without its record, while the old run still goes on', async () => {
+    await world.host('aggregated');
+    const job = await world.submit(1, { flow: 'local', outputTokens: 400 });
+    await until(() => world.tokens(1).length > 3);
+    world.forgetRecords();
+    const again = { ...job, submission: job.submission + 1 };
+    await world.api.ledger.resubmit(again);
+    await world.wall.advance(1_100_000);
+    await world.api.jobs.add('aggregated', [again]);
+    await world.untilEnded(1);
+    expect(world.ended(1)).toMatchObject({ reason: 'length', first: 400 });
     expect(world.blocksInUse()).toBe(0);
   });
 
@@ -128,7 +142,7 @@ describe('engine hosts under faults', () => {
     const host = await world.host('aggregated');
     const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
     await until(() => world.tokens(1).length > 3);
-    await world.api.ledger.resubmit(job.requestId, 2);
+    await world.api.ledger.resubmit({ ...job, submission: 2 });
     await world.api.jobs.add('aggregated', [{ ...job, submission: 2 }]);
     await world.untilEnded(1);
     const epoch = world.ended(1)?.epoch ?? 0;
@@ -248,7 +262,7 @@ describe('engine hosts under faults', () => {
     const job = await world.submit(1, { flow: 'local', outputTokens: 100 });
     for (const submission of [2, 3]) {
       await world.wall.advance(100_000);
-      await world.api.ledger.resubmit(job.requestId, submission);
+      await world.api.ledger.resubmit({ ...job, submission });
       await world.api.jobs.add('aggregated', [{ ...job, submission }]);
       await settle();
     }

@@ -77,16 +77,16 @@ export class Sweep {
    */
   private judge(run: Run, view: RequestView | undefined): void {
     const isOrphan = view?.isApiAlive === false && view.stage !== 'finished';
-    if (isOrphan) this.storeAbort(run.job.requestId);
+    if (isOrphan) this.abandon(run.job.requestId);
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
     if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
     if (isOrphan || view?.isAborted === true) this.context.stats.add('runs_aborted');
     this.sides.endings.drop(run);
   }
 
-  private storeAbort(requestId: string): void {
-    this.context.transport.ledger.abort([requestId]).catch((error: unknown) => {
-      this.context.log.debug({ err: error, requestId }, 'abort not stored');
+  private abandon(requestId: string): void {
+    this.context.transport.ledger.abandon(requestId).catch((error: unknown) => {
+      this.context.log.debug({ err: error, requestId }, 'not marked as abandoned');
     });
   }
 
@@ -99,7 +99,7 @@ export class Sweep {
     for (const [i, { requestId, epoch }] of holdings.entries()) {
       const view = views[i];
       const isOrphan = view !== undefined && view.stage !== 'finished' && !view.isApiAlive;
-      if (isOrphan) this.storeAbort(requestId);
+      if (isOrphan) this.abandon(requestId);
       const isUnwanted = view === undefined || view.isAborted || view.stage === 'finished';
       if (!isUnwanted && !isOrphan) continue;
       this.context.guard(() => this.sides.prefill.letGo(requestId, epoch, 'superseded'));

@@ -136,6 +136,11 @@ export class World {
     await settle();
   }
 
+  /** As a broker that lost its data; whoever runs goes on. */
+  forgetRecords(): void {
+    this.hub.records.clear();
+  }
+
   /** Blocks in use, anywhere. */
   blocksInUse(): number {
     return this.hosts.reduce((sum, { host }) => sum + host.presence().gauges.kvUsage, 0);

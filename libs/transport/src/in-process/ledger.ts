@@ -5,6 +5,7 @@ import type {
   RequestLedger,
   RequestResult,
   RequestView,
+  Resubmission,
   RunPermit,
   RunStart,
 } from '../port';
@@ -57,10 +58,18 @@ export class MemoryLedger implements RequestLedger {
     });
   }
 
-  resubmit(requestId: string, submission: number): Promise<void> {
+  resubmit({ requestId, submission, apiId }: Resubmission): Promise<void> {
     return this.hub.call('resubmit', () => {
       const record = this.hub.records.get(requestId) ?? new RequestRecord();
-      if (record.resubmit(submission)) this.keep(requestId, record);
+      if (record.resubmit(submission, apiId)) this.keep(requestId, record);
+    });
+  }
+
+  abandon(requestId: string): Promise<void> {
+    return this.hub.call('abandon', () => {
+      const record = this.hub.records.get(requestId);
+      if (record === undefined || this.hub.apis.has(record.apiId) || !record.abandon()) return;
+      this.hub.records.set(requestId, record, this.hub.times.tombstoneMs);
     });
   }
 

@@ -89,9 +89,16 @@ export class RequestRecord {
     return true;
   }
 
-  resubmit(submission: number): boolean {
+  abandon(): boolean {
+    if (this.state !== 'live' || this.apiId === '') return false;
+    this.seemedAbandoned = true;
+    return true;
+  }
+
+  resubmit(submission: number, apiId: string): boolean {
     if (this.state !== 'live' || submission <= (this.submission ?? 0)) return false;
     this.submission = submission;
+    this.apiId = apiId;
     this.epoch = packEpoch(submission, this.run);
     this.anyStageMayBegin = true;
     this.handOverRecord = undefined;

@@ -145,7 +145,19 @@ return 0
 `,
 };
 
-/** KEYS: record. ARGV: submission, live TTL. */
+/** KEYS: record. ARGV: prefix of API presence keys, tombstone TTL. */
+export const ABANDON_REQUEST: Script = {
+  name: 'abandonRequest',
+  body: `
+local f = redis.call('HMGET', KEYS[1], 'state', 'api')
+if f[1] ~= 'live' or not f[2] or redis.call('EXISTS', ARGV[1] .. f[2]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'gone', '1')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`,
+};
+
+/** KEYS: record. ARGV: submission, live TTL, api. */
 export const RESUBMIT: Script = {
   name: 'resubmit',
   body: `${EPOCH_OF}
@@ -154,7 +166,7 @@ local f = redis.call('HMGET', KEYS[1], 'state', 'submission', 'run')
 if f[1] == 'aborted' or f[1] == 'finished' then return 0 end
 if f[2] and submission <= tonumber(f[2]) then return 0 end
 redis.call('HSET', KEYS[1], 'state', 'live', 'submission', submission,
-  'epoch', epochOf(submission, f[3] or 0), 'anyStage', '1')
+  'epoch', epochOf(submission, f[3] or 0), 'anyStage', '1', 'api', ARGV[3])
 redis.call('HSETNX', KEYS[1], 'stage', 'prefill')
 redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch', 'returned', 'gone', 'engine')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])

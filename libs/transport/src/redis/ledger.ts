@@ -4,6 +4,7 @@ import type {
   RequestLedger,
   RequestResult,
   RequestView,
+  Resubmission,
   RunPermit,
   RunStart,
   TransportTimes,
@@ -11,6 +12,7 @@ import type {
 import { EXHAUSTED_RESULT, LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
 import type { Keys } from './keys';
 import {
+  ABANDON_REQUEST,
   ABORT,
   BEGIN,
   FINISH,
@@ -80,8 +82,14 @@ export class RedisLedger implements RequestLedger {
     );
   }
 
-  async resubmit(requestId: string, submission: number): Promise<void> {
-    await this.run(RESUBMIT, [this.keys.request(requestId)], [submission, LIVE_RECORD_TTL_MS]);
+  async resubmit({ requestId, submission, apiId }: Resubmission): Promise<void> {
+    const args = [submission, LIVE_RECORD_TTL_MS, apiId];
+    await this.run(RESUBMIT, [this.keys.request(requestId)], args);
+  }
+
+  async abandon(requestId: string): Promise<void> {
+    const args = [this.keys.api(''), this.times.tombstoneMs];
+    await this.run(ABANDON_REQUEST, [this.keys.request(requestId)], args);
   }
 
   async inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]> {
