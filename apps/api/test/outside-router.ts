@@ -45,8 +45,8 @@ export class OutsideRouter {
   }
 
   send(stage: Stage, body: Json, more: SendOptions = {}): Promise<Response> {
-    const { headers, signal } = more;
-    return fetch(this.url(stage, '/v1/completions'), {
+    const { headers, signal, path = '/v1/completions' } = more;
+    return fetch(this.url(stage, path), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
@@ -73,9 +73,11 @@ export class OutsideRouter {
     return this.sum((presence) => presence.gauges.heldBlocks);
   }
 
-  /** A counter of all engines together. */
-  counted(name: string): number {
-    return this.sum((presence) => presence.counters[name] ?? 0);
+  /** A counter of all engines together, or of those of one stage. */
+  counted(name: string, of?: Stage): number {
+    return this.sum(({ stage, counters }) =>
+      of === undefined || stage === of ? (counters[name] ?? 0) : 0,
+    );
   }
 
   get hosts(): readonly HostOf[] {
@@ -101,6 +103,8 @@ export class OutsideRouter {
 interface SendOptions {
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
+  /** `/v1/completions` unless given. */
+  readonly path?: string;
 }
 
 type HostOf = NonNullable<ReturnType<ClusterFixture['workers']['get']>>['hosts'][number];

@@ -22,6 +22,8 @@ export type EngineMessage =
        * with what it holds, so that altered or mixed-up parameters never get somebody else's KV.
        */
       readonly claim?: number;
+      /** Of blocks that were kept for a next turn: the leading tokens that the claim is on. */
+      readonly claimedTokens?: number;
       /** The lease is to have ended, on purpose. */
       readonly expires?: true;
     }

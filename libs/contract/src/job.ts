@@ -52,8 +52,13 @@ export interface EngineJob {
    * kv_transfer_params. `local`: one engine does everything.
    */
   readonly flow: 'route' | 'hold' | 'attach' | 'local';
-  /** Set on `attach`, and on a routed decode job only inside the ledger's hand-over record. */
+  /**
+   * Set on `attach`, and on a routed decode job only inside the ledger's hand-over record. On `hold`: blocks that decode has kept of the turn before, which
+   * hold the beginning of this prompt.
+   */
   readonly kvTransferParams?: KvTransferParams;
+  /** On `attach`: the blocks are kept at the end for the next turn, and the answer carries their kv_transfer_params. */
+  readonly keepsKv?: true;
   /** A job for this engine alone (exposed engine ports). */
   readonly engineId?: string;
   /** The data-parallel rank that must run it, in every stage. Absent: any, or there is only one. */

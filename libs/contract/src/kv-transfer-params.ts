@@ -32,11 +32,25 @@ export function bringsKv(params: unknown): boolean {
  * vLLM then serves the request without a transfer; it never raises an HTTP error.
  */
 export function parseKvTransferParams(value: unknown): KvTransferParams | undefined {
-  if (!isObject(value) || !bringsKv(value)) return undefined;
+  return isObject(value) && bringsKv(value) ? namedBlocks(value) : undefined;
+}
+
+/**
+ * What decode answered when it kept its blocks, brought to prefill for the next turn of the conversation (vLLM's `bidirectional_kv_xfer`); undefined when
+ * the parameters ask to hold and bring nothing, or nothing that can be read.
+ */
+export function parseKeptKvParams(value: unknown): KvTransferParams | undefined {
+  if (!isObject(value) || !asksToHold(value) || bringsKv(value)) return undefined;
+  if (faultOfKept(value) !== undefined) return undefined;
+  return namedBlocks(value);
+}
+
+function namedBlocks(value: Readonly<Record<string, unknown>>): KvTransferParams | undefined {
   if (!Object.entries(NEEDED).every(([name, isFit]) => isFit(value[name]))) return undefined;
+  const expiry = value['remote_blocks_expiry_time'];
   return {
-    do_remote_prefill: true,
-    do_remote_decode: false,
+    do_remote_prefill: bringsKv(value),
+    do_remote_decode: asksToHold(value),
     remote_block_ids: value['remote_block_ids'] as number[][],
     remote_engine_id: value['remote_engine_id'] as string,
     remote_request_id: value['remote_request_id'] as string,
@@ -44,7 +58,7 @@ export function parseKvTransferParams(value: unknown): KvTransferParams | undefi
     remote_port: value['remote_port'] as number,
     tp_size: positiveInteger(value['tp_size']) ?? 1,
     remote_num_tokens: positiveInteger(value['remote_num_tokens']) ?? 0,
-    remote_blocks_expiry_time: null,
+    remote_blocks_expiry_time: typeof expiry === 'number' ? expiry : null,
     transfer_mode: value['transfer_mode'] === 'push' ? 'push' : 'pull',
   };
 }
@@ -59,23 +73,39 @@ export function faultOfKvTransferParams(
   if (asksToHold(value) && bringsKv(value)) {
     return 'kv_transfer_params ask for prefill and for decode at once.';
   }
-  if (!bringsKv(value)) return undefined;
-  const needed = Object.entries(NEEDED).filter(([name, isFit]) => !isFit(value[name]));
+  if (bringsKv(value)) return faultOf(value, NEEDED);
+  return asksToHold(value) && value['remote_block_ids'] != null ? faultOfKept(value) : undefined;
+}
+
+type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
+
+function faultOf(value: Readonly<Record<string, unknown>>, fields: Fields): string | undefined {
+  const needed = Object.entries(fields).filter(([name, isFit]) => !isFit(value[name]));
   if (needed.length === 0) return undefined;
   const names = needed.map(([name]) => name).join(', ');
   return `kv_transfer_params cannot name KV blocks: missing or of the wrong type: ${names}.`;
+}
+
+function faultOfKept(value: Readonly<Record<string, unknown>>): string | undefined {
+  return faultOf(value, { ...NEEDED, ...OF_KEPT });
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const isFlag = (value: unknown): boolean => value == null || typeof value === 'boolean';
 
 /** The fields without which nothing can be read. */
-const NEEDED: Readonly<Record<string, (value: unknown) => boolean>> = {
+const NEEDED: Fields = {
   remote_engine_id: isText,
   remote_request_id: isText,
   remote_host: isText,
   remote_port: Number.isInteger,
   remote_block_ids: isBlockIds,
+};
+
+/** Further ones of blocks that decode has kept. */
+const OF_KEPT: Fields = {
+  remote_num_tokens: (value) => positiveInteger(value) !== undefined,
+  remote_blocks_expiry_time: (value) => value == null || typeof value === 'number',
 };
 
 function isObject(value: unknown): value is Record<string, unknown> {

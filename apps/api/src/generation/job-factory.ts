@@ -65,7 +65,7 @@ export class JobFactory {
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(executes ? { executes } : {}),
       flow: route.flow,
-      ...(route.kvTransferParams === undefined ? {} : { kvTransferParams: route.kvTransferParams }),
+      ...kvOf(route, this.context.config),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),
       ...(route.placed === undefined ? {} : { placed: route.placed }),
     };
@@ -87,6 +87,17 @@ export class JobFactory {
     if (config.kvEventsEndpoint === undefined) return { blockHashes };
     return { blockHashes, tokenIds: Array.from(ids) };
   }
+}
+
+function kvOf(
+  { flow, kvTransferParams, mayKeep }: Route,
+  { bidirectionalKvXfer }: BatonConfig,
+): Pick<EngineJob, 'kvTransferParams' | 'keepsKv'> {
+  if (kvTransferParams === undefined || (flow === 'hold' && !bidirectionalKvXfer)) return {};
+  return {
+    kvTransferParams,
+    ...(bidirectionalKvXfer && mayKeep === true ? { keepsKv: true } : {}),
+  };
 }
 
 /** Separates the prefixes of requests that must not share KV. */

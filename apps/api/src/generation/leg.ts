@@ -3,6 +3,7 @@ import {
   bringsKv,
   faultOfKvTransferParams,
   type KvTransferParams,
+  parseKeptKvParams,
   parseKvTransferParams,
   type Stage,
 } from '@baton/contract';
@@ -18,12 +19,17 @@ export interface LegFacts {
 }
 
 /**
- * One leg of an outside router's hand-over. `attach` brings what prefill answered; `meet` does not wait for that answer and names the pair instead.
+ * One leg of an outside router's hand-over. `hold` may bring what decode has `kept` of the turn before. `attach` brings what prefill answered; `meet` does not wait for that answer and names the pair instead.
  * `unusable`: malformed, so the request is served without a transfer.
  */
 export type Leg =
   | { readonly kind: 'none' }
-  | { readonly kind: 'hold'; readonly pairs: readonly string[]; readonly told: HoldTold }
+  | {
+      readonly kind: 'hold';
+      readonly pairs: readonly string[];
+      readonly told: HoldTold;
+      readonly kept?: KvTransferParams;
+    }
   | { readonly kind: 'attach'; readonly params: KvTransferParams; readonly causeUs?: number }
   | { readonly kind: 'meet'; readonly pair: string }
   | { readonly kind: 'unusable'; readonly why: string };
@@ -50,7 +56,10 @@ function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | unde
     ...(transferId === undefined ? [] : [pairOfTransfer(transferId)]),
     ...(id === undefined ? [] : [pairOfRequest(id)]),
   ];
-  if (transferId === undefined) return { kind: 'hold', pairs, told: 'params' };
+  if (transferId === undefined) {
+    const kept = parseKeptKvParams(params);
+    return { kind: 'hold', pairs, told: 'params', ...(kept && { kept }) };
+  }
   const isMooncake = !('remote_engine_id' in params);
   return { kind: 'hold', pairs, told: isMooncake ? 'nothing' : { transferId } };
 }

@@ -8,6 +8,8 @@ export interface Route {
   readonly stage: Stage;
   readonly next: Stage | undefined;
   readonly kvTransferParams: KvTransferParams | undefined;
+  /** With `bidirectional_kv_xfer` its blocks are kept at the end. */
+  readonly mayKeep?: boolean;
   readonly engineId: string | undefined;
   /** Where it waits, when its flow alone does not say. */
   readonly placed?: Placed;
@@ -23,11 +25,15 @@ export function wishedRoute(
   const engineId = engine?.engineId;
   switch (leg.kind) {
     case 'hold':
-      return { ...BASE, flow: 'hold', stage: engine?.stage ?? 'prefill', engineId };
+      return {
+        ...{ ...BASE, flow: 'hold', stage: engine?.stage ?? 'prefill', engineId },
+        kvTransferParams: leg.kept,
+      };
     case 'attach': {
       const stage = engine?.stage ?? 'decode';
       const { params: kvTransferParams, causeUs } = leg;
-      const since = causeUs === undefined ? {} : { causeUs };
+      // Legs that are sent at once have nobody who reads an answer's params.
+      const since = causeUs === undefined ? { mayKeep: true } : { causeUs };
       return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams, ...since };
     }
     case 'none':

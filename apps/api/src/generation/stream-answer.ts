@@ -10,7 +10,7 @@ export interface Streamed {
   /** Once, before the first token. */
   open(): string;
   /** When every sequence has finished. */
-  close(facts: { readonly cachedTokens?: number }): string;
+  close(facts: Partial<AnswerFacts>): string;
   /** A failure after the first byte, and the end. */
   fail(error: BatonError): string;
 }
@@ -61,9 +61,9 @@ export class StreamAnswer implements Answer {
     this.pending = '';
   }
 
-  complete({ cachedTokens }: AnswerFacts): void {
+  complete(facts: AnswerFacts): void {
     this.open();
-    this.stream.end(this.pending + this.rendered.close({ cachedTokens }));
+    this.stream.end(this.pending + this.rendered.close(facts));
     this.pending = '';
   }
 

@@ -6,6 +6,10 @@ import { type Json, OutsideRouter } from '../../test/outside-router';
 const PROMPT = 'a reference is used once '.repeat(10);
 const ASKED = { prompt: PROMPT, max_tokens: 5, ignore_eos: true };
 const HOLD = { do_remote_decode: true, do_remote_prefill: false };
+const KEPT = {
+  ...{ ...HOLD, remote_engine_id: 'e', remote_request_id: 'r-00000001' },
+  ...{ remote_host: 'h', remote_port: 5600, remote_block_ids: [[1]], remote_num_tokens: 16 },
+};
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 let router: OutsideRouter;
@@ -32,6 +36,12 @@ describe('strict_kv', () => {
   const malformed: [string, Json, RegExp][] = [
     ['nothing but the wish', { do_remote_prefill: true }, /remote_engine_id, remote_request_id/],
     ['a flag that is none', { do_remote_prefill: 'yes' }, /do_remote_prefill must be true or/],
+    [
+      'kept blocks of unknown length',
+      { ...KEPT, remote_num_tokens: '48' },
+      /wrong type: remote_num_tokens\.$/,
+    ],
+    ['a time that is none', { ...KEPT, remote_blocks_expiry_time: 'soon' }, /_expiry_time\.$/],
     ['both wishes', { do_remote_prefill: true, do_remote_decode: true }, /at once/],
   ];
 

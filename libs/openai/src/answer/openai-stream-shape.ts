@@ -56,6 +56,10 @@ export class OpenaiStreamShape implements StreamShape {
     return `${this.open}],"usage":${usage}}\n\n`;
   }
 
+  kvTransferParams(params: RawJson): string {
+    return `${this.open}],"kv_transfer_params":${params}}\n\n`;
+  }
+
   private chatChoice(index: number, delta: RawJson, facts: ChunkFacts): RawJson {
     return rawObject({ index: String(index), delta, ...outcome(facts), token_ids: facts.tokenIds });
   }

@@ -1,9 +1,10 @@
 import type { BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import type { OutputPlan } from '@baton/text';
+import { asciiJson, type OutputPlan } from '@baton/text';
 import { renderStreamError } from '../errors/render-error';
 import type { GenerationRequest } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
+import type { FinalFacts } from './render-final';
 import { StreamRenderer } from './stream-renderer';
 import { type StreamShape, streamShape } from './stream-shape';
 import { usageJson } from './usage';
@@ -43,16 +44,18 @@ export class StreamedAnswer {
     return roles.join('') + echoes.join('');
   }
 
-  /** The usage frame, if asked for, and the end of the stream; when every sequence has finished. */
-  close(facts: { readonly cachedTokens?: number } = {}): string {
-    if (!this.request.includeUsage) return DONE;
+  /** The usage frame, if asked for, the blocks that an engine keeps for the next turn, and the end of the stream; when every sequence has finished. */
+  close(facts: FinalFacts = {}): string {
+    const { kvTransferParams: params } = facts;
+    const kept = params === undefined ? '' : this.shape.kvTransferParams(asciiJson(params));
+    if (!this.request.includeUsage) return kept + DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
       completionTokens: this.sequences.reduce((sum, one) => sum + one.completionTokens, 0),
       reasoningTokens: this.sequences.reduce((sum, one) => sum + one.reasoningTokens, 0),
       cachedTokens: facts.cachedTokens,
     };
-    return this.shape.usage(usageJson(usage, this.options, true)) + DONE;
+    return this.shape.usage(usageJson(usage, this.options, true)) + kept + DONE;
   }
 
   /** An error after the first byte, and the end of the stream. */

@@ -62,6 +62,10 @@ export class VllmStreamShape implements StreamShape {
     return `${this.open}],"usage":${usage}${this.fingerprint}}\n\n`;
   }
 
+  kvTransferParams(params: RawJson): string {
+    return `${this.open}],"kv_transfer_params":${params}}\n\n`;
+  }
+
   private chunkOf(choice: RawJson, facts: ChunkFacts): string {
     const isLast = facts.finish !== undefined && !this.input.includeUsage;
     return this.frame(choice, facts, isLast ? this.fingerprint : '');

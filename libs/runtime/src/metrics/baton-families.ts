@@ -94,6 +94,7 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
       aborted: 'kv_fetch_aborted',
       rejected: 'kv_fetch_rejected',
       superseded: 'kv_fetch_superseded',
+      declined: 'kv_fetch_declined',
     },
   ),
   counter(

@@ -76,6 +76,7 @@ export const COUNTER_KEYS = [
   'kv_fetch_aborted',
   'kv_fetch_rejected',
   'kv_fetch_superseded',
+  'kv_fetch_declined',
   'conservation_audits',
 ] as const;
 

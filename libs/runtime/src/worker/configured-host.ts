@@ -66,6 +66,8 @@ export function hostOptions(
     ...(kvEvents && { kvEvents }),
     ...workOf(config, role, setup),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
+    kvKeepUs: secondsToUs(config.decoderKvBlocksTtl),
+    kvRecomputeThreshold: config.kvRecomputeThreshold,
     kvLoadFailurePolicy: config.kvLoadFailurePolicy,
     strictKv: config.strictKv,
     workerLossPolicy: config.workerLossPolicy,

@@ -85,6 +85,12 @@ export class DecodeSide {
     this.reserve();
   }
 
+  /** Nobody here can use what is held under this name. */
+  decline({ engineId, requestId, generation }: Fetching['source']): void {
+    const from = this.context.engineId;
+    this.mailbox.send(engineId, { kind: 'release', from, requestId, generation });
+  }
+
   /** This engine can never serve it: the holder may free the blocks. */
   reject(run: Run, fetching: Fetching): void {
     const { requestId } = run.job;
@@ -170,7 +176,12 @@ export class DecodeSide {
     this.tell({ kind: 'tick', nowUs: this.nowUs() });
   }
 
-  private onReserved(run: Run, missingTokens: number): void {
+  /** What is too little to be worth a transfer counts as if nothing were missing: the holder may let go of it. */
+  private onReserved(run: Run, tokens: number): void {
+    const { kvRecomputeThreshold } = this.context.options;
+    const isDeclined = run.stage === 'prefill' && tokens > 0 && tokens < kvRecomputeThreshold;
+    if (run.fetching) run.fetching.isDeclined = isDeclined;
+    const missingTokens = isDeclined ? 0 : tokens;
     this.context.stats.add('external_prefix_cache_queries', missingTokens);
     const { requestId } = run.job;
     this.tell({
@@ -242,12 +253,13 @@ export class DecodeSide {
   private sendRead(action: Action<'send-read'>): void {
     const { requestId, epoch, generation, attempt, readerRequestId } = action;
     const run = this.context.runs.get(readerRequestId);
-    const claim = run?.fetching?.claim;
+    const { claim, claimedTokens } = run?.fetching ?? {};
     this.mailbox.send(action.to, {
       kind: 'read',
       from: this.context.engineId,
       ...{ requestId, epoch, generation, attempt, readerRequestId },
       ...(claim === undefined ? {} : { claim }),
+      ...(claimedTokens === undefined ? {} : { claimedTokens }),
       ...(this.helpers.jobFaults.expiresLease(run) ? { expires: true as const } : {}),
     });
   }
@@ -266,6 +278,11 @@ export class DecodeSide {
     if (run?.fetching?.reservedUs === undefined) return;
     const { stats, loop, engine } = this.context;
     let readyUs = run.fetching.reservedUs;
+    if (run.fetching.isDeclined) {
+      stats.add('kv_fetch_declined');
+      this.helpers.failed.recompute(run);
+      return;
+    }
     if (action.transferredBytes > 0) {
       readyUs = run.fetching.transferStartedUs + this.transfers.lastSpanUs;
       this.transfers.count(action.transferredBytes);

@@ -6,7 +6,7 @@ import type { Run } from './run';
 
 /**
  * What becomes of a request whose KV will not come. A routed one has lost its source: it is prefetched again, or failed, by `worker_loss_policy`.
- * Parameters from outside and faults made on purpose go by `kv_load_failure_policy`.
+ * Parameters from outside and faults made on purpose go by `kv_load_failure_policy`; a prefill leg whose earlier turn is gone computes it, as it can.
  */
 export class FailedFetches {
   constructor(
@@ -22,6 +22,8 @@ export class FailedFetches {
     } else if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
       if (options.kvLoadFailurePolicy === 'fail') this.endings.fail(run, 'kv_load_failed');
       else this.recompute(run);
+    } else if (run.job.flow === 'hold') {
+      this.recompute(run);
     } else {
       this.onSourceGone(run);
     }
@@ -50,7 +52,7 @@ export class FailedFetches {
   }
 
   /** The engine computes the prompt itself, reserved or not. */
-  private recompute(run: Run): void {
+  recompute(run: Run): void {
     const { loop, clock, engine } = this.context;
     loop.enter(clock.nowUs(), () => {
       if (run.handle >= 0) engine.kvFailed(run.handle);
@@ -83,6 +85,7 @@ export class FailedFetches {
 
 /** What the holder was asked for and has not, or a holder that there is not; no transfer that began and broke. */
 function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
-  const isReference = job.flow === 'attach' && fetching?.hasInjectedFault !== true;
+  const isOutside = job.flow === 'attach' || job.flow === 'hold';
+  const isReference = isOutside && fetching?.hasInjectedFault !== true;
   return isReference && (why === 'expired' || why === 'lost');
 }

@@ -60,6 +60,10 @@ export interface HostOptions {
   /** Does the work of the stage; unset: the engine simulates it. */
   readonly newExecutor?: NewExecutor;
   readonly kvLeaseUs: Micros;
+  /** How long blocks of a finished decode leg wait for the next turn. */
+  readonly kvKeepUs: Micros;
+  /** Fewer tokens than this are computed and not read back from decode. */
+  readonly kvRecomputeThreshold: number;
   readonly kvLoadFailurePolicy: 'fail' | 'recompute';
   /** References from outside that nobody knows end their request with 400, whatever the policy. */
   readonly strictKv: boolean;

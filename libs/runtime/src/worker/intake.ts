@@ -1,5 +1,7 @@
 import {
   type EngineJob,
+  type KvTransferParams,
+  parseKeptKvParams,
   parseKvTransferParams,
   type Stage,
   parseRemoteRequestId,
@@ -15,7 +17,7 @@ import type { Executor } from './executor';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
 import type { JobFaults } from './job-faults';
-import { claimOn } from './kv-reference';
+import { claimOn, claimOnKept } from './kv-reference';
 import { type Fetching, isOver, type Run } from './run';
 import { EXECUTED } from './hand-over';
 import { TakenJobs } from './taken-jobs';
@@ -231,7 +233,7 @@ export class Intake {
     }
     switch (run.stage) {
       case 'prefill':
-        return this.enter(run, 'prefill-and-hold');
+        return this.prefill(run);
       case 'aggregated':
         return this.enter(run, 'generate');
       case 'decode':
@@ -239,6 +241,26 @@ export class Intake {
       default:
         return unreachable(run.stage);
     }
+  }
+
+  /** The beginning of a next turn's prompt may lie in decode: whole blocks of it are read from there, and the rest is computed. */
+  private prefill(run: Run): void {
+    const { job } = run;
+    const { blockSize } = this.context.options.facts;
+    const params = parseKeptKvParams(job.kvTransferParams);
+    if (params === undefined) return this.enter(run, 'prefill-and-hold');
+    const common = Math.min(params.remote_num_tokens, job.promptTokens);
+    const tokens = common - (common % blockSize);
+    const source = sourceOf(params);
+    const claim = claimOnKept(job, params.remote_block_ids ?? [], { tokens, blockSize });
+    if (claim === undefined) {
+      this.sides.decode.decline(source);
+      this.enter(run, 'prefill-and-hold');
+      return;
+    }
+    const fetching = { ...newFetching(source, claim), claimedTokens: tokens };
+    if (this.submit(run, 'prefill-and-hold', tokens)) this.sides.decode.accept(run, fetching);
+    else this.sides.decode.reject(run, fetching);
   }
 
   /** Into the engine before the first step that starts at or after the job's cause. */
@@ -269,14 +291,11 @@ export class Intake {
   private attach(run: Run): void {
     const { job } = run;
     const params = parseKvTransferParams(job.kvTransferParams);
-    const engineId = params?.remote_engine_id;
-    if (!params || !engineId) {
+    if (!params) {
       this.enter(run, 'generate');
       return;
     }
-    const name = parseRemoteRequestId(params.remote_request_id ?? '');
-    const requestId = name?.requestId ?? params.remote_request_id ?? '';
-    const source = { engineId, requestId, epoch: 0, generation: name?.generation ?? 0 };
+    const source = sourceOf(params);
     const blockIds = params.remote_block_ids ?? [];
     const claim = claimOn(job, blockIds, this.context.options.facts.blockSize);
     this.reserve(run, newFetching(source, claim));
@@ -289,7 +308,7 @@ export class Intake {
   }
 
   /** False when the engine can never run it, which ends the run. */
-  private submit(run: Run, mode: SequenceSpec['mode']): boolean {
+  private submit(run: Run, mode: SequenceSpec['mode'], remoteTokens?: number): boolean {
     const { engine, runs } = this.context;
     const { job } = run;
     this.context.kvEvents?.learn(job);
@@ -303,6 +322,8 @@ export class Intake {
       priority: job.priority,
       arrivalUs: this.context.clock.toSimUs(job.arrivalUs),
       mode,
+      ...(remoteTokens === undefined ? {} : { remoteTokens }),
+      ...(job.keepsKv ? { holdsAtEnd: true } : {}),
       ...(job.adapter === undefined ? {} : { adapter: adapterNumber(job.adapter) }),
       ...(job.cacheHitThreshold === undefined ? {} : { cacheHitThreshold: job.cacheHitThreshold }),
     });
@@ -328,14 +349,27 @@ function adapterNumber(name: string): number {
   return hashString(name) || 1;
 }
 
+/** Parameters from outside name no epoch. */
+function sourceOf({ remote_engine_id, remote_request_id }: KvTransferParams): Fetching['source'] {
+  const name = parseRemoteRequestId(remote_request_id ?? '');
+  return {
+    engineId: remote_engine_id ?? '',
+    requestId: name?.requestId ?? remote_request_id ?? '',
+    epoch: 0,
+    generation: name?.generation ?? 0,
+  };
+}
+
 function newFetching(source: Fetching['source'], claim?: number): Fetching {
   return {
     source,
     claim,
+    claimedTokens: undefined,
     reservedUs: undefined,
     missingTokens: 0,
     waitedForRoom: false,
     hasInjectedFault: false,
+    isDeclined: false,
     transferStartedUs: 0,
   };
 }

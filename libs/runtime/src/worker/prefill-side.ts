@@ -12,7 +12,7 @@ import type { SequenceHandle } from '@baton/engine';
 import type { Endings, LettingGo } from './endings';
 import { HandOver } from './hand-over';
 import type { HostContext } from './host-context';
-import { claimOn, kvTransferParams } from './kv-reference';
+import { claimOn, claimOnKept, kvTransferParams } from './kv-reference';
 import type { Mailbox } from './mailbox';
 import { isOver, type Run } from './run';
 import { WakeUp } from './wake-up';
@@ -22,6 +22,10 @@ type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K
 
 /** Blocks that wait for a reader, whether or not their run has moved on. */
 interface Held {
+  /** Whose KV they hold. */
+  readonly tokens: number;
+  /** A decode leg has ended with them: they wait for the next turn of its conversation. */
+  readonly isKept: boolean;
   readonly run: Run;
   readonly handle: SequenceHandle;
   readonly heldUs: Micros;
@@ -29,6 +33,7 @@ interface Held {
   readonly blockIds: readonly number[] | undefined;
   /** 0 until the coordinator has named the holding. */
   generation: number;
+  leaseEndsUs: Micros;
 }
 
 /** From the answer of a prefill leg to the arrival of the decode leg, at most (wall). */
@@ -39,7 +44,7 @@ const GENERATIONS_PER_ENGINE = 2 ** 24;
 
 /**
  * The source end of hand-overs: holds the blocks of finished prompts, offers them to the ledger and the decode queue (or to an outside
- * router), answers readers, and frees the blocks when the coordinator says so.
+ * router), answers readers, and frees the blocks when the coordinator says so. On decode it keeps what ended for a next turn in the same way.
  */
 export class PrefillSide {
   private coordinator: SourceCoordinator;
@@ -83,21 +88,26 @@ export class PrefillSide {
 
   /** The prompt of this run is computed, and the engine holds its blocks. */
   onHeld(run: Run, heldUs: Micros): void {
+    this.hold(run, { tokens: run.job.promptTokens, isKept: false, heldUs });
+  }
+
+  /** A decode leg has ended with `tokens` tokens in KV; returns what its answer says of them, undefined when nothing is kept. */
+  keep(run: Run, tokens: number, endUs: Micros): string | undefined {
+    this.hold(run, { tokens, isKept: true, heldUs: endUs });
+    const held = this.held.get(keyOf(run.job.requestId, run.epoch));
+    return held && JSON.stringify(this.paramsOf(held, held.generation));
+  }
+
+  private hold(run: Run, what: Pick<Held, 'tokens' | 'isKept' | 'heldUs'>): void {
     const { engine, runs } = this.context;
     const { handle, epoch, job } = run;
-    const blockIds = job.flow === 'hold' ? engine.blockIds(handle) : undefined;
+    const { tokens, isKept, heldUs } = what;
+    const blockIds = isKept || job.flow === 'hold' ? engine.blockIds(handle) : undefined;
     runs.unbind(run);
-    this.held.set(keyOf(job.requestId, epoch), {
-      ...{ run, handle, heldUs, blockIds },
-      generation: 0,
-    });
-    this.tell({
-      kind: 'prompt-held',
-      requestId: job.requestId,
-      epoch,
-      tokens: job.promptTokens,
-      nowUs: heldUs,
-    });
+    const unnamed = { generation: 0, leaseEndsUs: heldUs };
+    this.held.set(keyOf(job.requestId, epoch), { ...what, ...unnamed, run, handle, blockIds });
+    const { requestId } = job;
+    this.tell({ kind: 'prompt-held', requestId, epoch, tokens, isKept, nowUs: heldUs });
   }
 
   letGo(requestId: string, epoch: number, why: LettingGo): void {
@@ -156,8 +166,9 @@ export class PrefillSide {
   }
 
   private newCoordinator(): SourceCoordinator {
+    const { kvLeaseUs, kvKeepUs } = this.context.options;
     return new SourceCoordinator({
-      lease: leaseTimes(this.context.options.kvLeaseUs),
+      lease: leaseTimes(kvLeaseUs, kvKeepUs),
       firstGeneration: this.incarnation * GENERATIONS_PER_ENGINE + 1,
     });
   }
@@ -201,11 +212,13 @@ export class PrefillSide {
     }
   }
 
-  private offer({ requestId, epoch, generation }: Action<'hand-over'>): void {
+  private offer({ requestId, epoch, generation, leaseEndsUs }: Action<'hand-over'>): void {
     const held = this.held.get(keyOf(requestId, epoch));
     if (held === undefined) return;
     this.context.stats.add('kv_holdings');
     held.generation = generation;
+    held.leaseEndsUs = leaseEndsUs;
+    if (held.isKept) return;
     held.run.state = 'moving-on';
     const moving = held.run.job.flow === 'hold' ? this.answerRouter : this.handOver;
     moving.call(this, held, generation).catch((error: unknown) => {
@@ -239,14 +252,17 @@ export class PrefillSide {
 
   private paramsOf(held: Held, generation: number): ReturnType<typeof kvTransferParams> {
     const { job } = held.run;
-    const { facts, dataParallel } = this.context.options;
+    const { clock, options } = this.context;
+    const { facts, dataParallel } = options;
+    const keptUntil = clock.toWallUs(held.leaseEndsUs) / 1e6;
     return kvTransferParams({
       engineId: this.context.engineId,
       remoteRequestId: remoteRequestId(job.requestId, generation),
       blockIds: held.blockIds,
       tensorParallelSize: facts.tensorParallelSize,
       rank: dataParallel?.rank ?? 0,
-      promptTokens: job.promptTokens,
+      tokens: held.tokens,
+      ...(held.isKept ? { keptUntil } : {}),
     });
   }
 
@@ -305,14 +321,23 @@ export class PrefillSide {
   }
 
   /** Parameters from outside name no epoch: whatever is held under the name counts if the rest of the claim fits. */
-  private epochClaimed({ requestId, generation }: Message<'read'>, claim: number): number {
-    const { blockSize } = this.context.options.facts;
-    for (const { run, blockIds, ...held } of this.held.values()) {
-      if (held.generation !== generation || run.job.requestId !== requestId) continue;
-      const isTrue = blockIds && claimOn(run.job, [blockIds], blockSize) === claim;
-      return isTrue ? run.epoch : -1;
+  private epochClaimed(read: Message<'read'>, claim: number): number {
+    for (const held of this.held.values()) {
+      const { job, epoch } = held.run;
+      if (held.generation !== read.generation || job.requestId !== read.requestId) continue;
+      return this.claimOn(held, read) === claim ? epoch : -1;
     }
     return -1;
+  }
+
+  /** What a reader of this must claim; undefined: it cannot be read so. */
+  private claimOn(held: Held, { claimedTokens }: Message<'read'>): number | undefined {
+    const { blockIds, tokens: heldTokens, isKept, run } = held;
+    const { blockSize } = this.context.options.facts;
+    if (blockIds === undefined || isKept !== (claimedTokens !== undefined)) return undefined;
+    if (claimedTokens === undefined) return claimOn(run.job, [blockIds], blockSize);
+    if (claimedTokens > heldTokens) return undefined;
+    return claimOnKept(run.job, [blockIds], { tokens: claimedTokens, blockSize });
   }
 
   private free({ requestId, epoch, reason }: Action<'release-blocks'>): void {
@@ -325,7 +350,7 @@ export class PrefillSide {
     this.context.engine.releaseHeld(held.handle);
     // A prompt may have waited for these blocks in an engine that had nothing to do.
     this.context.loop.enter(this.nowUs(), () => undefined);
-    if (held.run.state === 'running') this.endings.drop(held.run);
+    if (held.run.state === 'running' && !held.isKept) this.endings.drop(held.run);
   }
 
   private count(reason: ReleaseReason): void {

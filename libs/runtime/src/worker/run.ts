@@ -17,12 +17,16 @@ export interface Fetching {
   readonly source: SourceName;
   /** Set for parameters from outside: see the `read` message. */
   readonly claim: number | undefined;
+  /** Set for what decode has kept: leading tokens that the claim is on. */
+  readonly claimedTokens: number | undefined;
   /** Logical instant of the reservation; undefined until the engine had room. */
   reservedUs: Micros | undefined;
   missingTokens: number;
   /** Had to wait for blocks, so the reservation happened when they became free. */
   waitedForRoom: boolean;
   hasInjectedFault: boolean;
+  /** Too little of it is missing: it is computed here. */
+  isDeclined: boolean;
   transferStartedUs: Micros;
 }
 

@@ -98,15 +98,18 @@ export class StepFrames {
     if (!this.sides.jobFaults.meetsToken(run)) return false;
     run.emitted = first;
     this.struck.push(run);
-    // An engine that has finished it has nothing of it left.
-    if (run.isEnding) this.context.runs.unbind(run);
+    // An engine that has finished it has nothing of it left, but for what it was to keep.
+    if (run.isEnding) {
+      if (run.job.keepsKv) this.context.engine.releaseHeld(run.handle);
+      this.context.runs.unbind(run);
+    }
     return true;
   }
 
   private finished(handle: SequenceHandle, endUs: Micros): void {
     const run = this.context.runs.at(handle);
     if (run === undefined) return;
-    const { endReason } = run.job;
+    const { endReason, keepsKv, promptTokens } = run.job;
     const tokens = run.emitted;
     const count = this.context.engine.tokensInStep(handle);
     const { entry } = this;
@@ -117,9 +120,14 @@ export class StepFrames {
     entry.first = tokens;
     entry.count = count;
     entry.extra = 0;
+    // The last token is sampled, and needs no KV.
+    const kept = keepsKv && this.sides.prefill.keep(run, promptTokens + tokens - 1, endUs);
+    entry.tail = kept;
     this.context.frames.add(run.outbox, entry);
+    entry.tail = undefined;
     this.note(run, endUs);
-    this.sides.endings.complete(run, { reason: endReason, tokens });
+    const payload = kept === undefined ? {} : { payload: kept };
+    this.sides.endings.complete(run, { reason: endReason, tokens, ...payload }, kept);
   }
 
   /** Too little of the prompt was cached for the client's or the engine's threshold. */

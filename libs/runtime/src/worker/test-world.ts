@@ -225,6 +225,8 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     buildEngine: (watcher) =>
       build(watcher === undefined ? engine : { ...engine, contentWatcher: watcher }),
     kvLeaseUs: secondsToUs(30),
+    kvKeepUs: secondsToUs(480),
+    kvRecomputeThreshold: 0,
     kvLoadFailurePolicy: 'fail',
     strictKv: false,
     workerLossPolicy: 'retry',

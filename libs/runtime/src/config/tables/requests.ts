@@ -110,6 +110,18 @@ export const REQUESTS = {
     help: 'How long prefill holds KV blocks that nobody fetches and no heartbeat renews.',
     unit: 's, simulated',
   }),
+  bidirectionalKvXfer: toggle(false, {
+    help: 'Keep the blocks of a decode leg that an outside router sent and name them in its answer, so that the prefill leg of the next turn reads them (vLLM: bidirectional_kv_xfer).',
+  }),
+  /** Simulated seconds. */
+  decoderKvBlocksTtl: number(480, [0.1, 86_400], {
+    help: 'How long decode keeps them for a next turn.',
+    unit: 's, simulated',
+  }),
+  kvRecomputeThreshold: integer(64, [0, 10_000_000], {
+    help: 'Prefill computes fewer tokens than this itself and does not read them back from decode.',
+    unit: 'tokens',
+  }),
   kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
     help: 'When KV named by kv_transfer_params from outside cannot be loaded: end the request with an error, or compute the prompt again on decode.',
   }),
