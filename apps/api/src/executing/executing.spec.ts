@@ -1,79 +1,16 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import type { BatonConfig } from '@baton/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventsOf, readStream } from '../../test/api-fixture';
 import { ClusterFixture } from '../../test/cluster-fixture';
+import { decodes, event, json, type Script, ScriptedServer } from '../../test/scripted-server';
 import { until } from '../../test/until';
 
 const BODY = { prompt: 'pass the baton to the next runner', max_tokens: 6, ignore_eos: true };
 const PARAMS = { do_remote_prefill: true, remote_engine_id: 'p', remote_block_ids: [[1, 2]] };
 
-interface Seen {
-  readonly path: string;
-  readonly body: Record<string, unknown>;
-  readonly headers: IncomingMessage['headers'];
-}
-
-type Script = (seen: Seen, response: ServerResponse, nth: number) => void;
-
-/** A server that does what a test tells it, and remembers what it was asked. */
-class ScriptedServer {
-  readonly seen: Seen[] = [];
-  closed = 0;
-
-  private constructor(
-    private readonly server: Server,
-    readonly url: string,
-  ) {}
-
-  static async start(script: Script): Promise<ScriptedServer> {
-    const http = createServer((request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => {
-        if (request.url === '/health') return void response.writeHead(200).end();
-        const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
-        const seen = { path: request.url ?? '', body, headers: request.headers };
-        self.seen.push(seen);
-        response.once('close', () => (self.closed += response.writableFinished ? 0 : 1));
-        script(seen, response, self.seen.length);
-      });
-    });
-    http.listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    const self = new ScriptedServer(
-      http,
-      `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    );
-    return self;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
-  }
-}
-
-const json = (response: ServerResponse, body: object, status = 200): void =>
-  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-
 const prefills: Script = (_seen, response) =>
   json(response, { choices: [{ text: 'x' }], kv_transfer_params: PARAMS });
-
-const event = (text: string, reason: string | null = null): string =>
-  `data: ${JSON.stringify({ id: 'up', choices: [{ index: 0, text, finish_reason: reason }] })}\n\n`;
-
-const decodes: Script = ({ body }, response) => {
-  if (body['stream'] !== true) {
-    json(response, { id: 'up', choices: [{ index: 0, text: 'whole é', finish_reason: 'length' }] });
-    return;
-  }
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.end(`${event('one ')}${event('é', 'length')}data: [DONE]\n\n`);
-};
 
 describe('stages that execute on servers', () => {
   let cluster: ClusterFixture | undefined;
@@ -172,6 +109,23 @@ describe('stages that execute on servers', () => {
     const { text } = await readStream(await post({ ...BODY, stream: true }));
     expect(text).toBe('one é');
     expect([prefill.seen.length, decode.seen.length]).toEqual([2, 2]);
+  });
+
+  it('begin anew, prefill included, when the decode worker is lost: its server may have read the KV', async () => {
+    const named: Script = (_seen, response, nth) =>
+      json(response, { kv_transfer_params: { ...PARAMS, remote_request_id: `r${nth}` } });
+    const hangsOnce: Script = (seen, response, nth) =>
+      nth === 1 ? undefined : decodes(seen, response, nth);
+    const [prefill, decode] = [await server(named), await server(hangsOnce)];
+    const urls = { prefillUrl: [prefill.url], decodeUrl: [decode.url, decode.url] };
+    cluster = await ClusterFixture.start({ prefill: 1, decode: 2 }, { executor: 'vllm', ...urls });
+    const answer = post({ ...BODY, stream: true });
+    await until(() => decode.seen.length === 1);
+    const hosts = cluster.workers.get('decode')?.hosts ?? [];
+    await hosts.find(({ runs }) => runs.size > 0)?.stop(0);
+    expect((await readStream(await answer)).text).toBe('one é');
+    const names = decode.seen.map(({ body }) => body['kv_transfer_params']);
+    expect(names).toMatchObject([{ remote_request_id: 'r1' }, { remote_request_id: 'r2' }]);
   });
 
   /** The events of a stream whose server goes on once its first event has been read. */
