@@ -8,6 +8,8 @@ const BODY = { max_tokens: 40, ignore_eos: true };
 describe('a cluster whose stages execute on the exposed engines of another', () => {
   let upstream: TestCluster;
   let router: TestCluster;
+  let urls: string[];
+  let bootstrapPort: string;
 
   beforeAll(async () => {
     const firstPort = await freePort(2);
@@ -19,12 +21,22 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
       const index = engines.find((engine) => engine.stage === stage)?.index ?? 0;
       return `http://127.0.0.1:${firstPort + index}`;
     };
-    const urls = [`--prefill-url=${urlOf('prefill')}`, `--decode-url=${urlOf('decode')}`];
-    router = await TestCluster.start({
-      topology: '1P1D',
-      flags: ['--executor=vllm', '--dialect=vllm', '--broker-grace=3', ...urls],
-    });
+    urls = [`--prefill-url=${urlOf('prefill')}`, `--decode-url=${urlOf('decode')}`];
+    bootstrapPort = new URL(urlOf('prefill')).port;
+    router = await startRouter('nixl');
   });
+
+  /** The engines of the exposing cluster are their own bootstrap servers. */
+  function startRouter(connector: string): Promise<TestCluster> {
+    const how = [
+      `--upstream-kv-connector=${connector}`,
+      `--prefill-bootstrap-port=${bootstrapPort}`,
+    ];
+    return TestCluster.start({
+      topology: '1P1D',
+      flags: ['--executor=vllm', '--dialect=vllm', '--broker-grace=3', ...urls, ...how],
+    });
+  }
 
   afterAll(async () => {
     await router?.stop();
@@ -42,7 +54,7 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  it('gives the texts that the other gives, and hands KV over once a request', async () => {
+  async function expectSameTexts(): Promise<void> {
     const before = await nixl('nixl_xfer_time_seconds_count');
     const through = await Promise.all(
       prompts.map((prompt) => stream(`${router.baseUrl}/v1/completions`, { ...BODY, prompt })),
@@ -55,8 +67,11 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     expect(through.map(({ finishReason }) => finishReason)).toEqual(prompts.map(() => 'length'));
     expect(handedOver).toBe(prompts.length);
     expect(await nixl('nixl_num_failed_transfers_total')).toBe(0);
+    expect(await nixl('nixl_num_kv_expired_reqs_total')).toBe(0);
     await upstream.untilAtRest();
-  });
+  }
+
+  it('gives the texts that the other gives, and hands KV over once a request', expectSameTexts);
 
   it('answers in one piece what it streams, with the usage of the server', async () => {
     const [prompt] = prompts;
@@ -86,6 +101,15 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     expect(refused.status).toBe(400);
     expect(await refused.json()).toEqual(await same.json());
   });
+
+  it.each(['nixl-push', 'mooncake'])(
+    'does so as well with both legs at once (%s)',
+    async (name) => {
+      await router.stop();
+      router = await startRouter(name);
+      await expectSameTexts();
+    },
+  );
 
   it('ends requests with 503 when its servers are gone', async () => {
     await upstream.stop();
