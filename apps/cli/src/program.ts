@@ -45,7 +45,7 @@ function buildProgram(finish: (exitCode: number) => void): Command {
   addDemoCommand(quiet(program.command('demo')), finish);
   addReplayCommand(quiet(program.command('replay')));
   addPlanCommand(quiet(program.command('plan')));
-  addCalibrateCommand(quiet(program.command('calibrate')));
+  addCalibrateCommand(quiet(program.command('calibrate')), finish);
   quiet(program.command('doctor'))
     .description('Say what is installed here and what `baton up` would use.')
     .action(async () => {

@@ -20,9 +20,11 @@ export interface RequestDetail {
   readonly gapsUs: readonly number[];
   readonly text: string;
   readonly error: string;
+  /** As the server counts; undefined when it does not say. */
+  readonly promptTokens: number | undefined;
 }
 
-const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '' };
+const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '', promptTokens: undefined };
 
 /** A client sees none. */
 const NO_ENGINES = {
@@ -77,8 +79,8 @@ export class Recorder {
       this.promptUsage.requests += 1;
     }
     this.gaps(log.firstTokenUs[row]!, answer.gapsUs);
-    const { gapsUs, text } = answer;
-    if (this.details !== undefined) this.details[row] = { gapsUs, text, error: '' };
+    const { gapsUs, text, promptTokens } = answer;
+    if (this.details !== undefined) this.details[row] = { gapsUs, text, error: '', promptTokens };
   }
 
   failed(row: number, error: string, message: string): void {

@@ -25,9 +25,7 @@ export function addCalibrateOptions(command: Command): void {
   const flag = (text: string, help: string): void => {
     command.addOption(new Option(text, help));
   };
-  command.addOption(
-    new Option('--input <file...>', 'Files with measurements.').makeOptionMandatory(),
-  );
+  flag('--input <file...>', 'Files with measurements.');
   flag(
     '--format <name>',
     `Format of all of them: ${FORMATS.join(', ')} (default: what each looks like).`,
@@ -67,7 +65,7 @@ export function readCalibrateFlags(flags: Flags): CalibrateFlags {
   };
   const whole = { isWhole: true };
   return {
-    inputs: flags['input'] as readonly string[],
+    inputs: (flags['input'] ?? []) as readonly string[],
     format: choiceOf('--format', FORMATS, flags['format']),
     input: {
       ...placement,

@@ -142,7 +142,10 @@ describe('baton calibrate', () => {
   });
 
   it.each<[string[], string]>([
-    [[], "baton: required option '--input <file...>' not specified\n"],
+    [[], 'baton: Say what to fit: --input FILE…, or --live to measure a running cluster.\n'],
+    [['--input', LOG, '--rounds', '3'], 'baton: --rounds has no meaning without --live.\n'],
+    [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no meaning without'],
+    [['--input', LOG, '--live'], 'baton: --live measures: leave --input out.\n'],
     [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
     [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],
     [['--input', LOG, '--fit', 'spline'], 'baton: --fit must be one of calibrated, polynomial'],

@@ -1,13 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { calibrate as fit, type Calibration, fitKvTransfer, HardwareError } from '@baton/hardware';
+import { fitKvTransfer } from '@baton/hardware';
 import { UsageError } from '@baton/runtime';
-import { Failure } from '../failure';
-import { type CalibrateFlags, type Flags, readCalibrateFlags } from './calibrate-flags';
+import { say } from '../say';
+import { type Flags, readCalibrateFlags } from './calibrate-flags';
+import { fitSteps, writeFile } from './fit-steps';
+import { liveFlagsIn } from './live/live-flags';
 import { profileYaml } from './profile-yaml';
-import { type ReadInput, readInput } from './read-input';
+import { readInput } from './read-input';
 import { reportJson, reportText, type Result } from './report';
-
-const POINTS_MAX = 1_000_000;
 
 /**
  * `baton calibrate`: reads measured points, fits a step-time model, prints how well it does and writes
@@ -15,41 +14,20 @@ const POINTS_MAX = 1_000_000;
  */
 export function calibrate(given: Flags): void {
   const flags = readCalibrateFlags(given);
+  if (flags.inputs.length === 0) {
+    throw new UsageError('Say what to fit: --input FILE…, or --live to measure a running cluster.');
+  }
+  const [idle] = liveFlagsIn(given);
+  if (idle !== undefined) throw new UsageError(`${idle} has no meaning without --live.`);
   const inputs = flags.inputs.map((path) => readInput(path, flags.format, flags.input));
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
-  const calibration = fitted(inputs, flags);
+  const calibration = fitSteps(
+    inputs.flatMap(({ steps }) => steps),
+    flags,
+  );
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;
   const result: Result = { flags, inputs, calibration, transfer };
-  if (flags.out !== undefined) writeFile(flags.out, profileYaml(result));
+  if (flags.out !== undefined) writeFile(flags.out, profileYaml(result), 'profile');
   process.stdout.write(flags.json ? reportJson(result) : reportText(result));
-}
-
-/** @throws UsageError when the points are too few, too many, or all of one batch */
-function fitted(inputs: readonly ReadInput[], { options }: CalibrateFlags): Calibration {
-  const steps = inputs.flatMap((input) => input.steps);
-  if (steps.length > POINTS_MAX) {
-    throw new UsageError(
-      `There are ${steps.length} points; at most ${POINTS_MAX} are fitted, so give a part of them.`,
-    );
-  }
-  try {
-    return fit(steps, options);
-  } catch (error) {
-    if (error instanceof HardwareError) throw new UsageError(error.message);
-    throw error;
-  }
-}
-
-function writeFile(path: string, content: string): void {
-  try {
-    writeFileSync(path, content);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`The profile cannot be written: ${why}.`);
-  }
-}
-
-function say(note: string): void {
-  process.stderr.write(`baton: ${note}\n`);
 }

@@ -2,9 +2,12 @@ import type { Calibration, FitQuality, KvTransferFit, ValidRange } from '@baton/
 import type { CalibrateFlags } from './calibrate-flags';
 import type { ReadInput } from './read-input';
 
+/** Where points come from: a file of a format, or a server. */
+export type Source = Pick<ReadInput, 'steps'> & { readonly format: string };
+
 export interface Result {
   readonly flags: CalibrateFlags;
-  readonly inputs: readonly ReadInput[];
+  readonly inputs: readonly Source[];
   readonly calibration: Calibration;
   readonly transfer: KvTransferFit | undefined;
 }
@@ -43,9 +46,13 @@ export function reportText({ flags, inputs, calibration, transfer }: Result): st
 }
 
 /** The result for programs. */
-export function reportJson({ flags, inputs, calibration, transfer }: Result): string {
+export function reportJson(result: Result): string {
+  return `${JSON.stringify(reportDocument(result), null, 2)}\n`;
+}
+
+export function reportDocument({ flags, inputs, calibration, transfer }: Result): object {
   const { fit, holdOutEvery, seed } = flags.options;
-  const document = {
+  return {
     fit,
     inputs: inputs.map(({ format, steps }, i) => ({
       ...{ file: flags.inputs[i], format, points: steps.length },
@@ -59,7 +66,6 @@ export function reportJson({ flags, inputs, calibration, transfer }: Result): st
       : {}),
     ...(flags.out === undefined ? {} : { out: flags.out }),
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** As results and profiles spell it. */

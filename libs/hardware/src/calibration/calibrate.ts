@@ -7,7 +7,7 @@ import { polynomialRange, PolynomialStepTime } from '../step-time/polynomial';
 import type { StepTimeModel } from '../step-time/step-time-model';
 import type { ValidRange } from '../step-time/valid-range';
 import { polynomialToXpydProfile } from '../step-time/xpyd-profile';
-import { fitCalibrated, shuffled } from './calibrated-fit';
+import { fitCalibrated, type Pieces, shuffled } from './calibrated-fit';
 import { type FitQuality, qualityOf } from './fit-quality';
 import { distinctBatches, type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
 import { measuredRange } from './measured-range';
@@ -18,6 +18,8 @@ export interface CalibrationOptions {
   /** Keep every k-th of the shuffled points out of the fit; 0: none. */
   readonly holdOutEvery: number;
   readonly seed: number;
+  /** Of `linear`; default: cross-validated. */
+  readonly pieces?: Pieces;
   /** What the steps were measured on, where that is known. */
   readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>;
   /** Added to each step when the profile is used; 0 when whole steps were measured. */
@@ -69,7 +71,7 @@ interface Fit {
 }
 
 function calibrated(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
-  const law = fitCalibrated(training, options.seed);
+  const law = fitCalibrated(training, options.seed, options.pieces);
   return {
     model: new CalibratedStepTime({ ...law, overheadMs: 0, valid: {} }),
     valid: {},

@@ -18,6 +18,9 @@ export type FittedLaw = Pick<
   'linear' | 'decodeAttentionMs' | 'prefillAttentionMs' | 'mixedDecodeFactor'
 >;
 
+/** How many pieces `linear` has: as cross-validation decides, or as many as there can be, for points that are free of noise. */
+export type Pieces = 'cross-validated' | 'all';
+
 /** Rounds of fitting and weighing anew. */
 const ROUNDS = 6;
 /** Errors up to so many standard deviations count in full (Huber 1964). */
@@ -34,20 +37,26 @@ const SMALLEST_DEVIATION = 1e-3;
  * decided by five-fold cross-validation, shuffled by the seed; the factor on decode attention in
  * mixed steps by trying 1 to 4, when ten of them were measured.
  */
-export function fitCalibrated(steps: readonly MeasuredStep[], seed: number): FittedLaw {
+export function fitCalibrated(
+  steps: readonly MeasuredStep[],
+  seed: number,
+  pieces: Pieces = 'cross-validated',
+): FittedLaw {
+  const numbers = pieces === 'all' ? SEGMENTS.slice(-1) : SEGMENTS;
   let points: WeightedStep[] = shuffled(steps, seed, 'folds').map((step) => ({ step, weight: 1 }));
-  let law = fitOnce(points);
+  let law = fitOnce(points, numbers);
   for (let round = 1; round < ROUNDS; round++) {
     points = weighted(points, law);
-    law = fitOnce(points);
+    law = fitOnce(points, numbers);
   }
   return law;
 }
 
-function fitOnce(points: readonly WeightedStep[]): FittedLaw {
+function fitOnce(points: readonly WeightedStep[], numbers: readonly number[]): FittedLaw {
   const steps = points.map(({ step }) => step);
   const folds = foldsOf(points);
-  const tried = SEGMENTS.map((segments) => linearPoints(steps, segments))
+  const tried = numbers
+    .map((segments) => linearPoints(steps, segments))
     .filter((tokens, i, all) => tokens.length > (all[i - 1]?.length ?? 0))
     .map((tokens) => new CalibratedDesign(tokens))
     .map((design) => ({ design, error: crossValidated(design, folds) }));

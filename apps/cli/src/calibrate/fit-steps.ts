@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs';
+import {
+  calibrate as fit,
+  type Calibration,
+  HardwareError,
+  type MeasuredStep,
+} from '@baton/hardware';
+import { UsageError } from '@baton/runtime';
+import { Failure } from '../failure';
+import type { CalibrateFlags } from './calibrate-flags';
+
+const POINTS_MAX = 1_000_000;
+
+/** @throws UsageError when the points are too few, too many, or all of one batch */
+export function fitSteps(
+  steps: readonly MeasuredStep[],
+  { options }: Pick<CalibrateFlags, 'options'>,
+): Calibration {
+  if (steps.length > POINTS_MAX) {
+    throw new UsageError(
+      `There are ${steps.length} points; at most ${POINTS_MAX} are fitted, so give a part of them.`,
+    );
+  }
+  try {
+    return fit(steps, options);
+  } catch (error) {
+    if (error instanceof HardwareError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** @throws Failure, one sentence */
+export function writeFile(path: string, content: string, what: 'profile' | 'points'): void {
+  try {
+    writeFileSync(path, content);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`The ${what} cannot be written: ${why}.`);
+  }
+}

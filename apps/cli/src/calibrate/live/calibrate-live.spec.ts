@@ -1,0 +1,165 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
+import { defaultConfig, engineSetup } from '@baton/runtime';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readCalibrateFlags } from '../calibrate-flags';
+import { fitSteps } from '../fit-steps';
+import { readInput } from '../read-input';
+import { calibrated, type LiveResult } from './calibrate-live';
+import { readLiveFlags } from './live-flags';
+import { isTooFar, liveJson, liveText } from './live-report';
+import { VirtualTarget, type VirtualTargetOptions } from './test-target';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-live-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const OVERHEAD_MS = 3;
+const GRID = {
+  promptLengths: '16,64,128,256,512,1024,2048',
+  decodeBatches: '1,2,4,8',
+  decodeContexts: '64,256,1024',
+  rounds: '1',
+  loadRequests: '40',
+};
+
+/** Calibrates a cluster on the virtual clock, whose step times are the shipped ones of Llama-3.1-8B on an H100. */
+function run(
+  options: Partial<VirtualTargetOptions> = {},
+  flags: Readonly<Record<string, string>> = {},
+): Promise<LiveResult> {
+  const config = { topology: '1P1D', ...options.config };
+  const given = { ...GRID, topology: config.topology, ...flags };
+  const target = new VirtualTarget({
+    ...{ overheadMs: OVERHEAD_MS, hasMetrics: true, ...options, config },
+  });
+  return calibrated(target, {
+    flags: readCalibrateFlags({ holdOut: '0', seed: '5', ...given }),
+    live: readLiveFlags(given),
+    ...{ name: 'http://known', maxModelLen: 8_192, say: () => undefined },
+  });
+}
+
+/** Largest |error| of a fitted profile on batches that no grid had. */
+function worstError(path: string): number {
+  const times = (stepTimeFile?: string) =>
+    engineSetup(defaultConfig(stepTimeFile === undefined ? {} : { stepTimeFile }), 'decode').options
+      .stepTime;
+  const [truth, fitted] = [times(), times(path)];
+  const prompts = [prefillStep({ tokens: 700, ms: 1 }), prefillStep({ tokens: 1_500, ms: 1 })];
+  const batched = prefillStep({ count: 3, tokens: 400, ms: 1 });
+  const decodes = [decodeStep(3, 1_500, 1), decodeStep(6, 5_000, 1), decodeStep(1, 700, 1)];
+  const errors = [...prompts, batched, ...decodes].map((step: MeasuredStep) => {
+    const batch = { ...step, kvUsage: 0 };
+    return Math.abs(fitted.stepUs(batch) / truth.stepUs(batch) - 1);
+  });
+  return Math.max(...errors);
+}
+
+function errorsOf({ load }: LiveResult): Record<string, number> {
+  return Object.fromEntries(load!.heldOut.rows.map(({ name, error }) => [name, Math.abs(error)]));
+}
+
+describe('calibrate --live on a cluster of known step times', () => {
+  it('finds the step times, the overhead and the link, and meets a load that it was not fitted to', async () => {
+    const out = join(folder, 'handed-over.yaml');
+    const result = await run({}, { out });
+    expect(worstError(out)).toBeLessThan(0.02);
+    expect(result.times.overheadMs).toBeCloseTo(OVERHEAD_MS, 1);
+    // infiniband-ndr: 0.5 ms, and 131,072 bytes a token at 40 GB/s.
+    expect(result.base.transfer?.latencyMs).toBeCloseTo(0.5, 1);
+    expect(result.base.transfer?.perTokenMs).toBeCloseTo(131_072 / 40e6, 4);
+    const errors = errorsOf(result);
+    for (const name of ['TTFT mean', 'TTFT p50', 'ITL mean', 'ITL p50', 'TPOT p50', 'E2E p50']) {
+      expect(errors[name], name).toBeLessThan(0.05);
+    }
+    expect(errors['output tokens']).toBeLessThan(0.02);
+    expect(result.load?.reasons).toMatchObject({ pauses: expect.closeTo(0, 3) as number });
+    expect(result.load?.reasons.contention?.decode).toBeCloseTo(0, 2);
+    expect(result.load?.reasons.drift?.prompt).toBeCloseTo(0, 3);
+    expect(result.load?.reasons.drift?.decode).toBeCloseTo(0, 3);
+  });
+
+  it('does without metrics, and then says that transfers are part of prefill', async () => {
+    const result = await run({ hasMetrics: false });
+    expect(Math.abs(result.times.overheadMs - OVERHEAD_MS)).toBeLessThan(0.6);
+    expect(liveText(result)).toContain('the server does not tell; they are part of prefill');
+    expect(errorsOf(result)['ITL p50']).toBeLessThan(0.02);
+    expect(errorsOf(result)['TTFT p50']).toBeLessThan(0.1);
+  });
+
+  it('calibrates engines that do both, and clients that wait for their answers', async () => {
+    const out = join(folder, 'aggregated.yaml');
+    const result = await run({ config: { topology: '1A' } }, { loadClients: '3', out });
+    expect(worstError(out)).toBeLessThan(0.02);
+    expect(result.times.transfers).toEqual([]);
+    expect(result.load?.reasons.contention).toBeUndefined();
+    const errors = errorsOf(result);
+    for (const name of ['TTFT p50', 'ITL p50', 'E2E p50', 'requests']) {
+      expect(errors[name], name).toBeLessThan(0.05);
+    }
+    expect(liveText(result)).toContain('3 clients in a closed loop');
+  });
+
+  it('simulates with the options of the cluster, which a load can show', async () => {
+    const flags = { maxNumSeqs: '1', loadRate: '12' };
+    const asItIs = await run({ config: { maxNumSeqs: 1 } }, flags);
+    const otherwise = await run({ config: { maxNumSeqs: 1 } }, { loadRate: '12' });
+    expect(errorsOf(asItIs)['E2E p50']).toBeLessThan(0.1);
+    expect(errorsOf(otherwise)['E2E p50']).toBeGreaterThan(0.3);
+    expect(isTooFar(otherwise, 0.1)).toBe(true);
+    expect(isTooFar(otherwise, undefined)).toBe(false);
+    expect(liveText(otherwise)).toContain('Further off than 10.0 %: ');
+  });
+
+  it('finds the same each time, and fits the same again from the points that it saves', async () => {
+    const points = join(folder, 'points.csv');
+    const results = [await run({}, { savePoints: points }), await run()];
+    expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
+    const read = readInput(points, undefined, { maxNumBatchedTokens: 8_192 });
+    const [again, fitted] = [read.steps, results[0]!.times.steps].map(
+      (steps) => fitSteps(steps, { options: { ...OPTIONS, pieces: 'all' } }).file['linear'],
+    );
+    expect(again).toEqual(fitted);
+    expect(readFileSync(points, 'utf8').split('\n')[0]).toBe(
+      'phase,batch_size,tokens_or_context,cached_prefix,latency_ms',
+    );
+  });
+
+  it('prints the same as one document', async () => {
+    const document = JSON.parse(liveJson(await run())) as { live: Record<string, unknown> };
+    expect(Object.keys(document)).toEqual(
+      expect.arrayContaining(['fit', 'fitted', 'profile', 'kv_transfer', 'live']),
+    );
+    expect(document.live).toMatchObject({
+      ...{ server: 'http://known', topology: '1P1D' },
+      load: { sender_void: null, failures: [] },
+    });
+  });
+
+  it('ends with the sentence of the server when a request of the grid fails', async () => {
+    await expect(run({ failsFromRun: 4 })).rejects.toThrow(
+      'A request of the measurement failed: http_500: told to fail',
+    );
+  });
+});
+
+const OPTIONS = readCalibrateFlags({ holdOut: '0', seed: '5' }).options;
+
+describe('flags of calibrate --live', () => {
+  it.each([
+    [{ promptLengths: '12,x' }, /^--prompt-lengths must be a list of up to 64 whole numbers/],
+    [{ loadInputLen: '9:3' }, /^--load-input-len must be one or two whole numbers/],
+    [{ loadRate: '2', loadClients: '3' }, '--load-rate and --load-clients exclude each other.'],
+    [{ maxError: '-1' }, '--max-error must be a number above 0'],
+    [{ baseUrl: 'ftp://x' }, /^--base-url must be an http or https URL/],
+  ])('refuse %j', (flags, message) => {
+    expect(() => readLiveFlags(flags)).toThrow(message);
+  });
+
+  it('have a smaller grid with --quick, which lists win over', () => {
+    const { promptLengths, batches, rounds } = readLiveFlags({ quick: true, decodeBatches: '3,1' });
+    expect([promptLengths, batches, rounds]).toEqual([[32, 128, 384], [1, 3], 3]);
+  });
+});

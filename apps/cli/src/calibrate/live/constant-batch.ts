@@ -1,0 +1,52 @@
+import { median, midMean } from './statistics';
+import type { Answered } from './target';
+
+/** A decode step, seen in streams that started together, while all of them were decoding. */
+export interface ConstantBatch {
+  readonly stepMs: number;
+  /** The mean of the same gaps: pauses count here. */
+  readonly meanMs: number;
+  /** Prompt and output tokens that a step attends to, per sequence. */
+  readonly context: number;
+  readonly gaps: number;
+  /** From the first stream's first token to the last one's. */
+  readonly staggerMs: number;
+}
+
+/** From the last stream's first token to the first one's last token, nobody joins or leaves. Undefined without a gap in it. */
+export function constantBatch(answers: readonly Answered[]): ConstantBatch | undefined {
+  const firsts = answers.map(({ startMs, ttftMs }) => startMs + ttftMs);
+  const fromMs = Math.max(...firsts);
+  const toMs = Math.min(...answers.map((answer, i) => firsts[i]! + spanOf(answer)));
+  const gaps: number[] = [];
+  const contexts: number[] = [];
+  answers.forEach((answer, i) => {
+    const tokensPerGap = Math.max(1, (answer.outputTokens - 1) / answer.gapsMs.length);
+    let atMs = firsts[i]!;
+    for (let k = 0; k < answer.gapsMs.length; k++) {
+      const gapMs = answer.gapsMs[k]!;
+      if (atMs >= fromMs && atMs + gapMs <= toMs + ROUNDING_MS) {
+        gaps.push(gapMs / tokensPerGap);
+        contexts.push(answer.inputTokens + 1 + k * tokensPerGap);
+      }
+      atMs += gapMs;
+    }
+  });
+  if (gaps.length === 0) return undefined;
+  return {
+    stepMs: midMean(gaps),
+    meanMs: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length,
+    context: median(contexts),
+    gaps: Math.floor(gaps.length / answers.length),
+    staggerMs: fromMs - Math.min(...firsts),
+  };
+}
+
+/** Gaps are whole µs, and their sum is compared with instants. */
+const ROUNDING_MS = 0.001;
+
+function spanOf({ gapsMs }: Answered): number {
+  let sum = 0;
+  for (let i = 0; i < gapsMs.length; i++) sum += gapsMs[i]!;
+  return sum;
+}

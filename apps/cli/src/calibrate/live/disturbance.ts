@@ -1,0 +1,120 @@
+import { msToUs } from '@baton/kernel';
+import { WorkloadBuilder } from '@baton/workload';
+import type { Counters } from './counters';
+import { type Measurements, wholePrompts } from './decompose';
+import { type DecodePoint, measureDecode } from './measure-decode';
+import { measurePrompts, type PromptPoint } from './measure-prompts';
+import type { Measuring } from './measuring';
+import { midMean, straight } from './statistics';
+import type { Answered } from './target';
+
+/** How much longer the same work takes, as a share: 0.1 is a tenth. */
+export interface Disturbance {
+  /** Of the time to first token. */
+  readonly prompt: number;
+  /** Of a step. */
+  readonly decode: number;
+}
+
+const LEAD_GAPS = 6;
+const MOST_TOKENS = 1_024;
+
+/**
+ * What prefill and decode engines take from each other because they share a machine: one stream decodes while a prompt is computed elsewhere. Undefined
+ * where the prompt is over too soon to see it.
+ */
+export async function measureContention(
+  measuring: Measuring,
+  measured: Measurements,
+): Promise<Disturbance | undefined> {
+  const alone = { prompt: wholePrompts(measured).at(-1)!, decode: measured.decode[0]! };
+  const rounds: Disturbance[] = [];
+  for (let round = 0; round < measuring.rounds; round++) {
+    const before = await measuring.target.counters();
+    const [stream, prompt] = await together(measuring, alone);
+    const after = before && (await measuring.target.counters());
+    if (stream === undefined || prompt === undefined) return undefined;
+    const gaps = gapsWithin(stream, prompt);
+    if (gaps.length < 2) return undefined;
+    const inPrefillMs = before && after && prefillOfSecond(before, after, { measured, stream });
+    const longerMs = inPrefillMs ?? prompt.ttftMs - alone.prompt.ttftMs - waitMs(measured);
+    const basisMs = inPrefillMs === undefined ? 0 : (alone.prompt.parts.prefill ?? 0);
+    rounds.push({
+      prompt: (longerMs - basisMs) / alone.prompt.ttftMs,
+      decode: midMean(gaps) / alone.decode.stepMs - 1,
+    });
+  }
+  return {
+    prompt: midMean(rounds.map(({ prompt }) => prompt)),
+    decode: midMean(rounds.map(({ decode }) => decode)),
+  };
+}
+
+/** Of the two prompts that were prefilled, the second; the first was alone. Undefined where the server does not say. */
+function prefillOfSecond(
+  before: Counters,
+  after: Counters,
+  { measured, stream }: { readonly measured: Measurements; readonly stream: Answered },
+): number | undefined {
+  const known = wholePrompts(measured).flatMap(({ tokens, parts }) =>
+    parts.prefill === undefined ? [] : [[tokens, parts.prefill] as const],
+  );
+  const gained = after.parts.prefill.count - before.parts.prefill.count;
+  if (known.length === 0 || gained !== 2) return undefined;
+  const bothMs = (after.parts.prefill.sum - before.parts.prefill.sum) * 1_000;
+  return bothMs - straight(known)(stream.inputTokens);
+}
+
+/** On decode it waits half a step on average for the one under way, and its own step has two sequences. */
+function waitMs({ decode }: Measurements): number {
+  const [one, two] = [decode[0]!, decode.find(({ sequences }) => sequences > 1)];
+  return one.stepMs / 2 + Math.max(0, (two?.stepMs ?? one.stepMs) - one.stepMs);
+}
+
+async function together(
+  { target, maxModelLen }: Measuring,
+  { prompt, decode }: { readonly prompt: PromptPoint; readonly decode: DecodePoint },
+): Promise<readonly (Answered | undefined)[]> {
+  const context = Math.max(1, Math.round(decode.context) - LEAD_GAPS);
+  const meanwhile = Math.ceil(prompt.ttftMs / decode.stepMs);
+  const tokens = Math.min(MOST_TOKENS, maxModelLen - context, meanwhile + 4 * LEAD_GAPS);
+  const builder = new WorkloadBuilder();
+  builder.add({ arrivalUs: 0, promptTokens: context, outputTokens: Math.max(2, tokens) });
+  // The stream decodes by then, even where its prompt took as long as this one.
+  const leadMs = prompt.ttftMs + LEAD_GAPS * decode.stepMs;
+  const lateMs = Math.min(leadMs, Math.max(2, tokens / 2) * decode.stepMs);
+  builder.add({
+    ...{ arrivalUs: Math.round(msToUs(lateMs)), promptTokens: prompt.tokens, outputTokens: 1 },
+  });
+  return (await target.run(builder.build())).answers;
+}
+
+/** Of the stream's gaps, those that lie whole within the other's time to first token. */
+function gapsWithin(stream: Answered, { startMs, ttftMs }: Answered): number[] {
+  const gaps: number[] = [];
+  let atMs = stream.startMs + stream.ttftMs;
+  for (let i = 0; i < stream.gapsMs.length; i++) {
+    const gapMs = stream.gapsMs[i]!;
+    if (atMs >= startMs && atMs + gapMs <= startMs + ttftMs) gaps.push(gapMs);
+    atMs += gapMs;
+  }
+  return gaps;
+}
+
+/** The same two points once more: how much slower the machine has become since. */
+export async function measureDrift(
+  measuring: Measuring,
+  before: { readonly prompt: PromptPoint; readonly decode: DecodePoint },
+): Promise<Disturbance | undefined> {
+  const quiet = { ...measuring, say: () => undefined };
+  const { sequences, context } = before.decode;
+  const [prompt] = await measurePrompts(quiet, [{ tokens: before.prompt.tokens, prefix: 0 }]);
+  const [decode] = await measureDecode(quiet, [
+    { batch: sequences, context: Math.max(1, Math.round(context)) },
+  ]);
+  if (prompt === undefined || decode === undefined) return undefined;
+  return {
+    prompt: prompt.ttftMs / before.prompt.ttftMs - 1,
+    decode: decode.stepMs / before.decode.stepMs - 1,
+  };
+}

@@ -1,0 +1,100 @@
+import {
+  type Distribution,
+  distributionOf,
+  distributionOfGaps,
+  type IntervalHistogram,
+  latenciesOf,
+  outcomeCode,
+  type RequestLog,
+} from '@baton/analysis';
+import { msToUs } from '@baton/kernel';
+
+/** What users see of a run. */
+export interface Figures {
+  readonly completed: number;
+  readonly ttftMs: Distribution;
+  readonly itlMs: Distribution;
+  readonly tpotMs: Distribution;
+  readonly e2eMs: Distribution;
+  readonly outputTokensPerSecond: number;
+  readonly requestsPerSecond: number;
+}
+
+const US_PER_SECOND = 1e6;
+const COMPLETED = outcomeCode('completed');
+
+/** @param overheadMs  per request, where the run has none of its own: until its first token, and so until its end */
+export function figuresOf(log: RequestLog, itl: IntervalHistogram, overheadMs: number): Figures {
+  const { ttftUs, tpotUs, e2elUs } = latenciesOf(log);
+  const later = (us: Float64Array): Float64Array => us.map((each) => each + msToUs(overheadMs));
+  const { completed, tokens, seconds } = totalsOf(log);
+  return {
+    completed,
+    ttftMs: distributionOf(later(ttftUs)),
+    itlMs: distributionOfGaps(itl),
+    tpotMs: distributionOf(tpotUs),
+    e2eMs: distributionOf(later(e2elUs)),
+    outputTokensPerSecond: tokens / seconds,
+    requestsPerSecond: completed / seconds,
+  };
+}
+
+/** From the first request to the last token. */
+function totalsOf(log: RequestLog): { completed: number; tokens: number; seconds: number } {
+  let [completed, tokens, beginUs, endUs] = [0, 0, Infinity, -Infinity];
+  for (let row = 0; row < log.count; row++) {
+    if (log.outcome[row] !== COMPLETED) continue;
+    completed += 1;
+    tokens += log.emittedTokens[row]!;
+    beginUs = Math.min(beginUs, log.arrivalUs[row]!);
+    endUs = Math.max(endUs, log.finishUs[row]!);
+  }
+  return { completed, tokens, seconds: (endUs - beginUs) / US_PER_SECOND };
+}
+
+/** A figure of both runs. */
+export interface Beside {
+  readonly name: string;
+  readonly unit: 'ms' | 'per second';
+  readonly real: number;
+  readonly simulated: number;
+  /** simulated / real − 1. */
+  readonly error: number;
+  /** Whether `--max-error` looks at it: not at tails, which are few requests. */
+  readonly isJudged: boolean;
+}
+
+type LatencyKey = 'ttftMs' | 'itlMs' | 'tpotMs' | 'e2eMs';
+type Statistic = 'mean' | 'p50' | 'p90' | 'p99';
+
+const LATENCIES: readonly (readonly [string, LatencyKey, readonly Statistic[]])[] = [
+  ['TTFT', 'ttftMs', ['mean', 'p50', 'p90', 'p99']],
+  ['ITL', 'itlMs', ['mean', 'p50', 'p99']],
+  ['TPOT', 'tpotMs', ['mean', 'p50']],
+  ['E2E', 'e2eMs', ['mean', 'p50', 'p90', 'p99']],
+];
+
+/** Figures that either run lacks are left out. */
+export function sideBySide(real: Figures, simulated: Figures): readonly Beside[] {
+  const latencies = LATENCIES.flatMap(([name, key, statistics]) =>
+    statistics.map((statistic) => {
+      const values = [real[key][statistic], simulated[key][statistic]] as const;
+      const isJudged = statistic === 'mean' || statistic === 'p50';
+      return { name: `${name} ${statistic}`, unit: 'ms' as const, values, isJudged };
+    }),
+  );
+  const rates = (
+    [
+      ['output tokens', 'outputTokensPerSecond'],
+      ['requests', 'requestsPerSecond'],
+    ] as const
+  ).map(([name, key]) => {
+    return { name, unit: 'per second' as const, values: [real[key], simulated[key]] as const };
+  });
+  return [...latencies, ...rates.map((rate) => ({ ...rate, isJudged: true }))].flatMap(
+    ({ values: [measured, replayed], ...row }) => {
+      if (measured === null || replayed === null || !(measured > 0)) return [];
+      return { ...row, real: measured, simulated: replayed, error: replayed / measured - 1 };
+    },
+  );
+}

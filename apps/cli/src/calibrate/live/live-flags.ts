@@ -1,0 +1,210 @@
+import { UsageError } from '@baton/runtime';
+import { Command, Option } from 'commander';
+import { FlagValues } from '../../workload/flag-values';
+import { readServerFlags, type ServerFlags } from '../../bench/server-flags';
+import { addConfigOptions } from '../../options';
+import { partConfig } from '../../replay/replay-flags';
+import type { Flags } from '../calibrate-flags';
+import type { Span } from './load-plan';
+
+/** What `--live` measures, and the load that it is tried on. */
+export interface LiveFlags {
+  readonly server: ServerFlags;
+  readonly ignoreEos: boolean;
+  readonly requestTimeoutMs: number;
+  /** Options of the cluster, by the names of the configuration. */
+  readonly cluster: Readonly<Record<string, string | boolean>>;
+  readonly configFile: string | undefined;
+  readonly promptLengths: readonly number[];
+  readonly batches: readonly number[];
+  readonly contexts: readonly number[];
+  readonly rounds: number;
+  readonly savePoints: string | undefined;
+  readonly load: LoadFlags;
+  /** A share; exit code 1 when a figure of the load is further off. */
+  readonly maxError: number | undefined;
+}
+
+export interface LoadFlags {
+  /** 0: none is sent. */
+  readonly requests: number;
+  readonly ratePerSecond: number | undefined;
+  readonly clients: number | undefined;
+  /** Undefined: as long as the prompts of the grid. */
+  readonly promptTokens: Span | undefined;
+  readonly outputTokens: Span;
+}
+
+interface FlagRow {
+  readonly value?: string;
+  readonly help: string;
+}
+
+const ROWS = {
+  baseUrl: {
+    value: 'url',
+    help: 'Server to measure, without the path of the endpoint (default: http://127.0.0.1:8000).',
+  },
+  backend: { value: 'name', help: 'openai (completions) or openai-chat (default: openai).' },
+  apiKey: {
+    value: 'key',
+    help: 'Sent as a bearer token (default: OPENAI_API_KEY of the environment).',
+  },
+  servedModelName: {
+    value: 'name',
+    help: 'Model to ask for (default: the first of /v1/models).',
+  },
+  extraBody: { value: 'json', help: 'Fields of every request, for example {"temperature": 0}.' },
+  noIgnoreEos: { help: 'Do not ask for exact output lengths, where a server refuses the field.' },
+  requestTimeout: { value: 's', help: 'How long one request may take (default: 120).' },
+  quick: { help: 'A small grid, three rounds, a short load.' },
+  promptLengths: {
+    value: 'list',
+    help: 'Lengths of prompts, tokens (default: 32,64,128,256,512,1024,2048).',
+  },
+  decodeBatches: { value: 'list', help: 'Streams that decode together (default: 1,2,4,8).' },
+  decodeContexts: {
+    value: 'list',
+    help: 'Lengths of their prompts, tokens (default: 64,256,1024).',
+  },
+  rounds: {
+    value: 'n',
+    help: 'Times that each point is measured; the median counts (default: 5).',
+  },
+  savePoints: { value: 'file', help: 'Write the points that are fitted, for --input.' },
+  loadRequests: {
+    value: 'n',
+    help: 'Requests of the load that is replayed beside it; 0 for none (default: 60).',
+  },
+  loadRate: {
+    value: 'x',
+    help: 'Its requests per second, as a Poisson process (default: what keeps engines 40 % busy).',
+  },
+  loadClients: { value: 'n', help: 'Instead: clients that ask again when they are answered.' },
+  loadInputLen: {
+    value: 'a:b',
+    help: 'Its prompts have a to b tokens (default: from the shortest to the longest of the grid).',
+  },
+  loadOutputLen: { value: 'a:b', help: 'Its answers have a to b tokens (default: 8:48).' },
+  maxError: {
+    value: 'share',
+    help: 'End with exit code 1 when a mean, median or rate of the load is further off, for example 0.1.',
+  },
+} as const satisfies Record<string, FlagRow>;
+
+type LiveFlag = keyof typeof ROWS;
+
+const GROUP = 'Live:';
+const QUICK = { promptLengths: '32,128,384', decodeBatches: '1,4', decodeContexts: '32,256' };
+const FULL = {
+  promptLengths: '32,64,128,256,512,1024,2048',
+  decodeBatches: '1,2,4,8',
+  decodeContexts: '64,256,1024',
+};
+const FOOTER = `
+With --live also the options of \`baton up\` that describe the cluster: --topology, --max-num-seqs, --config FILE …`;
+const MOST_TOKENS = 1_000_000;
+
+/** Options of the configuration are understood too, but not listed: there are many. */
+export function addLiveOptions(command: Command): void {
+  command.addOption(
+    new Option('--live', 'Measure a running cluster instead of reading files.').helpGroup(GROUP),
+  );
+  for (const [name, { value, help }] of Object.entries<FlagRow>(ROWS)) {
+    const flag = flagOf(name) + (value === undefined ? '' : ` <${value}>`);
+    command.addOption(new Option(flag, help).helpGroup(GROUP));
+  }
+  const cluster = new Command();
+  addConfigOptions(cluster);
+  const known = new Set(command.options.map(({ long }) => long));
+  for (const option of cluster.options) {
+    if (!known.has(option.long)) command.addOption(option.hideHelp());
+  }
+  command.addHelpText('after', FOOTER);
+}
+
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** Flags that mean something with `--live` alone. */
+export function liveFlagsIn(flags: Flags): string[] {
+  const { config, own } = partConfig(flags as Record<string, string>);
+  const alsoWithFiles = new Set(['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed']);
+  const names = Object.keys(config).filter((name) => !alsoWithFiles.has(name));
+  return [...names, ...Object.keys(own).filter((name) => name === 'config' || name in ROWS)].map(
+    flagOf,
+  );
+}
+
+/** @throws UsageError, one sentence */
+export function readLiveFlags(flags: Flags): LiveFlags {
+  const texts = Object.entries(flags).filter(([, value]) => typeof value === 'string');
+  const values = new FlagValues<LiveFlag>(Object.fromEntries(texts) as Record<string, string>);
+  const isQuick = flags['quick'] === true;
+  const list = (name: keyof typeof FULL): readonly number[] =>
+    listOf(values.text(name) ?? (isQuick ? QUICK : FULL)[name], values, name);
+  const { config } = partConfig(flags as Record<string, string>);
+  return {
+    server: serverOf(values),
+    ignoreEos: flags['ignoreEos'] !== false,
+    requestTimeoutMs: (values.seconds('requestTimeout') ?? 120) * 1_000,
+    cluster: clusterOf(config, flags),
+    configFile: typeof flags['config'] === 'string' ? flags['config'] : undefined,
+    promptLengths: list('promptLengths'),
+    batches: list('decodeBatches'),
+    contexts: list('decodeContexts'),
+    rounds: values.count('rounds', 1, 100) ?? (isQuick ? 3 : 5),
+    savePoints: values.text('savePoints'),
+    load: loadFlags(values, isQuick),
+    maxError: values.positive('maxError'),
+  };
+}
+
+/** What the command has a flag of its own for says nothing about the cluster, but for model, GPUs, budget and seed. */
+function clusterOf(config: Readonly<Record<string, string | boolean>>, { tp }: Flags) {
+  const own = Object.entries(config).filter(([name]) => !(name in ROWS));
+  const degree = typeof tp === 'string' ? { tensorParallelSize: tp } : {};
+  return { ...Object.fromEntries(own), ...degree };
+}
+
+function loadFlags(values: FlagValues<LiveFlag>, isQuick: boolean): LoadFlags {
+  if (values.has('loadRate') && values.has('loadClients')) {
+    throw new UsageError('--load-rate and --load-clients exclude each other.');
+  }
+  return {
+    requests: values.count('loadRequests', 0, 1_000_000) ?? (isQuick ? 20 : 60),
+    ratePerSecond: values.positive('loadRate'),
+    clients: values.count('loadClients', 1, 10_000),
+    promptTokens: spanOf(values, 'loadInputLen'),
+    outputTokens: spanOf(values, 'loadOutputLen') ?? [8, isQuick ? 24 : 48],
+  };
+}
+
+function serverOf(values: FlagValues<LiveFlag>): ServerFlags {
+  const backend = values.choice('backend', ['openai', 'openai-chat']);
+  const given = {
+    ...{ baseUrl: values.text('baseUrl'), backend, apiKey: values.text('apiKey') },
+    ...{ model: values.text('servedModelName'), extraBody: values.text('extraBody') },
+  };
+  const known = Object.entries(given).filter(([, value]) => value !== undefined);
+  return readServerFlags(new FlagValues(Object.fromEntries(known) as Record<string, string>), []);
+}
+
+function listOf(text: string, values: FlagValues<LiveFlag>, name: LiveFlag): readonly number[] {
+  const numbers = text.split(',').map(Number);
+  const isGood = numbers.every((n) => Number.isInteger(n) && n >= 1 && n <= MOST_TOKENS);
+  if (!isGood || numbers.length > 64) {
+    throw values.misfit(name, 'a list of up to 64 whole numbers from 1, such as 32,128,512');
+  }
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+function spanOf(values: FlagValues<LiveFlag>, name: LiveFlag): Span | undefined {
+  const text = values.text(name);
+  if (text === undefined) return undefined;
+  const [low = NaN, high = low] = text.split(':').map(Number);
+  const isGood = [low, high].every((n) => Number.isInteger(n) && n >= 1 && n <= MOST_TOKENS);
+  if (isGood && high >= low) return [low, high];
+  throw values.misfit(name, 'one or two whole numbers from 1, such as 40:900');
+}

@@ -1,0 +1,139 @@
+import { consoleTable, formatBytes, formatMs, formatNumber } from '@baton/report';
+import { reportDocument, reportText } from '../report';
+import type { LiveResult } from './calibrate-live';
+import type { HeldOut } from './held-out';
+import { explained, type Explained, type Reasons } from './reasons';
+
+/** An error beyond it is a miss, and what was measured of its reasons is told beside it. */
+const FAR = 0.1;
+const RIGHT = { align: 'right' as const };
+
+/** Whether a judged figure of the load is further off than the user allows. */
+export function isTooFar({ load }: LiveResult, maxError: number | undefined): boolean {
+  if (load === undefined || maxError === undefined) return false;
+  return load.heldOut.rows.some(({ error, isJudged }) => isJudged && Math.abs(error) > maxError);
+}
+
+/** The result for people. */
+export function liveText(result: LiveResult): string {
+  const { base, load } = result;
+  const parts = [reportText(base), measuredText(result), ...(load ? [loadText(load)] : [])];
+  return parts.join('\n');
+}
+
+function measuredText({ times, topology, name, base }: LiveResult): string {
+  const { overheadMs, overheadFrom, transfersFrom, kvBytesPerToken } = times;
+  const { transfer } = base;
+  const line =
+    transfer === undefined
+      ? ''
+      : `${formatMs(transfer.latencyMs)} + ${formatMs(transfer.perTokenMs)} a token, from `;
+  return [
+    `${name} as ${topology}`,
+    `overhead   ${formatMs(overheadMs)} a request, no step has it (${overheadFrom})`,
+    `transfers  ${line}${transfersFrom}`,
+    ...(kvBytesPerToken === undefined
+      ? []
+      : [`KV         ${formatBytes(kvBytesPerToken)} a token (vllm:nixl_bytes_transferred)`]),
+    '',
+  ].join('\n');
+}
+
+function loadText({ heldOut, reasons }: NonNullable<LiveResult['load']>): string {
+  const rows = explained(heldOut, reasons);
+  return [
+    `A load that nothing was fitted to: ${describe(heldOut)}`,
+    '',
+    tableOf(rows),
+    ...verdict(rows),
+    ...sentences(heldOut, reasons).map((sentence) => `* ${sentence}`),
+    '',
+  ].join('\n');
+}
+
+function describe({ plan, real }: HeldOut): string {
+  const { arrivals, promptTokens, outputTokens, requests, seed } = plan;
+  const come =
+    'clients' in arrivals
+      ? `${arrivals.clients} clients in a closed loop`
+      : `Poisson, ${arrivals.ratePerSecond} a second`;
+  const span = ([low, high]: readonly [number, number]): string => `${low} to ${high}`;
+  return `${real.completed} of ${requests} requests answered, ${come}, prompts of ${span(promptTokens)}, answers of ${span(outputTokens)} tokens, seed ${seed}`;
+}
+
+function tableOf(rows: readonly Explained[]): string {
+  const columns = [
+    { name: '' },
+    ...['real', 'simulated', 'error', 'remainder'].map((name) => ({ name, ...RIGHT })),
+  ];
+  return consoleTable(
+    columns,
+    rows.map(({ name, unit, real, simulated, error, remainder }) => {
+      const value = (x: number): string =>
+        unit === 'ms' ? formatMs(x) : `${formatNumber(x)} ${unit}`;
+      return [name, value(real), value(simulated), percent(error), percent(remainder)];
+    }),
+  );
+}
+
+function verdict(rows: readonly Explained[]): string[] {
+  const far = rows.filter(({ error, isJudged }) => isJudged && Math.abs(error) > FAR);
+  const bound = percent(FAR).replace('+', '');
+  if (far.length === 0) return [`Every mean, median and rate is within ${bound}.`, ''];
+  const names = far.map(({ name, remainder }) => `${name} (left: ${percent(remainder)})`);
+  return [`Further off than ${bound}: ${names.join(', ')}. What was measured of the reasons:`, ''];
+}
+
+function sentences({ failures, void: isVoid }: HeldOut, reasons: Reasons): string[] {
+  const { overheadShare, contention, drift, pauses, fit, stepsOutsideRange, steps } = reasons;
+  return [
+    `overhead of requests: ${percent(overheadShare)} of the mean TTFT, counted in`,
+    ...(contention === undefined
+      ? []
+      : [
+          `while the other stage works a prompt takes ${percent(contention.prompt)} and a decode step ${percent(contention.decode)}: both share the machine`,
+        ]),
+    ...(drift === undefined
+      ? []
+      : [
+          `the same points after the load: prompt ${percent(drift.prompt)}, decode step ${percent(drift.decode)}`,
+        ]),
+    `pauses: gaps of an unchanged batch take ${percent(pauses)} more on average than in their middle half`,
+    ...fit.map(
+      ({ phase, error }) =>
+        `fit: points of ${phase} are met within ${percent(error).replace('+', '')} on average`,
+    ),
+    `steps outside of the range that was measured: ${stepsOutsideRange} of ${steps}`,
+    ...failures.map(({ error, count, example }) => `not answered: ${count} (${error}: ${example})`),
+    ...(isVoid === null ? [] : [`the sender was late: ${isVoid}`]),
+  ];
+}
+
+function percent(share: number): string {
+  const rounded = (share * 100).toFixed(1);
+  return `${share >= 0 ? '+' : '−'}${rounded.replace('-', '')} %`;
+}
+
+/** The result for programs. */
+export function liveJson(result: LiveResult): string {
+  const { base, name, topology, measured, times, load } = result;
+  const document = {
+    ...reportDocument(base),
+    live: {
+      ...{ server: name, topology, measured },
+      overhead: { ms: times.overheadMs, from: times.overheadFrom },
+      transfers: { points: times.transfers, from: times.transfersFrom },
+      kv_bytes_per_token: times.kvBytesPerToken ?? null,
+      ...(load === undefined ? {} : { load: loadDocument(load) }),
+    },
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function loadDocument({ heldOut, reasons }: NonNullable<LiveResult['load']>): object {
+  const { plan, failures } = heldOut;
+  return {
+    ...{ plan, comparison: explained(heldOut, reasons), reasons, failures },
+    sender_void: heldOut.void,
+  };
+}

@@ -1,0 +1,87 @@
+import { secondsToUs } from '@baton/kernel';
+import {
+  buildLengthModel,
+  drawArrivals,
+  type Workload,
+  WorkloadBuilder,
+  workloadStream,
+} from '@baton/workload';
+
+export type Span = readonly [low: number, high: number];
+
+/** A load that no profile was fitted to. */
+export interface LoadPlan {
+  readonly requests: number;
+  /** Every whole number between is as likely, but for `avoided`. */
+  readonly promptTokens: Span;
+  readonly outputTokens: Span;
+  /** Lengths that the grid had. */
+  readonly avoided: readonly number[];
+  /** Poisson arrivals so many times a second, or so many clients that each ask again when they are answered. */
+  readonly arrivals: { readonly ratePerSecond: number } | { readonly clients: number };
+  readonly seed: number;
+}
+
+/** The same plan gives the same requests. */
+export function loadOf(plan: LoadPlan): Workload {
+  const { requests, arrivals, seed, avoided } = plan;
+  const lengths = (span: Span, purpose: string): ((i: number) => number) => {
+    const model = buildLengthModel({ kind: 'uniform', min: span[0], max: span[1] });
+    const key = workloadStream(seed, purpose).integer(2 ** 53);
+    return (i) => model(key, i);
+  };
+  const prompt = lengths(plan.promptTokens, 'live prompts');
+  const output = lengths(plan.outputTokens, 'live outputs');
+  const builder = new WorkloadBuilder();
+  const arrivalUs = arrivalsOf(plan);
+  for (let i = 0; i < requests; i++) {
+    const tokens = prompt(i);
+    const isClosed = 'clients' in arrivals && i >= arrivals.clients;
+    builder.add({
+      arrivalUs: arrivalUs[i] ?? 0,
+      promptTokens: avoided.includes(tokens) ? tokens + 1 : tokens,
+      outputTokens: output(i),
+      ...(isClosed ? { after: i - arrivals.clients } : {}),
+    });
+  }
+  return builder.build();
+}
+
+function arrivalsOf({ arrivals, requests, seed }: LoadPlan): ArrayLike<number> {
+  if ('clients' in arrivals) return [];
+  const { ratePerSecond } = arrivals;
+  return drawArrivals(
+    { kind: 'poisson', ratePerSecond },
+    { count: requests, exactRate: true },
+    workloadStream(seed, 'live arrivals'),
+  );
+}
+
+/**
+ * The load as it was: instants at which requests were sent and lengths as the server counts them, of those that were answered whole. Clients that wait for
+ * their answers keep waiting, and `pauseMs` is what passes besides between an answer and their next request.
+ */
+export function asSent(
+  workload: Workload,
+  sent: {
+    readonly arrivalUs: ArrayLike<number>;
+    /** Undefined: not answered whole. */
+    readonly lengths: readonly (Readonly<Record<'prompt' | 'output', number>> | undefined)[];
+  },
+  pauseMs: number,
+): Workload {
+  const builder = new WorkloadBuilder();
+  const rows = new Map<number, number>();
+  sent.lengths.forEach((length, row) => {
+    if (length === undefined) return;
+    const before = rows.get(workload.after[row] ?? -1);
+    rows.set(row, builder.count);
+    builder.add({
+      arrivalUs: before === undefined ? sent.arrivalUs[row]! : secondsToUs(pauseMs / 1_000),
+      promptTokens: length.prompt,
+      outputTokens: length.output,
+      ...(before === undefined ? {} : { after: before }),
+    });
+  });
+  return builder.build();
+}

@@ -1,0 +1,122 @@
+import { type Workload, WorkloadBuilder } from '@baton/workload';
+import { Failure } from '../../failure';
+import { type Counters, onlyNewMs, type Part, PARTS } from './counters';
+import type { Measuring } from './measuring';
+import { median } from './statistics';
+import type { Answered, LiveTarget } from './target';
+
+/** A prompt that was computed with nothing else running; medians over the rounds, ms. */
+export interface PromptPoint {
+  /** As the server counts. */
+  readonly tokens: number;
+  /** Of those, found in a cache; 0 unless the server has something in common with our prompts. */
+  readonly cached: number;
+  readonly ttftMs: number;
+  /** Time to first token of each round, in the order measured. */
+  readonly roundsMs: readonly number[];
+  /** What the server says of its parts; undefined where it does not. */
+  readonly parts: Readonly<Partial<Record<Part, number>>>;
+  /** vLLM's own prefill time. */
+  readonly enginePrefillMs: number | undefined;
+  /** What the readers of KV say of one prompt. */
+  readonly transferMs: number | undefined;
+  readonly transferBytes: number | undefined;
+}
+
+interface Round {
+  readonly answer: Answered;
+  readonly parts: Readonly<Partial<Record<Part, number>>>;
+  readonly enginePrefillMs: number | undefined;
+  readonly transferMs: number | undefined;
+  readonly transferBytes: number | undefined;
+}
+
+/** A prompt to be computed. */
+export interface PromptCell {
+  readonly tokens: number;
+  /** Tokens of it that are asked for just before, for a cache to hold them; 0: none. */
+  readonly prefix: number;
+}
+
+/** Computes prompts, one at a time, one output token each; they take turns, so that a slow minute does not fall on one of them. */
+export async function measurePrompts(
+  measuring: Measuring,
+  cells: readonly PromptCell[],
+): Promise<readonly PromptPoint[]> {
+  const { target, rounds, say } = measuring;
+  const measured = cells.map((): Round[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, cell] of cells.entries()) measured[i]!.push(await oneRound(target, cell));
+    say(`prompts: round ${round + 1} of ${rounds}`);
+  }
+  const points = measured.map(pointOf);
+  for (const { tokens, cached, ttftMs } of points) {
+    const held = cached > 0 ? `, ${cached} of them cached` : '';
+    say(`prompt of ${tokens} tokens${held}: first token after ${ttftMs.toFixed(1)} ms`);
+  }
+  return points;
+}
+
+async function oneRound(target: LiveTarget, { tokens, prefix }: PromptCell): Promise<Round> {
+  if (prefix > 0) await target.run(onePrompt(prefix));
+  const before = await target.counters();
+  const { answers, failures } = await target.run(onePrompt(tokens), prefix > 0);
+  const [answer] = answers;
+  if (answer === undefined) throw failed(failures);
+  return { answer, ...told(before, before && (await target.counters())) };
+}
+
+function onePrompt(tokens: number): Workload {
+  const builder = new WorkloadBuilder();
+  builder.add({ arrivalUs: 0, promptTokens: tokens, outputTokens: 1 });
+  return builder.build();
+}
+
+/** What the counters have gained by one request. */
+function told(before: Counters | undefined, after: Counters | undefined): Omit<Round, 'answer'> {
+  const none = { enginePrefillMs: undefined, transferMs: undefined, transferBytes: undefined };
+  if (before === undefined || after === undefined) return { parts: {}, ...none };
+  const transfers = after.transferSeconds.count - before.transferSeconds.count;
+  const gained = (key: 'transferSeconds' | 'transferBytes'): number =>
+    after[key].sum - before[key].sum;
+  return {
+    parts: Object.fromEntries(
+      PARTS.flatMap((part) => {
+        const ms = onlyNewMs(before.parts[part], after.parts[part]);
+        return ms === undefined ? [] : [[part, ms]];
+      }),
+    ),
+    enginePrefillMs: onlyNewMs(before.prefillSeconds, after.prefillSeconds),
+    // Ranks read side by side, each its share of the bytes.
+    transferMs: transfers > 0 ? (gained('transferSeconds') / transfers) * 1_000 : undefined,
+    transferBytes: transfers > 0 ? gained('transferBytes') : undefined,
+  };
+}
+
+function pointOf(rounds: readonly Round[]): PromptPoint {
+  const of = (value: (round: Round) => number | undefined): number | undefined => {
+    const known = rounds.flatMap((round) => value(round) ?? []);
+    return known.length === rounds.length ? median(known) : undefined;
+  };
+  const parts = PARTS.flatMap((part) => {
+    const ms = of((round) => round.parts[part]);
+    return ms === undefined ? [] : [[part, ms] as const];
+  });
+  return {
+    tokens: median(rounds.map(({ answer }) => answer.inputTokens)),
+    cached: median(rounds.map(({ answer }) => answer.cachedTokens)),
+    ttftMs: median(rounds.map(({ answer }) => answer.ttftMs)),
+    roundsMs: rounds.map(({ answer }) => answer.ttftMs),
+    parts: Object.fromEntries(parts),
+    enginePrefillMs: of(({ enginePrefillMs }) => enginePrefillMs),
+    transferMs: of(({ transferMs }) => transferMs),
+    transferBytes: of(({ transferBytes }) => transferBytes),
+  };
+}
+
+/** What a user is told of requests that nothing can be measured without. */
+export function failed(failures: readonly { error: string; example: string }[]): Failure {
+  const [first] = failures;
+  const why = first === undefined ? 'it was given up' : `${first.error}: ${first.example}`;
+  return new Failure(`A request of the measurement failed: ${why}`);
+}

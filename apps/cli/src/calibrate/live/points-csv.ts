@@ -1,0 +1,13 @@
+import type { MeasuredStep } from '@baton/hardware';
+
+const HEADER = 'phase,batch_size,tokens_or_context,cached_prefix,latency_ms';
+
+/** The points as `--input` reads them: one prompt per prefill row, the context per sequence of a decode row. */
+export function pointsCsv(steps: readonly MeasuredStep[]): string {
+  const rows = steps.map((step) =>
+    step.decodeSeqs > 0
+      ? ['decode', step.decodeSeqs, step.decodeContext / step.decodeSeqs, 0, step.ms]
+      : ['prefill', 1, step.prefillTokens, step.prefillContext, step.ms],
+  );
+  return `${[HEADER, ...rows.map((row) => row.join(','))].join('\n')}\n`;
+}

@@ -1,0 +1,75 @@
+import type { Calibration } from '@baton/hardware';
+import type { Disturbance } from './disturbance';
+import type { EngineTimes, Measurements } from './decompose';
+import type { Beside } from './figures';
+import type { HeldOut } from './held-out';
+import { median } from './statistics';
+
+/** What was measured of the reasons why a simulated figure may differ from a real one. Shares: 0.1 is a tenth. */
+export interface Reasons {
+  /** Of the mean time to first token; it is part of the simulated one. */
+  readonly overheadShare: number;
+  readonly contention: Disturbance | undefined;
+  readonly drift: Disturbance | undefined;
+  /** Mean gap of an unchanged batch / the gap that was fitted − 1. */
+  readonly pauses: number;
+  /** Mean |error| of the fitted points by phase. */
+  readonly fit: readonly { readonly phase: string; readonly error: number }[];
+  readonly stepsOutsideRange: number;
+  readonly steps: number;
+}
+
+/** A figure with what is left of its error once the measured reasons are counted in. */
+export interface Explained extends Beside {
+  readonly remainder: number;
+}
+
+export interface ReasonFacts {
+  readonly measured: Measurements;
+  readonly times: EngineTimes;
+  readonly calibration: Calibration;
+  readonly heldOut: HeldOut;
+  readonly contention: Disturbance | undefined;
+  readonly drift: Disturbance | undefined;
+}
+
+export function reasonsOf(facts: ReasonFacts): Reasons {
+  const { measured, times, calibration, heldOut, contention, drift } = facts;
+  const { real, twin } = heldOut;
+  return {
+    overheadShare: times.overheadMs / (real.ttftMs.mean ?? Infinity),
+    ...{ contention, drift },
+    pauses: Math.max(0, median(measured.decode.map(({ pauses }) => pauses)) - 1),
+    fit: calibration.fitted.map(({ phase, meanErrorPercent }) => {
+      return { phase, error: meanErrorPercent / 100 };
+    }),
+    ...{ stepsOutsideRange: twin.stepsOutsideRange, steps: twin.steps },
+  };
+}
+
+/**
+ * What is left of each error: simulated · (1 + slower) / real − 1. A decode step is slower by what a busy prefill engine takes from it times the share of
+ * time in which that is busy, by half of the drift over the load, and on average by pauses; a prompt likewise. Of rates nothing is taken off.
+ */
+export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explained[] {
+  const { contention, drift, pauses } = reasons;
+  const { twin, simulated } = heldOut;
+  const decode = (contention?.decode ?? 0) * twin.prefillBusy + (drift?.decode ?? 0) / 2;
+  const prompt = (contention?.prompt ?? 0) * twin.decodeBusy + (drift?.prompt ?? 0) / 2;
+  const first = (simulated.ttftMs.mean ?? 0) / (simulated.e2eMs.mean ?? Infinity);
+  return heldOut.rows.map((row) => {
+    const isMean = row.name.endsWith('mean');
+    const gap = decode + (isMean ? pauses : 0);
+    const slower = slowerBy(row, { gap, prompt, endToEnd: first * prompt + (1 - first) * gap });
+    return { ...row, remainder: (row.simulated * (1 + slower)) / row.real - 1 };
+  });
+}
+
+function slowerBy(
+  { name, unit }: Beside,
+  by: Readonly<Record<'gap' | 'prompt' | 'endToEnd', number>>,
+): number {
+  if (unit !== 'ms') return 0;
+  if (name.startsWith('TTFT')) return by.prompt;
+  return name.startsWith('E2E') ? by.endToEnd : by.gap;
+}

@@ -1,0 +1,152 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RequestLog } from '@baton/analysis';
+import { usToMs } from '@baton/kernel';
+import { HttpStreams, type LoadRecord, type RequestDetail, runLoad } from '@baton/loadgen';
+import type { Workload } from '@baton/workload';
+import { findPromptWords, type PromptWords } from '../../bench/prompt-words';
+import { RequestWriter } from '../../bench/request-writer';
+import type { ServerFlags } from '../../bench/server-flags';
+import { probeServer, type ServerFacts, ServerTokenizer } from '../../bench/server-probe';
+import { Failure } from '../../failure';
+import { type Counters, countersIn } from './counters';
+import type { LiveFlags } from './live-flags';
+import type { Answered, LiveTarget, TargetRun } from './target';
+
+const ASK_MS = 10_000;
+/** How long counters may lag behind answers, and how long a cluster may take to be at rest. */
+const LAG_MS = 3_000;
+const REST_MS = 30_000;
+const RETRY_MS = 20;
+
+/** A server that is asked over HTTP. */
+export class ServerTarget implements LiveTarget {
+  /** Words are another's in every run of the command: a second one must find nothing of the first in a cache. */
+  private seed = randomInt(2 ** 31);
+  private runs = 0;
+  /** Requests that were answered whole since the counters were last read, and what these said then. */
+  private answered = 0;
+  private succeeded: number | undefined;
+
+  private constructor(
+    private readonly flags: Pick<LiveFlags, 'server' | 'ignoreEos' | 'requestTimeoutMs'>,
+    private readonly words: PromptWords,
+    readonly facts: ServerFacts,
+    private readonly streams: HttpStreams,
+    private readonly stop: AbortSignal,
+  ) {}
+
+  /** @throws Failure when nothing answers, or something runs there already */
+  static async open(flags: LiveFlags, stop: AbortSignal): Promise<ServerTarget> {
+    const { server } = flags;
+    const facts = await probeServer(server, stop);
+    const words = await findPromptWords(new ServerTokenizer(server, facts.model));
+    const { origin, prefix, endpoint, headers, protocol } = server;
+    const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
+    const target = new ServerTarget(flags, words, facts, streams, stop);
+    const counters = await target.page();
+    const busy = (counters?.running ?? 0) + (counters?.waiting ?? 0);
+    if (busy === 0) return target;
+    await target.close();
+    throw new Failure(
+      `${origin} is busy: ${busy} requests run or wait there; calibrate when nothing else does.`,
+    );
+  }
+
+  /** Sentences that the user should see. */
+  get notes(): readonly string[] {
+    if (this.words.isConfirmed) return this.facts.notes;
+    const sentence =
+      'The server has no /tokenize: prompts may be longer than asked; what it counts is what is fitted.';
+    return [...this.facts.notes, sentence];
+  }
+
+  close(): Promise<void> {
+    return this.streams.close();
+  }
+
+  async run(workload: Workload, goesOn = false): Promise<TargetRun> {
+    if (!goesOn) this.seed += 1;
+    const { flags, words, facts, streams, stop } = this;
+    const { server, ignoreEos, requestTimeoutMs } = flags;
+    const source = { kind: 'dataset', name: 'random' } as const;
+    const writer = new RequestWriter(
+      { workload, source, report: undefined, notes: [] },
+      {
+        ...{ ...words, model: facts.model, seed: this.seed, ignoreEos, isModelGiven: true },
+        ...{ protocol: server.protocol, extraBody: server.extraBody, prefix: server.prefix },
+      },
+    );
+    const record = await runLoad({
+      ...{ workload, streams, signal: stop, bodyOf: (row) => writer.body(row) },
+      ...{ keepsText: () => false, keepsDetails: true, maxConcurrency: Infinity },
+      ...{ deadlineMs: requestTimeoutMs, idPrefix: `calibrate-${this.seed}-${this.runs++}-` },
+    });
+    if (stop.aborted) throw new Failure('Interrupted.');
+    return this.read(record);
+  }
+
+  /** Once they know of every answer, and nothing runs any more. */
+  async counters(): Promise<Counters | undefined> {
+    const beganMs = performance.now();
+    const expected = this.succeeded === undefined ? 0 : this.succeeded + this.answered;
+    for (;;) {
+      const counters = await this.page();
+      if (counters === undefined) return undefined;
+      const waitedMs = performance.now() - beganMs;
+      const isBusy = counters.running + counters.waiting > 0;
+      if (isBusy && waitedMs > REST_MS) {
+        throw new Failure(
+          `${this.flags.server.origin} does not come to rest: something else runs there.`,
+        );
+      }
+      if (!isBusy && (counters.succeeded >= expected || waitedMs > LAG_MS)) {
+        this.succeeded = counters.succeeded;
+        this.answered = 0;
+        return counters;
+      }
+      await pause(RETRY_MS);
+    }
+  }
+
+  private async page(): Promise<Counters | undefined> {
+    const { origin, prefix, headers } = this.flags.server;
+    const { ['content-type']: _of, ...others } = headers;
+    try {
+      const signal = AbortSignal.timeout(ASK_MS);
+      const answer = await fetch(`${origin}${prefix}/metrics`, { headers: others, signal });
+      return answer.ok ? countersIn(await answer.text()) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private read({ run, details = [] }: LoadRecord): TargetRun {
+    const answers = details.map((detail, row) => answerOf(run.log, row, detail));
+    this.answered += answers.filter((answer) => answer !== undefined).length;
+    const { log, itl, failures, lateness } = run;
+    return { answers, log, itl, failures, void: lateness.void };
+  }
+}
+
+function answerOf(
+  log: RequestLog,
+  row: number,
+  { gapsUs, promptTokens, error }: RequestDetail,
+): Answered | undefined {
+  if (error !== '' || log.finishUs[row]! < 0) return undefined;
+  const sentUs = log.arrivalUs[row]!;
+  return {
+    startMs: usToMs(sentUs),
+    ttftMs: usToMs(log.firstTokenUs[row]! - sentUs),
+    gapsMs: gapsUs.map(usToMs),
+    inputTokens: promptTokens ?? log.promptTokens[row]!,
+    outputTokens: log.emittedTokens[row]!,
+    cachedTokens: log.cachedTokens[row]!,
+  };
+}
+
+/** Who is asked, for people. */
+export function nameOf({ origin, prefix }: ServerFlags): string {
+  return origin + prefix;
+}

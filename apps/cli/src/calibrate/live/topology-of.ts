@@ -1,0 +1,32 @@
+import { parseTopology, TopologyError } from '@baton/placement';
+import { UsageError } from '@baton/runtime';
+import type { Counters } from './counters';
+
+export type EngineCounts = Readonly<Record<'prefill' | 'decode' | 'aggregated', number>>;
+
+/** A server that says nothing of stages computes prompts and answers on one engine. */
+const ONE_ENGINE = '1A';
+
+/** What the user says the cluster is, or what it says itself. */
+export function topologyOf(given: string | undefined, counters: Counters | undefined): string {
+  if (given !== undefined) return given;
+  const engines = counters?.engines;
+  if (engines === undefined) return ONE_ENGINE;
+  const { prefill, decode, aggregated } = engines;
+  const parts = [
+    ...(prefill > 0 ? [`${prefill}P`] : []),
+    ...(decode > 0 ? [`${decode}D`] : []),
+    ...(aggregated > 0 ? [`${aggregated}A`] : []),
+  ];
+  return parts.length === 0 ? ONE_ENGINE : parts.join('');
+}
+
+/** @throws UsageError, one sentence */
+export function engineCounts(topology: string): EngineCounts {
+  try {
+    return parseTopology(topology);
+  } catch (error) {
+    if (error instanceof TopologyError) throw new UsageError(error.message);
+    throw error;
+  }
+}
