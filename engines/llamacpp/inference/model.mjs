@@ -13,10 +13,7 @@ let llama;
 export class Model {
   /** @param contextTokens  of each sequence; what the model was trained for at most */
   static async load({ path, threads, sequences, contextTokens, batchTokens }) {
-    llama ??= getLlama({
-      ...{ gpu: false, build: 'never', skipDownload: true, progressLogs: false },
-      ...{ logLevel: LlamaLogLevel.error, maxThreads: 0 },
-    });
+    llama ??= loadLlama();
     const model = await (await llama).loadModel({ modelPath: path });
     const context = await model.createContext({
       ...{ sequences, threads, batchSize: batchTokens },
@@ -82,6 +79,23 @@ export class Model {
   async close() {
     await this.context.dispose();
     await this.model.dispose();
+  }
+}
+
+/**
+ * Once for a process. node-llama-cpp tries its library in a fork of this process first; what the flags of this one preload is not meant for that one, and
+ * could end it.
+ */
+async function loadLlama() {
+  const { execArgv } = process;
+  process.execArgv = [];
+  try {
+    return await getLlama({
+      ...{ gpu: false, build: 'never', skipDownload: true, progressLogs: false },
+      ...{ logLevel: LlamaLogLevel.error, maxThreads: 0 },
+    });
+  } finally {
+    process.execArgv = execArgv;
   }
 }
 

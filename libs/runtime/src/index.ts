@@ -41,7 +41,14 @@ export * from './worker/worker-hosts';
 export * from './placement-spec';
 export * from './placement/job-routing';
 export * from './tls/certificate';
-export { executes, executesAny, upstreamUrls, withUpstreams } from './upstream/executing';
+export { checkLlamacpp } from './llamacpp/local-server';
+export {
+  executes,
+  executesAny,
+  executorOf,
+  upstreamUrls,
+  withUpstreams,
+} from './upstream/executing';
 export { timeOf } from './tracing/run-spans';
 export * from './tracing/trace-context';
 export * from './tracing/tracing';

@@ -2,8 +2,9 @@ import { MAX_ENGINES, parseTopology, type ScheduledChange, TopologyError } from 
 import {
   type BatonConfig,
   checkExtrapolation,
+  checkLlamacpp,
   engineSetup,
-  executes,
+  executorOf,
   upstreamUrls,
   UsageError,
 } from '@baton/runtime';
@@ -31,9 +32,21 @@ export function enginesOf(config: BatonConfig): EngineCounts {
 export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;
-    if (executes(config, stage)) upstreamUrls(config, stage, engines[stage]);
+    const executor = executorOf(config, stage);
+    if (executor === 'vllm') upstreamUrls(config, stage, engines[stage]);
+    else if (executor === 'llamacpp') checkLlamacpp(config);
     else checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }
+  if (engines.prefill > 0 && engines.decode > 0) checkPair(config);
+}
+
+/** Servers of different makes cannot read each other's KV. */
+function checkPair(config: BatonConfig): void {
+  const [prefill, decode] = [executorOf(config, 'prefill'), executorOf(config, 'decode')];
+  if (prefill === decode || prefill === 'simulate' || decode === 'simulate') return;
+  throw new UsageError(
+    `executor_for: prefill=${prefill} cannot hand over to decode=${decode}; take one executor for both, or simulate one of them.`,
+  );
 }
 
 /** One more of each role that engines are to join or to become. */

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { BatonConfig } from '../config/config';
 import { UsageError } from '../config/usage-error';
+import { optionalFolder, requireFrom } from '../optional-package';
 import type { KvEventPublisher, PublisherOptions } from './kv-event';
 
 const PACKAGE = join('packages', 'kv-events');
@@ -44,21 +43,13 @@ export function publishers(
 }
 
 function load(): KvEventsPackage {
-  const folder = packageFolder(__dirname);
+  const folder = optionalFolder(PACKAGE);
   try {
     if (folder === undefined) throw new TypeError('no such folder');
-    return createRequire(join(folder, 'package.json'))('./publisher.cjs') as KvEventsPackage;
+    return requireFrom(folder, './publisher.cjs') as KvEventsPackage;
   } catch {
     throw new UsageError(
       `kv_events_endpoint needs the optional package: run \`npm ci --prefix ${PACKAGE}\` first.`,
     );
   }
-}
-
-/** Beside the sources as beside what is compiled. */
-function packageFolder(from: string): string | undefined {
-  const folder = join(from, PACKAGE);
-  if (existsSync(folder)) return folder;
-  const parent = dirname(from);
-  return parent === from ? undefined : packageFolder(parent);
 }

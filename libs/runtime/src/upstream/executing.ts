@@ -13,6 +13,9 @@ type ExecutorConfig = Pick<
   | 'prefillBootstrapPort'
 >;
 
+/** What engines of a stage do. */
+export type Executing = BatonConfig['executor'];
+
 /** Where the server of one engine is. */
 export interface ServerAddress {
   /** `http://host:port`, without a path. */
@@ -28,12 +31,17 @@ const URL_KEYS = {
 } as const;
 /** That of Mooncake and of SGLang. */
 const BOOTSTRAP_PORT = 8_998;
-const EXECUTORS: readonly string[] = ['simulate', 'vllm'];
+const EXECUTORS: readonly Executing[] = ['simulate', 'vllm', 'llamacpp'];
 
-/** Whether engines of a stage pass their work on. @throws UsageError for an `executor_for` that is not written as it must be */
-export function executes(config: ExecutorConfig, stage: Stage): boolean {
+/** What engines of a stage do. @throws UsageError for an `executor_for` that is not written as it must be */
+export function executorOf(config: ExecutorConfig, stage: Stage): Executing {
   const own = config.executorFor.map(stageExecutor).find(([of]) => of === stage);
-  return (own?.[1] ?? config.executor) === 'vllm';
+  return own?.[1] ?? config.executor;
+}
+
+/** Whether engines of a stage pass their work on. @throws UsageError as `executorOf` */
+export function executes(config: ExecutorConfig, stage: Stage): boolean {
+  return executorOf(config, stage) !== 'simulate';
 }
 
 /** Whether any stage does. */
@@ -95,10 +103,11 @@ export function withUpstreams<C extends ExecutorConfig>(
   };
 }
 
-function stageExecutor(written: string): [Stage, string] {
+function stageExecutor(written: string): [Stage, Executing] {
   const [stage = '', executor = ''] = written.split('=');
   const known = STAGES.find((one) => one === stage);
-  if (known !== undefined && EXECUTORS.includes(executor)) return [known, executor];
+  const does = EXECUTORS.find((one) => one === executor);
+  if (known !== undefined && does !== undefined) return [known, does];
   throw new UsageError(
     `executor_for: \`${written}\` is not stage=executor, with ${STAGES.join(', ')} and ${EXECUTORS.join(', ')}.`,
   );

@@ -6,6 +6,7 @@ import { SystemWallClock, type WallClock } from '../clock/wall-clock';
 import type { BatonConfig } from '../config/config';
 import { engineSetup, type EngineSetup } from '../engine-factory';
 import { checkExtrapolation, withOwnGuard } from '../extrapolation';
+import { LocalServers } from '../llamacpp/local-servers';
 import type { Logger } from '../logs/logger';
 import type { JobRouting } from '../placement/job-routing';
 import { buildRouting } from '../placement/policy-routing';
@@ -54,6 +55,7 @@ export class WorkerHosts {
 
   private constructor(
     private readonly options: WorkerHostsOptions,
+    private readonly local: LocalServers,
     private readonly stepLog: StepLog | undefined,
   ) {
     this.wall = options.wall ?? new SystemWallClock();
@@ -62,7 +64,9 @@ export class WorkerHosts {
 
   /** @throws UsageError when the configuration describes no engine that can be */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
-    const hosts = new WorkerHosts(options, await StepLog.open(options.config, options.log));
+    const local = await LocalServers.start(options);
+    const stepLog = await StepLog.open(options.config, options.log);
+    const hosts = new WorkerHosts({ ...options, config: local.config }, local, stepLog);
     await Promise.all(STAGES.map((role) => hosts.join(role, options.engines[role] ?? 0)));
     return hosts;
   }
@@ -115,6 +119,7 @@ export class WorkerHosts {
     this.isStopping = true;
     await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
     for (const parts of this.roles.values()) await (await parts).routing.stop();
+    await this.local.close();
     await this.stepLog?.close();
     await this.tracing?.stop();
   }

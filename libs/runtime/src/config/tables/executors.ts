@@ -1,9 +1,9 @@
-import { choice, duration, list, optionalText } from '../option';
+import { choice, duration, integer, list, optionalText, text } from '../option';
 
 /** Stages that run on something real instead of being simulated. */
 export const EXECUTORS = {
-  executor: choice(['simulate', 'vllm'], 'simulate', {
-    help: 'What engines do: simulate their stage, or pass it on to a vLLM-compatible server (prefill_url, decode_url, aggregated_url).',
+  executor: choice(['simulate', 'vllm', 'llamacpp'], 'simulate', {
+    help: 'What engines do: simulate their stage, pass it on to a vLLM-compatible server (prefill_url, decode_url, aggregated_url), or compute it with llama.cpp.',
   }),
   executorFor: list([], {
     help: 'As executor, for one stage: prefill=vllm. May be repeated.',
@@ -27,5 +27,16 @@ export const EXECUTORS = {
   upstreamTimeout: duration(300, [0.05, 86_400], {
     help: 'A leg on which an upstream server sends nothing for this long has failed.',
     unit: 's',
+  }),
+  llamacppModel: optionalText({
+    help: 'GGUF file of the model that llamacpp engines compute.',
+    unset: 'the one with random weights that engines/llamacpp/setup.mjs writes',
+  }),
+  llamacppThreads: integer(1, [1, 1_024], { help: 'Threads of a llamacpp engine.' }),
+  llamacppSequences: integer(8, [1, 256], {
+    help: 'Requests that a llamacpp engine runs at once. Each has KV memory for max_model_len tokens (4096 unless told).',
+  }),
+  llamacppHost: text('127.0.0.1', {
+    help: 'Address of this machine at which llamacpp engines listen, and are reached by those of other machines.',
   }),
 } as const;
