@@ -114,7 +114,7 @@ export class Sweep {
     for (const [i, run] of runs.entries()) {
       const view = views[i];
       const isOrphan = view?.isApiAlive === false && view.stage !== 'finished';
-      if (isOrphan) this.storeAbort(run.job.requestId);
+      if (isOrphan) this.abandon(run.job.requestId);
       const isAwaited =
         view?.stage === 'decode' &&
         !view.isAborted &&
