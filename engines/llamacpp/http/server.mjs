@@ -54,6 +54,8 @@ export const DEFAULTS = {
   kvFetchMs: 30_000,
   /** vLLM's `kv_load_failure_policy`: `fail` or `recompute`. */
   loadFailurePolicy: 'recompute',
+  /** The same for states of peers; as `loadFailurePolicy` unless told. */
+  peerFailurePolicy: undefined,
   /** Whether a state may be fetched from `{ origin, engineId }`. */
   isPeer: async () => false,
   log: () => undefined,

@@ -1,12 +1,11 @@
 /* global AbortSignal */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Refusal } from '../http/request.mjs';
 import { fetchState, releaseState, sourceIn, TransferFailed } from '../kv/fetch-state.mjs';
 import { HeldStates } from '../kv/held-states.mjs';
+import { newFolder } from '../kv/state-folder.mjs';
 import { generate, prefill } from './generate.mjs';
 import { Metrics } from './metrics.mjs';
 import { Model } from './model.mjs';
@@ -25,7 +24,7 @@ export class Engine {
   constructor(options, model) {
     Object.assign(this, { options, model, engineId: randomUUID() });
     this.metrics = new Metrics({ model: options.servedModel });
-    this.folder = mkdtempSync(join(tmpdir(), 'baton-llamacpp-'));
+    this.folder = newFolder();
     this.held = new HeldStates({
       folder: this.folder,
       leaseMs: options.kvLeaseMs,
@@ -100,6 +99,7 @@ export class Engine {
     return this.metrics.page({
       'vllm:num_requests_running': slots.used,
       'vllm:num_requests_waiting': slots.waiting,
+      'vllm:kv_cache_usage_perc': slots.usage(),
       'llamacpp:kv_states_held': this.held.count,
       'llamacpp:kv_states_held_bytes': this.held.bytes,
     });
@@ -125,18 +125,20 @@ export class Engine {
     if (source === undefined) return 0;
     const file = join(this.folder, randomUUID());
     const startedMs = performance.now();
+    let isPeer = false;
     try {
-      if (!(await this.options.isPeer(source))) throw new TransferFailed('no peer of this engine');
+      isPeer = await this.options.isPeer(source);
+      if (!isPeer) throw new TransferFailed('no peer of this engine');
       const bytes = await this.fetch({ source, file, tokens, signal });
       await sequence.loadStateFromFile(file, { acceptRisk: true });
       checkTokens(sequence, tokens);
-      this.metrics.add('vllm:nixl_bytes_transferred_sum', bytes);
+      this.metrics.observe('vllm:nixl_bytes_transferred', bytes);
       this.metrics.observe('vllm:nixl_xfer_time_seconds', (performance.now() - startedMs) / 1_000);
       return tokens.length - 1;
     } catch (error) {
       await sequence.clearHistory();
       signal.throwIfAborted();
-      this.onFailedTransfer(source, error);
+      this.onFailedTransfer(source, { error, isPeer });
       return 0;
     } finally {
       await rm(file, { force: true });
@@ -155,11 +157,14 @@ export class Engine {
     }
   }
 
-  onFailedTransfer({ origin, id }, error) {
+  /** @throws Refusal by the policy `fail` */
+  onFailedTransfer({ origin, id }, { error, isPeer }) {
+    const { loadFailurePolicy, peerFailurePolicy = loadFailurePolicy } = this.options;
     const why = error.cause?.message ?? error.message;
     this.metrics.add('vllm:nixl_num_failed_transfers_total');
     this.options.log(`KV of ${id} did not come from ${origin}: ${why}`);
-    if (this.options.loadFailurePolicy === 'fail') throw new Refusal(500, 'Internal server error');
+    const policy = isPeer ? peerFailurePolicy : loadFailurePolicy;
+    if (policy === 'fail') throw new Refusal(500, 'Internal server error');
   }
 
   /** What names the state to a decode engine; undefined when nobody wants it, or there is nothing to hold. */

@@ -2,6 +2,17 @@ const LATENCY_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80,
 ];
 
+/** From 64 KiB to 1 GiB, doubling. */
+const STATE_BYTES = Array.from({ length: 15 }, (_none, i) => 2 ** (16 + i));
+const HISTOGRAMS = {
+  'vllm:time_to_first_token_seconds': LATENCY_SECONDS,
+  'vllm:inter_token_latency_seconds': LATENCY_SECONDS,
+  'vllm:request_prefill_time_seconds': LATENCY_SECONDS,
+  'vllm:e2e_request_latency_seconds': LATENCY_SECONDS,
+  'vllm:nixl_xfer_time_seconds': LATENCY_SECONDS,
+  'vllm:nixl_bytes_transferred': STATE_BYTES,
+};
+
 /** Some of vLLM's families, as text for Prometheus. */
 export class Metrics {
   constructor(labels) {
@@ -9,8 +20,8 @@ export class Metrics {
     this.counts = new Map();
     this.histograms = new Map();
     for (const name of COUNTERS) this.counts.set(name, 0);
-    for (const name of HISTOGRAMS) {
-      this.histograms.set(name, { buckets: LATENCY_SECONDS.map(() => 0), sum: 0, count: 0 });
+    for (const [name, bounds] of Object.entries(HISTOGRAMS)) {
+      this.histograms.set(name, { bounds, buckets: bounds.map(() => 0), sum: 0, count: 0 });
     }
   }
 
@@ -18,12 +29,12 @@ export class Metrics {
     this.counts.set(name, (this.counts.get(name) ?? 0) + amount);
   }
 
-  observe(name, seconds) {
+  observe(name, amount) {
     const histogram = this.histograms.get(name);
-    histogram.sum += seconds;
+    histogram.sum += amount;
     histogram.count += 1;
-    LATENCY_SECONDS.forEach((bound, i) => {
-      if (seconds <= bound) histogram.buckets[i] += 1;
+    histogram.bounds.forEach((bound, i) => {
+      if (amount <= bound) histogram.buckets[i] += 1;
     });
   }
 
@@ -48,11 +59,9 @@ export class Metrics {
     lines.push(this.sample(name, sum, own));
   }
 
-  histogram(lines, name, { buckets, sum, count }) {
+  histogram(lines, name, { bounds, buckets, sum, count }) {
     lines.push(`# TYPE ${name} histogram`);
-    buckets.forEach((n, i) =>
-      lines.push(this.sample(`${name}_bucket`, n, `le="${LATENCY_SECONDS[i]}"`)),
-    );
+    buckets.forEach((n, i) => lines.push(this.sample(`${name}_bucket`, n, `le="${bounds[i]}"`)));
     lines.push(this.sample(`${name}_bucket`, count, 'le="+Inf"'));
     lines.push(this.sample(`${name}_sum`, sum), this.sample(`${name}_count`, count));
   }
@@ -69,14 +78,6 @@ const COUNTERS = [
   ...['stop', 'length', 'abort', 'error'].map(
     (reason) => `vllm:request_success_total{finished_reason="${reason}"}`,
   ),
-  'vllm:nixl_bytes_transferred_sum',
   'vllm:nixl_num_failed_transfers_total',
   'vllm:nixl_num_kv_expired_reqs_total',
-];
-const HISTOGRAMS = [
-  'vllm:time_to_first_token_seconds',
-  'vllm:inter_token_latency_seconds',
-  'vllm:request_prefill_time_seconds',
-  'vllm:e2e_request_latency_seconds',
-  'vllm:nixl_xfer_time_seconds',
 ];

@@ -1,8 +1,8 @@
 /** Sequences of a context, each lent to one request at a time, in the order in which they asked. */
 export class Slots {
   constructor(sequences) {
+    this.all = [...sequences];
     this.free = [...sequences];
-    this.total = sequences.length;
     this.queue = [];
   }
 
@@ -11,7 +11,13 @@ export class Slots {
   }
 
   get used() {
-    return this.total - this.free.length;
+    return this.all.length - this.free.length;
+  }
+
+  /** Part of the context's memory that holds KV. */
+  usage() {
+    const held = this.all.reduce((sum, { nextTokenIndex }) => sum + nextTokenIndex, 0);
+    return held / (this.all.length * this.all[0].contextSize);
   }
 
   /** @throws the signal's reason when it strikes before there is one */

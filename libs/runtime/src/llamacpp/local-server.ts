@@ -29,6 +29,7 @@ export interface LocalServerOptions {
   readonly contextTokens: number;
   readonly kvLeaseMs: number;
   readonly loadFailurePolicy: 'fail' | 'recompute';
+  readonly peerFailurePolicy: 'fail' | 'recompute';
   readonly isPeer: (source: Peer) => Promise<boolean>;
   readonly log: (sentence: string) => void;
 }

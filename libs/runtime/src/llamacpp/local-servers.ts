@@ -87,6 +87,7 @@ export class LocalServers {
       contextTokens: config.maxModelLen ?? CONTEXT_TOKENS,
       kvLeaseMs: config.kvLeaseDuration * 1_000,
       loadFailurePolicy: config.kvLoadFailurePolicy,
+      peerFailurePolicy: 'recompute',
       isPeer: (source) => this.isPeer(source),
       log: (sentence) => log.warn(sentence),
     });
