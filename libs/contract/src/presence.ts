@@ -42,6 +42,8 @@ export interface EngineGauges {
   readonly handoffs?: Readonly<Record<HandoffState, number>>;
   /** vLLM's level of sleep, 0 = awake. Unset: awake. */
   readonly sleepLevel?: 0 | 1 | 2;
+  /** Whether the server that does the engine's work answers, 1 or 0. Unset: it has none. */
+  readonly upstreamUp?: 0 | 1;
   /** Blocks in use when the engine was last seen idle. Unset: none. */
   readonly lostBlocks?: number;
   /** LoRA adapters of the sequences in hand. Unset: none has one. */

@@ -109,6 +109,13 @@ describe('stages that execute on servers', () => {
     const { text } = await readStream(await post({ ...BODY, stream: true }));
     expect(text).toBe('one é');
     expect([prefill.seen.length, decode.seen.length]).toEqual([2, 2]);
+    const ends = async (outcome: string): Promise<number> =>
+      cluster!.metric('baton:upstream_requests_total', { engine: '1', outcome });
+    await until(async () => (await ends('ok')) === 1);
+    expect(await ends('cut')).toBe(1);
+    expect(await cluster!.metric('baton:upstream_requests_total', { engine: '0' })).toBe(2);
+    expect(await cluster!.metric('baton:upstream_retries_total')).toBe(1);
+    expect(await cluster!.metric('baton:upstream_up')).toBe(2);
   });
 
   it('begin anew, prefill included, when the decode worker is lost: its server may have read the KV', async () => {

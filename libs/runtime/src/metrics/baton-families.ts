@@ -7,6 +7,7 @@ import {
   histogram,
   type MetricFamily,
   optionalCounter,
+  UPSTREAM_OUTCOMES,
 } from './metric-family';
 
 /** What vLLM has no word for, by engine. */
@@ -126,6 +127,26 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     'baton:prompt_tokens_from_host_total',
     'Prompt tokens whose KV was loaded from host memory; they are part of the local cache hits.',
     'prompt_tokens_from_host',
+  ),
+  {
+    kind: 'counter',
+    name: 'baton:upstream_requests_total',
+    help: 'Legs that an engine had on its upstream server, by how they ended.',
+    series: UPSTREAM_OUTCOMES.map((outcome) => ({
+      labels: { outcome },
+      key: `upstream_${outcome}` as const,
+    })),
+    isOptional: true,
+  },
+  optionalCounter(
+    'baton:upstream_retries_total',
+    'Runs given up before their first token, because their leg on the upstream server failed, to be tried again.',
+    'upstream_retries',
+  ),
+  gauge(
+    'baton:upstream_up',
+    '1 when the upstream server of the engine answers, 0 while it is down.',
+    ({ gauges }) => gauges.upstreamUp,
   ),
   optionalCounter(
     'baton:worker_restarts_total',

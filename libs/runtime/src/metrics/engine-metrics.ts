@@ -80,10 +80,10 @@ class EngineGauge extends Gauge {
 
   override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
     const values = this.presences().flatMap((engine) =>
-      this.family.series.map(({ labels, value }) => ({
-        labels: labelsOf(engine, labels),
-        value: value(engine),
-      })),
+      this.family.series.flatMap(({ labels, value: of }) => {
+        const value = of(engine);
+        return value === undefined ? [] : [{ labels: labelsOf(engine, labels), value }];
+      }),
     );
     return { ...(await super.get()), values };
   }

@@ -13,7 +13,8 @@ export interface GaugeFamily extends FamilyHead {
   readonly kind: 'gauge';
   readonly series: readonly {
     readonly labels: SeriesLabels;
-    readonly value: (engine: EnginePresence) => number;
+    /** Undefined: this engine has no such series. */
+    readonly value: (engine: EnginePresence) => number | undefined;
   }[];
 }
 
@@ -22,7 +23,7 @@ export interface CounterFamily extends FamilyHead {
   readonly kind: 'counter';
   readonly series: readonly {
     readonly labels: SeriesLabels;
-    readonly key: CounterKey | SpeculationKey | OptionalKey;
+    readonly key: CounterKey | SpeculationKey | OptionalKey | UpstreamKey;
   }[];
   /** Only engines that count it have the series; else one that does not has 0. */
   readonly isOptional?: true;
@@ -97,6 +98,22 @@ export type OptionalKey =
   | 'steps_outside_range'
   | 'process_restarts';
 
+/** How the legs of an executing engine may end on its server, as `baton:upstream_requests_total` tells them apart. */
+export const UPSTREAM_OUTCOMES = [
+  'ok',
+  'refused',
+  'unreachable',
+  'timeout',
+  'cut',
+  'garbled',
+  'aborted',
+] as const;
+
+export type UpstreamOutcome = (typeof UPSTREAM_OUTCOMES)[number];
+
+/** Counted by engines whose work a server does. */
+export type UpstreamKey = `upstream_${UpstreamOutcome}` | 'upstream_retries';
+
 export function acceptedAt(position: number): SpeculationKey {
   return `spec_decode_num_accepted_tokens_per_pos_${position}`;
 }
@@ -120,7 +137,7 @@ const NO_LABELS: SeriesLabels = {};
 export function gauge(
   name: string,
   help: string,
-  value: (engine: EnginePresence) => number,
+  value: (engine: EnginePresence) => number | undefined,
 ): GaugeFamily {
   return { kind: 'gauge', name, help, series: [{ labels: NO_LABELS, value }] };
 }
@@ -132,7 +149,7 @@ export function counter(name: string, help: string, key: CounterKey): CounterFam
 export function optionalCounter(
   name: string,
   help: string,
-  key: SpeculationKey | OptionalKey,
+  key: SpeculationKey | OptionalKey | UpstreamKey,
 ): CounterFamily {
   return { kind: 'counter', name, help, series: [{ labels: NO_LABELS, key }], isOptional: true };
 }

@@ -9,7 +9,7 @@ import {
 } from '@baton/contract';
 import type { Incoming } from '@baton/placement';
 import type { HandOverRecord } from '@baton/transport';
-import type { Executor, ExecutorSides } from '../worker/executor';
+import type { Executor, ExecutorNumbers, ExecutorSides } from '../worker/executor';
 import { EXECUTED, HandOver, type HeldPrompt } from '../worker/hand-over';
 import type { HostContext } from '../worker/host-context';
 import { KeptPayloads } from '../worker/kept-payloads';
@@ -17,18 +17,19 @@ import { isOver, type Run } from '../worker/run';
 import { HealthWatch } from './health-watch';
 import { type KvConnector, NIXL_PULL } from './kv-connector';
 import type { Body } from './leg-bodies';
+import { LegTally } from './leg-tally';
 import { PairedEnd } from './paired-end';
 import { eventsIn } from './sse-reader';
 import {
-  lostBy,
+  DONE,
   objectIn,
-  refusalOf,
+  refuseError,
   UpstreamLost,
   UpstreamRefusal,
   type UpstreamServer,
+  wholeText,
 } from './upstream-server';
 
-const DONE = '[DONE]';
 const FINISH = /"finish_reason":\s*"(stop|length|abort|tool_calls|function_call)"/;
 const LOST_CODES = {
   unreachable: 'upstream_lost',
@@ -63,6 +64,7 @@ export class UpstreamExecutor implements Executor {
   private readonly hands: HandOver;
   private readonly pairedEnd: PairedEnd;
   private readonly health: HealthWatch;
+  private readonly tally = new LegTally();
   private readonly entry = emptyFrameEntry();
 
   constructor(
@@ -122,6 +124,10 @@ export class UpstreamExecutor implements Executor {
     }
   }
 
+  numbers(): ExecutorNumbers {
+    return { isUp: this.health.isUp, counters: this.tally.counters() };
+  }
+
   onLegOver({ requestId, epoch, failure }: Extract<EngineMessage, { kind: 'leg-over' }>): void {
     const run = this.context.runs.get(requestId);
     const leg = run && this.legs.get(run);
@@ -152,7 +158,9 @@ export class UpstreamExecutor implements Executor {
     else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
     else {
       const { signal } = leg.controller;
-      await this.generate(run, { request, params: this.paramsOf(run, handOver), signal });
+      const generation = { request, params: this.paramsOf(run, handOver), signal };
+      const last = await this.tally.leg(signal, () => this.generate(run, generation));
+      if (last !== undefined && !isOver(run)) this.complete(run, last);
     }
   }
 
@@ -161,7 +169,9 @@ export class UpstreamExecutor implements Executor {
     const { early } = asked;
     if (early !== undefined && !(await this.handOverEarly(run, leg, early))) return;
     const { signal } = leg.controller;
-    const answer = await this.server.ask({ ...asked, request, signal });
+    const answer = await this.tally.leg(signal, () =>
+      this.server.ask({ ...asked, request, signal }),
+    );
     this.health.succeeded();
     const params = asked.learn(answer);
     if (isOver(run)) return;
@@ -186,12 +196,15 @@ export class UpstreamExecutor implements Executor {
     return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
-  private async generate(run: Run, { request, params, signal }: Generation): Promise<void> {
+  /** What says why it ended; undefined when the run is over before. */
+  private async generate(
+    run: Run,
+    { request, params, signal }: Generation,
+  ): Promise<string | undefined> {
     const body = this.connector.decodeBody(request.body, params);
     const answer = await this.server.post({ request, body, signal });
     this.health.succeeded();
-    if (request.body['stream'] === true) await this.stream(run, answer);
-    else await this.whole(run, answer);
+    return request.body['stream'] === true ? this.stream(run, answer) : this.whole(run, answer);
   }
 
   /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
@@ -206,24 +219,20 @@ export class UpstreamExecutor implements Executor {
     return undefined;
   }
 
-  private async whole(run: Run, answer: AsyncIterable<Uint8Array>): Promise<void> {
-    const text = await textOf(answer);
+  private async whole(run: Run, answer: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+    const text = await wholeText(answer);
     objectIn(text);
-    if (isOver(run)) return;
+    if (isOver(run)) return undefined;
     this.say(run, text);
-    this.complete(run, text);
+    return text;
   }
 
-  private async stream(run: Run, answer: AsyncIterable<Uint8Array>): Promise<void> {
+  private async stream(run: Run, answer: AsyncIterable<Uint8Array>): Promise<string | undefined> {
     let last = '';
     for await (const data of eventsIn(answer)) {
-      if (isOver(run)) return;
-      if (data === DONE) {
-        this.complete(run, last);
-        return;
-      }
-      if (data.startsWith('{"error"')) throw refusalOf(500, data);
-      objectIn(data);
+      if (isOver(run)) return undefined;
+      if (data === DONE) return last;
+      refuseError(data);
       this.say(run, data);
       if (FINISH.test(data)) last = data;
     }
@@ -279,8 +288,7 @@ export class UpstreamExecutor implements Executor {
 
   private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
     if (isOver(run) || leg.controller.signal.aborted) return;
-    const cause = lostBy(error);
-    const failure = this.failureOf(run, cause);
+    const failure = this.failureOf(run, error);
     if (failure === undefined) this.context.guard(() => this.sides.endings.giveBack(run));
     else if (leg.isPaired) void this.pairedEnd.tell(run, failure);
     else if (this.pairedEnd.isFinal(failure) || run.emitted > 0) this.fail(run, leg, failure);
@@ -309,6 +317,7 @@ export class UpstreamExecutor implements Executor {
     const leg = this.legs.get(run);
     if (leg) this.tellPrefill(run, leg);
     this.cancel(run);
+    this.tally.retried();
     this.sayState(run, 'restarted');
     if (run.stage === 'decode') this.sides.failed.onSourceGone(run);
     else this.sides.endings.giveBack(run);
@@ -348,10 +357,4 @@ function isSpent({ epoch }: Run, handOver: HandOverRecord | undefined): boolean 
 function reasonIn(last: string): EndReason {
   const [, reason = 'stop'] = FINISH.exec(last) ?? [];
   return reason === 'length' || reason === 'abort' ? reason : 'stop';
-}
-
-async function textOf(answer: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of answer) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -3,6 +3,8 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Body } from './leg-bodies';
 import { eventsIn, GarbledStream } from './sse-reader';
 
+/** The last event of a stream. */
+export const DONE = '[DONE]';
 /** A body that is read as a whole. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 5_000;
@@ -76,11 +78,9 @@ export class UpstreamServer {
   async ask(leg: Leg): Promise<Body> {
     const { headers, body } = await this.send(leg);
     if (!String(headers['content-type']).startsWith('text/event-stream')) {
-      return objectIn(await textOf(body, MAX_BODY_BYTES));
+      return objectIn(await wholeText(body));
     }
-    for await (const data of eventsIn(body)) {
-      if (data.startsWith('{"error"')) throw refusalOf(500, data);
-    }
+    for await (const data of eventsIn(body)) if (data !== DONE) refuseError(data);
     return {};
   }
 
@@ -115,14 +115,14 @@ export class UpstreamServer {
       }),
     );
     if (answer.statusCode === 200) return answer;
-    throw refusalOf(answer.statusCode, await textOf(answer.body, MAX_BODY_BYTES));
+    throw refusalOf(answer.statusCode, await wholeText(answer.body));
   }
 
   private async look(origin: string, path: string, maxBytes: number): Promise<string | undefined> {
     const signal = AbortSignal.timeout(LOOK_MS);
     try {
       const answer = await this.agent.request({ origin, path, method: 'GET', signal });
-      const text = await textOf(answer.body, maxBytes);
+      const text = await wholeText(answer.body, maxBytes);
       return answer.statusCode === 200 ? text : undefined;
     } catch {
       return undefined;
@@ -152,7 +152,10 @@ export function lostBy(error: unknown): unknown {
 }
 
 /** @throws UpstreamLost when it is longer than what is read, or cut */
-async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+export async function wholeText(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes = MAX_BODY_BYTES,
+): Promise<string> {
   return lossless(async () => {
     const parts: Uint8Array[] = [];
     let bytes = 0;
@@ -172,6 +175,12 @@ export function objectIn(text: string): Body {
     throw new UpstreamLost('garbled', new GarbledStream('no JSON object'));
   }
   return value as Record<string, unknown>;
+}
+
+/** For an event of a stream. @throws UpstreamLost when it is no object, UpstreamRefusal when it is an error instead of an answer */
+export function refuseError(data: string): void {
+  const said = objectIn(data);
+  if (said['error'] != null && said['choices'] === undefined) throw refusalOf(500, data);
 }
 
 /** An error body of vLLM or OpenAI, or whatever else came with the status. */

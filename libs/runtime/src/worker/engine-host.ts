@@ -150,6 +150,7 @@ export class EngineHost implements HostContext {
       formerCounters: () => this.formerCounters,
       handoffs: () => ({ ...this.prefill.handoffs(), ...this.decode.handoffs() }),
       sleepLevel: () => this.operations.sleepLevel,
+      executor: () => this.executor?.numbers(),
     });
     this.drain = new Drain(this, { endings, prefill });
     this.load = new LoadBeacon(this, { intake: this.intake, presence: this.beacon });

@@ -1,6 +1,7 @@
 import type { EngineMessage } from '@baton/contract';
 import type { HandOverRecord } from '@baton/transport';
 import type { Incoming } from '@baton/placement';
+import type { UpstreamKey } from '../metrics/metric-family';
 import type { Endings } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
@@ -20,10 +21,17 @@ export interface Executor {
   /** Engines whose leg must do its part for one here to go on. */
   sources(): readonly string[];
   onSourceLost(engineId: string): void;
+  /** Of what it stands on; the counters by their names in the presence. */
+  numbers(): ExecutorNumbers;
   onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
   /** Begins to watch what it stands on, and says when that goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;
   close(): Promise<void>;
+}
+
+export interface ExecutorNumbers {
+  readonly isUp: boolean;
+  readonly counters: Readonly<Record<UpstreamKey, number>>;
 }
 
 /** Where a run can end besides its own end. */

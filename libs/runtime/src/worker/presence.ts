@@ -5,6 +5,7 @@ import type { Micros } from '@baton/kernel';
 import type { Alarm } from '../clock/wall-clock';
 import { acceptedAt, type OptionalKey } from '../metrics/families';
 import { ConservationAudit } from './conservation-audit';
+import type { ExecutorNumbers } from './executor';
 import type { HostContext } from './host-context';
 import type { LagWindow } from './lag-window';
 import type { Run } from './run';
@@ -33,6 +34,8 @@ export interface PresenceOptions {
   readonly formerCounters: () => EngineCounters;
   readonly handoffs: () => Readonly<Record<HandoffState, number>>;
   readonly sleepLevel: () => 0 | 1 | 2;
+  /** Undefined for an engine that simulates. */
+  readonly executor: () => ExecutorNumbers | undefined;
 }
 
 /** Tells the cluster that this engine lives, what it does, and all its numbers. */
@@ -142,9 +145,15 @@ export class PresenceBeacon {
       handoffs: this.options.handoffs(),
       sleepLevel: this.options.sleepLevel(),
       lostBlocks: this.audit.lostBlocks(),
+      ...this.upstreamState(),
       ...adaptersInHand(this.context.runs.all()),
       stepMs: this.options.stepUs() / 1_000,
     };
+  }
+
+  private upstreamState(): Pick<EngineGauges, 'upstreamUp'> {
+    const numbers = this.options.executor();
+    return numbers === undefined ? {} : { upstreamUp: numbers.isUp ? 1 : 0 };
   }
 
   private engineCounters(): Record<string, number> {
@@ -166,6 +175,7 @@ export class PresenceBeacon {
       prompt_tokens_external_kv_transfer: transferred,
       prompt_tokens_cached: cached + transferred,
       ...this.speculationCounters(sum),
+      ...this.options.executor()?.counters,
       ...this.optionalCounters(sum('promptTokensLoadedFromHost')),
     };
   }
