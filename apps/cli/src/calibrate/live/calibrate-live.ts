@@ -53,8 +53,10 @@ export async function calibrateLive(given: Flags): Promise<number> {
   try {
     const target = await ServerTarget.open(live, stops.first);
     try {
-      for (const note of target.notes) say(note);
-      const maxModelLen = target.facts.maxModelLen ?? Infinity;
+      for (const note of target.facts.notes) say(note);
+      const maxModelLen = Number(
+        live.cluster['maxModelLen'] ?? target.facts.maxModelLen ?? Infinity,
+      );
       const result = await calibrated(target, {
         ...{ flags, live, name: nameOf(live.server), maxModelLen, say },
       });

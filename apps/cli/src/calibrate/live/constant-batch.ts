@@ -1,4 +1,4 @@
-import { median, midMean } from './statistics';
+import { mean, median, midMean } from './statistics';
 import type { Answered } from './target';
 
 /** A decode step, seen in streams that started together, while all of them were decoding. */
@@ -19,27 +19,42 @@ export function constantBatch(answers: readonly Answered[]): ConstantBatch | und
   const fromMs = Math.max(...firsts);
   const toMs = Math.min(...answers.map((answer, i) => firsts[i]! + spanOf(answer)));
   const gaps: number[] = [];
+  const pieces: number[] = [];
   const contexts: number[] = [];
   answers.forEach((answer, i) => {
+    const own: number[] = [];
     const tokensPerGap = Math.max(1, (answer.outputTokens - 1) / answer.gapsMs.length);
     let atMs = firsts[i]!;
     for (let k = 0; k < answer.gapsMs.length; k++) {
       const gapMs = answer.gapsMs[k]!;
       if (atMs >= fromMs && atMs + gapMs <= toMs + ROUNDING_MS) {
-        gaps.push(gapMs / tokensPerGap);
+        own.push(gapMs / tokensPerGap);
         contexts.push(answer.inputTokens + 1 + k * tokensPerGap);
       }
       atMs += gapMs;
     }
+    gaps.push(...own);
+    pieces.push(...meansOfPieces(own));
   });
   if (gaps.length === 0) return undefined;
   return {
-    stepMs: midMean(gaps),
+    stepMs: midMean(pieces),
     meanMs: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length,
     context: median(contexts),
     gaps: Math.floor(gaps.length / answers.length),
     staggerMs: fromMs - Math.min(...firsts),
   };
+}
+
+/** Tokens that arrive together say little one by one; means of a few gaps in a row do, and one of them takes a pause. */
+const PIECE = 6;
+
+function meansOfPieces(gaps: readonly number[]): number[] {
+  const pieces = Math.max(1, Math.floor(gaps.length / PIECE));
+  return Array.from({ length: gaps.length === 0 ? 0 : pieces }, (_none, i) => {
+    const [from, to] = [i, i + 1].map((k) => Math.round((k * gaps.length) / pieces));
+    return mean(gaps.slice(from, to));
+  });
 }
 
 /** Gaps are whole µs, and their sum is compared with instants. */

@@ -12,6 +12,8 @@ export interface Measurements {
   readonly decode: readonly DecodePoint[];
   /** Whether prompts are computed on one engine and answers on another. */
   readonly isHandedOver: boolean;
+  /** Tokens that a step computes at most. */
+  readonly maxNumBatchedTokens: number;
 }
 
 /** The same by whom it belongs to. */
@@ -54,10 +56,11 @@ export function engineTimes(measured: Measurements): EngineTimes {
   });
   return {
     steps: [
-      ...prompts.map(({ tokens, cached }, i) => {
-        const ms = Math.max(SHORTEST_STEP_MS, parted[i]!.prefillMs);
-        return prefillStep({ tokens: tokens - cached, cached, ms });
-      }),
+      ...promptSteps(
+        prompts,
+        parted.map(({ prefillMs }) => prefillMs),
+        measured.maxNumBatchedTokens,
+      ),
       ...decode.map(({ sequences, context, stepMs }) =>
         decodeStep(sequences, sequences * context, stepMs),
       ),
@@ -69,6 +72,24 @@ export function engineTimes(measured: Measurements): EngineTimes {
     ...{ transfers, transfersFrom: sourceOf(measured, isTold, transfers.length) },
     kvBytesPerToken: bytesPerToken(prompts),
   };
+}
+
+/** A prompt of one step is a step; of a longer one its last step is what it takes more than the prompt that ends where that step begins. */
+function promptSteps(
+  prompts: readonly PromptPoint[],
+  prefillMs: readonly number[],
+  budget: number,
+): MeasuredStep[] {
+  return prompts.flatMap(({ tokens, cached }, i): MeasuredStep[] => {
+    if (tokens - cached <= budget) {
+      const ms = Math.max(SHORTEST_STEP_MS, prefillMs[i]!);
+      return [prefillStep({ tokens: tokens - cached, cached, ms })];
+    }
+    const begin = tokens - budget;
+    const before = prompts.findIndex((other) => other.tokens === begin && other.cached === 0);
+    const ms = prefillMs[i]! - (prefillMs[before] ?? Infinity);
+    return ms > 0 ? [prefillStep({ tokens: budget, cached: begin, ms })] : [];
+  });
 }
 
 /** Baton's metrics part a first token; vLLM's tell how long its prompt took. */

@@ -5,7 +5,7 @@ import { type Measurements, wholePrompts } from './decompose';
 import { type DecodePoint, measureDecode } from './measure-decode';
 import { measurePrompts, type PromptPoint } from './measure-prompts';
 import type { Measuring } from './measuring';
-import { midMean, straight } from './statistics';
+import { mean, midMean, straight } from './statistics';
 import type { Answered } from './target';
 
 /** How much longer the same work takes, as a share: 0.1 is a tenth. */
@@ -41,7 +41,7 @@ export async function measureContention(
     const basisMs = inPrefillMs === undefined ? 0 : (alone.prompt.parts.prefill ?? 0);
     rounds.push({
       prompt: (longerMs - basisMs) / alone.prompt.ttftMs,
-      decode: midMean(gaps) / alone.decode.stepMs - 1,
+      decode: mean(gaps) / alone.decode.stepMs - 1,
     });
   }
   return {

@@ -22,10 +22,10 @@ export interface DecodeCell {
 }
 
 /** Gaps of each stream that a round has to see at least. */
-const WANTED_GAPS = 12;
-const FEWEST_GAPS = 6;
+const WANTED_GAPS = 32;
+const FEWEST_GAPS = 18;
 /** Longer outputs are not asked for. */
-const MOST_TOKENS = 1_024;
+const MOST_TOKENS = 2_048;
 const MOST_TRIES = 3;
 
 /**
@@ -105,5 +105,5 @@ function longEnough(answers: readonly Answered[], tokens: number): number {
   const staggerMs = Math.max(...firsts) - Math.min(...firsts);
   const gapMs = median(answers.flatMap(({ gapsMs }) => Array.from(gapsMs)));
   const meanwhile = gapMs > 0 ? Math.ceil(staggerMs / gapMs) : tokens;
-  return Math.max(2 * tokens, meanwhile + 2 * WANTED_GAPS);
+  return Math.max(2 * tokens, meanwhile + WANTED_GAPS);
 }

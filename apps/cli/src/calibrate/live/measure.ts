@@ -18,6 +18,8 @@ const WARM_UPS = 3;
 const SHORTEST = 1;
 /** Of a shorter prompt attention takes too little to be seen. */
 const WORTH_A_PREFIX = 128;
+/** Steps that the longest prompt takes at most. */
+const MOST_CHUNKS = 8;
 
 /** Measures one stage at a time: prompts one by one, then batches of streams. */
 export async function measureGrid(
@@ -26,30 +28,43 @@ export async function measureGrid(
   engines: EngineCounts,
 ): Promise<Measurements> {
   const { maxModelLen, say } = measuring;
-  const lengths = grid.promptLengths.filter(
-    (tokens) => tokens > SHORTEST && tokens < maxModelLen && tokens <= grid.maxNumBatchedTokens,
-  );
-  const left = grid.promptLengths.filter(
-    (tokens) => !lengths.includes(tokens) && tokens > SHORTEST,
-  );
+  const lengths = withChunks(grid).filter((tokens) => tokens < maxModelLen);
+  const left = grid.promptLengths.filter((tokens) => tokens >= maxModelLen);
   if (left.length > 0) say(`prompts of ${left.join(', ')} tokens are left out: too long`);
   const first = { tokens: lengths[0] ?? SHORTEST, prefix: 0 };
   await measurePrompts({ ...measuring, rounds: WARM_UPS, say: () => undefined }, [first]);
-  const [shortest, ...measured] = await measurePrompts(measuring, cellsOfPrompts(lengths));
+  const [shortest, ...measured] = await measurePrompts(measuring, cellsOfPrompts(lengths, grid));
   const decoding = engines.decode + engines.aggregated;
   const decode = await measureDecode(measuring, cellsOf(grid, maxModelLen), decoding);
   // Without a cache, or a word of it, a prompt with a prefix is one more of its length.
   const prompts = measured.filter(({ cached }, i) => i < lengths.length || cached > 0);
-  return { shortest: shortest!, prompts, decode, isHandedOver: engines.prefill > 0 };
+  return {
+    ...{ shortest: shortest!, prompts, decode, isHandedOver: engines.prefill > 0 },
+    maxNumBatchedTokens: grid.maxNumBatchedTokens,
+  };
+}
+
+/**
+ * The lengths, but in place of those that take several steps the multiples of a step up to the longest: what one adds to the one before it is a step.
+ */
+export function withChunks({ promptLengths, maxNumBatchedTokens: budget }: Grid): number[] {
+  const lengths = promptLengths.filter((tokens) => tokens > SHORTEST && tokens <= budget);
+  const longest = Math.max(...promptLengths);
+  if (longest <= budget) return lengths;
+  const chunks = Math.min(MOST_CHUNKS, Math.floor(longest / budget));
+  const multiples = Array.from({ length: chunks }, (_none, i) => (i + 1) * budget);
+  return [...new Set([...lengths, ...multiples])];
 }
 
 /**
  * Prompts of each length, the shortest of all before them, and the two longest once more with three quarters of them in a cache: time that grows with
  * attention and time that grows with tokens cannot be told apart by whole prompts.
  */
-function cellsOfPrompts(lengths: readonly number[]): PromptCell[] {
+function cellsOfPrompts(lengths: readonly number[], grid: Grid): PromptCell[] {
   const whole = [SHORTEST, ...lengths].map((tokens) => ({ tokens, prefix: 0 }));
-  const long = lengths.filter((tokens) => tokens >= WORTH_A_PREFIX).slice(-2);
+  const { maxNumBatchedTokens: budget } = grid;
+  const isWorthIt = (tokens: number): boolean => tokens >= WORTH_A_PREFIX && tokens <= budget;
+  const long = lengths.filter(isWorthIt).slice(-2);
   return [...whole, ...long.map((tokens) => ({ tokens, prefix: Math.floor(tokens * 0.75) }))];
 }
 

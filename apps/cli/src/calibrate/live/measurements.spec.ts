@@ -18,8 +18,13 @@ describe('constantBatch', () => {
   });
 
   it('is deaf to a pause, and tells of it', () => {
-    const batch = constantBatch([stream(10, [5, 5, 5, 5, 45, 5, 5, 5])]);
-    expect(batch).toMatchObject({ stepMs: 5, meanMs: 10 });
+    const gaps = Array.from({ length: 40 }, (_none, i) => (i === 17 ? 205 : 5));
+    expect(constantBatch([stream(10, gaps)])).toMatchObject({ stepMs: 5, meanMs: 10 });
+  });
+
+  it('is not fooled by tokens that arrive three at a time', () => {
+    const gaps = Array.from({ length: 36 }, (_none, i) => (i % 3 === 2 ? 15 : 0));
+    expect(constantBatch([stream(10, gaps)])?.stepMs).toBe(5);
   });
 
   it('counts tokens, not events that hold two', () => {

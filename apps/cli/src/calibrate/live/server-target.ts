@@ -4,13 +4,12 @@ import type { RequestLog } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
 import { HttpStreams, type LoadRecord, type RequestDetail, runLoad } from '@baton/loadgen';
 import type { Workload } from '@baton/workload';
-import { findPromptWords, type PromptWords } from '../../bench/prompt-words';
-import { RequestWriter } from '../../bench/request-writer';
 import type { ServerFlags } from '../../bench/server-flags';
-import { probeServer, type ServerFacts, ServerTokenizer } from '../../bench/server-probe';
+import { probeServer, type ServerFacts } from '../../bench/server-probe';
 import { Failure } from '../../failure';
 import { type Counters, countersIn } from './counters';
 import type { LiveFlags } from './live-flags';
+import { PromptBodies } from './prompt-bodies';
 import type { Answered, LiveTarget, TargetRun } from './target';
 
 const ASK_MS = 10_000;
@@ -29,8 +28,8 @@ export class ServerTarget implements LiveTarget {
   private succeeded: number | undefined;
 
   private constructor(
-    private readonly flags: Pick<LiveFlags, 'server' | 'ignoreEos' | 'requestTimeoutMs'>,
-    private readonly words: PromptWords,
+    private readonly flags: Pick<LiveFlags, 'server' | 'requestTimeoutMs'>,
+    private readonly bodies: PromptBodies,
     readonly facts: ServerFacts,
     private readonly streams: HttpStreams,
     private readonly stop: AbortSignal,
@@ -40,10 +39,10 @@ export class ServerTarget implements LiveTarget {
   static async open(flags: LiveFlags, stop: AbortSignal): Promise<ServerTarget> {
     const { server } = flags;
     const facts = await probeServer(server, stop);
-    const words = await findPromptWords(new ServerTokenizer(server, facts.model));
+    const bodies = await PromptBodies.of(server, facts.model, flags.ignoreEos);
     const { origin, prefix, endpoint, headers, protocol } = server;
     const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
-    const target = new ServerTarget(flags, words, facts, streams, stop);
+    const target = new ServerTarget(flags, bodies, facts, streams, stop);
     const counters = await target.page();
     const busy = (counters?.running ?? 0) + (counters?.waiting ?? 0);
     if (busy === 0) return target;
@@ -53,34 +52,20 @@ export class ServerTarget implements LiveTarget {
     );
   }
 
-  /** Sentences that the user should see. */
-  get notes(): readonly string[] {
-    if (this.words.isConfirmed) return this.facts.notes;
-    const sentence =
-      'The server has no /tokenize: prompts may be longer than asked; what it counts is what is fitted.';
-    return [...this.facts.notes, sentence];
-  }
-
   close(): Promise<void> {
     return this.streams.close();
   }
 
   async run(workload: Workload, goesOn = false): Promise<TargetRun> {
     if (!goesOn) this.seed += 1;
-    const { flags, words, facts, streams, stop } = this;
-    const { server, ignoreEos, requestTimeoutMs } = flags;
-    const source = { kind: 'dataset', name: 'random' } as const;
-    const writer = new RequestWriter(
-      { workload, source, report: undefined, notes: [] },
-      {
-        ...{ ...words, model: facts.model, seed: this.seed, ignoreEos, isModelGiven: true },
-        ...{ protocol: server.protocol, extraBody: server.extraBody, prefix: server.prefix },
-      },
-    );
+    const { streams, stop } = this;
     const record = await runLoad({
-      ...{ workload, streams, signal: stop, bodyOf: (row) => writer.body(row) },
+      ...{ workload, streams, signal: stop, bodyOf: this.bodies.for(workload, this.seed) },
       ...{ keepsText: () => false, keepsDetails: true, maxConcurrency: Infinity },
-      ...{ deadlineMs: requestTimeoutMs, idPrefix: `calibrate-${this.seed}-${this.runs++}-` },
+      ...{
+        deadlineMs: this.flags.requestTimeoutMs,
+        idPrefix: `calibrate-${this.seed}-${this.runs++}-`,
+      },
     });
     if (stop.aborted) throw new Failure('Interrupted.');
     return this.read(record);
