@@ -152,6 +152,20 @@ for (const [what, spoil] of Object.entries(SPOILS)) {
   });
 }
 
+test('a prefill server that died before it was read is noticed', async () => {
+  const [dying, decode] = [await start(), await start()];
+  peers.add(dying.url);
+  const prompt = promptOf(130, 9);
+  const ask = { ...BODY, prompt, max_tokens: 1, kv_transfer_params: HOLD };
+  const { body } = await post(dying.url, ask);
+  servers.splice(servers.indexOf(dying), 1);
+  await dying.close();
+  const { kv_transfer_params: params } = body;
+  const went = await post(decode.url, { ...BODY, prompt, kv_transfer_params: params });
+  assert.deepEqual(tokensOf(went), tokensOf(await post(prefill.url, { ...BODY, prompt })));
+  assert.equal(await failures(decode), 1);
+});
+
 test('an address that no configuration names is never opened', async () => {
   const decode = await start();
   const relay = await startRelay(prefill.url, (body) => body);
