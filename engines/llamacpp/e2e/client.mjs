@@ -1,3 +1,4 @@
+/* global TextDecoderStream */
 /** Posts a request; the answer's status, and its body as JSON or text. */
 export async function post(url, body, { path = '/v1/completions', signal } = {}) {
   const answer = await fetch(`${url}${path}`, {

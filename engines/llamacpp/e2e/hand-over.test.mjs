@@ -1,3 +1,4 @@
+/* global AbortController */
 // Two servers in this process, and this test as the proxy between them.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
