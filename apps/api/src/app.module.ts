@@ -30,6 +30,7 @@ import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
 import { PoolingController } from './embeddings/pooling.controller';
 import { Executions } from './executing/executions';
+import { UpstreamMetrics } from './executing/upstream-metrics';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
@@ -119,6 +120,7 @@ const PROVIDERS = [
   ConversationsService,
   EngineCensus,
   Executions,
+  UpstreamMetrics,
   ExposedEngines,
   FaultInjector,
   FaultMetrics,

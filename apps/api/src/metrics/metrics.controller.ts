@@ -9,6 +9,7 @@ import { Controller, Get, Header, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
+import { UpstreamMetrics } from '../executing/upstream-metrics';
 import { contextOf } from '../http/request-context';
 import { CONFIG } from '../tokens';
 import { renderFakeLoras } from '../faults/fake-loras';
@@ -35,6 +36,7 @@ export class MetricsController {
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
     private readonly faults: FaultMetrics,
+    private readonly upstreams: UpstreamMetrics,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {}
 
@@ -63,9 +65,10 @@ export class MetricsController {
       this.http.render(),
       this.process.render(),
     ];
-    return parts
+    const page = parts
       .filter((part) => part !== '')
       .map((part) => `${part.trimEnd()}\n`)
       .join('');
+    return this.upstreams.around(page, engines);
   }
 }

@@ -18,6 +18,9 @@ import {
   type MetricFamily,
   type SeriesLabels,
 } from './families';
+import { VLLM_FAMILIES } from './vllm-families';
+
+const CACHE_CONFIG_INFO = 'vllm:cache_config_info';
 
 /** Whose numbers a scrape shows; asked once per family and scrape. */
 export type PresenceSource = () => readonly EnginePresence[];
@@ -48,6 +51,11 @@ export async function renderClusterMetrics(
   const registry = new Registry();
   registerEngineMetrics(registry, { presences: () => presences, cacheConfig });
   return registry.metrics();
+}
+
+/** Whether a family tells of the work of a simulated engine in vLLM's words. */
+export function isSimulatedFamily(name: string): boolean {
+  return name === CACHE_CONFIG_INFO || VLLM_FAMILIES.some((family) => family.name === name);
 }
 
 function metricOf(family: MetricFamily, presences: PresenceSource): Gauge | Counter | Histogram {
@@ -156,7 +164,7 @@ class EngineHistogram extends Histogram {
 class CacheConfigInfo extends Gauge {
   constructor(private readonly source: EngineMetricsSource) {
     super({
-      name: 'vllm:cache_config_info',
+      name: CACHE_CONFIG_INFO,
       help: 'Information of the LLMEngine CacheConfig',
       registers: [],
     });

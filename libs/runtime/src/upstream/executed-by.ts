@@ -2,7 +2,7 @@ import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import type { BatonConfig } from '../config/config';
 import type { HostOptions } from '../worker/host-options';
-import { executes, type ServerAddress } from './executing';
+import { executorOf, type ServerAddress } from './executing';
 import { IdleEngine } from './idle-engine';
 import { type KvConnector, NIXL_PULL, NO_TRANSFER } from './kv-connector';
 import { Mooncake } from './mooncake';
@@ -29,7 +29,8 @@ export function executedBy(
       idle.running = () => context.runs.size;
       const server = serverAt(address, engine.config);
       const connector = connectorOf(address, engine, server);
-      return new UpstreamExecutor(context, sides, { server, connector });
+      const metricsEveryMs = engine.config.upstreamMetricsInterval * 1_000;
+      return new UpstreamExecutor(context, sides, { server, connector, metricsEveryMs });
     },
   };
 }
@@ -44,7 +45,9 @@ function connectorOf(
   { config, role }: ExecutedEngine,
   server: UpstreamServer,
 ): KvConnector {
-  if (role === 'prefill' && !executes(config, 'decode')) return NO_TRANSFER;
+  const executor = executorOf(config, role);
+  if (role === 'prefill' && executorOf(config, 'decode') !== executor) return NO_TRANSFER;
+  if (executor === 'llamacpp') return NIXL_PULL;
   const host = new URL(url).hostname;
   const bootstrap = bootstrapPort === undefined ? undefined : { host, port: bootstrapPort };
   switch (config.upstreamKvConnector) {

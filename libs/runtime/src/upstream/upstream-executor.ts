@@ -18,6 +18,7 @@ import { HealthWatch } from './health-watch';
 import { type KvConnector, NIXL_PULL } from './kv-connector';
 import type { Body } from './leg-bodies';
 import { LegTally } from './leg-tally';
+import { MetricsScrape } from './metrics-scrape';
 import { PairedEnd } from './paired-end';
 import { eventsIn } from './sse-reader';
 import {
@@ -42,6 +43,8 @@ export interface Upstream {
   readonly server: UpstreamServer;
   /** Unset: NIXL pull. */
   readonly connector?: KvConnector;
+  /** How often its metrics are read; 0 or unset: never. */
+  readonly metricsEveryMs?: number;
 }
 
 /** What the server does for one run. */
@@ -64,14 +67,17 @@ export class UpstreamExecutor implements Executor {
   private readonly hands: HandOver;
   private readonly pairedEnd: PairedEnd;
   private readonly health: HealthWatch;
+  private readonly scrape: MetricsScrape | undefined;
   private readonly tally = new LegTally();
   private readonly entry = emptyFrameEntry();
 
   constructor(
     private readonly context: HostContext,
     private readonly sides: ExecutorSides,
-    { server, connector = NIXL_PULL }: Upstream,
+    { server, connector = NIXL_PULL, metricsEveryMs = 0 }: Upstream,
   ) {
+    this.scrape =
+      metricsEveryMs > 0 ? new MetricsScrape(context, server, metricsEveryMs) : undefined;
     this.server = server;
     this.connector = connector;
     this.hands = new HandOver(context, sides.endings);
@@ -81,11 +87,13 @@ export class UpstreamExecutor implements Executor {
 
   open(onState: (isUp: boolean) => void): void {
     this.health.start(onState);
+    this.scrape?.start();
   }
 
   async close(): Promise<void> {
     this.health.stop();
     for (const { controller } of this.legs.values()) controller.abort();
+    await this.scrape?.stop().catch(() => undefined);
     await this.server.close();
   }
 

@@ -11,6 +11,7 @@ const CONNECT_MS = 5_000;
 const LOOK_MS = 2_000;
 /** Of an answer to a look. */
 const MAX_LOOK_BYTES = 64 * 1024;
+const MAX_METRICS_BYTES = 4 * 1024 * 1024;
 
 export interface UpstreamOptions {
   /** `http://host:port`, without a path. */
@@ -96,6 +97,11 @@ export class UpstreamServer {
 
   async isHealthy(): Promise<boolean> {
     return (await this.look(this.url, '/health', MAX_LOOK_BYTES)) !== undefined;
+  }
+
+  /** Its page of metrics; undefined when it has none, or a longer one than is read. */
+  metrics(): Promise<string | undefined> {
+    return this.look(this.url, '/metrics', MAX_METRICS_BYTES);
   }
 
   close(): Promise<void> {

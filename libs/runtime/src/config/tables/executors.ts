@@ -24,6 +24,10 @@ export const EXECUTORS = {
     isSecret: true,
     unset: 'they are shown none',
   }),
+  upstreamMetricsInterval: duration(5, [0, 3_600], {
+    help: 'How often the metrics of upstream servers are read; they are shown in the place of simulated ones. 0: never.',
+    unit: 's',
+  }),
   upstreamTimeout: duration(300, [0.05, 86_400], {
     help: 'A leg on which an upstream server sends nothing for this long has failed.',
     unit: 's',

@@ -1,0 +1,131 @@
+/** One family of a page in Prometheus' text format; what is not read is not shown. */
+export interface PageFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly samples: readonly PageSample[];
+}
+
+export interface PageSample {
+  /** With `_bucket`, `_sum` or `_count` where the family has them. */
+  readonly name: string;
+  /** Their values still escaped. */
+  readonly labels: readonly (readonly [name: string, escaped: string])[];
+  readonly value: string;
+}
+
+const HEAD = /^# (HELP|TYPE) ([A-Za-z_:][\w:]*) (.*)$/;
+const SAMPLE =
+  /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([+-]?(?:[\d.]+(?:e[+-]?\d+)?|Inf)|NaN)(?: -?\d+)?$/i;
+const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+const SUFFIX = /_(bucket|sum|count)$/;
+
+/** The families of a page, in their order. Lines that are none of the format are left out, samples without a family as well. */
+export function parsePage(text: string): PageFamily[] {
+  const families = new Map<string, { help: string; type: string; samples: PageSample[] }>();
+  for (const line of text.split('\n')) {
+    const [, kind, name = '', rest = ''] = HEAD.exec(line) ?? [];
+    if (kind === undefined) {
+      const sample = sampleIn(line);
+      const family = sample && (families.get(sample.name) ?? families.get(stem(sample.name)));
+      if (sample) family?.samples.push(sample);
+      continue;
+    }
+    const family = families.get(name) ?? { help: '', type: 'untyped', samples: [] };
+    if (kind === 'HELP') family.help = rest;
+    else family.type = rest;
+    families.set(name, family);
+  }
+  return [...families].map(([name, family]) => ({ name, ...family }));
+}
+
+export function renderPage(families: Iterable<PageFamily>): string {
+  return [...families]
+    .map(({ name, help, type, samples }) =>
+      [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map(line), ''].join('\n'),
+    )
+    .join('');
+}
+
+/** Of what a server shows, that which its engine counts: families with a name space (`vllm:`), and none of ours. */
+export function engineFamilies(text: string): PageFamily[] {
+  return parsePage(text).filter(
+    ({ name, samples }) => /^(?!baton:)\w+:/.test(name) && samples.length > 0,
+  );
+}
+
+/** What the server of one engine shows, and the labels by which that engine is known here. */
+export interface UpstreamPage {
+  readonly labels: Readonly<Record<string, string>>;
+  /** None while the server does not tell. */
+  readonly families: readonly PageFamily[];
+}
+
+/**
+ * The page with what servers show in the place of what is simulated here: each family once, with its HELP and TYPE, and in it the samples of each engine under
+ * its labels. A server's own number of an engine is told as `exported_engine` where it has several.
+ *
+ * @param isSimulated  whether a family of this name tells of simulated work
+ */
+export function withUpstreamPages(
+  page: string,
+  upstreams: readonly UpstreamPage[],
+  isSimulated: (name: string) => boolean,
+): string {
+  const families = new Map(parsePage(page).map((family) => [family.name, family]));
+  for (const { labels, families: shown } of upstreams) {
+    const names = new Set(shown.map(({ name }) => name));
+    for (const [name, family] of families) {
+      if (!isSimulated(name) && !names.has(name)) continue;
+      const samples = family.samples.filter((sample) => !hasLabels(sample, labels));
+      families.set(name, { ...family, samples });
+    }
+  }
+  for (const { labels, families: shown } of upstreams) {
+    const isAlone = new Set(shown.flatMap(({ samples }) => samples.map(engineOf))).size <= 1;
+    for (const family of shown) {
+      const known = families.get(family.name) ?? { ...family, samples: [] };
+      if (known.type !== family.type) continue;
+      const samples = family.samples.map((sample) => relabelled(sample, labels, isAlone));
+      families.set(family.name, { ...known, samples: [...known.samples, ...samples] });
+    }
+  }
+  return renderPage(families.values());
+}
+
+function sampleIn(line: string): PageSample | undefined {
+  const [, name, labels = '', value = ''] = SAMPLE.exec(line) ?? [];
+  if (name === undefined) return undefined;
+  const pairs = [...labels.matchAll(LABEL)].map(([, key = '', text = '']) => [key, text] as const);
+  return { name, labels: pairs, value };
+}
+
+function stem(name: string): string {
+  return name.replace(SUFFIX, '');
+}
+
+function line({ name, labels, value }: PageSample): string {
+  const pairs = labels.map(([key, text]) => `${key}="${text}"`);
+  return pairs.length === 0 ? `${name} ${value}` : `${name}{${pairs.join(',')}} ${value}`;
+}
+
+function hasLabels(sample: PageSample, wanted: UpstreamPage['labels']): boolean {
+  return Object.entries(wanted).every(([key, text]) =>
+    sample.labels.some(([name, escaped]) => name === key && escaped === text),
+  );
+}
+
+function engineOf({ labels }: PageSample): string | undefined {
+  return labels.find(([name]) => name === 'engine')?.[1];
+}
+
+function relabelled(
+  sample: PageSample,
+  labels: UpstreamPage['labels'],
+  isAlone: boolean,
+): PageSample {
+  const kept = sample.labels
+    .filter(([name]) => !(name in labels) || (name === 'engine' && !isAlone))
+    .map(([name, text]) => [name === 'engine' ? 'exported_engine' : name, text] as const);
+  return { ...sample, labels: [...Object.entries(labels), ...kept] };
+}
