@@ -11,7 +11,7 @@ let split;
 let whole;
 
 before(async () => {
-  split = await Cluster.start('1P1D');
+  split = await Cluster.start('1P1D', ['--enable-admin']);
   whole = await Cluster.start('1A');
 });
 
@@ -137,4 +137,28 @@ test('a decode worker that is killed in the midst of a text ends it with an erro
     `after ${cut.text.length} of ${stayed.text.length} characters: ${JSON.stringify(cut.error)}`,
   );
   await untilServing();
+});
+
+test('engines join and change their role, each with a server that computes it', async () => {
+  const enginesOf = async (role) => {
+    const list = await (await fetch(`${split.url}/admin/engines`)).json();
+    const engines = Array.isArray(list) ? list : (list.engines ?? list.data);
+    return engines.filter((each) => each.role === role && each.state === 'ready');
+  };
+  const joins = await post(split.url, { role: 'prefill', count: 1 }, { path: '/admin/engines' });
+  assert.equal(joins.status, 202);
+  await until('it has joined', async () => (await enginesOf('prefill')).length === 2, RESTART_MS);
+  const [{ id }] = await enginesOf('prefill');
+  const path = `/admin/engines/${id}/role`;
+  assert.equal((await post(split.url, { role: 'decode' }, { path })).status, 202);
+  await until('it decodes', async () => (await enginesOf('decode')).length === 2, RESTART_MS);
+  const bodies = Array.from({ length: 6 }, (_none, i) => ({
+    ...BODY,
+    prompt: promptOf(90 + i, i),
+  }));
+  const answers = await Promise.all(bodies.map((body) => answerOf(split, body)));
+  for (const [i, { usage }] of answers.entries()) {
+    assert.equal(usage.completion_tokens, BODY.max_tokens);
+    assert.equal(usage.prompt_tokens_details.cached_tokens, 90 + i - 1);
+  }
 });

@@ -64,7 +64,7 @@ export class WorkerHosts {
 
   /** @throws UsageError when the configuration describes no engine that can be */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
-    const local = await LocalServers.start(options);
+    const local = new LocalServers(options);
     const stepLog = await StepLog.open(options.config, options.log);
     const hosts = new WorkerHosts({ ...options, config: local.config }, local, stepLog);
     await Promise.all(STAGES.map((role) => hosts.join(role, options.engines[role] ?? 0)));
@@ -125,6 +125,7 @@ export class WorkerHosts {
   }
 
   private async open(role: Stage, count: number, parts: RoleParts): Promise<void> {
+    await this.local.prepare(role, count * this.options.config.dataParallelSize);
     if (this.isStopping) return;
     const joining = Array.from({ length: count }, () => this.newEngine(role, parts));
     for (const engine of joining) this.engines.add(engine);
@@ -142,6 +143,7 @@ export class WorkerHosts {
         onOrder: (order) => void this.obey(engine, order),
       });
     });
+    this.local.lend(engine);
     return engine;
   }
 
@@ -157,6 +159,8 @@ export class WorkerHosts {
   private nextUpstream(role: Stage): ServerAddress | undefined {
     const { config } = this.options;
     if (!executes(config, role)) return undefined;
+    const own = this.local.next(role);
+    if (own !== undefined) return own;
     const number = (this.upstreams.get(role) ?? 0) + 1;
     this.upstreams.set(role, number);
     return upstreamAt(config, role, number);
@@ -199,6 +203,7 @@ export class WorkerHosts {
   private async replace(engine: EngineRanks, next: Stage | undefined): Promise<void> {
     this.tellChange();
     await engine.stop(Infinity);
+    this.local.takeBack(engine);
     const parts = next === undefined ? undefined : await this.partsOf(next);
     this.engines.delete(engine);
     this.leaving.delete(engine);
