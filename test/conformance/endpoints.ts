@@ -11,6 +11,7 @@ import {
   parsePooling,
   parseRerank,
   parseScore,
+  parseSglangGenerate,
   type RequestLimits,
   tokenizeBody,
 } from '@baton/openai';
@@ -33,6 +34,7 @@ export const ENDPOINTS = {
   '/tokenize': tokenizeBody,
   '/detokenize': detokenizeBody,
   '/inference/v1/generate': parseGenerate,
+  '/generate': parseSglangGenerate,
 } as const satisfies Record<string, (body: unknown, limits: RequestLimits) => unknown>;
 
 export type EndpointPath = keyof typeof ENDPOINTS;

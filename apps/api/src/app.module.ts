@@ -26,6 +26,7 @@ import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
 import { BootstrapController } from './cluster/bootstrap.controller';
+import { ServerInfoController } from './cluster/server-info.controller';
 import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
 import { PoolingController } from './embeddings/pooling.controller';
@@ -86,6 +87,7 @@ import { ConversationStore } from './conversations/conversation-store';
 import { ConversationsController } from './conversations/conversations.controller';
 import { ConversationsService } from './conversations/conversations.service';
 import { GenerateController } from './tokenize/generate.controller';
+import { SglangController } from './tokenize/sglang.controller';
 import { RenderController } from './tokenize/render.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
 import { ClusterPictures } from './ui/cluster-pictures';
@@ -165,6 +167,8 @@ const PROVIDERS = [
 const CONTROLLERS = [
   BootstrapController,
   GenerateController,
+  SglangController,
+  ServerInfoController,
   GenerationController,
   MessagesController,
   ModelsController,

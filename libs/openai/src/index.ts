@@ -63,4 +63,10 @@ export {
   replayEvents,
   startingAfter,
 } from './responses/stored-response';
+export {
+  isSglangBatch,
+  parseSglangGenerate,
+  renderSglangGenerate,
+} from './sglang/sglang-generate';
+export { StreamedSglangGenerate } from './sglang/streamed-sglang-generate';
 export { StreamedResponse } from './responses/streamed-response';

@@ -7,6 +7,7 @@ import { StrictChatDto, StrictCompletionDto } from './request/strict.dto';
 import { ConversationDto } from './responses/conversations';
 import { ResponsesDto } from './responses/responses.dto';
 import { RerankDto, ScoreDto } from './score/score.dto';
+import { SglangGenerateDto } from './sglang/sglang-generate';
 import { DerenderChatDto, DerenderCompletionDto } from './tokens/derender';
 import { GenerateDto } from './tokens/generate';
 import { DetokenizeDto, TokenizeTextDto } from './tokens/tokens.dto';
@@ -26,6 +27,7 @@ export function requestSchemas() {
     ScoreRequest: schemaOf(new ScoreDto()),
     RerankRequest: schemaOf(new RerankDto()),
     GenerateRequest: schemaOf(new GenerateDto()),
+    SglangGenerateRequest: schemaOf(new SglangGenerateDto()),
     TokenizeRequest: schemaOf(new TokenizeTextDto()),
     DetokenizeRequest: schemaOf(new DetokenizeDto()),
     DerenderChatRequest: schemaOf(new DerenderChatDto()),

@@ -29,6 +29,7 @@ export const RIGHT: Readonly<Record<string, Fields>> = {
   '/tokenize': { prompt: 'Hi' },
   '/detokenize': { tokens: [1, 2] },
   '/inference/v1/generate': { token_ids: [1], sampling_params: { max_tokens: 8 } },
+  '/generate': { text: 'Hi', sampling_params: { max_new_tokens: 8 } },
   '/v1/load_lora_adapter': { lora_name: 'a', lora_path: '/tmp/a' },
   '/v1/unload_lora_adapter': { lora_name: 'a' },
 };
@@ -57,6 +58,8 @@ const FIELDS = [
   ...['encoding_format', 'dimensions', 'embed_dtype', 'queries', 'query', 'text_1', 'text_2'],
   ...['data_1', 'data_2', 'top_n', 'tokens', 'token_ids', 'sampling_params', 'return_token_strs'],
   ...['request_id', 'cache_hit_threshold', 'lora_name', 'lora_path', 'modalities', 'audio'],
+  ...['input_ids', 'rid', 'return_logprob', 'top_logprobs_num', 'bootstrap_room'],
+  'disaggregated_params',
 ];
 const KEYS = [
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'type', 'role', 'content', 'text'],

@@ -1,5 +1,5 @@
 /** Beginnings of paths below which vLLM asks for a key, and ours, below which engines are started and stopped. */
-const GUARDED = ['/v1', '/v2', '/inference', '/cohere', '/admin'];
+const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere', '/admin'];
 /** Work of the engines that vLLM leaves open. */
 const OPEN_WORK = /^\/(pooling|classify|score|rerank)$/;
 const MESSAGES = /^\/v1\/messages(\/|$)/;

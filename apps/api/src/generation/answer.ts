@@ -5,7 +5,14 @@ export interface AnswerFacts {
   readonly cachedTokens: number;
   /** The eleven fields of a held prompt, as the engine sent them. */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
+  /** The same in TensorRT-LLM's way. */
+  readonly disaggregated?: { readonly id: string | undefined; readonly state: string };
+  /** LMCache's proxy goes on behind the first token, and asks for it by number. */
+  readonly tellsFirstToken?: boolean;
 }
+
+/** What a prefill leg is answered beside its token. */
+export type HeldFacts = Omit<AnswerFacts, 'cachedTokens'>;
 
 /** Tokens `[from, from + count)` of the sequence with this index. */
 export interface TokenSpan {

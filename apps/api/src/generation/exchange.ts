@@ -10,7 +10,7 @@ import type { SequenceTable } from '../sequences/sequence-table';
 import type { Timelines } from '../timelines/timelines';
 import type { RequestSpan } from '../tracing/request-spans';
 import type { RateMeter } from '../ui/rate-meter';
-import type { Answer, AnswerFacts } from './answer';
+import type { Answer, AnswerFacts, HeldFacts } from './answer';
 
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 
@@ -32,7 +32,7 @@ export interface ExchangeOptions {
   /** Choices per prompt, for the metrics. */
   readonly choices: number;
   /** Of the prefill leg of an outside router: hears what is held, if anything, once or more, and says what the client is told of it. */
-  readonly heldAs?: ((params: KvParams | undefined) => KvParams | undefined) | undefined;
+  readonly heldAs?: ((params: KvParams | undefined) => HeldFacts) | undefined;
   /** Unset: nothing is traced. */
   readonly span?: RequestSpan | undefined;
   /** Ends the client's connection without a word. */
@@ -149,9 +149,9 @@ export class Exchange implements SequenceOwner {
   private complete(): void {
     const held = paramsOf(this.sequences[0]?.tail);
     const { heldAs } = this.options;
-    const kvTransferParams = heldAs === undefined ? held : heldAs(held);
+    const told = heldAs === undefined ? { kvTransferParams: held } : heldAs(held);
     this.close('stop');
-    this.answer.complete({ cachedTokens: this.cachedTokens, kvTransferParams });
+    this.answer.complete({ cachedTokens: this.cachedTokens, ...told });
   }
 
   private get cachedTokens(): number {

@@ -1,6 +1,7 @@
 import { type EngineMessage, parseKvTransferParams, parseRemoteRequestId } from '@baton/contract';
 import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
+import { disaggregatedParamsOf } from './disaggregated-params';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 
 /**
@@ -16,7 +17,8 @@ export class KvRelease {
 
   /** Does nothing for a body that brings no KV. */
   refused(body: unknown): void {
-    const params = parseKvTransferParams(rawParamsOf(body));
+    const raw = rawParamsOf(body) ?? disaggregatedParamsOf(body)?.params;
+    const params = parseKvTransferParams(raw);
     const held = parseRemoteRequestId(params?.remote_request_id ?? '');
     if (!params?.remote_engine_id || held === undefined) return;
     const message: EngineMessage = {

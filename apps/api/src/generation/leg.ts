@@ -7,6 +7,7 @@ import {
   parseKvTransferParams,
   type Stage,
 } from '@baton/contract';
+import { type DisaggregatedParams, disaggregatedParamsOf } from './disaggregated-params';
 
 /** What a call says of its place in somebody else's hand-over. */
 export interface LegFacts {
@@ -19,11 +20,12 @@ export interface LegFacts {
 }
 
 /**
- * One leg of an outside router's hand-over. `hold` may bring what decode has `kept` of the turn before. `attach` brings what prefill answered; `meet` does not wait for that answer and names the pair instead.
- * `unusable`: malformed, so the request is served without a transfer.
+ * One leg of an outside router's hand-over. `hold` may bring what decode has `kept` of the turn before. `attach` brings what prefill answered; `meet`
+ * does not wait for that answer and names the pair instead. `unusable`: malformed, so the request is served without a transfer. `none` is no leg here,
+ * though LMCache's proxy wants to be told its token.
  */
 export type Leg =
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none'; readonly told?: 'first-token' }
   | {
       readonly kind: 'hold';
       readonly pairs: readonly string[];
@@ -38,16 +40,42 @@ export type Leg =
 export type SettledLeg = Exclude<Leg, { kind: 'meet' }>;
 
 /** What the prefill leg is answered besides its token: Mooncake's tells nothing, since the other leg is under way already. */
-export type HoldTold = 'params' | 'nothing' | { readonly transferId: string };
+export type HoldTold =
+  | 'params'
+  | 'nothing'
+  | { readonly transferId: string }
+  /** In TensorRT-LLM's way, under its number. */
+  | { readonly disaggregatedId: string | undefined };
 
 /** P2pNccl and MoRI-IO write both ends of a hand-over into the request's id. */
 const ADDRESSES_IN_ID = /^(?:chat)?(?:cmpl-)?___prefill_addr_.+___decode_addr_.+$/;
 
 export function legOf(facts: LegFacts): Leg {
   const { params } = facts;
-  if (params === undefined) return legWithoutParams(facts);
+  if (params === undefined) {
+    const disaggregated = disaggregatedParamsOf(facts.body);
+    return disaggregated === undefined ? legWithoutParams(facts) : disaggregatedLeg(disaggregated);
+  }
   if (bringsKv(params)) return decodeLeg(params);
-  return asksToHold(params) ? prefillLeg(params, facts.clientRequestId) : { kind: 'none' };
+  if (asksToHold(params)) return prefillLeg(params, facts.clientRequestId);
+  return params['ret_first_tok'] === true
+    ? { kind: 'none', told: 'first-token' }
+    : { kind: 'none' };
+}
+
+/** With its context first the generation leg brings what the context server said; otherwise both are under way, and their number makes them a pair. */
+function disaggregatedLeg({ requestType, id, params, fault }: DisaggregatedParams): Leg {
+  const pair = id === undefined ? undefined : pairOfTransfer(`trtllm ${id}`);
+  if (fault !== undefined) return { kind: 'unusable', why: fault };
+  if (requestType === 'context_and_generation') return { kind: 'none' };
+  if (requestType === 'context_only') {
+    const pairs = pair === undefined ? [] : [pair];
+    return { kind: 'hold', pairs, told: { disaggregatedId: id } };
+  }
+  if (params === undefined && pair !== undefined) return { kind: 'meet', pair };
+  const held = parseKvTransferParams(params);
+  const why = 'disaggregated_params name no prompt that a context server here holds.';
+  return held === undefined ? { kind: 'unusable', why } : { kind: 'attach', params: held };
 }
 
 function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | undefined): Leg {
@@ -93,7 +121,9 @@ function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
 function roomOf(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || !('bootstrap_room' in body)) return undefined;
   const { bootstrap_room: room } = body;
-  return typeof room === 'number' ? `room ${room}` : undefined;
+  // A batch has one for each prompt, of which the first one is handed over.
+  const first: unknown = Array.isArray(room) ? room[0] : room;
+  return typeof first === 'number' ? `room ${first}` : undefined;
 }
 
 const pairOfTransfer = (id: string): string => `transfer ${id}`;

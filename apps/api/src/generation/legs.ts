@@ -3,14 +3,15 @@ import type { BatonConfig, Logger } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER } from '../tokens';
-import type { AnswerFacts } from './answer';
+import type { AnswerFacts, HeldFacts } from './answer';
+import { opaqueStateOf } from './disaggregated-params';
 import type { Call } from './call';
 import { KvRelease, rawParamsOf } from './kv-release';
 import { type HoldTold, type Leg, legOf, type SettledLeg } from './leg';
 import { LegPairs, type Met } from './leg-pairs';
 
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
-type HeldAs = (params: KvParams | undefined) => KvParams | undefined;
+type HeldAs = (params: KvParams | undefined) => HeldFacts;
 
 /** The legs of outside routers as they come in: each is checked, and brought together with its other leg where that is under way too. */
 @Injectable()
@@ -54,10 +55,13 @@ export class Legs {
 
   /** For the exchange of a prefill leg; undefined for all others. */
   heldAs(leg: SettledLeg): HeldAs | undefined {
+    if (leg.kind === 'none' && leg.told === 'first-token') {
+      return () => ({ kvTransferParams: undefined, tellsFirstToken: true });
+    }
     if (leg.kind !== 'hold') return undefined;
     return (params) => {
       this.pairs.prefillEnded(leg.pairs, params);
-      return params && shown(params, leg.told);
+      return params === undefined ? { kvTransferParams: params } : shown(params, leg.told);
     };
   }
 
@@ -67,8 +71,9 @@ export class Legs {
   }
 
   private refuseMalformed(leg: SettledLeg, params: KvParams | undefined): void {
-    if (!this.config.strictKv || params === undefined) return;
-    const fault = leg.kind === 'unusable' ? leg.why : faultOfKvTransferParams(params);
+    if (!this.config.strictKv) return;
+    const ofParams = params && faultOfKvTransferParams(params);
+    const fault = leg.kind === 'unusable' ? leg.why : ofParams;
     if (fault !== undefined) throw refusal(fault);
   }
 
@@ -97,10 +102,16 @@ const SAID = {
 } as const;
 
 function refusal(why: string): BatonError {
-  return new BatonError('kv_reference_refused', why, 'kv_transfer_params');
+  const [field = 'kv_transfer_params'] = /^disaggregated_params/.exec(why) ?? [];
+  return new BatonError('kv_reference_refused', why, field);
 }
 
-function shown(params: KvParams, told: HoldTold): KvParams | undefined {
-  if (told === 'nothing') return undefined;
-  return told === 'params' ? params : { ...params, transfer_id: told.transferId };
+function shown(params: KvParams, told: HoldTold): HeldFacts {
+  if (told === 'nothing') return { kvTransferParams: undefined };
+  if (told === 'params') return { kvTransferParams: params };
+  if ('transferId' in told) {
+    return { kvTransferParams: { ...params, transfer_id: told.transferId } };
+  }
+  const disaggregated = { id: told.disaggregatedId, state: opaqueStateOf(params) };
+  return { kvTransferParams: undefined, disaggregated };
 }

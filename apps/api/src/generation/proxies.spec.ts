@@ -142,23 +142,6 @@ describe('the proxies that wait for prefill', () => {
     });
   });
 
-  it('TensorRT-LLM’s disaggregated_params are ignored: each server computes for itself', async () => {
-    const context = { request_type: 'context_only', ctx_request_id: 7 };
-    const prefill = await router.leg('prefill', {
-      ...ASKED,
-      max_tokens: 1,
-      disaggregated_params: context,
-    });
-    expect(prefill.body.choices?.[0]).not.toHaveProperty('disaggregated_params');
-    const generation = {
-      request_type: 'generation_only',
-      ctx_request_id: 7,
-      first_gen_tokens: [5],
-    };
-    const body = { ...ASKED, disaggregated_params: generation };
-    await expectNotFetched(() => router.leg('decode', body));
-  });
-
   it('malformed params are served without a transfer', async () => {
     const kv_transfer_params = { do_remote_prefill: true, remote_block_ids: [[1]] };
     await expectNotFetched(() => router.leg('decode', { ...ASKED, kv_transfer_params }));

@@ -49,6 +49,18 @@ describe('strict_kv', () => {
     await expectRefused(params, sentence);
   });
 
+  it('refuses disaggregated_params that name no prompt, saying so', async () => {
+    for (const wrong of [
+      { request_type: 'both' },
+      { request_type: 'generation_only', encoded_opaque_state: 'AAAA' },
+      { request_type: 'generation_only' },
+    ]) {
+      const answer = await router.leg('decode', { ...ASKED, disaggregated_params: wrong });
+      expect(answer.status).toBe(400);
+      expect(answer.body.error?.message).toMatch(/^disaggregated_params/);
+    }
+  });
+
   it('refuses block ids that are no lists of numbers', async () => {
     await expectRefused({ ...(await held()), remote_block_ids: [1, 2] }, /: remote_block_ids\.$/);
   });

@@ -4,7 +4,7 @@ import { contextOf } from '../http/request-context';
 import { API_IDENTITY, type ApiIdentity } from '../tokens';
 import { Readiness } from './readiness';
 
-/** Whether requests would be served. `/health` and `/ping` speak vLLM: a status and no body. */
+/** Whether requests would be served. `/health` and `/ping` speak vLLM, `/health_generate` SGLang: a status and no body. */
 @Controller()
 export class HealthController {
   constructor(
@@ -12,7 +12,7 @@ export class HealthController {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
   ) {}
 
-  @Get(['health', 'ping'])
+  @Get(['health', 'ping', 'health_generate'])
   health(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { engineId } = contextOf(request.raw);
     void reply.code(this.readiness.isServing(engineId) ? 200 : 503).send();

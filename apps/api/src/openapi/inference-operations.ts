@@ -55,6 +55,10 @@ export const INFERENCE: Operations = {
   'POST /v1/completions/derender': text('A completion made of tokens', {
     body: 'DerenderCompletionRequest',
   }),
+  'POST /generate': text("Continue texts or token ids, in SGLang's way", {
+    body: 'SglangGenerateRequest',
+    ...STREAMED,
+  }),
   'POST /inference/v1/generate': text('Continue token ids with token ids', {
     body: 'GenerateRequest',
     ...STREAMED,

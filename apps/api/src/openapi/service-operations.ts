@@ -51,7 +51,13 @@ export const SERVICE: Operations = {
   'GET /metrics': health('Metrics of the cluster for Prometheus', { answers: ['text'] }),
   'GET /v1/requests/:id/timeline': health('What became of a request, and when'),
   'GET /debug/batch': development('What the engines compute at this moment'),
-  'GET /server_info': development('The configuration'),
+  'GET /server_info': health(
+    "What an engine is, at its own port, as SGLang's and TensorRT-LLM's routers ask; the configuration in development mode",
+  ),
+  'GET /get_server_info': health("The same, as SGLang's older routers ask"),
+  'GET /model_info': health("What is served, as SGLang's routers ask"),
+  'GET /get_model_info': health("The same, as SGLang's older routers ask"),
+  'GET /health_generate': health('Whether requests would be served', NOTHING),
   'POST /reset_prefix_cache': development('Forget the KV of prompts', {
     query: [
       { name: 'reset_running_requests', type: 'boolean', meaning: 'Not supported.' },

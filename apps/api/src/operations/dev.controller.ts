@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
-import { type BatonConfig, withoutSecrets } from '@baton/runtime';
-import { Body, Controller, Get, HttpCode, Inject, Post, Query as UrlQuery } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query as UrlQuery } from '@nestjs/common';
 import { GenerationService } from '../generation/generation.service';
-import { CONFIG } from '../tokens';
 import {
   flagOf,
   levelOf,
@@ -27,16 +25,9 @@ export class DevController {
   private asleep = new Set<Tag>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly operator: Operator,
     private readonly generation: GenerationService,
   ) {}
-
-  /** Without what may hold a password. */
-  @Get('server_info')
-  info(): { vllm_config: object } {
-    return { vllm_config: withoutSecrets(this.config) };
-  }
 
   /** `success` is false while requests run or KV is held, as in vLLM. */
   @Post('reset_prefix_cache')

@@ -19,7 +19,7 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
     usage: parts.usage,
     service_tier: request.serviceTier === undefined ? undefined : asciiJson(request.serviceTier),
     prompt_logprobs: isChat ? first?.promptLogprobs : undefined,
-    prompt_token_ids: isChat ? first?.promptTokenIds : undefined,
+    prompt_token_ids: parts.promptTokenIds ?? (isChat ? first?.promptTokenIds : undefined),
     prompt_text: first?.promptText,
     kv_transfer_params: asked ? (parts.kvTransferParams ?? 'null') : undefined,
   });
@@ -27,7 +27,11 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
 
 export function openaiChoice(request: GenerationRequest, choice: FinalChoice): RawJson {
   const index = String(choice.index);
-  const outcome = { logprobs: choice.logprobs, finish_reason: `"${choice.reason}"` };
+  const outcome = {
+    logprobs: choice.logprobs,
+    finish_reason: `"${choice.reason}"`,
+    disaggregated_params: choice.disaggregatedParams,
+  };
   if (request.endpoint === 'chat') {
     const message = rawObject({
       role: '"assistant"',

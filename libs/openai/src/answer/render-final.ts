@@ -23,6 +23,10 @@ export interface FinishedSequence {
 export interface FinalFacts {
   readonly cachedTokens?: number | undefined;
   readonly kvTransferParams?: object | undefined;
+  /** Of a context server of TensorRT-LLM: the number of the request, digits, and what its generation server is to be told. */
+  readonly disaggregated?: { readonly id: string | undefined; readonly state: string } | undefined;
+  /** `kv_transfer_params` are to name the first token, for LMCache's proxy. */
+  readonly tellsFirstToken?: boolean | undefined;
 }
 
 /** A choice of an answer in one piece; JSON where it is not plain. */
@@ -44,6 +48,7 @@ export interface FinalChoice {
   readonly promptLogprobs: RawJson | undefined;
   /** Undefined unless the request asked for it. */
   readonly promptText: RawJson | undefined;
+  readonly disaggregatedParams?: RawJson | undefined;
 }
 
 /** An answer in one piece, its parts in order. */
@@ -53,6 +58,8 @@ export interface FinalParts {
   readonly choices: readonly FinalChoice[];
   readonly usage: RawJson;
   readonly kvTransferParams: RawJson | undefined;
+  /** Of all prompts of an answer of a context server. */
+  readonly promptTokenIds?: RawJson | undefined;
 }
 
 /** What an answer is written for. */
@@ -70,20 +77,24 @@ export function renderFinal(
 ): string {
   const writer = new ChoiceWriter({ request, head, options });
   const chosen = chosenSequences(request, results, options.tokenizer);
-  const choices = chosen.map((one, index) => writer.choice(one, index));
+  const choices = chosen.map((one, index) => ({
+    ...writer.choice(one, index),
+    ...contextOf(one, index === 0 ? facts : {}),
+  }));
   const usage = {
     promptTokens: request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
     completionTokens: results.reduce((sum, { count }) => sum + count, 0),
     reasoningTokens: results.reduce((sum, one) => sum + reasoningTokens(one.plan, one.count), 0),
     cachedTokens: facts.cachedTokens,
   };
-  const { kvTransferParams: params } = facts;
+  const params = facts.tellsFirstToken === true ? firstTokenOf(results) : facts.kvTransferParams;
   const parts: FinalParts = {
     request,
     head,
     choices,
     usage: usageJson(usage, options, false),
     kvTransferParams: params === undefined ? undefined : asciiJson(params),
+    ...(facts.disaggregated === undefined ? {} : { promptTokenIds: promptIdsOf(request) }),
   };
   return options.dialect === 'vllm'
     ? vllmBody(
@@ -94,6 +105,34 @@ export function renderFinal(
         parts,
         choices.map((choice) => openaiChoice(request, choice)),
       );
+}
+
+function firstTokenOf([first]: readonly FinishedSequence[]): object {
+  return { first_tok: first?.plan.tokenIds[0] ?? null };
+}
+
+/** A completion may have several prompts, a chat has one. */
+function promptIdsOf({ endpoint, prompts }: GenerationRequest): RawJson {
+  const all = prompts.map(({ ids }) => rawIds(ids));
+  return endpoint === 'chat' ? (all[0] ?? '[]') : rawArray(all);
+}
+
+/** `DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py. The number has more digits than a number of ours, and is nobody's secret. */
+function contextOf(
+  { result: { plan, count } }: ChosenSequence,
+  { disaggregated }: FinalFacts,
+): Pick<FinalChoice, 'disaggregatedParams'> {
+  if (disaggregated === undefined) return {};
+  const id = disaggregated.id ?? '0';
+  const disaggregatedParams = rawObject({
+    request_type: '"context_only"',
+    first_gen_tokens: rawIds(plan.tokenIds.slice(0, count)),
+    ctx_request_id: id,
+    encoded_opaque_state: asciiJson(disaggregated.state),
+    draft_tokens: 'null',
+    disagg_request_id: id,
+  });
+  return { disaggregatedParams };
 }
 
 class ChoiceWriter {

@@ -23,7 +23,8 @@ export function vllmBody(parts: VllmParts, choices: readonly RawJson[]): RawJson
     system_fingerprint: asciiJson(head.systemFingerprint),
     usage: parts.usage,
     prompt_logprobs: isChat ? (first?.promptLogprobs ?? 'null') : undefined,
-    prompt_token_ids: isChat ? (first?.promptTokenIds ?? 'null') : undefined,
+    prompt_token_ids:
+      parts.promptTokenIds ?? (isChat ? (first?.promptTokenIds ?? 'null') : undefined),
     prompt_text: isChat ? (first?.promptText ?? 'null') : undefined,
     kv_transfer_params: parts.kvTransferParams ?? 'null',
     ec_transfer_params: 'null',
@@ -37,6 +38,7 @@ export function vllmChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
     finish_reason: `"${choice.reason}"`,
     stop_reason: asciiJson(choice.stopReason),
     token_ids: choice.tokenIds ?? 'null',
+    disaggregated_params: choice.disaggregatedParams,
   };
   const index = String(choice.index);
   if (endpoint === 'chat') {

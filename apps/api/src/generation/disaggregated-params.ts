@@ -1,0 +1,54 @@
+/** What TensorRT-LLM's orchestrator says of a leg (`DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py), as far as it means something here. */
+export interface DisaggregatedParams {
+  readonly requestType: 'context_only' | 'generation_only' | 'context_and_generation';
+  /** The orchestrator's number of the request, digits; both legs carry it. */
+  readonly id: string | undefined;
+  /** The context server's secret: here the kv_transfer_params of the prompt that it holds. */
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  /** Something is wrong with it, in one sentence. */
+  readonly fault: string | undefined;
+}
+
+const TYPES = ['context_only', 'generation_only', 'context_and_generation'] as const;
+
+/** Undefined for a body without `disaggregated_params`. */
+export function disaggregatedParamsOf(body: unknown): DisaggregatedParams | undefined {
+  const value = isObject(body) ? body['disaggregated_params'] : undefined;
+  if (!isObject(value)) return undefined;
+  const requestType = TYPES.find((type) => type === value['request_type']);
+  const ids = [value['disagg_request_id'], value['ctx_request_id']].map(digitsOf);
+  const id = ids.find((digits) => digits !== undefined);
+  const state = value['encoded_opaque_state'];
+  const params = typeof state === 'string' ? decoded(state) : undefined;
+  const wrong =
+    (requestType === undefined && `request_type must be one of ${TYPES.join(', ')}`) ||
+    (state != null && params === undefined && 'encoded_opaque_state is of no server here');
+  return {
+    requestType: requestType ?? 'context_and_generation',
+    ...{ id, params },
+    fault: wrong === false ? undefined : `disaggregated_params: ${wrong}.`,
+  };
+}
+
+/** Opaque to the orchestrator, which hands it to the generation server. */
+export function opaqueStateOf(params: Readonly<Record<string, unknown>>): string {
+  return Buffer.from(JSON.stringify(params)).toString('base64');
+}
+
+function decoded(state: string): DisaggregatedParams['params'] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(state, 'base64').toString());
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function digitsOf(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? text : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
