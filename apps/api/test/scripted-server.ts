@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -22,8 +23,12 @@ export class ScriptedServer {
     readonly url: string,
   ) {}
 
-  static async start(script: Script): Promise<ScriptedServer> {
-    const http = createServer((request, response) => {
+  /** @param tls  key and certificate in PEM, for https */
+  static async start(
+    script: Script,
+    tls?: { readonly key: string; readonly cert: string },
+  ): Promise<ScriptedServer> {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
@@ -34,12 +39,13 @@ export class ScriptedServer {
         response.once('close', () => (self.closed += response.writableFinished ? 0 : 1));
         script(seen, response, self.seen.length);
       });
-    });
+    };
+    const http = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
     http.listen(0, '127.0.0.1');
     await once(http, 'listening');
     const self = new ScriptedServer(
       http,
-      `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+      `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(http.address() as AddressInfo).port}`,
     );
     return self;
   }

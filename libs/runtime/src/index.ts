@@ -44,10 +44,10 @@ export * from './placement/job-routing';
 export * from './tls/certificate';
 export { checkLlamacpp } from './llamacpp/local-server';
 export {
+  checkUpstreams,
   executes,
   executesAny,
   executorOf,
-  upstreamUrls,
   withUpstreams,
 } from './upstream/executing';
 export { upstreamMetricsOf } from './upstream/metrics-scrape';

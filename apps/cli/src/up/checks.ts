@@ -3,9 +3,9 @@ import {
   type BatonConfig,
   checkExtrapolation,
   checkLlamacpp,
+  checkUpstreams,
   engineSetup,
   executorOf,
-  upstreamUrls,
   UsageError,
 } from '@baton/runtime';
 import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
@@ -33,7 +33,7 @@ export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;
     const executor = executorOf(config, stage);
-    if (executor === 'vllm') upstreamUrls(config, stage, engines[stage]);
+    if (executor === 'vllm') checkUpstreams(config, stage, engines[stage]);
     else if (executor === 'llamacpp') checkLlamacpp(config);
     else checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }

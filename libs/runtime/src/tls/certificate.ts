@@ -37,9 +37,14 @@ export function readCertificate(config: TlsConfig): Certificate | undefined {
     );
   }
   if (sslCaCerts === undefined) return { key, cert };
-  const ca = read('ssl_ca_certs', sslCaCerts);
-  parseCertificate('ssl_ca_certs', sslCaCerts, ca);
-  return { key, cert, ca };
+  return { key, cert, ca: readAuthorities('ssl_ca_certs', sslCaCerts) };
+}
+
+/** The certificates in the file that an option names, as PEM. @throws UsageError as `readCertificate` */
+export function readAuthorities(option: string, path: string): string {
+  const ca = read(option, path);
+  parseCertificate(option, path, ca);
+  return ca;
 }
 
 function needsCertificate(option: string): UsageError {

@@ -2,7 +2,7 @@ import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import type { BatonConfig } from '../config/config';
 import type { HostOptions } from '../worker/host-options';
-import { executorOf, type ServerAddress } from './executing';
+import { executorOf, readUpstreamCa, type ServerAddress } from './executing';
 import { IdleEngine } from './idle-engine';
 import { type KvConnector, NIXL_PULL, NO_TRANSFER } from './kv-connector';
 import { Mooncake } from './mooncake';
@@ -37,7 +37,8 @@ export function executedBy(
 
 function serverAt({ url }: ServerAddress, config: BatonConfig): UpstreamServer {
   const { upstreamApiKey: apiKey, upstreamTimeout } = config;
-  return new UpstreamServer({ url, apiKey, timeoutMs: Math.ceil(upstreamTimeout * 1_000) });
+  const timeoutMs = Math.ceil(upstreamTimeout * 1_000);
+  return new UpstreamServer({ url, apiKey, timeoutMs, ca: readUpstreamCa(config) });
 }
 
 function connectorOf(

@@ -1,6 +1,8 @@
+import { rootCertificates } from 'node:tls';
 import { type Stage, STAGES } from '@baton/contract';
 import type { BatonConfig } from '../config/config';
 import { UsageError } from '../config/usage-error';
+import { readAuthorities } from '../tls/certificate';
 
 type ExecutorConfig = Pick<
   BatonConfig,
@@ -11,6 +13,7 @@ type ExecutorConfig = Pick<
   | 'aggregatedUrl'
   | 'upstreamKvConnector'
   | 'prefillBootstrapPort'
+  | 'upstreamCa'
 >;
 
 /** What engines of a stage do. */
@@ -49,12 +52,9 @@ export function executesAny(config: ExecutorConfig): boolean {
   return STAGES.some((stage) => executes(config, stage));
 }
 
-/**
- * The servers of the engines of a stage, in order.
- *
- * @throws UsageError when there is not one for each, or one is no http or https URL without a path
- */
-export function upstreamUrls(config: ExecutorConfig, stage: Stage, engines: number): string[] {
+/** Checks the servers of a stage. @throws UsageError when there is not one for each engine, or one cannot be reached as it is written */
+export function checkUpstreams(config: ExecutorConfig, stage: Stage, engines: number): void {
+  readUpstreamCa(config);
   const key = URL_KEYS[stage];
   const urls = config[key].map((url) => originOf(url, key));
   const ports = config.prefillBootstrapPort.map(portOf).length;
@@ -63,7 +63,7 @@ export function upstreamUrls(config: ExecutorConfig, stage: Stage, engines: numb
       `prefill_bootstrap_port: there are ${ports} ports for ${engines} prefill engines; name one for all, or one for each.`,
     );
   }
-  if (urls.length === engines) return urls;
+  if (urls.length === engines) return;
   throw new UsageError(
     `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, and there are ${urls.length}.`,
   );
@@ -83,6 +83,14 @@ export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number)
   throw new UsageError(
     `executor vllm: a ${stage} engine has no server; name one more ${nameOf(key)}.`,
   );
+}
+
+/** Who may vouch for https servers, as PEM: the well-known authorities and those of `upstream_ca`; undefined: the former alone. @throws UsageError */
+export function readUpstreamCa({
+  upstreamCa,
+}: Pick<ExecutorConfig, 'upstreamCa'>): string[] | undefined {
+  if (upstreamCa === undefined) return undefined;
+  return [...rootCertificates, readAuthorities('upstream_ca', upstreamCa)];
 }
 
 /** The part of a configuration that concerns some engines of one stage: their servers alone. */

@@ -19,8 +19,8 @@ export interface UpstreamOptions {
   readonly apiKey: string | undefined;
   /** Without a byte for this long a leg has failed. */
   readonly timeoutMs: number;
-  /** Authorities that a https server is to be vouched for by, as PEM. Unset: the public ones. */
-  readonly ca?: string | undefined;
+  /** Authorities that may vouch for a https server, as PEM. Unset: the well-known ones. */
+  readonly ca?: readonly string[] | undefined;
 }
 
 export interface Leg {
@@ -56,7 +56,7 @@ export class UpstreamServer {
   constructor(private readonly options: UpstreamOptions) {
     const { apiKey, timeoutMs, ca } = options;
     this.agent = new Agent({
-      connect: { timeout: CONNECT_MS, ...(ca === undefined ? {} : { ca }) },
+      connect: { timeout: CONNECT_MS, ...(ca === undefined ? {} : { ca: [...ca] }) },
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });

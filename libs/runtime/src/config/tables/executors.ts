@@ -24,6 +24,10 @@ export const EXECUTORS = {
     isSecret: true,
     unset: 'they are shown none',
   }),
+  upstreamCa: optionalText({
+    help: 'File with authorities (PEM) that vouch for https servers, besides the well-known ones.',
+    unset: 'the well-known ones alone',
+  }),
   upstreamMetricsInterval: duration(5, [0, 3_600], {
     help: 'How often the metrics of upstream servers are read; they are shown in the place of simulated ones. 0: never.',
     unit: 's',
