@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
@@ -9,6 +10,10 @@ export default defineConfig({
   resolve: { alias: [{ find: /^@baton\/([^/]+)$/, replacement: `${libs}/$1/src/index.ts` }] },
   test: {
     include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
+    // One module graph per worker: loading NestJS anew for each of some 300 files takes longer than the tests.
+    isolate: false,
+    // As many as there are cores; vitest leaves one idle.
+    maxWorkers: availableParallelism(),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
@@ -8,6 +8,16 @@ const BODY = { max_tokens: TOKENS, ignore_eos: true };
 
 describe('a cluster under faults', () => {
   let cluster: TestCluster | undefined;
+  /** What an undisturbed cluster says, by prompt. */
+  let texts: readonly string[];
+
+  beforeAll(async () => {
+    const calm = await start('1P1D');
+    texts = (await load(calm, 40)).map(({ text }) => text);
+    await calm.stop();
+    cluster = undefined;
+    expect(new Set(texts).size).toBe(40);
+  });
 
   afterEach(async () => {
     await cluster?.stop();
@@ -26,15 +36,20 @@ describe('a cluster under faults', () => {
     return Promise.all(streams);
   }
 
-  /** The texts that an undisturbed cluster gives to the same prompts. */
-  async function expectUndisturbed(
+  /** Each has the text that an undisturbed cluster gives to its prompt. */
+  function expectRight(answers: readonly StreamedAnswer[]): void {
+    expect(answers.map((answer) => answer.error)).toEqual(answers.map(() => undefined));
+    expect(answers.map((answer) => answer.text)).toEqual(texts.slice(0, answers.length));
+    expect(answers.map((answer) => answer.finishReason)).toEqual(answers.map(() => 'length'));
+  }
+
+  /** And so have those that come afterwards, and nothing is left behind. */
+  async function expectRecovered(
     target: TestCluster,
-    disturbed: StreamedAnswer[],
+    disturbed: readonly StreamedAnswer[],
   ): Promise<void> {
-    const calm = await load(target, disturbed.length);
-    expect(disturbed.map((answer) => answer.error)).toEqual(calm.map(() => undefined));
-    expect(disturbed.map((answer) => answer.text)).toEqual(calm.map((answer) => answer.text));
-    expect(disturbed.map((answer) => answer.finishReason)).toEqual(calm.map(() => 'length'));
+    expectRight(disturbed);
+    expectRight(await load(target, disturbed.length));
     await target.untilAtRest();
   }
 
@@ -51,7 +66,7 @@ describe('a cluster under faults', () => {
       const target = await start('2P2D');
       const running = load(target, 40);
       process.kill(await victim(target, stage), 'SIGKILL');
-      await expectUndisturbed(target, await running);
+      await expectRecovered(target, await running);
     },
   );
 
@@ -64,7 +79,7 @@ describe('a cluster under faults', () => {
       process.kill(pid, 'SIGSTOP');
       const answers = await running;
       process.kill(pid, 'SIGCONT');
-      await expectUndisturbed(target, answers);
+      await expectRecovered(target, answers);
     },
   );
 
@@ -72,16 +87,9 @@ describe('a cluster under faults', () => {
     'survives a crash right after "%s"',
     async (step) => {
       const target = await start('2P2D', `--crash-after=${step}`);
-      const answers = await load(target, 8);
-      await expectUndisturbed(await calmTwin(target), answers);
+      expectRight(await load(target, 8));
     },
   );
-
-  /** The same cluster without the crash hook, so that its texts can be compared. */
-  async function calmTwin(crashing: TestCluster): Promise<TestCluster> {
-    await crashing.stop();
-    return start('2P2D');
-  }
 
   it('streams the right text when frames are dropped, repeated and reordered', async () => {
     const target = await start(
@@ -90,8 +98,7 @@ describe('a cluster under faults', () => {
       '--repeat-frames=0.1',
       '--reorder-frames=0.1',
     );
-    const answers = await load(target, 20);
-    await expectUndisturbed(await calmTwin(target), answers);
+    expectRight(await load(target, 20));
   });
 
   it('loses no request when Redis is killed and comes back empty', async () => {
@@ -102,7 +109,7 @@ describe('a cluster under faults', () => {
     await victim(target, 'decode');
     await target.redis.kill();
     await target.redis.start();
-    await expectUndisturbed(target, await running);
+    await expectRecovered(target, await running);
   });
 
   it('frees the blocks of an API process that was killed', async () => {

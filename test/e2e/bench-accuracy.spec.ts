@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ReferenceServer, type Stamp } from '../support/reference-server';
+
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+const SHORT = [
+  ...['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'],
+  ...['--num-warmups', '10'],
+];
+const DELAYS = ['--extra-body', JSON.stringify({ reference: { ttft_ms: 31, itl_ms: 9 } })];
+
+let server: ReferenceServer;
+beforeAll(async () => {
+  server = await ReferenceServer.start();
+});
+afterAll(() => server.stop());
+
+interface Result {
+  readonly median_ttft_ms: number;
+  readonly median_itl_ms: number;
+  readonly ttfts: number[];
+  readonly itls: number[][];
+}
+
+let runs = 0;
+
+async function bench(...args: string[]): Promise<{ result: Result; stamps: Stamp[] }> {
+  const prefix = `spec${runs++}-`;
+  const target = ['--base-url', server.origin, '--request-id-prefix', prefix];
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...[BATON, 'bench', ...target, ...SHORT, ...args, '--json'],
+  ]);
+  const stamps = await server.stamps(prefix);
+  return {
+    result: JSON.parse(stdout) as Result,
+    stamps: stamps.filter(({ id }) => !id.includes('warm-up')),
+  };
+}
+
+/** Interpolated as numpy does. */
+function quantile(values: readonly number[], share = 0.25): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
+  return low + (high - low) * (at % 1);
+}
+
+/** What else the machine does can only add to the error, so one good run of three tells how far the measurement is off. */
+describe('baton bench', { retry: 2 }, () => {
+  it.each(['openai', 'openai-chat', 'responses'])(
+    'reports TTFT and ITL of %s within 1 ms of what the server stamped',
+    async (backend) => {
+      const load = ['--num-prompts', '50', '--request-rate', '80', '--backend', backend];
+      const { result, stamps } = await bench(...load, ...DELAYS, '--save-detailed');
+      const off = stamps.map(({ id, receivedMs, writtenMs }) => {
+        const i = Number(id.split('-')[1]);
+        const gaps = writtenMs.slice(1).map((ms, k) => ms - writtenMs[k]!);
+        return {
+          ttft: Math.abs(result.ttfts[i]! * 1e3 - (writtenMs[0]! - receivedMs)),
+          itl: gaps.map((gap, k) => Math.abs(result.itls[i]![k]! * 1e3 - gap)),
+        };
+      });
+      expect(quantile(off.map(({ ttft }) => ttft))).toBeLessThan(1);
+      expect(quantile(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
+      expect(result.median_ttft_ms).toBeCloseTo(1e3 * quantile(result.ttfts, 0.5), 3);
+      expect(
+        Math.abs(result.median_itl_ms / quantile(result.itls.flat(), 0.5) / 1e3 - 1),
+      ).toBeLessThan(0.01);
+      expect(result).toMatchObject({ completed: 50, failed: 0, total_output_tokens: 400 });
+    },
+  );
+});
