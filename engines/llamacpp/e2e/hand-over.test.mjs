@@ -276,7 +276,11 @@ test('lengths, stop strings, end tokens and limits are obeyed', async () => {
     min_tokens: 30,
   });
   assert.ok(least.body.usage.completion_tokens >= 30);
+  const late = await post(server.url, { ...BODY, prompt, max_tokens: 40, stop, min_tokens: 40 });
+  assert.equal(late.body.choices[0].text, text);
   const long = await post(server.url, { ...BODY, prompt: promptOf(4_090), max_tokens: 40 });
   assert.match(long.body.error.message, /maximum context length is 4096 tokens/);
+  const strange = await post(server.url, { ...BODY, prompt: [1, 4_096] });
+  assert.deepEqual([strange.status, strange.body.error.param], [400, 'prompt']);
   assert.equal((await post(server.url, { ...BODY, prompt, model: 'none' })).status, 404);
 });

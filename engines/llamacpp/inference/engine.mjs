@@ -41,7 +41,7 @@ export class Engine {
     const tokens = Array.isArray(text) ? text : model.tokenize(text);
     const limit = model.contextTokens;
     if (tokens.length === 0) throw new Refusal(400, 'The prompt has no token.', 'prompt');
-    if (tokens.some((token) => token >= model.vocabulary)) {
+    if (tokens.some((token) => token >= model.vocabularySize)) {
       throw new Refusal(400, 'A token id of the prompt is outside of the vocabulary.', 'prompt');
     }
     const wanted = request.maxTokens ?? Math.max(1, limit - tokens.length);
@@ -84,14 +84,18 @@ export class Engine {
     if (remoteTokens === 0) await this.compute(sequence, { tokens, signal });
     const kvTransferParams = await this.hold(sequence, { request, tokens });
     metrics.add('vllm:prompt_tokens_total', tokens.length);
-    const told = this.watched(onText, startedMs);
-    const bounded = { ...request, maxTokens };
-    const end = await generate(model, sequence, { request: bounded, tokens, signal, onText: told });
-    metrics.add('vllm:generation_tokens_total', end.made.length);
+    const end = await generate(model, sequence, {
+      ...{ request: { ...request, maxTokens }, tokens, signal },
+      onText: this.watched(onText, startedMs),
+    }).catch((error) => {
+      // Whoever asked for it is gone.
+      this.held.release(kvTransferParams?.remote_request_id);
+      throw error;
+    });
+    const { made: tokenIds, ...rest } = end;
+    metrics.add('vllm:generation_tokens_total', tokenIds.length);
     metrics.observe('vllm:e2e_request_latency_seconds', (performance.now() - startedMs) / 1_000);
-    const { reason, stopReason, text, untold, made: tokenIds } = end;
-    const facts = { promptTokenIds: tokens, tokenIds, remoteTokens, kvTransferParams };
-    return { reason, stopReason, text, untold, ...facts };
+    return { ...rest, tokenIds, promptTokenIds: tokens, remoteTokens, kvTransferParams };
   }
 
   page() {

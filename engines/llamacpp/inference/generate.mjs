@@ -21,52 +21,60 @@ export async function prefill(model, sequence, { tokens, signal }) {
  * Goes on from a prompt of which all but the last token is in the sequence.
  *
  * @param onText  called with what can be told, and the tokens since it was called last
- * @returns why it ended, and what it ended with
+ * @returns why it ended, what it ended with, all tokens, and the text and tokens that were not told
  */
 export async function generate(model, sequence, { request, tokens, signal, onText }) {
-  const { maxTokens, minTokens, ignoreEos, stopTokenIds } = request;
-  const pieces = model.newDetokenizer();
-  const stops = new StopStrings(request.stops);
-  const made = [];
+  const text = new GeneratedText(model, request);
+  const { made } = text;
+  const options = samplingOptions(model, request, () => made.length < request.minTokens);
   let untold = [];
-  const options = samplingOptions(model, request, () => made.length < minTokens);
-  const drawn = sequence.evaluate([tokens.at(-1)], { ...options, yieldEogToken: true });
-  for await (const token of drawn) {
+  for await (const token of sequence.evaluate([tokens.at(-1)], options)) {
     signal.throwIfAborted();
-    made.push(token);
     untold.push(token);
-    const isStop = made.length > minTokens && stopTokenIds.includes(token);
-    if (isStop || (model.isEnd(token) && !ignoreEos)) {
-      const rest = stops.push(pieces.flush());
-      const stopReason = isStop ? token : null;
-      return { reason: 'stop', stopReason, text: rest.text + stops.flush(), untold, made };
-    }
-    const { text, stop } = stops.push(pieces.push(token));
-    if (stop !== undefined && made.length > minTokens) {
-      return { reason: 'stop', stopReason: stop, text, untold, made };
-    }
-    if (made.length >= maxTokens) {
-      const rest = stops.push(pieces.flush());
-      return {
-        reason: 'length',
-        stopReason: null,
-        text: text + rest.text + stops.flush(),
-        untold,
-        made,
-      };
-    }
-    if (text !== '') {
-      onText(text, untold);
-      untold = [];
-    }
+    const more = text.push(token);
+    if (more.end !== undefined) return { ...more.end, text: more.text, untold, made };
+    if (more.text === '') continue;
+    onText(more.text, untold);
+    untold = [];
   }
-  return { reason: 'stop', stopReason: null, text: stops.flush(), untold, made };
+  return { reason: 'stop', stopReason: null, text: text.rest(), untold, made };
+}
+
+/** The text of an answer, and where it ends. As in vLLM nothing but the length ends it before `minTokens`. */
+class GeneratedText {
+  constructor(model, request) {
+    Object.assign(this, { model, request, made: [] });
+    this.pieces = model.newDetokenizer();
+    this.stops = new StopStrings(request.stops);
+  }
+
+  /** What the token adds, and why it is the last if it is. */
+  push(token) {
+    const { maxTokens, minTokens, ignoreEos, stopTokenIds } = this.request;
+    this.made.push(token);
+    const mayStop = this.made.length > minTokens;
+    const isStop = mayStop && stopTokenIds.includes(token);
+    if (isStop || (this.model.isEnd(token) && !ignoreEos)) {
+      const stopReason = isStop ? token : null;
+      return { text: this.rest(), end: { reason: 'stop', stopReason } };
+    }
+    const piece = this.pieces.push(token);
+    const { text, stop } = mayStop ? this.stops.push(piece) : { text: piece };
+    if (stop !== undefined) return { text, end: { reason: 'stop', stopReason: stop } };
+    if (this.made.length < maxTokens) return { text };
+    return { text: text + this.rest(), end: { reason: 'length', stopReason: null } };
+  }
+
+  /** Nothing more comes. */
+  rest() {
+    return this.stops.push(this.pieces.flush()).text + this.stops.flush();
+  }
 }
 
 function samplingOptions(model, { sampling, minTokens }, isTooEarly) {
   const { temperature, topP, topK, minP, seed } = sampling;
   return {
-    ...{ temperature, topP, topK, minP },
+    ...{ temperature, topP, topK, minP, yieldEogToken: true },
     seed: seed === undefined ? randomInt(MAX_SEED) : Math.abs(seed) % MAX_SEED,
     ...(minTokens > 0 && { tokenBias: () => (isTooEarly() ? model.endless : model.unbiased) }),
   };

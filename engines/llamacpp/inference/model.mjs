@@ -35,6 +35,7 @@ export class Model {
     for (const token of [model.tokens.eos, model.tokens.eot]) {
       if (token !== null) this.endless.set(token, 'never');
     }
+    this.vocabularySize = [...model.iterateAllTokens()].length;
     this.unbiased = new TokenBias(model.tokenizer);
     return this;
   }
@@ -42,10 +43,6 @@ export class Model {
   /** Of a sequence; padded as llama.cpp needs it. */
   get contextTokens() {
     return Math.min(this.context.contextSize, this.model.trainContextSize);
-  }
-
-  get vocabulary() {
-    return this.model.fileInsights.vocabularySize ?? Infinity;
   }
 
   tokenize(text) {
