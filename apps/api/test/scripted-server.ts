@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 export interface Seen {
   readonly path: string;
   readonly body: Record<string, unknown>;
+  /** The body as it came. */
+  readonly text: string;
   readonly headers: IncomingMessage['headers'];
 }
 
@@ -33,8 +35,9 @@ export class ScriptedServer {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
         if (request.method === 'GET') return void self.look(request.url ?? '', response);
-        const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
-        const seen = { path: request.url ?? '', body, headers: request.headers };
+        const text = Buffer.concat(parts).toString();
+        const body = JSON.parse(text) as Record<string, unknown>;
+        const seen = { path: request.url ?? '', body, text, headers: request.headers };
         self.seen.push(seen);
         response.once('close', () => (self.closed += response.writableFinished ? 0 : 1));
         script(seen, response, self.seen.length);

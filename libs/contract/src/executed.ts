@@ -2,8 +2,8 @@
 export interface ExecutedRequest {
   /** As the client asked, without the query: `/v1/chat/completions` or `/v1/completions`. */
   readonly path: string;
-  /** The client's JSON. */
-  readonly body: Readonly<Record<string, unknown>>;
+  /** The client's JSON object, as it was written. */
+  readonly text: string;
   /** `X-Request-Id` of every leg. */
   readonly requestId: string;
 }

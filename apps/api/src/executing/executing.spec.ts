@@ -79,6 +79,44 @@ describe('stages that execute on servers', () => {
     });
   });
 
+  it('leave every number and text of the client as it was written', async () => {
+    const [prefill, decode] = await split(prefills, decodes);
+    const kept = '"prompt" : "\\u00e9 \\" é","temperature":1.0,"seed":18446744073709551615';
+    const answer = await fetch(`${cluster!.api.url}/v1/completions`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      body: `{${kept},"max_tokens":5e0 }`,
+    });
+    expect(answer.status).toBe(200);
+    expect(prefill.seen[0]?.text).toMatch(`{${kept},"stream":false,"max_tokens":1,`);
+    expect(decode.seen[0]?.text).toMatch(`{${kept},"max_tokens":5e0,"kv_transfer_params":{`);
+  });
+
+  it('take reasons, usage and log-probabilities from the server, and add none', async () => {
+    const said = [
+      { choices: [{ index: 0, text: 'a', logprobs: { token_logprobs: [-0.5] } }] },
+      { choices: [{ index: 0, text: '', finish_reason: 'stop', stop_reason: 128009 }] },
+      { choices: [], usage: { prompt_tokens: 7, completion_tokens: 1, total_tokens: 8 } },
+    ];
+    await split(prefills, (_seen, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const events = said.map((one) => `data: ${JSON.stringify(one)}\n\n`);
+      response.end(`: a comment\n\n${events.join('')}data: [DONE]\n\n`);
+    });
+    const { events } = await readStream(await post({ ...BODY, stream: true }));
+    expect(events.slice(0, -1).map((event) => JSON.parse(event) as unknown)).toEqual(said);
+  });
+
+  it('follow no redirect', async () => {
+    const elsewhere = await server(decodes);
+    await split(prefills, ({ path }, response) => {
+      response.writeHead(307, { location: `${elsewhere.url}${path}` }).end();
+    });
+    const answer = await post(BODY);
+    expect(answer.status).toBe(502);
+    expect(await answer.text()).toContain('The upstream server answered with 307.');
+    expect(elsewhere.seen).toHaveLength(0);
+  });
+
   it('let decode compute the prompt when prefill names no blocks', async () => {
     const [, decode] = await split((_seen, response) => json(response, { choices: [] }), decodes);
     expect((await post(BODY)).status).toBe(200);
@@ -226,6 +264,8 @@ describe('stages that execute on servers', () => {
     const answer = (await (await post(BODY)).json()) as { usage: { completion_tokens: number } };
     expect(answer.usage.completion_tokens).toBe(6);
     expect(other.seen).toHaveLength(1);
+    // Nobody comes for what it might hold.
+    expect(other.seen[0]?.body).toEqual({ ...BODY, stream: false, max_tokens: 1 });
   });
 
   it('refuse what is not passed on', async () => {

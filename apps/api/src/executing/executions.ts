@@ -5,6 +5,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Asked } from '../generation/asked';
 import type { Call } from '../generation/call';
+import { textOf } from '../http/body-parser';
 import { CONFIG, TRANSPORT } from '../tokens';
 import { PassThroughAnswer } from './pass-through-answer';
 
@@ -45,11 +46,8 @@ export class Executions {
   /** Before the jobs are added. Throws `body_too_large`. */
   async keep(jobs: readonly EngineJob[], { message, body, requestId }: Call): Promise<void> {
     const path = (message.url ?? '').split('?', 1)[0] ?? '';
-    const executed: ExecutedRequest = {
-      path,
-      body: body as Readonly<Record<string, unknown>>,
-      requestId,
-    };
+    const text = textOf(message) ?? JSON.stringify(body);
+    const executed: ExecutedRequest = { path, text, requestId };
     const stored = Buffer.from(JSON.stringify(executed));
     for (const { requestId: id } of jobs) {
       const outcome = await this.transport.ledger.putPrompt(id, stored);

@@ -1,5 +1,5 @@
 import { BatonError } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
+import { type BatonConfig, executesAny } from '@baton/runtime';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readJsonBody } from './body-parser';
@@ -44,9 +44,10 @@ export function createAdapter(
 
 function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRoutes): void {
   const maxBytes = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
+  const keepsText = executesAny(config);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
-    readJsonBody(request.raw, maxBytes),
+    readJsonBody(request.raw, { maxBytes, keepsText }),
   );
   const cors = new Cors(config);
   fastify.addHook('onRequest', (request, reply, done) => {

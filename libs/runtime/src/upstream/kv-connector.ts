@@ -1,9 +1,15 @@
 import type { ExecutedRequest } from '@baton/contract';
+import type { JsonObjectText } from './json-object-text';
 import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
+
+/** What the client asked for. */
+export interface ClientRequest extends Omit<ExecutedRequest, 'text'> {
+  readonly body: JsonObjectText;
+}
 
 /** The prefill leg of one transfer. Every run has one of its own, so no reference is ever used twice. */
 export interface PrefillLeg {
-  readonly body: Body;
+  readonly body: JsonObjectText;
   readonly headers?: Readonly<Record<string, string>>;
   /** What the decode leg is to bring, where that is known before prefill answers: both legs are then sent at once. */
   readonly early?: Body;
@@ -13,8 +19,8 @@ export interface PrefillLeg {
 
 /** How KV travels between the servers of prefill and decode: what each leg says, and when. */
 export interface KvConnector {
-  prefillLeg(request: ExecutedRequest): PrefillLeg;
-  decodeBody(body: Body, params: Body | undefined): Body;
+  prefillLeg(request: ClientRequest): PrefillLeg;
+  decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText;
   /** Whether it knows all that it needs of the prefill server; looks there if not. Unset: it needs nothing. */
   isReady?(): Promise<boolean>;
   /** The server went down: what comes up again may be another one. */

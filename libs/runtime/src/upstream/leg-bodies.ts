@@ -1,3 +1,5 @@
+import type { JsonObjectText } from './json-object-text';
+
 export type Body = Readonly<Record<string, unknown>>;
 
 /** What vLLM's proxies ask a prefill instance for; the decode instance's part is unknown yet. */
@@ -14,23 +16,16 @@ export const HOLD: Body = {
  * The body of the prefill leg, as vLLM's toy proxy sends it (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's with one token, not
  * streamed, and the wish to hold, if any. No field of ours is added.
  */
-export function prefillBody(body: Body, params: Body | undefined): Body {
-  const {
-    stream_options: _options,
-    min_tokens: _min,
-    min_completion_tokens: _minCompletion,
-    ...kept
-  } = body;
-  return {
-    ...kept,
-    stream: false,
-    max_tokens: 1,
-    ...(kept['max_completion_tokens'] === undefined ? {} : { max_completion_tokens: 1 }),
+export function prefillBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
+  return body.with({
+    ...{ stream_options: undefined, min_tokens: undefined, min_completion_tokens: undefined },
+    ...{ stream: false, max_tokens: 1 },
+    ...(body.has('max_completion_tokens') ? { max_completion_tokens: 1 } : {}),
     ...(params === undefined ? {} : { kv_transfer_params: params }),
-  };
+  });
 }
 
 /** The body of the decode leg: the client's, and exactly what prefill answered. Without an answer decode computes the prompt by itself. */
-export function decodeBody(body: Body, params: Body | undefined): Body {
-  return params === undefined ? body : { ...body, kv_transfer_params: params };
+export function decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
+  return params === undefined ? body : body.with({ kv_transfer_params: params });
 }

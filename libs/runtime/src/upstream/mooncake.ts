@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutedRequest } from '@baton/contract';
-import type { KvConnector, PrefillLeg } from './kv-connector';
+import type { JsonObjectText } from './json-object-text';
+import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
 import { type Body, decodeBody, prefillBody } from './leg-bodies';
 import type { UpstreamServer } from './upstream-server';
 
@@ -29,7 +29,7 @@ export class Mooncake implements KvConnector {
     this.engineIds = [];
   }
 
-  prefillLeg({ body }: ExecutedRequest): PrefillLeg {
+  prefillLeg({ body }: ClientRequest): PrefillLeg {
     const transfer_id = `xfer-${randomUUID()}`;
     const rank = this.turn % Math.max(1, this.engineIds.length);
     this.turn += 1;
@@ -48,7 +48,7 @@ export class Mooncake implements KvConnector {
     };
   }
 
-  decodeBody(body: Body, params: Body | undefined): Body {
+  decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
     return decodeBody(body, params);
   }
 }

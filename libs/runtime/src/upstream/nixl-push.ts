@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutedRequest } from '@baton/contract';
-import { type KvConnector, paramsIn, type PrefillLeg } from './kv-connector';
+import type { JsonObjectText } from './json-object-text';
+import { type ClientRequest, type KvConnector, paramsIn, type PrefillLeg } from './kv-connector';
 import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
 
 /**
@@ -10,7 +10,7 @@ import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
 export class NixlPush implements KvConnector {
   private coordinates: Body | undefined;
 
-  prefillLeg({ body, requestId }: ExecutedRequest): PrefillLeg {
+  prefillLeg({ body, requestId }: ClientRequest): PrefillLeg {
     const transfer = { remote_request_id: requestId, transfer_id: `xfer-${randomUUID()}` };
     const early = this.coordinates && { ...this.coordinates, ...transfer };
     return {
@@ -23,7 +23,7 @@ export class NixlPush implements KvConnector {
     };
   }
 
-  decodeBody(body: Body, params: Body | undefined): Body {
+  decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
     return decodeBody(body, params);
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ExecutedRequest } from '@baton/contract';
-import type { KvConnector, PrefillLeg } from './kv-connector';
+import type { JsonObjectText } from './json-object-text';
+import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
 import type { Body } from './leg-bodies';
 
 /** SGLang, as its mini_lb plays it: the client's body goes to both servers with the same three fields, and each does its own part. */
@@ -10,17 +10,17 @@ export class Sglang implements KvConnector {
     private readonly bootstrap: { readonly host: string; readonly port: number } | undefined,
   ) {}
 
-  prefillLeg({ body }: ExecutedRequest): PrefillLeg {
+  prefillLeg({ body }: ClientRequest): PrefillLeg {
     const early = {
       bootstrap_host: this.bootstrap?.host,
       bootstrap_port: this.bootstrap?.port,
       bootstrap_room: newRoom(),
     };
-    return { body: { ...body, ...early }, early, learn: () => early };
+    return { body: body.with(early), early, learn: () => early };
   }
 
-  decodeBody(body: Body, params: Body | undefined): Body {
-    return { ...body, ...params };
+  decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
+    return params === undefined ? body : body.with(params);
   }
 }
 

@@ -15,7 +15,8 @@ import type { HostContext } from '../worker/host-context';
 import { KeptPayloads } from '../worker/kept-payloads';
 import { isOver, type Run } from '../worker/run';
 import { HealthWatch } from './health-watch';
-import { type KvConnector, NIXL_PULL } from './kv-connector';
+import { JsonObjectText } from './json-object-text';
+import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
 import type { Body } from './leg-bodies';
 import { LegTally } from './leg-tally';
 import { MetricsScrape } from './metrics-scrape';
@@ -161,7 +162,8 @@ export class UpstreamExecutor implements Executor {
       this.sides.endings.fail(run, 'engine_error');
       return;
     }
-    const request = JSON.parse(stored.toString()) as ExecutedRequest;
+    const { text, ...asked } = JSON.parse(stored.toString()) as ExecutedRequest;
+    const request = { ...asked, body: new JsonObjectText(text) };
     if (run.stage === 'prefill') await this.prefill(run, request, leg);
     else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
     else {
@@ -172,7 +174,7 @@ export class UpstreamExecutor implements Executor {
     }
   }
 
-  private async prefill(run: Run, request: ExecutedRequest, leg: ActiveLeg): Promise<void> {
+  private async prefill(run: Run, request: ClientRequest, leg: ActiveLeg): Promise<void> {
     const asked = this.connector.prefillLeg(request);
     const { early } = asked;
     if (early !== undefined && !(await this.handOverEarly(run, leg, early))) return;
@@ -212,7 +214,8 @@ export class UpstreamExecutor implements Executor {
     const body = this.connector.decodeBody(request.body, params);
     const answer = await this.server.post({ request, body, signal });
     this.health.succeeded();
-    return request.body['stream'] === true ? this.stream(run, answer) : this.whole(run, answer);
+    const isStream = request.body.valueOf('stream') === 'true';
+    return isStream ? this.stream(run, answer) : this.whole(run, answer);
   }
 
   /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
@@ -342,7 +345,7 @@ export class UpstreamExecutor implements Executor {
 }
 
 interface Generation {
-  readonly request: ExecutedRequest;
+  readonly request: ClientRequest;
   readonly params: Body | undefined;
   readonly signal: AbortSignal;
 }

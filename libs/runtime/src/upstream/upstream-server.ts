@@ -1,5 +1,6 @@
 import type { ExecutedRequest, UpstreamFailure } from '@baton/contract';
 import { Agent, type Dispatcher } from 'undici';
+import type { JsonObjectText } from './json-object-text';
 import type { Body } from './leg-bodies';
 import { eventsIn, GarbledStream } from './sse-reader';
 
@@ -24,8 +25,8 @@ export interface UpstreamOptions {
 }
 
 export interface Leg {
-  readonly request: ExecutedRequest;
-  readonly body: Body;
+  readonly request: Pick<ExecutedRequest, 'path' | 'requestId'>;
+  readonly body: JsonObjectText;
   /** Besides those that every leg has. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
@@ -116,7 +117,7 @@ export class UpstreamServer {
         path: request.path,
         method: 'POST',
         headers: { ...this.headers, ...headers, 'x-request-id': request.requestId },
-        body: JSON.stringify(body),
+        body: body.text,
         signal,
       }),
     );
