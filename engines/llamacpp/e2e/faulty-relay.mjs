@@ -14,10 +14,15 @@ export async function startRelay(target, spoil) {
     const answer = await fetch(`${target}${request.url}`, { method: request.method });
     response.writeHead(answer.status);
     try {
-      for await (const part of spoil(answer.body ?? [])) response.write(part);
+      for await (const part of spoil(answer.body ?? [])) {
+        if (response.destroyed) break;
+        response.write(part);
+      }
       response.end();
     } catch {
       response.destroy();
+    } finally {
+      if (answer.body?.locked === false) await answer.body.cancel();
     }
   });
   await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -146,6 +146,7 @@ class Server {
     if (method === 'DELETE' && held.release(id)) return response.writeHead(204).end();
     const frames = method === 'GET' ? held.read(id) : undefined;
     if (frames === undefined) throw new Refusal(404, 'No such KV state is held.');
+    response.setTimeout(this.options.kvFetchMs, () => response.destroy());
     response.writeHead(200, { 'content-type': 'application/octet-stream' });
     return pipeline(frames, response);
   }

@@ -28,17 +28,17 @@ export class HeldStates {
     const { fileSize: bytes } = await sequence.saveStateToFile(file);
     const timer = setTimeout(() => this.expire(id), this.leaseMs);
     timer.unref();
-    this.states.set(id, { file, bytes, tokens, timer, readers: 0 });
+    this.states.set(id, { file, bytes, tokens, timer });
     this.bytes += bytes;
     if (this.bytes <= this.maxBytes) return { id, bytes };
     this.release(id);
     return undefined;
   }
 
-  /** Its frames, or undefined when nothing of that name is held. A lease does not end while somebody reads. */
+  /** Its frames, or undefined when nothing of that name is held. What has been opened can be read to its end. */
   read(id) {
     const state = this.states.get(id);
-    return state === undefined ? undefined : this.frames(id, state);
+    return state === undefined ? undefined : framesIn(state, this.model);
   }
 
   /** False when there was none. */
@@ -57,26 +57,12 @@ export class HeldStates {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async *frames(id, state) {
-    const { bytes, tokens, file } = state;
-    state.readers += 1;
-    try {
-      const manifest = { bytes, tokens, model: this.model };
-      yield* framesOf(manifest, createReadStream(file, { highWaterMark: CHUNK_BYTES }));
-    } finally {
-      state.readers -= 1;
-    }
-  }
-
   expire(id) {
-    const state = this.states.get(id);
-    if (state === undefined) return;
-    if (state.readers > 0) {
-      state.timer = setTimeout(() => this.expire(id), this.leaseMs);
-      state.timer.unref();
-      return;
-    }
-    this.release(id);
-    this.onExpired();
+    if (this.release(id)) this.onExpired();
   }
+}
+
+function framesIn({ bytes, tokens, file }, model) {
+  const content = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  return framesOf({ bytes, tokens, model }, content);
 }
