@@ -1,0 +1,60 @@
+// What the exposing cluster says of itself: hand-overs so far, and what is held or runs now.
+import { setTimeout as delay } from 'node:timers/promises';
+
+const LOOK_MS = 100;
+/** Engines announce what changed five times a second, and the front looks twice. */
+const QUIET_MS = 1_500;
+
+export class ClusterMetrics {
+  constructor(base) {
+    this.base = base;
+  }
+
+  /** Hand-overs to decode engines that were fetched, since the cluster began. */
+  async handOvers() {
+    return this.sum(await this.page(), 'baton:kv_fetches_total', 'outcome="done"');
+  }
+
+  /** Waits until the count has come to `wanted` or stands still, and returns it. */
+  async settledHandOvers(wanted = Infinity) {
+    let [count, sinceMs] = [await this.handOvers(), Date.now()];
+    while (count < wanted && Date.now() - sinceMs < QUIET_MS) {
+      await delay(LOOK_MS);
+      const now = await this.handOvers();
+      if (now !== count) [count, sinceMs] = [now, Date.now()];
+    }
+    return count;
+  }
+
+  /** Waits until nothing runs, waits or is held; returns what is left after `deadlineMs`, in words, or nothing. */
+  async rest(deadlineMs) {
+    const endMs = Date.now() + deadlineMs;
+    for (;;) {
+      const left = this.leftovers(await this.page());
+      if (left === '' || Date.now() > endMs) return left;
+      await delay(LOOK_MS);
+    }
+  }
+
+  leftovers(page) {
+    const counts = {
+      'hand-overs': this.sum(page, 'baton:kv_handoffs', ''),
+      running: this.sum(page, 'vllm:num_requests_running', ''),
+      waiting: this.sum(page, 'vllm:num_requests_waiting', ''),
+    };
+    const left = Object.entries(counts).filter(([, count]) => count > 0);
+    return left.map(([what, count]) => `${count} ${what}`).join(', ');
+  }
+
+  sum(page, family, label) {
+    const lines = page.split('\n').filter((line) => line.startsWith(`${family}{`));
+    const meant = lines.filter((line) => line.includes(label));
+    return meant.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  async page() {
+    const response = await fetch(new URL('/metrics', this.base));
+    if (!response.ok) throw new Error(`${this.base}metrics answers ${response.status}`);
+    return response.text();
+  }
+}

@@ -1,0 +1,102 @@
+// Drives P/D proxies that the user has started in front of a running Baton with --expose-engines, and judges what comes through.
+import { parseArgs } from 'node:util';
+import { battery, play, reference } from './battery.mjs';
+import { ClusterMetrics } from './cluster-metrics.mjs';
+
+const HELP = `npm run e2e:proxies -- [options] URL…
+
+Sends a battery of requests to the proxy at each URL and checks that every one of them is answered with the
+text that the cluster gives when it is asked itself, that its KV is handed over once, and that nothing is
+held afterwards. Nothing else may use the cluster meanwhile.
+
+  --cluster URL        the Baton whose engines the proxies send to (http://127.0.0.1:8000)
+  --model NAME         what the requests ask for, where a proxy insists on it
+  --conversation-id    conversations carry a conversation_id, as vLLM's multi-turn proxy wants it
+  --only TEXT          the cases whose name has it
+  --settle SECONDS     how long the cluster may take to come to rest after each case (45)
+  --help
+
+OPENAI_API_KEY is sent along when it is set. Exit code: 0 all is well, 1 something is not, 2 wrong usage.
+
+Example, with vLLM's toy proxy:
+  baton up 1P1D --dialect vllm --expose-engines
+  python toy_proxy_server.py --port 8192 --prefiller-port 8100 --decoder-port 8101
+  npm run e2e:proxies -- http://127.0.0.1:8192
+`;
+
+const OPTIONS = {
+  cluster: { type: 'string', default: 'http://127.0.0.1:8000' },
+  model: { type: 'string' },
+  'conversation-id': { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
+  settle: { type: 'string', default: '45' },
+  help: { type: 'boolean', default: false },
+};
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args) {
+  let asked;
+  try {
+    asked = readArguments(args);
+  } catch (error) {
+    process.stderr.write(`${error.message}\nnpm run e2e:proxies -- --help shows how.\n`);
+    return 2;
+  }
+  if (asked.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const metrics = new ClusterMetrics(asked.cluster);
+  const unreachable = await metrics.rest(asked.settleMs).catch((error) => error.message);
+  if (unreachable !== '') {
+    process.stderr.write(`The cluster at ${asked.cluster} is not at rest: ${unreachable}\n`);
+    return 1;
+  }
+  const cases = [];
+  for (const one of battery(asked).filter(({ name }) => name.includes(asked.only))) {
+    cases.push({ one, wanted: await reference(one, asked.cluster) });
+  }
+  let wrong = 0;
+  for (const proxy of asked.proxies) wrong += await judge(proxy, { ...asked, metrics, cases });
+  return wrong === 0 ? 0 : 1;
+}
+
+/** Throws with one sentence on wrong usage. */
+function readArguments(args) {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  if (values.help) return { help: true };
+  const settle = Number(values.settle);
+  if (!(settle > 0)) throw new Error('--settle is a number of seconds above 0.');
+  if (positionals.length === 0) throw new Error('Which proxies? Give the URL of one at least.');
+  const [cluster, ...proxies] = [values.cluster, ...positionals].map(httpUrl);
+  const { model, only, 'conversation-id': conversationId } = values;
+  return { cluster, proxies, settleMs: settle * 1_000, model, only, conversationId };
+}
+
+function httpUrl(text) {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!/^https?:$/.test(url?.protocol ?? '')) throw new Error(`Not an http or https URL: ${text}`);
+  return url.href;
+}
+
+/** Prints the table of one proxy; returns how many cases went wrong. */
+async function judge(proxy, asked) {
+  process.stdout.write(`${proxy}\n${line('case', 'requests', 'hand-overs', '')}`);
+  let wrong = 0;
+  let before = await asked.metrics.settledHandOvers();
+  for (const one of asked.cases) {
+    const row = await play({ ...one, before }, { ...asked, proxy });
+    before = row.after;
+    const verdict = row.faults.length === 0 ? 'ok' : `WRONG: ${row.faults.join('; ')}`;
+    process.stdout.write(line(row.name, row.requests, row.handOvers, verdict));
+    if (row.faults.length > 0) wrong += 1;
+  }
+  process.stdout.write(wrong === 0 ? 'all is well\n\n' : `${wrong} of the cases went wrong\n\n`);
+  return wrong;
+}
+
+function line(name, requests, handOvers, verdict) {
+  const cells = [name.padEnd(30), String(requests).padStart(8), String(handOvers).padStart(10)];
+  return `  ${cells.join('  ')}  ${verdict}\n`.replace(/ +\n$/, '\n');
+}
