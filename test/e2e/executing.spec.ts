@@ -31,6 +31,7 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     const how = [
       `--upstream-kv-connector=${connector}`,
       `--prefill-bootstrap-port=${bootstrapPort}`,
+      '--upstream-metrics-interval=0.2',
     ];
     return TestCluster.start({
       topology: '1P1D',
@@ -48,8 +49,8 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     (_, i) => `Runner ${i} waits for the baton at mark ${i * 7}.`,
   );
 
-  async function nixl(name: string): Promise<number> {
-    const page = await (await fetch(`${upstream.baseUrl}/metrics`)).text();
+  async function nixl(name: string, cluster = upstream): Promise<number> {
+    const page = await (await fetch(`${cluster.baseUrl}/metrics`)).text();
     const lines = page.split('\n').filter((line) => line.startsWith(`vllm:${name}{`));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
@@ -72,6 +73,14 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
   }
 
   it('gives the texts that the other gives, and hands KV over once a request', expectSameTexts);
+
+  it('shows the numbers of its servers as those of its engines', async () => {
+    const name = 'nixl_xfer_time_seconds_count';
+    await waitUntil(async () => (await nixl(name, router)) === (await nixl(name)), {
+      what: 'the servers’ metrics are there',
+    });
+    expect(await nixl(name, router)).toBeGreaterThan(0);
+  });
 
   it('answers in one piece what it streams, with the usage of the server', async () => {
     const [prompt] = prompts;

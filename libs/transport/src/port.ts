@@ -215,10 +215,7 @@ export interface HandOverRecord {
   /** Logical instant of the hold, µs since the Unix epoch. */
   readonly heldUs: number;
   readonly epoch: Epoch;
-  /**
-   * The engine whose leg of this transfer is still under way on its server, while decode's may begin.
-   * Absent: the prompt is held.
-   */
+  /** The engine whose leg of the transfer goes on beside decode's. Absent: the prompt is held. */
   readonly prefillEngineId?: string;
   /**
    * Where the decode job goes, so that whoever adds it again finds it there. Absent: in the shared
