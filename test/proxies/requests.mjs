@@ -1,3 +1,4 @@
+/* global AbortController, AbortSignal */
 // One request of the battery and what came back, by the wire alone.
 
 /** Wall ms that a request may take. */

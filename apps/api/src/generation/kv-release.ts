@@ -1,11 +1,16 @@
-import { type EngineMessage, parseKvTransferParams, parseRemoteRequestId } from '@baton/contract';
+import {
+  type EngineMessage,
+  parseKeptKvParams,
+  parseKvTransferParams,
+  parseRemoteRequestId,
+} from '@baton/contract';
 import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { disaggregatedParamsOf } from './disaggregated-params';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 
 /**
- * Tells the holder of KV blocks that the decode leg they were held for is refused for good, so that they need not wait for their lease to run out.
+ * Tells the holder of KV blocks that the leg they were held for is refused for good, so that they need not wait for their lease to run out.
  * vLLM does the same with a request that is aborted before it begins.
  */
 @Injectable()
@@ -18,7 +23,7 @@ export class KvRelease {
   /** Does nothing for a body that brings no KV. */
   refused(body: unknown): void {
     const raw = rawParamsOf(body) ?? disaggregatedParamsOf(body)?.params;
-    const params = parseKvTransferParams(raw);
+    const params = parseKvTransferParams(raw) ?? parseKeptKvParams(raw);
     const held = parseRemoteRequestId(params?.remote_request_id ?? '');
     if (!params?.remote_engine_id || held === undefined) return;
     const message: EngineMessage = {

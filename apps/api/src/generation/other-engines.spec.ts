@@ -272,3 +272,16 @@ describe('LMCache’s proxies', () => {
     expect(fetches).toBe(0);
   });
 });
+
+describe('llm-d’s sidecar with its other connectors', () => {
+  it('asks decode first under shared-storage, and prefill when too little is cached there', async () => {
+    const asked = { ...ASKED, prompt: 'storage that everybody shares '.repeat(12) };
+    const wanted = await router.plainText({ ...asked, cache_salt: 'own' });
+    const salted = { ...asked, cache_salt: 'shared' };
+    const early = await router.leg('decode', { ...salted, cache_hit_threshold: 0.8 });
+    expect(early.body.choices?.[0]?.finish_reason).toBe('cache_threshold');
+    await router.leg('prefill', { ...salted, stream: false, max_tokens: 1 });
+    const decode = await router.leg('decode', salted);
+    expect(decode.body.choices?.[0]?.text).toBe(wanted);
+  });
+});

@@ -4,7 +4,8 @@ import { isObject } from './shapes';
 /** The JSON value of a request body. Throws `BatonError` `invalid_json`; an empty body is a missing one. */
 export function parseJsonBody(text: string): unknown {
   try {
-    return JSON.parse(text.replace(LONG_IDS, '$1"$2"')) as unknown;
+    const isNumbered = text.includes('_request_id"');
+    return JSON.parse(isNumbered ? text.replace(LONG_IDS, '$1"$2"') : text) as unknown;
   } catch {
     throw jsonError(text);
   }

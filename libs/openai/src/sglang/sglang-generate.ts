@@ -11,7 +11,8 @@ import type { RequestLimits } from '../limits';
 import { objectBody } from '../request/parse-body';
 import { parseCompletion } from '../request/parse-completion';
 import { Is, validateBody } from '../request/rules';
-import { BOOLEAN, INTEGER, OBJECT, TEXT } from '../request/shapes';
+import { TOKEN_IDS } from '../request/sampling.dto';
+import { anyOf, BOOLEAN, INTEGER, listOf, OBJECT, TEXT } from '../request/shapes';
 
 const DIALECT = 'vllm';
 /** SGLang's `max_new_tokens`. */
@@ -31,6 +32,12 @@ const SAME = [
 
 /** Fields of SGLang's native API (`GenerateReqInput` of sglang/srt/managers/io_struct.py) that mean something here. */
 export class SglangGenerateDto {
+  @Is(anyOf(TEXT, listOf(TEXT)))
+  text?: string | readonly string[] | null;
+
+  @Is(anyOf(TOKEN_IDS, listOf(TOKEN_IDS)))
+  input_ids?: readonly number[] | readonly (readonly number[])[] | null;
+
   @Is(OBJECT)
   sampling_params?: Readonly<Record<string, unknown>> | null;
 
@@ -51,7 +58,7 @@ export class SglangGenerateDto {
 export function parseSglangGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const dto = validateBody(new SglangGenerateDto(), fields);
-  const prompt = fields['text'] ?? fields['input_ids'];
+  const prompt = dto.text ?? dto.input_ids;
   if (prompt === undefined || prompt === null) {
     const message = 'Either text or input_ids should be provided.';
     throw valueError({ field: 'text', message });

@@ -24,7 +24,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 const TOKENS = 12;
-const ENGINE = { engine: { numBlocks: 24, maxNumSeqs: 4 }, host: { maxRuns: 1_000 } };
+const ENGINE = {
+  engine: { numBlocks: 24, maxNumSeqs: 4 },
+  host: { maxRuns: 1_000, kvKeepUs: 1_000_000 },
+};
 
 /** What an API process does about its requests: submits them, gives them up, and submits again what the broker seems to have lost. */
 class Chaos {
@@ -49,7 +52,10 @@ class Chaos {
         if (this.jobs.has(operation.which)) return;
         this.jobs.set(
           operation.which,
-          await world.submit(operation.which, { outputTokens: TOKENS }),
+          await world.submit(operation.which, {
+            outputTokens: TOKENS,
+            ...(operation.which % 2 === 1 ? { keepsKv: true } : {}),
+          }),
         );
         return;
       case 'abort':
