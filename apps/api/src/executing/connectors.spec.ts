@@ -53,7 +53,7 @@ describe('legs that are sent at once', () => {
   async function paired(
     name: Name,
     scripts: { prefill?: Script; decode?: Script },
-    engines = 1,
+    { engines = 1, ...more }: { engines?: number } & Partial<BatonConfig> = {},
   ): Promise<void> {
     let isKnown = false;
     prefill = await ScriptedServer.start((...call) =>
@@ -63,7 +63,10 @@ describe('legs that are sent at once', () => {
       (isKnown ? (scripts.decode ?? decodes) : decodes)(...call),
     );
     prefill.shows('/query', '{"0":{"engine_id":"e0","worker_addr":{}},"1":{"engine_id":"e1"}}');
-    cluster = await ClusterFixture.start({ prefill: engines, decode: 1 }, configOf(name, engines));
+    cluster = await ClusterFixture.start(
+      { prefill: engines, decode: 1 },
+      { ...configOf(name, engines), ...more },
+    );
     if (name === 'nixl-push') await (await cluster.post(ASKED)).text();
     for (const server of [prefill, decode]) server.seen.length = 0;
     isKnown = true;
@@ -179,20 +182,57 @@ describe('legs that are sent at once', () => {
     });
   });
 
+  describe('whose decode leg waits for room', () => {
+    const refuses: Script = (_seen, response) =>
+      json(response, { error: { message: 'not so', code: 422 } }, 422);
+    const loses: Script = (_seen, response) => void response.destroy();
+
+    it.each([
+      ['refused', refuses, 422, 'not so', 2],
+      ['lost each time', loses, 500, 'attempts_exhausted', 4],
+    ] as const)('end without it when prefill is %s', async (_how, fails, status, words, legs) => {
+      const script: Script = (...call) => (prefill.seen.length === 1 ? prefills : fails)(...call);
+      await paired('mooncake', { prefill: script, decode: hangs }, { maxNumSeqs: 1 });
+      const leaving = new AbortController();
+      const first = postAndLeave(leaving.signal);
+      await until(() => decode.seen.length === 1);
+      const answer = await cluster.post({ ...ASKED, stream: true });
+      expect(answer.status).toBe(status);
+      expect(await answer.text()).toContain(words);
+      expect(prefill.seen).toHaveLength(legs);
+      leaving.abort();
+      expect(await first).toBe('left');
+      expect(decode.seen).toHaveLength(1);
+    });
+  });
+
+  const postAndLeave = (signal: AbortSignal): Promise<unknown> =>
+    fetch(`${cluster.api.url}/v1/completions`, {
+      ...{ method: 'POST', signal, body: JSON.stringify(ASKED) },
+      headers: { 'content-type': 'application/json' },
+    }).catch(() => 'left');
+
   function expectPairs(count: number): void {
     const references = prefill.seen.map(referenceOf);
     expect(new Set(references).size).toBe(count);
     expect(decode.seen.map(referenceOf)).toEqual(references);
   }
 
+  it.each(['nixl', 'mooncake'] as const)(
+    'go one by one where a server has room for one (%s)',
+    async (name) => {
+      await paired(name, {}, { maxNumSeqs: 1 });
+      const answers = await Promise.all([1, 2, 3].map(() => cluster.post(ASKED)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect([prefill.seen.length, decode.seen.length]).toEqual([3, 3]);
+    },
+  );
+
   it('are both closed when the client leaves', async () => {
     let response: ServerResponse | undefined;
     await paired('mooncake', { prefill: hangs, decode: (_seen, given) => void (response = given) });
     const leaving = new AbortController();
-    const answer = fetch(`${cluster.api.url}/v1/completions`, {
-      ...{ method: 'POST', signal: leaving.signal, body: JSON.stringify(ASKED) },
-      headers: { 'content-type': 'application/json' },
-    }).catch(() => 'left');
+    const answer = postAndLeave(leaving.signal);
     await until(() => response !== undefined && prefill.seen.length === 1);
     leaving.abort();
     expect(await answer).toBe('left');
@@ -204,7 +244,7 @@ describe('legs that are sent at once', () => {
       prefill: (...call) => (prefill.seen.length === 1 ? undefined : prefills(...call)),
       decode: (...call) => (decode.seen.length === 1 ? undefined : decodes(...call)),
     };
-    await paired('mooncake', scripts, 2);
+    await paired('mooncake', scripts, { engines: 2 });
     const answer = cluster.post({ ...ASKED, stream: true });
     await until(() => decode.seen.length === 1 && prefill.seen.length === 1);
     const hosts = cluster.workers.get('prefill')?.hosts ?? [];
