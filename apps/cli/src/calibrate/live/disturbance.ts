@@ -9,11 +9,20 @@ import { mean, midMean, straight } from './statistics';
 import type { Answered } from './target';
 
 /** How much longer the same work takes, as a share: 0.1 is a tenth. */
-export interface Disturbance {
+export interface Drift {
   /** Of the time to first token. */
   readonly prompt: number;
   /** Of a step. */
   readonly decode: number;
+}
+
+/** What a prompt and a stream that decodes take from each other, though on different engines. */
+export interface Contention {
+  readonly promptTokens: number;
+  /** How much longer it takes until the prompt's first token, as a share. */
+  readonly prompt: number;
+  /** How much later the stream is once the prompt is computed and its KV has come: processor time, and what its engine does to read KV. */
+  readonly holdUpMs: number;
 }
 
 const LEAD_GAPS = 6;
@@ -26,27 +35,28 @@ const MOST_TOKENS = 1_024;
 export async function measureContention(
   measuring: Measuring,
   measured: Measurements,
-): Promise<Disturbance | undefined> {
+): Promise<Contention | undefined> {
   const alone = { prompt: wholePrompts(measured).at(-1)!, decode: measured.decode[0]! };
-  const rounds: Disturbance[] = [];
+  const rounds: Pick<Contention, 'prompt' | 'holdUpMs'>[] = [];
   for (let round = 0; round < measuring.rounds; round++) {
     const before = await measuring.target.counters();
     const [stream, prompt] = await together(measuring, alone);
     const after = before && (await measuring.target.counters());
     if (stream === undefined || prompt === undefined) return undefined;
-    const gaps = gapsWithin(stream, prompt);
+    const gaps = gapsBeside(stream, prompt, alone.decode.stepMs);
     if (gaps.length < 2) return undefined;
     const inPrefillMs = before && after && prefillOfSecond(before, after, { measured, stream });
     const longerMs = inPrefillMs ?? prompt.ttftMs - alone.prompt.ttftMs - waitMs(measured);
     const basisMs = inPrefillMs === undefined ? 0 : (alone.prompt.parts.prefill ?? 0);
     rounds.push({
       prompt: (longerMs - basisMs) / alone.prompt.ttftMs,
-      decode: mean(gaps) / alone.decode.stepMs - 1,
+      holdUpMs: gaps.length * (mean(gaps) - alone.decode.stepMs),
     });
   }
   return {
+    promptTokens: alone.prompt.tokens,
     prompt: midMean(rounds.map(({ prompt }) => prompt)),
-    decode: midMean(rounds.map(({ decode }) => decode)),
+    holdUpMs: Math.max(0, midMean(rounds.map(({ holdUpMs }) => holdUpMs))),
   };
 }
 
@@ -89,13 +99,13 @@ async function together(
   return (await target.run(builder.build())).answers;
 }
 
-/** Of the stream's gaps, those that lie whole within the other's time to first token. */
-function gapsWithin(stream: Answered, { startMs, ttftMs }: Answered): number[] {
+/** Of the stream's gaps, those from when the other was sent until a step after its first token. */
+function gapsBeside(stream: Answered, { startMs, ttftMs }: Answered, stepMs: number): number[] {
   const gaps: number[] = [];
   let atMs = stream.startMs + stream.ttftMs;
   for (let i = 0; i < stream.gapsMs.length; i++) {
     const gapMs = stream.gapsMs[i]!;
-    if (atMs >= startMs && atMs + gapMs <= startMs + ttftMs) gaps.push(gapMs);
+    if (atMs >= startMs && atMs < startMs + ttftMs + stepMs) gaps.push(gapMs);
     atMs += gapMs;
   }
   return gaps;
@@ -105,7 +115,7 @@ function gapsWithin(stream: Answered, { startMs, ttftMs }: Answered): number[] {
 export async function measureDrift(
   measuring: Measuring,
   before: { readonly prompt: PromptPoint; readonly decode: DecodePoint },
-): Promise<Disturbance | undefined> {
+): Promise<Drift | undefined> {
   const quiet = { ...measuring, say: () => undefined };
   const { sequences, context } = before.decode;
   const [prompt] = await measurePrompts(quiet, [{ tokens: before.prompt.tokens, prefix: 0 }]);

@@ -1,6 +1,7 @@
 import { Failure } from '../../failure';
 import { type EngineTimes, type Measurements, wholePrompts } from './decompose';
 import { type Beside, type Figures, figuresOf, sideBySide } from './figures';
+import { type FirstTokenParts, partsBetween, simulatedParts } from './first-token-parts';
 import type { LoadFlags } from './live-flags';
 import { asSent, loadOf, type LoadPlan } from './load-plan';
 import { mean, straight } from './statistics';
@@ -15,6 +16,8 @@ export interface HeldOut {
   readonly simulated: Figures;
   readonly rows: readonly Beside[];
   readonly twin: Omit<TwinRun, 'run'>;
+  /** Of a cluster that hands over and tells; real and simulated. */
+  readonly parts: readonly [FirstTokenParts, FirstTokenParts] | undefined;
   readonly failures: TargetRun['failures'];
   readonly void: string | null;
 }
@@ -65,7 +68,9 @@ export async function runHeldOut(
   { overheadMs, ...twin }: TwinOptions & { readonly overheadMs: number },
 ): Promise<HeldOut> {
   const workload = loadOf(plan);
+  const before = await target.counters();
   const sent = await target.run(workload);
+  const after = before && (await target.counters());
   const lengths = sent.answers.map(
     (answer) => answer && { prompt: answer.inputTokens, output: answer.outputTokens },
   );
@@ -76,8 +81,15 @@ export async function runHeldOut(
   const { run, ...facts } = twinRun(replayed, twin);
   const real = figuresOf(sent.log, sent.itl, 0);
   const simulated = figuresOf(run.log, run.itl, overheadMs);
+  const realParts = before && after && partsBetween(before, after);
+  const parts = [realParts, simulatedParts(run.log)] as const;
   return {
     ...{ plan, real, simulated, rows: sideBySide(real, simulated), twin: facts },
+    parts: areTold(parts) ? parts : undefined,
     ...{ failures: sent.failures, void: sent.void },
   };
+}
+
+function areTold<T>(pair: readonly [T | undefined, T | undefined]): pair is readonly [T, T] {
+  return pair.every((each) => each !== undefined);
 }

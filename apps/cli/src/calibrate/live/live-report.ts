@@ -1,6 +1,7 @@
 import { consoleTable, formatBytes, formatMs, formatNumber } from '@baton/report';
 import { reportDocument, reportText } from '../report';
 import type { LiveResult } from './calibrate-live';
+import type { FirstTokenParts } from './first-token-parts';
 import type { HeldOut } from './held-out';
 import { explained, type Explained, type Reasons } from './reasons';
 
@@ -84,14 +85,19 @@ function verdict(rows: readonly Explained[]): string[] {
   return [`Further off than ${bound}: ${names.join(', ')}. What was measured of the reasons:`, ''];
 }
 
-function sentences({ failures, void: isVoid }: HeldOut, reasons: Reasons): string[] {
+function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons): string[] {
   const { overheadShare, contention, drift, pauses, fit, stepsOutsideRange, steps } = reasons;
   return [
     `overhead of requests: ${percent(overheadShare)} of the mean TTFT, counted in`,
     ...(contention === undefined
       ? []
       : [
-          `while the other stage works a prompt takes ${percent(contention.prompt)} and a decode step ${percent(contention.decode)}: both share the machine`,
+          `stages disturb each other: beside a stream that decodes a prompt of ${contention.promptTokens} tokens takes ${percent(contention.prompt)}, and holds the stream up by ${formatMs(contention.holdUpMs)} in all`,
+        ]),
+    ...(parts === undefined
+      ? []
+      : [
+          `until a prompt is computed: ${besides('promptMs', parts)}; from there to its first token: ${besides('handOverMs', parts)}`,
         ]),
     ...(drift === undefined
       ? []
@@ -107,6 +113,13 @@ function sentences({ failures, void: isVoid }: HeldOut, reasons: Reasons): strin
     ...failures.map(({ error, count, example }) => `not answered: ${count} (${error}: ${example})`),
     ...(isVoid === null ? [] : [`the sender was late: ${isVoid}`]),
   ];
+}
+
+function besides(
+  key: keyof FirstTokenParts,
+  [real, simulated]: NonNullable<HeldOut['parts']>,
+): string {
+  return `${formatMs(real[key])} on average, simulated ${formatMs(simulated[key])}`;
 }
 
 function percent(share: number): string {
@@ -131,9 +144,10 @@ export function liveJson(result: LiveResult): string {
 }
 
 function loadDocument({ heldOut, reasons }: NonNullable<LiveResult['load']>): object {
-  const { plan, failures } = heldOut;
+  const { plan, failures, parts } = heldOut;
   return {
     ...{ plan, comparison: explained(heldOut, reasons), reasons, failures },
+    first_token_parts: parts === undefined ? null : { real: parts[0], simulated: parts[1] },
     sender_void: heldOut.void,
   };
 }

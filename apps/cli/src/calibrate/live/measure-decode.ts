@@ -26,7 +26,7 @@ const WANTED_GAPS = 32;
 const FEWEST_GAPS = 18;
 /** Longer outputs are not asked for. */
 const MOST_TOKENS = 2_048;
-const MOST_TRIES = 3;
+const MOST_TRIES = 5;
 
 /**
  * Lets so many streams start together, and looks at the gaps between their tokens while all of them decode.
@@ -103,7 +103,8 @@ async function burst(
 function longEnough(answers: readonly Answered[], tokens: number): number {
   const firsts = answers.map(({ startMs, ttftMs }) => startMs + ttftMs);
   const staggerMs = Math.max(...firsts) - Math.min(...firsts);
-  const gapMs = median(answers.flatMap(({ gapsMs }) => Array.from(gapsMs)));
+  const [first] = answers.toSorted((a, b) => a.startMs + a.ttftMs - (b.startMs + b.ttftMs));
+  const gapMs = median(Array.from(first?.gapsMs ?? []));
   const meanwhile = gapMs > 0 ? Math.ceil(staggerMs / gapMs) : tokens;
   return Math.max(2 * tokens, meanwhile + WANTED_GAPS);
 }

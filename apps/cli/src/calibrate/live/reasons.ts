@@ -1,16 +1,16 @@
 import type { Calibration } from '@baton/hardware';
-import type { Disturbance } from './disturbance';
+import type { Contention, Drift } from './disturbance';
 import type { EngineTimes, Measurements } from './decompose';
 import type { Beside } from './figures';
 import type { HeldOut } from './held-out';
-import { median } from './statistics';
+import { mean, median } from './statistics';
 
 /** What was measured of the reasons why a simulated figure may differ from a real one. Shares: 0.1 is a tenth. */
 export interface Reasons {
   /** Of the mean time to first token; it is part of the simulated one. */
   readonly overheadShare: number;
-  readonly contention: Disturbance | undefined;
-  readonly drift: Disturbance | undefined;
+  readonly contention: Contention | undefined;
+  readonly drift: Drift | undefined;
   /** Mean gap of an unchanged batch / the gap that was fitted − 1. */
   readonly pauses: number;
   /** Mean |error| of the fitted points by phase. */
@@ -29,8 +29,8 @@ export interface ReasonFacts {
   readonly times: EngineTimes;
   readonly calibration: Calibration;
   readonly heldOut: HeldOut;
-  readonly contention: Disturbance | undefined;
-  readonly drift: Disturbance | undefined;
+  readonly contention: Contention | undefined;
+  readonly drift: Drift | undefined;
 }
 
 export function reasonsOf(facts: ReasonFacts): Reasons {
@@ -48,13 +48,14 @@ export function reasonsOf(facts: ReasonFacts): Reasons {
 }
 
 /**
- * What is left of each error: simulated · (1 + slower) / real − 1. A decode step is slower by what a busy prefill engine takes from it times the share of
- * time in which that is busy, by half of the drift over the load, and on average by pauses; a prompt likewise. Of rates nothing is taken off.
+ * What is left of each error: simulated · (1 + slower) / real − 1. Decode is slower by what the prompts of a second hold it up, by half of the drift over
+ * the load, and on average by pauses; a prompt by what a busy decode engine takes from it, times the share of time in which it is busy, and by half of the
+ * drift. Of rates nothing is taken off.
  */
 export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explained[] {
   const { contention, drift, pauses } = reasons;
   const { twin, simulated } = heldOut;
-  const decode = (contention?.decode ?? 0) * twin.prefillBusy + (drift?.decode ?? 0) / 2;
+  const decode = heldUp(heldOut, contention) + (drift?.decode ?? 0) / 2;
   const prompt = (contention?.prompt ?? 0) * twin.decodeBusy + (drift?.prompt ?? 0) / 2;
   const first = (simulated.ttftMs.mean ?? 0) / (simulated.e2eMs.mean ?? Infinity);
   return heldOut.rows.map((row) => {
@@ -63,6 +64,14 @@ export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explaine
     const slower = slowerBy(row, { gap, prompt, endToEnd: first * prompt + (1 - first) * gap });
     return { ...row, remainder: (row.simulated * (1 + slower)) / row.real - 1 };
   });
+}
+
+/** Share of time; a shorter prompt holds up in proportion. */
+function heldUp({ plan, real }: HeldOut, contention: Contention | undefined): number {
+  if (contention === undefined) return 0;
+  const { holdUpMs, promptTokens } = contention;
+  const part = mean(plan.promptTokens) / promptTokens;
+  return (holdUpMs * part * real.requestsPerSecond) / 1_000;
 }
 
 function slowerBy(
