@@ -30,7 +30,7 @@ export function battery({ model, conversationId }) {
       name: `${TURNS} turns of a conversation`,
       requests: times(TURNS, (i) => chat(90, { turn: i })),
       send: (base) => converse(base, chat(90).body, conversationId),
-      keeps: conversationId,
+      goesBack: conversationId,
     },
     {
       name: 'clients that leave',
@@ -55,17 +55,17 @@ export function reference(one, cluster) {
  * Runs one case; returns a row of the table. `before` counts the hand-overs so far: what comes too late to be counted here is counted as too many in
  * the case that follows.
  */
-export async function play({ one, wanted, before }, { proxy, metrics, settleMs }) {
+export async function play({ one, wanted, before }, { proxy, metrics, settleMs, conversationId }) {
   const answers = await (one.send ?? askAll)(proxy, one.requests);
   const after = await metrics.settledHandOvers(before + mostHandOvers(one));
   // Only now: by then the engines have said what they hold.
-  const left = await metrics.rest(one.keeps ? 0 : settleMs);
+  const left = await metrics.rest(settleMs, conversationId);
   const handOvers = after - before;
   const faults = [
     ...answerFaults(one, answers),
     ...(wanted === undefined ? [] : textFaults(answers, wanted)),
     ...handOverFaults(one, handOvers),
-    ...(left === '' || one.keeps ? [] : [`left behind: ${left}`]),
+    ...(left === '' ? [] : [`left behind: ${left}`]),
   ];
   return { name: one.name, requests: one.requests.length, handOvers, after, faults };
 }
@@ -101,8 +101,8 @@ function textFaults(answers, wanted) {
 }
 
 /** One for each request; a conversation whose KV goes back to prefill as well has more. */
-function mostHandOvers({ requests, isRefused, keeps }) {
-  return isRefused ? 0 : requests.length * (keeps ? 2 : 1);
+function mostHandOvers({ requests, isRefused, goesBack }) {
+  return isRefused ? 0 : requests.length * (goesBack ? 2 : 1);
 }
 
 function handOverFaults(one, handOvers) {

@@ -26,19 +26,19 @@ export class ClusterMetrics {
     return count;
   }
 
-  /** Waits until nothing runs, waits or is held; returns what is left after `deadlineMs`, in words, or nothing. */
-  async rest(deadlineMs) {
+  /** Waits until nothing runs, waits or (unless decode keeps it for a next turn) is held; returns what is left after `deadlineMs`, in words, or nothing. */
+  async rest(deadlineMs, keeps = false) {
     const endMs = Date.now() + deadlineMs;
     for (;;) {
-      const left = this.leftovers(await this.page());
+      const left = this.leftovers(await this.page(), keeps);
       if (left === '' || Date.now() > endMs) return left;
       await delay(LOOK_MS);
     }
   }
 
-  leftovers(page) {
+  leftovers(page, keeps) {
     const counts = {
-      'hand-overs': this.sum(page, 'baton:kv_handoffs', ''),
+      'hand-overs': keeps ? 0 : this.sum(page, 'baton:kv_handoffs', ''),
       running: this.sum(page, 'vllm:num_requests_running', ''),
       waiting: this.sum(page, 'vllm:num_requests_waiting', ''),
     };

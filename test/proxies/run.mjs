@@ -11,7 +11,8 @@ held afterwards. Nothing else may use the cluster meanwhile.
 
   --cluster URL        the Baton whose engines the proxies send to (http://127.0.0.1:8000)
   --model NAME         what the requests ask for, where a proxy insists on it
-  --conversation-id    conversations carry a conversation_id, as vLLM's multi-turn proxy wants it
+  --conversation-id    conversations carry a conversation_id, as vLLM's multi-turn proxy wants it, and decode
+                       may keep what it has (--bidirectional-kv-xfer)
   --only TEXT          the cases whose name has it
   --settle SECONDS     how long the cluster may take to come to rest after each case (45)
   --help
@@ -48,7 +49,9 @@ async function main(args) {
     return 0;
   }
   const metrics = new ClusterMetrics(asked.cluster);
-  const unreachable = await metrics.rest(asked.settleMs).catch((error) => error.message);
+  const unreachable = await metrics
+    .rest(asked.settleMs, asked.conversationId)
+    .catch((error) => error.message);
   if (unreachable !== '') {
     process.stderr.write(`The cluster at ${asked.cluster} is not at rest: ${unreachable}\n`);
     return 1;
