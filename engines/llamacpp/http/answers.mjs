@@ -6,14 +6,15 @@ export function wholeAnswer(request, { id, model, created, text, result }) {
   const isChat = endpoint === 'chat';
   const ends = { finish_reason: result.reason, stop_reason: result.stopReason };
   const ids = wantsTokenIds ? { token_ids: result.tokenIds } : {};
+  const promptIds = wantsTokenIds ? { prompt_token_ids: result.promptTokenIds } : {};
   const choice = isChat
     ? { index: 0, message: { role: 'assistant', content: text }, logprobs: null, ...ends, ...ids }
-    : { index: 0, text, logprobs: null, ...ends, ...ids };
+    : { index: 0, text, logprobs: null, ...ends, ...ids, ...promptIds };
   return {
     id,
     object: isChat ? 'chat.completion' : 'text_completion',
     ...{ created, model, choices: [choice], usage: usageOf(result) },
-    ...(wantsTokenIds ? { prompt_token_ids: result.promptTokenIds } : {}),
+    ...(isChat ? promptIds : {}),
     kv_transfer_params: result.kvTransferParams ?? null,
   };
 }

@@ -30,6 +30,7 @@ export function enginesOf(config: BatonConfig): EngineCounts {
  * @throws UsageError, one sentence
  */
 export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
+  if (engines.prefill > 0 && engines.decode > 0) checkPair(config);
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;
     const executor = executorOf(config, stage);
@@ -37,7 +38,6 @@ export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
     else if (executor === 'llamacpp') checkLlamacpp(config);
     else checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }
-  if (engines.prefill > 0 && engines.decode > 0) checkPair(config);
 }
 
 /** Servers of different makes cannot read each other's KV. */

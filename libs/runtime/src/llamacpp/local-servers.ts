@@ -34,7 +34,10 @@ export class LocalServers {
   private readonly lent = new Map<object, LocalServer[]>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: LocalServersOptions) {
+  constructor(
+    private readonly options: LocalServersOptions,
+    private readonly startServer = startLocalServer,
+  ) {
     this.config = STAGES.reduce(withRoom, options.config);
   }
 
@@ -82,7 +85,7 @@ export class LocalServers {
 
   private async startOne(): Promise<LocalServer> {
     const { config, log } = this.options;
-    const server = await startLocalServer(config, {
+    const server = await this.startServer(config, {
       servedModel: config.servedModelName ?? config.model,
       host: config.llamacppHost,
       threads: config.llamacppThreads,

@@ -1,0 +1,35 @@
+import { defaultConfig } from '@baton/runtime';
+import { describe, expect, it } from 'vitest';
+import { checkEngines } from './checks';
+import { NO_ENGINES } from './cluster-plan';
+
+const PAIR = { ...NO_ENGINES, prefill: 1, decode: 1 };
+const URLS = { prefillUrl: ['http://p:1'], decodeUrl: ['http://d:1'] };
+
+function check(executorFor: string[], engines = PAIR): void {
+  checkEngines(defaultConfig({ executorFor, ...URLS }), engines);
+}
+
+describe('executors of the stages of one cluster', () => {
+  it('may each be simulated or on servers', () => {
+    expect(() => check([])).not.toThrow();
+    expect(() => check(['prefill=vllm'])).not.toThrow();
+    expect(() => check(['prefill=vllm', 'decode=vllm'])).not.toThrow();
+  });
+
+  it('are refused when one could not read what the other hands over', () => {
+    const mixed = ['prefill=llamacpp', 'decode=vllm'];
+    expect(() => check(mixed)).toThrow('prefill=llamacpp cannot hand over to decode=vllm');
+    const alone = { ...NO_ENGINES, decode: 1 };
+    expect(() => check(mixed, alone)).not.toThrow();
+  });
+
+  it('are those that there are', () => {
+    expect(() => check(['decode=onnx'])).toThrow('simulate, vllm, llamacpp');
+  });
+
+  it('tell what a local model lacks before anything starts', () => {
+    const config = defaultConfig({ executor: 'llamacpp', llamacppModel: 'no such file.gguf' });
+    expect(() => checkEngines(config, PAIR)).toThrow(/optional package|there is no file/);
+  });
+});
