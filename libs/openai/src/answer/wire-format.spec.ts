@@ -146,6 +146,46 @@ describe("vLLM's bytes", () => {
   });
 });
 
+describe.each(['vllm', 'openai'] as const)(
+  'what a prefill leg is told beside its token (%s)',
+  (dialect) => {
+    const options = { dialect, tokenizer } as const;
+    const results = [{ plan: planOf(' a'), reason: 'length', count: 1 } as const];
+    const [token] = results[0]!.plan.tokenIds;
+
+    it('is TensorRT-LLM’s params in the choice, with all digits of the number', () => {
+      const request = completionRequest(dialect, {});
+      const disaggregated = { id: '7259873453121536042', state: 'eyJ9' };
+      const body = renderFinal({ request, head: headOf('cmpl-9'), options }, results, {
+        disaggregated,
+      });
+      expect(body).toContain(
+        `"disaggregated_params":{"request_type":"context_only","first_gen_tokens":[${token}],"ctx_request_id":7259873453121536042,` +
+          '"encoded_opaque_state":"eyJ9","draft_tokens":null,"disagg_request_id":7259873453121536042}',
+      );
+      const ids = [...(request.prompts[0]?.ids ?? [])];
+      expect(JSON.parse(body)).toMatchObject({ prompt_token_ids: [ids] });
+    });
+
+    it('is the number of the token, for LMCache', () => {
+      const request = completionRequest(dialect, { kv_transfer_params: { ret_first_tok: true } });
+      const context = { request, head: headOf('cmpl-9'), options };
+      expect(renderFinal(context, results, { tellsFirstToken: true })).toContain(
+        `"kv_transfer_params":{"first_tok":${token}}`,
+      );
+    });
+
+    it('comes with the end of a stream, when decode keeps its blocks', () => {
+      const request = completionRequest(dialect, { stream: true });
+      const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);
+      const end = stream.close({ kvTransferParams: { do_remote_decode: true } });
+      expect(end).toMatch(
+        /"choices":\[\],"kv_transfer_params":\{"do_remote_decode":true\}\}\n\ndata: \[DONE\]\n\n$/,
+      );
+    });
+  },
+);
+
 describe("OpenAI's bytes", () => {
   const head =
     'data: {"id":"chatcmpl-X","object":"chat.completion.chunk","created":1787000000,"model":"m",' +
