@@ -31,7 +31,6 @@ import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
 import { PoolingController } from './embeddings/pooling.controller';
 import { Executions } from './executing/executions';
-import { UpstreamMetrics } from './executing/upstream-metrics';
 import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
@@ -122,7 +121,6 @@ const PROVIDERS = [
   ConversationsService,
   EngineCensus,
   Executions,
-  UpstreamMetrics,
   ExposedEngines,
   FaultInjector,
   FaultMetrics,

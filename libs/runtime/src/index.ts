@@ -27,7 +27,7 @@ export * from './metrics/engine-metrics';
 export * from './metrics/engine-stats';
 export * from './metrics/fake-metrics';
 export * from './metrics/families';
-export { parsePage, type UpstreamPage, withUpstreamPages } from './metrics/upstream-page';
+export { withUpstreamMetrics } from './metrics/upstream-metrics';
 export * from './engine-factory';
 export * from './extrapolation';
 export * from './lora-modules';
@@ -50,7 +50,6 @@ export {
   executorOf,
   withUpstreams,
 } from './upstream/executing';
-export { upstreamMetricsOf } from './upstream/metrics-scrape';
 export { timeOf } from './tracing/run-spans';
 export * from './tracing/trace-context';
 export * from './tracing/tracing';

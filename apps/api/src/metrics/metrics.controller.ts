@@ -4,14 +4,15 @@ import {
   LiveSettings,
   renderClusterMetrics,
   shownEngines,
+  withUpstreamMetrics,
 } from '@baton/runtime';
+import type { Transport } from '@baton/transport';
 import { Controller, Get, Header, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
-import { UpstreamMetrics } from '../executing/upstream-metrics';
 import { contextOf } from '../http/request-context';
-import { CONFIG } from '../tokens';
+import { CONFIG, TRANSPORT } from '../tokens';
 import { renderFakeLoras } from '../faults/fake-loras';
 import { FaultMetrics } from '../faults/fault-metrics';
 import { EngineCensus } from './engine-census';
@@ -27,6 +28,7 @@ import { RequestMetrics } from './request-metrics';
 export class MetricsController {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly catalog: ModelCatalog,
     private readonly cluster: ClusterView,
     private readonly requests: RequestMetrics,
@@ -36,7 +38,6 @@ export class MetricsController {
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
     private readonly faults: FaultMetrics,
-    private readonly upstreams: UpstreamMetrics,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {}
 
@@ -69,6 +70,7 @@ export class MetricsController {
       .filter((part) => part !== '')
       .map((part) => `${part.trimEnd()}\n`)
       .join('');
-    return this.upstreams.around(page, engines);
+    const { config, transport } = this;
+    return withUpstreamMetrics(page, engines, { config, transport });
   }
 }

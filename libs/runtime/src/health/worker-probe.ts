@@ -11,10 +11,15 @@ export interface WorkerProbe {
 
 export const WORKER_PROBE = Symbol('worker probe');
 
+export interface ProbeSource extends EngineMetricsSource {
+  /** What the page becomes before it is shown. */
+  readonly around: (page: string) => Promise<string>;
+}
+
 /** The numbers of this process's engines, its event loop and its memory. */
 export function workerProbe(
   engines: () => readonly EnginePresence[],
-  metrics: EngineMetricsSource,
+  metrics: ProbeSource,
 ): WorkerProbe {
   const registry = new Registry();
   registerEngineMetrics(registry, metrics);
@@ -27,5 +32,5 @@ export function workerProbe(
     registers: [registry],
     collect: () => gauge.set(lag.takeP99Ms() / 1_000),
   });
-  return { engines, metrics: () => registry.metrics() };
+  return { engines, metrics: async () => metrics.around(await registry.metrics()) };
 }

@@ -1,16 +1,11 @@
 import { MAX_ENGINES } from '@baton/placement';
-import type { DocumentPlace } from '@baton/transport';
+import { upstreamMetricsOf } from '../metrics/upstream-metrics';
 import { engineFamilies, renderPage } from '../metrics/upstream-page';
 import type { HostContext } from '../worker/host-context';
 import type { UpstreamServer } from './upstream-server';
 
 /** Scrapes that may fail to come in time before what was shown is gone. */
 const KEPT_SCRAPES = 3;
-
-/** Where the metrics of an engine's server lie, for whoever is scraped. */
-export function upstreamMetricsOf(engineId: string): DocumentPlace {
-  return { collection: 'upstream-metrics', id: engineId };
-}
 
 /** Reads the metrics of one server again and again, and lays them where API processes find them. What the server does not tell any more is removed. */
 export class MetricsScrape {

@@ -11,6 +11,7 @@ import { engineSetup } from '../engine-factory';
 import { type WorkerProbe, workerProbe } from '../health/worker-probe';
 import { SystemWallClock } from '../clock/wall-clock';
 import { type Logger, processLogger } from '../logs/logger';
+import { withUpstreamMetrics } from '../metrics/upstream-metrics';
 import { cacheConfigLabels } from '../metrics/cache-config';
 import { shownEngines } from '../metrics/fake-metrics';
 import { LiveSettings } from '../settings/live-settings';
@@ -96,6 +97,7 @@ async function startParts(
   const probe = workerProbe(() => hosts.presences(), {
     presences: () => shownEngines(hosts.presences(), settings.current, wall.nowUs()),
     cacheConfig: cacheConfigLabels(config, maxModelLen),
+    around: (page) => withUpstreamMetrics(page, hosts.presences(), { config, transport }),
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     module(probe),
