@@ -11,7 +11,7 @@ import { profileYaml } from '../profile-yaml';
 import type { Result } from '../report';
 import type { Counters } from './counters';
 import { type EngineTimes, engineTimes, type Measurements, wholePrompts } from './decompose';
-import { measureContention, measureDrift } from './disturbance';
+import { measureContention, measureDrift, measureFollowed } from './disturbance';
 import { type HeldOut, planLoad, runHeldOut } from './held-out';
 import { type LiveFlags, readLiveFlags } from './live-flags';
 import { isTooFar, liveJson, liveText } from './live-report';
@@ -117,14 +117,15 @@ async function tried(trial: Trial): Promise<LiveResult['load']> {
       told: toldBy(setup, trial.counters),
     }),
   );
-  setup.say('the same points once more, and both stages at once');
+  setup.say('two requests at once, and the same points once more');
   const before = referencePoints(measured);
   const contention = engines.prefill > 0 ? await measureContention(measuring, measured) : undefined;
+  const followed = await measureFollowed(measuring, before.prompt);
   const drift = await measureDrift(measuring, before);
   const { calibration } = base;
   return {
     heldOut,
-    reasons: reasonsOf({ measured, times, calibration, heldOut, contention, drift }),
+    reasons: reasonsOf({ measured, times, calibration, heldOut, contention, followed, drift }),
   };
 }
 

@@ -1,11 +1,10 @@
 import { msToUs } from '@baton/kernel';
 import { WorkloadBuilder } from '@baton/workload';
-import type { Counters } from './counters';
 import { type Measurements, wholePrompts } from './decompose';
 import { type DecodePoint, measureDecode } from './measure-decode';
 import { measurePrompts, type PromptPoint } from './measure-prompts';
 import type { Measuring } from './measuring';
-import { mean, midMean, straight } from './statistics';
+import { mean, median, midMean } from './statistics';
 import type { Answered } from './target';
 
 /** How much longer the same work takes, as a share: 0.1 is a tenth. */
@@ -25,6 +24,13 @@ export interface Contention {
   readonly holdUpMs: number;
 }
 
+/** What a prompt suffers from the one behind it, on the engine that computes both. */
+export interface Followed {
+  readonly promptTokens: number;
+  /** How much later its first token comes. */
+  readonly laterMs: number;
+}
+
 const LEAD_GAPS = 6;
 const MOST_TOKENS = 1_024;
 
@@ -39,17 +45,13 @@ export async function measureContention(
   const alone = { prompt: wholePrompts(measured).at(-1)!, decode: measured.decode[0]! };
   const rounds: Pick<Contention, 'prompt' | 'holdUpMs'>[] = [];
   for (let round = 0; round < measuring.rounds; round++) {
-    const before = await measuring.target.counters();
     const [stream, prompt] = await together(measuring, alone);
-    const after = before && (await measuring.target.counters());
     if (stream === undefined || prompt === undefined) return undefined;
     const gaps = gapsBeside(stream, prompt, alone.decode.stepMs);
     if (gaps.length < 2) return undefined;
-    const inPrefillMs = before && after && prefillOfSecond(before, after, { measured, stream });
-    const longerMs = inPrefillMs ?? prompt.ttftMs - alone.prompt.ttftMs - waitMs(measured);
-    const basisMs = inPrefillMs === undefined ? 0 : (alone.prompt.parts.prefill ?? 0);
+    const longerMs = prompt.ttftMs - alone.prompt.ttftMs - waitMs(measured);
     rounds.push({
-      prompt: (longerMs - basisMs) / alone.prompt.ttftMs,
+      prompt: longerMs / alone.prompt.ttftMs,
       holdUpMs: gaps.length * (mean(gaps) - alone.decode.stepMs),
     });
   }
@@ -58,21 +60,6 @@ export async function measureContention(
     prompt: midMean(rounds.map(({ prompt }) => prompt)),
     holdUpMs: Math.max(0, midMean(rounds.map(({ holdUpMs }) => holdUpMs))),
   };
-}
-
-/** Of the two prompts that were prefilled, the second; the first was alone. Undefined where the server does not say. */
-function prefillOfSecond(
-  before: Counters,
-  after: Counters,
-  { measured, stream }: { readonly measured: Measurements; readonly stream: Answered },
-): number | undefined {
-  const known = wholePrompts(measured).flatMap(({ tokens, parts }) =>
-    parts.prefill === undefined ? [] : [[tokens, parts.prefill] as const],
-  );
-  const gained = after.parts.prefill.count - before.parts.prefill.count;
-  if (known.length === 0 || gained !== 2) return undefined;
-  const bothMs = (after.parts.prefill.sum - before.parts.prefill.sum) * 1_000;
-  return bothMs - straight(known)(stream.inputTokens);
 }
 
 /** On decode it waits half a step on average for the one under way, and its own step has two sequences. */
@@ -109,6 +96,24 @@ function gapsBeside(stream: Answered, { startMs, ttftMs }: Answered, stepMs: num
     atMs += gapMs;
   }
   return gaps;
+}
+
+/** Sends a prompt, and another one while it is half computed; by the book the first does not notice. */
+export async function measureFollowed(
+  { target, rounds }: Measuring,
+  alone: PromptPoint,
+): Promise<Followed | undefined> {
+  const laterMs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const builder = new WorkloadBuilder();
+    for (const arrivalUs of [0, Math.round(msToUs(alone.ttftMs / 2))]) {
+      builder.add({ arrivalUs, promptTokens: alone.tokens, outputTokens: 1 });
+    }
+    const [first] = (await target.run(builder.build())).answers;
+    if (first === undefined) return undefined;
+    laterMs.push(first.ttftMs - alone.ttftMs);
+  }
+  return { promptTokens: alone.tokens, laterMs: Math.max(0, median(laterMs)) };
 }
 
 /** The same two points once more: how much slower the machine has become since. */

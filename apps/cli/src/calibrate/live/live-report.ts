@@ -86,13 +86,19 @@ function verdict(rows: readonly Explained[]): string[] {
 }
 
 function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons): string[] {
-  const { overheadShare, contention, drift, pauses, fit, stepsOutsideRange, steps } = reasons;
+  const { overheadShare, contention, followed, drift, pauses, fit, stepsOutsideRange, steps } =
+    reasons;
   return [
     `overhead of requests: ${percent(overheadShare)} of the mean TTFT, counted in`,
     ...(contention === undefined
       ? []
       : [
           `stages disturb each other: beside a stream that decodes a prompt of ${contention.promptTokens} tokens takes ${percent(contention.prompt)}, and holds the stream up by ${formatMs(contention.holdUpMs)} in all`,
+        ]),
+    ...(followed === undefined
+      ? []
+      : [
+          `a prompt of ${followed.promptTokens} tokens behind which another comes has its first token ${formatMs(followed.laterMs)} later`,
         ]),
     ...(parts === undefined
       ? []

@@ -1,3 +1,4 @@
+import { Failure } from '../../failure';
 import type { EngineCounts } from './topology-of';
 import type { DecodeCell } from './measure-decode';
 import { measureDecode } from './measure-decode';
@@ -38,6 +39,9 @@ export async function measureGrid(
   const decode = await measureDecode(measuring, cellsOf(grid, maxModelLen), decoding);
   // Without a cache, or a word of it, a prompt with a prefix is one more of its length.
   const prompts = measured.filter(({ cached }, i) => i < lengths.length || cached > 0);
+  if (prompts.length === 0 || decode.length === 0) {
+    throw new Failure('Too little of the grid could be measured: give shorter prompts.');
+  }
   return {
     ...{ shortest: shortest!, prompts, decode, isHandedOver: engines.prefill > 0 },
     maxNumBatchedTokens: grid.maxNumBatchedTokens,
