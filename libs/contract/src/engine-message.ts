@@ -71,6 +71,8 @@ export type EngineMessage =
       readonly epoch: Epoch;
       readonly failure?: LegFailure;
     }
+  /** Somebody is asked for the metrics of this engine's server: `UpstreamMetrics` on `replyTo`. An engine that has none says nothing. */
+  | { readonly kind: 'tell-metrics'; readonly replyTo: string }
   /** Whoever manages the cluster: finish what runs, take nothing more, and go. Sent again until the engine is seen to drain. */
   | { readonly kind: 'leave' }
   /** As `leave`; what the engine ran on then becomes an engine of `role`. */
@@ -83,6 +85,12 @@ export type EngineMessage =
       readonly streamId: number;
       readonly fromIndex: number;
     };
+
+/** What the server of an engine counts, in Prometheus' text format; empty while it does not answer. */
+export interface UpstreamMetrics {
+  readonly engineId: string;
+  readonly page: string;
+}
 
 /** What an engine is told about its own membership in the cluster. */
 export type MembershipOrder = Extract<EngineMessage, { readonly kind: 'leave' | 'become' }>;

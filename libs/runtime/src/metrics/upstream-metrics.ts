@@ -1,15 +1,14 @@
-import type { EnginePresence } from '@baton/contract';
-import type { DocumentPlace, Transport } from '@baton/transport';
+import { randomUUID } from 'node:crypto';
+import type { EngineMessage, EnginePresence, UpstreamMetrics } from '@baton/contract';
+import { channels, type Transport } from '@baton/transport';
 import type { BatonConfig } from '../config/config';
 import { executes } from '../upstream/executing';
 import { engineLabels } from './engine-labels';
 import { isSimulatedFamily } from './engine-metrics';
-import { parsePage, type UpstreamPage, withUpstreamPages } from './upstream-page';
+import { parsePage, withUpstreamPages } from './upstream-page';
 
-/** Where the metrics of an engine's server lie, for whoever is scraped. */
-export function upstreamMetricsOf(engineId: string): DocumentPlace {
-  return { collection: 'upstream-metrics', id: engineId };
-}
+/** Engines that have not told by then have no numbers. Longer than a worker waits for a server. */
+const TOLD_WITHIN_MS = 3_000;
 
 export interface UpstreamMetricsSource {
   readonly config: BatonConfig;
@@ -25,12 +24,38 @@ export async function withUpstreamMetrics(
   if (config.upstreamMetricsInterval === 0) return page;
   const executing = engines.filter(({ stage }) => executes(config, stage));
   if (executing.length === 0) return page;
-  const pages = await Promise.all(executing.map((engine) => pageOf(engine, transport)));
+  const ids = executing.map(({ engineId }) => engineId);
+  const told = await toldBy(ids, transport).catch(() => new Map<string, string>());
+  const pages = executing.map((engine) => ({
+    labels: engineLabels(engine),
+    families: parsePage(told.get(engine.engineId) ?? ''),
+  }));
   return withUpstreamPages(page, pages, isSimulatedFamily);
 }
 
-/** Without numbers when the broker cannot be asked. */
-async function pageOf(engine: EnginePresence, { documents }: Transport): Promise<UpstreamPage> {
-  const text = await documents.get(upstreamMetricsOf(engine.engineId)).catch(() => undefined);
-  return { labels: engineLabels(engine), families: text === undefined ? [] : parsePage(text) };
+async function toldBy(
+  engineIds: readonly string[],
+  { bus, isConnected }: Transport,
+): Promise<ReadonlyMap<string, string>> {
+  const told = new Map<string, string>();
+  if (!isConnected) return told;
+  const replyTo = channels.replies(randomUUID());
+  let onAll: () => void = () => undefined;
+  const all = new Promise<void>((resolve) => (onAll = resolve));
+  const unsubscribe = await bus.subscribe(replyTo, (payload) => {
+    const { engineId, page } = JSON.parse(payload.toString()) as UpstreamMetrics;
+    told.set(engineId, page);
+    if (told.size === engineIds.length) onAll();
+  });
+  const timer = setTimeout(onAll, TOLD_WITHIN_MS);
+  try {
+    const message: EngineMessage = { kind: 'tell-metrics', replyTo };
+    const payload = Buffer.from(JSON.stringify(message));
+    for (const engineId of engineIds) bus.publish(channels.engine(engineId), payload);
+    await all;
+  } finally {
+    clearTimeout(timer);
+    await unsubscribe();
+  }
+  return told;
 }

@@ -6,6 +6,7 @@ import {
   type ExecutedRequest,
   type KvTransferParams,
   type LegFailure,
+  type UpstreamMetrics,
 } from '@baton/contract';
 import type { Incoming } from '@baton/placement';
 import type { HandOverRecord } from '@baton/transport';
@@ -44,7 +45,7 @@ export interface Upstream {
   readonly server: UpstreamServer;
   /** Unset: NIXL pull. */
   readonly connector?: KvConnector;
-  /** How often its metrics are read; 0 or unset: never. */
+  /** Its metrics are read no more often than this. */
   readonly metricsEveryMs?: number;
 }
 
@@ -68,7 +69,7 @@ export class UpstreamExecutor implements Executor {
   private readonly hands: HandOver;
   private readonly pairedEnd: PairedEnd;
   private readonly health: HealthWatch;
-  private readonly scrape: MetricsScrape | undefined;
+  private readonly metrics: MetricsScrape;
   private readonly tally = new LegTally();
   private readonly entry = emptyFrameEntry();
 
@@ -77,8 +78,7 @@ export class UpstreamExecutor implements Executor {
     private readonly sides: ExecutorSides,
     { server, connector = NIXL_PULL, metricsEveryMs = 0 }: Upstream,
   ) {
-    this.scrape =
-      metricsEveryMs > 0 ? new MetricsScrape(context, server, metricsEveryMs) : undefined;
+    this.metrics = new MetricsScrape(server, metricsEveryMs);
     this.server = server;
     this.connector = connector;
     this.hands = new HandOver(context, sides.endings);
@@ -88,13 +88,11 @@ export class UpstreamExecutor implements Executor {
 
   open(onState: (isUp: boolean) => void): void {
     this.health.start(onState);
-    this.scrape?.start();
   }
 
   async close(): Promise<void> {
     this.health.stop();
     for (const { controller } of this.legs.values()) controller.abort();
-    await this.scrape?.stop().catch(() => undefined);
     await this.server.close();
   }
 
@@ -131,6 +129,14 @@ export class UpstreamExecutor implements Executor {
     for (const [run, { source }] of this.legs) {
       if (source?.engineId === engineId && run.emitted === 0) this.beginAnew(run);
     }
+  }
+
+  tellMetrics(replyTo: string): void {
+    const { engineId, transport } = this.context;
+    void this.metrics.page().then((page) => {
+      const told: UpstreamMetrics = { engineId, page };
+      transport.bus.publish(replyTo, Buffer.from(JSON.stringify(told)));
+    });
   }
 
   numbers(): ExecutorNumbers {

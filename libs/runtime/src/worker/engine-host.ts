@@ -162,6 +162,7 @@ export class EngineHost implements HostContext {
       prefill: this.prefill,
       decode: this.decode,
       onLegOver: (message) => this.executor?.onLegOver(message),
+      onTellMetrics: (replyTo) => this.executor?.tellMetrics(replyTo),
       onResend: new Resender(this, this.finished).answer,
       onOrder: this.onOrder,
       onAborts: (requestIds) => this.onAborts(requestIds),

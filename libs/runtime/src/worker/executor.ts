@@ -23,6 +23,8 @@ export interface Executor {
   onSourceLost(engineId: string): void;
   /** Of what it stands on; the counters by their names in the presence. */
   numbers(): ExecutorNumbers;
+  /** What it stands on counts itself, to a channel. */
+  tellMetrics(replyTo: string): void;
   onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
   /** Begins to watch what it stands on, and says when that goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;

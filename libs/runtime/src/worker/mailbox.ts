@@ -9,6 +9,7 @@ export interface MailReaders {
   readonly prefill: PrefillSide;
   readonly decode: DecodeSide;
   readonly onLegOver: (message: Extract<EngineMessage, { kind: 'leg-over' }>) => void;
+  readonly onTellMetrics: (replyTo: string) => void;
   readonly onResend: (ask: Extract<EngineMessage, { kind: 'resend' }>) => void;
   readonly onOrder: (order: MembershipOrder) => void;
   readonly onAborts: (requestIds: readonly string[]) => void;
@@ -74,7 +75,7 @@ export class Mailbox {
 }
 
 function deliver(message: EngineMessage, readers: MailReaders): void {
-  const { prefill, decode, onLegOver, onResend, onOrder } = readers;
+  const { prefill, decode, onLegOver, onTellMetrics, onResend, onOrder } = readers;
   switch (message.kind) {
     case 'read':
       return prefill.onRead(message);
@@ -90,6 +91,8 @@ function deliver(message: EngineMessage, readers: MailReaders): void {
       return decode.onReadShare(message);
     case 'leg-over':
       return onLegOver(message);
+    case 'tell-metrics':
+      return onTellMetrics(message.replyTo);
     case 'resend':
       return onResend(message);
     case 'leave':

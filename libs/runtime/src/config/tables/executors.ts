@@ -28,8 +28,8 @@ export const EXECUTORS = {
     help: 'File with authorities (PEM) that vouch for https servers, besides the well-known ones.',
     unset: 'the well-known ones alone',
   }),
-  upstreamMetricsInterval: duration(5, [0, 3_600], {
-    help: 'How often the metrics of upstream servers are read; they are shown in the place of simulated ones. 0: never.',
+  upstreamMetricsInterval: duration(0.5, [0, 3_600], {
+    help: 'The metrics of upstream servers are read when those of the cluster are, and no more often than this; they are shown in the place of simulated ones. 0: never.',
     unit: 's',
   }),
   upstreamTimeout: duration(300, [0.05, 86_400], {
