@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { RandomStream } from '@baton/kernel';
 import type { BatonConfig } from '@baton/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../test/api-fixture';
@@ -227,6 +228,40 @@ describe('legs that are sent at once', () => {
       expect([prefill.seen.length, decode.seen.length]).toEqual([3, 3]);
     },
   );
+
+  it('use no reference twice and end every request, whatever their servers do', async () => {
+    const seed = Math.floor(Math.random() * 1e9);
+    const chance = RandomStream.root(seed).stream('servers');
+    const soon = (act: () => void): void => void setTimeout(act, chance.unit() * 10);
+    const misbehaves =
+      (well: Script): Script =>
+      (seen, response, nth) => {
+        const draw = chance.unit();
+        if (draw < 0.05) return;
+        if (draw < 0.25) soon(() => response.destroy());
+        else if (draw < 0.3) soon(() => json(response, { error: { message: 'no' } }, 422));
+        else if (draw < 0.35) soon(() => response.writeHead(200).end('{'));
+        else soon(() => well(seen, response, nth));
+      };
+    const scripts = { prefill: misbehaves(prefills), decode: misbehaves(decodes) };
+    await paired('mooncake', scripts, { upstreamTimeout: 0.3, maxNumSeqs: 4 });
+    const asked = Array.from({ length: 40 }, () => cluster.post({ ...ASKED, stream: true }));
+    const answers = await Promise.all(asked);
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    const known = [200, 422, 500, 503, 504];
+    for (const [i, { status }] of answers.entries()) {
+      expect(known, `seed ${seed}: ${texts[i]}`).toContain(status);
+      if (status === 200) expect(texts[i], `seed ${seed}`).toContain('[DONE]');
+    }
+    for (const { seen } of [prefill, decode]) {
+      const references = seen.map(referenceOf);
+      expect(new Set(references).size, `seed ${seed}`).toBe(references.length);
+    }
+    await until(async () => (await cluster.metric('baton:api_live_sequences')) === 0);
+    expect(await cluster.metric('baton:sequences_unaccounted'), `seed ${seed}`).toBe(0);
+    const hosts = [...cluster.workers.values()].flatMap((workers) => workers.hosts);
+    await until(() => hosts.every(({ runs }) => runs.size === 0));
+  });
 
   it('are both closed when the client leaves', async () => {
     let response: ServerResponse | undefined;
