@@ -19,6 +19,8 @@ type ExecutorConfig = Pick<
 /** What engines of a stage do. */
 export type Executing = BatonConfig['executor'];
 
+type UpstreamConfig = ExecutorConfig & Pick<BatonConfig, 'dataParallelSize'>;
+
 /** Where the server of one engine is. */
 export interface ServerAddress {
   /** `http://host:port`, without a path. */
@@ -53,8 +55,13 @@ export function executesAny(config: ExecutorConfig): boolean {
 }
 
 /** Checks the servers of a stage. @throws UsageError when there is not one for each engine, or one cannot be reached as it is written */
-export function checkUpstreams(config: ExecutorConfig, stage: Stage, engines: number): void {
+export function checkUpstreams(config: UpstreamConfig, stage: Stage, engines: number): void {
   readUpstreamCa(config);
+  if (config.dataParallelSize > 1) {
+    throw new UsageError(
+      'executor vllm: the ranks of an engine are its server’s own; data_parallel_size must be 1.',
+    );
+  }
   const key = URL_KEYS[stage];
   const urls = config[key].map((url) => originOf(url, key));
   const ports = config.prefillBootstrapPort.map(portOf).length;
