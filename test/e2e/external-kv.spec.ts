@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { HOLD } from '../support/hold';
 import { waitUntil } from '../support/wait';
 
-const ASK = {
-  do_remote_decode: true,
-  do_remote_prefill: false,
-  remote_engine_id: null,
-  remote_block_ids: null,
-  remote_host: null,
-  remote_port: null,
-};
 const FIELDS = [
   'do_remote_prefill',
   'do_remote_decode',
@@ -56,7 +49,7 @@ describe.each(['fail', 'recompute'] as const)(
     afterAll(() => cluster?.stop());
 
     async function prefill(prompt = PROMPT): Promise<Params> {
-      const answer = await post(url, { prompt, max_tokens: 1, kv_transfer_params: ASK });
+      const answer = await post(url, { prompt, max_tokens: 1, kv_transfer_params: HOLD });
       const body = (await answer.json()) as Answer;
       expect(body.choices[0]?.finish_reason).toBe('length');
       return body.kv_transfer_params ?? {};

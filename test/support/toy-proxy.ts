@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { HOLD } from './hold';
 
 type Body = Record<string, unknown>;
 
@@ -39,15 +40,6 @@ export class ToyProxy {
     await once(this.server, 'close');
   }
 }
-
-const HOLD = {
-  do_remote_decode: true,
-  do_remote_prefill: false,
-  remote_engine_id: null,
-  remote_block_ids: null,
-  remote_host: null,
-  remote_port: null,
-};
 
 async function relay(
   message: IncomingMessage,

@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOLD } from '../../../../test/support/hold';
 import { type Json, OutsideRouter } from '../../test/outside-router';
 
-const NO_BLOCKS = {
-  do_remote_decode: true,
-  do_remote_prefill: false,
-  remote_engine_id: null,
-  remote_block_ids: null,
-  remote_host: null,
-  remote_port: null,
-};
 const OUTPUT = 96;
 const BLOCK = 16;
 
@@ -29,7 +22,7 @@ class MultiTurnProxy {
 
   async ask(asked: Json): Promise<string> {
     const headers = { 'X-Request-Id': randomUUID() };
-    const params = this.kept ?? NO_BLOCKS;
+    const params = this.kept ?? HOLD;
     this.kept = undefined;
     const first = { ...asked, kv_transfer_params: params, stream: false, max_tokens: 1 };
     const prefill = await router.leg('prefill', first, { headers, path: this.path });

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOLD } from '../../../../test/support/hold';
 import { readStream } from '../../test/api-fixture';
 import { type Json, type LegAnswer, OutsideRouter } from '../../test/outside-router';
 
 const PROMPT = 'each engine has a door of its own '.repeat(10);
 const ASKED = { prompt: PROMPT, max_tokens: 15, ignore_eos: true };
-/** What vLLM's proxies add to the prefill leg. */
-const HOLD = {
-  do_remote_decode: true,
-  do_remote_prefill: false,
-  remote_engine_id: null,
-  remote_block_ids: null,
-  remote_host: null,
-  remote_port: null,
-};
 const KEY = { Authorization: 'Bearer None' };
 
 let router: OutsideRouter;
