@@ -70,6 +70,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     // infiniband-ndr: 0.5 ms, and 131,072 bytes a token at 40 GB/s.
     expect(result.base.transfer?.latencyMs).toBeCloseTo(0.5, 1);
     expect(result.base.transfer?.perTokenMs).toBeCloseTo(131_072 / 40e6, 4);
+    expect(result.times.kvBytesPerToken).toBe(131_072);
     const errors = errorsOf(result);
     for (const name of ['TTFT mean', 'TTFT p50', 'ITL mean', 'ITL p50', 'TPOT p50', 'E2E p50']) {
       expect(errors[name], name).toBeLessThan(0.05);

@@ -14,6 +14,8 @@ export interface Measurements {
   readonly isHandedOver: boolean;
   /** Tokens that a step computes at most. */
   readonly maxNumBatchedTokens: number;
+  /** Bytes that the readers of KV count for a token; undefined where they do not. */
+  readonly kvBytesPerToken: number | undefined;
 }
 
 /** The same by whom it belongs to. */
@@ -34,8 +36,6 @@ interface Parted {
   readonly overheadMs: number;
 }
 
-/** Below it a rate of bytes per token says more about the message than about the KV. */
-const TELLING_TOKENS = 64;
 const SHORTEST_STEP_MS = 0.001;
 
 /** Those of which no cache held anything, by their length. */
@@ -70,7 +70,7 @@ export function engineTimes(measured: Measurements): EngineTimes {
       ? "time to first token at the client − the server's own parts of it"
       : `time to first token of a prompt of ${shortest.tokens} − its steps, at the client`,
     ...{ transfers, transfersFrom: sourceOf(measured, isTold, transfers.length) },
-    kvBytesPerToken: bytesPerToken(prompts),
+    kvBytesPerToken: measured.kvBytesPerToken,
   };
 }
 
@@ -140,13 +140,4 @@ function stepsOfOne(decode: readonly DecodePoint[]): (context: number) => number
   const fewest = Math.min(...decode.map(({ sequences }) => sequences));
   const own = decode.filter(({ sequences }) => sequences === fewest);
   return straight(own.map(({ context, stepMs }) => [context, stepMs]));
-}
-
-function bytesPerToken(prompts: readonly PromptPoint[]): number | undefined {
-  const rates = prompts.flatMap(({ tokens, cached, transferBytes }) =>
-    cached === 0 && tokens >= TELLING_TOKENS && transferBytes !== undefined
-      ? transferBytes / tokens
-      : [],
-  );
-  return rates.length === 0 ? undefined : Math.round(median(rates));
 }

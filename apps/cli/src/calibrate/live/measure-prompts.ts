@@ -18,9 +18,8 @@ export interface PromptPoint {
   readonly parts: Readonly<Partial<Record<Part, number>>>;
   /** vLLM's own prefill time. */
   readonly enginePrefillMs: number | undefined;
-  /** What the readers of KV say of one prompt. */
+  /** What the reader of its KV says. */
   readonly transferMs: number | undefined;
-  readonly transferBytes: number | undefined;
 }
 
 interface Round {
@@ -28,7 +27,6 @@ interface Round {
   readonly parts: Readonly<Partial<Record<Part, number>>>;
   readonly enginePrefillMs: number | undefined;
   readonly transferMs: number | undefined;
-  readonly transferBytes: number | undefined;
 }
 
 /** A prompt to be computed. */
@@ -46,11 +44,16 @@ export async function measurePrompts(
   const { target, rounds, say } = measuring;
   const measured = cells.map((): Round[] => []);
   for (let round = 0; round < rounds; round++) {
-    for (const [i, cell] of cells.entries()) measured[i]!.push(await oneRound(target, cell));
+    for (const [i, cell] of cells.entries()) {
+      const own = measured[i]!;
+      const isIdle = cell.prefix > 0 && own.length > 0 && cachedOf(own, cell.prefix) === 0;
+      if (!isIdle) own.push(await oneRound(target, cell));
+    }
     say(`prompts: round ${round + 1} of ${rounds}`);
   }
   const points = measured.map((own, i) => pointOf(own, cells[i]!));
-  for (const { tokens, cached, ttftMs } of points) {
+  for (const [i, { tokens, cached, ttftMs }] of points.entries()) {
+    if (cells[i]!.prefix > 0 && cached === 0) continue;
     const held = cached > 0 ? `, ${cached} of them cached` : '';
     say(`prompt of ${tokens} tokens${held}: first token after ${ttftMs.toFixed(1)} ms`);
   }
@@ -66,7 +69,7 @@ async function oneRound(target: LiveTarget, { tokens, prefix }: PromptCell): Pro
   return { answer, ...told(before, before && (await target.counters())) };
 }
 
-function onePrompt(tokens: number): Workload {
+export function onePrompt(tokens: number): Workload {
   const builder = new WorkloadBuilder();
   builder.add({ arrivalUs: 0, promptTokens: tokens, outputTokens: 1 });
   return builder.build();
@@ -74,11 +77,10 @@ function onePrompt(tokens: number): Workload {
 
 /** What the counters have gained by one request. */
 function told(before: Counters | undefined, after: Counters | undefined): Omit<Round, 'answer'> {
-  const none = { enginePrefillMs: undefined, transferMs: undefined, transferBytes: undefined };
+  const none = { enginePrefillMs: undefined, transferMs: undefined };
   if (before === undefined || after === undefined) return { parts: {}, ...none };
   const transfers = after.transferSeconds.count - before.transferSeconds.count;
-  const gained = (key: 'transferSeconds' | 'transferBytes'): number =>
-    after[key].sum - before[key].sum;
+  const gained = after.transferSeconds.sum - before.transferSeconds.sum;
   return {
     parts: Object.fromEntries(
       PARTS.flatMap((part) => {
@@ -87,9 +89,8 @@ function told(before: Counters | undefined, after: Counters | undefined): Omit<R
       }),
     ),
     enginePrefillMs: onlyNewMs(before.prefillSeconds, after.prefillSeconds),
-    // Ranks read side by side, each its share of the bytes.
-    transferMs: transfers > 0 ? (gained('transferSeconds') / transfers) * 1_000 : undefined,
-    transferBytes: transfers > 0 ? gained('transferBytes') : undefined,
+    // Ranks read side by side.
+    transferMs: transfers > 0 ? (gained / transfers) * 1_000 : undefined,
   };
 }
 
@@ -111,7 +112,6 @@ function pointOf(rounds: readonly Round[], { prefix }: PromptCell): PromptPoint 
     parts: Object.fromEntries(parts),
     enginePrefillMs: of(({ enginePrefillMs }) => enginePrefillMs),
     transferMs: of(({ transferMs }) => transferMs),
-    transferBytes: of(({ transferBytes }) => transferBytes),
   };
 }
 

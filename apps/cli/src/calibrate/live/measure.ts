@@ -2,7 +2,7 @@ import { Failure } from '../../failure';
 import type { EngineCounts } from './topology-of';
 import type { DecodeCell } from './measure-decode';
 import { measureDecode } from './measure-decode';
-import { measurePrompts, type PromptCell } from './measure-prompts';
+import { measurePrompts, onePrompt, type PromptCell } from './measure-prompts';
 import type { Measurements } from './decompose';
 import type { Measuring } from './measuring';
 
@@ -42,7 +42,10 @@ export async function measureGrid(
   if (prompts.length === 0 || decode.length === 0) {
     throw new Failure('Too little of the grid could be measured: give shorter prompts.');
   }
+  const longest = Math.max(...lengths);
+  const bytes = await measuring.target.kvBytesOf(onePrompt(longest));
   return {
+    kvBytesPerToken: bytes === undefined ? undefined : Math.round(bytes / longest),
     ...{ shortest: shortest!, prompts, decode, isHandedOver: engines.prefill > 0 },
     maxNumBatchedTokens: grid.maxNumBatchedTokens,
   };

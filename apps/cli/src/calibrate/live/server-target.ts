@@ -7,7 +7,7 @@ import type { Workload } from '@baton/workload';
 import type { ServerFlags } from '../../bench/server-flags';
 import { probeServer, type ServerFacts } from '../../bench/server-probe';
 import { Failure } from '../../failure';
-import { type Counters, countersIn } from './counters';
+import { type Counters, countersIn, type Seen } from './counters';
 import type { LiveFlags } from './live-flags';
 import { PromptBodies } from './prompt-bodies';
 import type { Answered, LiveTarget, TargetRun } from './target';
@@ -16,7 +16,11 @@ const ASK_MS = 10_000;
 /** How long counters may lag behind answers, and how long a cluster may take to be at rest. */
 const LAG_MS = 3_000;
 const REST_MS = 30_000;
+/** What has just ended is counted for a moment. */
+const SETTLING_MS = 1_000;
 const RETRY_MS = 20;
+/** Longer than engines keep what they have counted to themselves. */
+const TELLING_MS = 1_500;
 
 /** A server that is asked over HTTP. */
 export class ServerTarget implements LiveTarget {
@@ -43,13 +47,23 @@ export class ServerTarget implements LiveTarget {
     const { origin, prefix, endpoint, headers, protocol } = server;
     const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
     const target = new ServerTarget(flags, bodies, facts, streams, stop);
-    const counters = await target.page();
-    const busy = (counters?.running ?? 0) + (counters?.waiting ?? 0);
+    const busy = await target.busyFor(SETTLING_MS);
     if (busy === 0) return target;
     await target.close();
     throw new Failure(
       `${origin} is busy: ${busy} requests run or wait there; calibrate when nothing else does.`,
     );
+  }
+
+  /** Requests that run or wait there still after so long; 0 when there are none, or it does not say. */
+  private async busyFor(patienceMs: number): Promise<number> {
+    const beganMs = performance.now();
+    for (;;) {
+      const { running = 0, waiting = 0 } = (await this.page()) ?? {};
+      const busy = running + waiting;
+      if (busy === 0 || performance.now() - beganMs > patienceMs) return busy;
+      await pause(RETRY_MS);
+    }
   }
 
   close(): Promise<void> {
@@ -92,6 +106,20 @@ export class ServerTarget implements LiveTarget {
       }
       await pause(RETRY_MS);
     }
+  }
+
+  /** Engines tell what they have counted once a second or so. */
+  async kvBytesOf(workload: Workload): Promise<number | undefined> {
+    const before = await this.settledBytes();
+    if (before === undefined || before.count === 0) return undefined;
+    await this.run(workload);
+    const after = await this.settledBytes();
+    return after === undefined || after.count === before.count ? undefined : after.sum - before.sum;
+  }
+
+  private async settledBytes(): Promise<Seen | undefined> {
+    await pause(TELLING_MS);
+    return (await this.counters())?.transferBytes;
   }
 
   private async page(): Promise<Counters | undefined> {

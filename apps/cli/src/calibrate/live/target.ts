@@ -35,4 +35,6 @@ export interface LiveTarget {
   run(workload: Workload, goesOn?: boolean): Promise<TargetRun>;
   /** What its engines have counted so far; undefined: it does not say. */
   counters(): Promise<Counters | undefined>;
+  /** Bytes of KV that went from engine to engine for these requests; undefined: nobody counts them. */
+  kvBytesOf(workload: Workload): Promise<number | undefined>;
 }

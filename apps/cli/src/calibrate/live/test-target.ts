@@ -1,7 +1,7 @@
 import { NEVER, outcomeCode, type RequestLog, type RunRecord } from '@baton/analysis';
 import { type ClusterScenario, simulate, type StepSpan } from '@baton/cluster';
 import { msToUs, usToMs } from '@baton/kernel';
-import { defaultConfig, type BatonConfig } from '@baton/runtime';
+import { type BatonConfig, defaultConfig, engineSetup } from '@baton/runtime';
 import { isFirst, withContentBlock, type Workload, WorkloadBuilder } from '@baton/workload';
 import { scenarioOf } from '../../scenario/scenario-of';
 import type { Counters, Part } from './counters';
@@ -59,6 +59,13 @@ export class VirtualTarget implements LiveTarget {
       ...{ log, itl, failures: [], void: null },
       answers: answers.map((answer) => ({ ...answer, ttftMs: answer.ttftMs + overheadMs })),
     });
+  }
+
+  async kvBytesOf(workload: Workload): Promise<number | undefined> {
+    const { config, hasMetrics } = this.options;
+    const { log } = await this.run(workload);
+    const { kvBytesPerToken } = engineSetup(defaultConfig(config), 'decode');
+    return hasMetrics ? log.transferredTokens[0]! * kvBytesPerToken : undefined;
   }
 
   counters(): Promise<Counters | undefined> {
