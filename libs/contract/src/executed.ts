@@ -10,8 +10,7 @@ export interface ExecutedRequest {
 
 /** Why a leg on a server has not done its part: it refused the request, or was lost. */
 export type LegFailure =
-  | UpstreamFailure
-  | { readonly code: 'upstream_lost' | 'upstream_timeout' | 'upstream_garbled' };
+  UpstreamFailure | { readonly code: 'upstream_lost' | 'upstream_timeout' | 'upstream_garbled' };
 
 /** How an upstream server failed a request, in the tail of the entry that ends it. */
 export interface UpstreamFailure {

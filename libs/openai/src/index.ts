@@ -63,10 +63,6 @@ export {
   replayEvents,
   startingAfter,
 } from './responses/stored-response';
-export {
-  isSglangBatch,
-  parseSglangGenerate,
-  renderSglangGenerate,
-} from './sglang/sglang-generate';
+export { isSglangBatch, parseSglangGenerate, renderSglangGenerate } from './sglang/sglang-generate';
 export { StreamedSglangGenerate } from './sglang/streamed-sglang-generate';
 export { StreamedResponse } from './responses/streamed-response';

@@ -7,9 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readCalibrateFlags } from '../calibrate-flags';
 import { fitSteps } from '../fit-steps';
 import { readInput } from '../read-input';
-import { calibrated, type LiveResult } from './calibrate-live';
+import { calibrated } from './calibrate-live';
 import { readLiveFlags } from './live-flags';
 import { isTooFar, liveJson, liveText } from './live-report';
+import type { LiveResult } from './live-result';
 import { VirtualTarget, type VirtualTargetOptions } from './test-target';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-'));

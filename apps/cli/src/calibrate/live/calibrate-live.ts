@@ -15,6 +15,7 @@ import { measureContention, measureDrift, measureFollowed } from './disturbance'
 import { type HeldOut, planLoad, runHeldOut } from './held-out';
 import { type LiveFlags, readLiveFlags } from './live-flags';
 import { isTooFar, liveJson, liveText } from './live-report';
+import type { LiveResult } from './live-result';
 import { measureGrid } from './measure';
 import type { Measuring } from './measuring';
 import { pointsCsv } from './points-csv';
@@ -31,16 +32,6 @@ export interface LiveSetup {
   readonly name: string;
   readonly maxModelLen: number;
   say(sentence: string): void;
-}
-
-/** Everything that was found out. */
-export interface LiveResult {
-  readonly base: Result;
-  readonly name: string;
-  readonly topology: string;
-  readonly measured: Measurements;
-  readonly times: EngineTimes;
-  readonly load: { readonly heldOut: HeldOut; readonly reasons: Reasons } | undefined;
 }
 
 /** `baton calibrate --live`: returns the exit code. */

@@ -1,8 +1,8 @@
 import { consoleTable, formatBytes, formatMs, formatNumber } from '@baton/report';
 import { reportDocument, reportText } from '../report';
-import type { LiveResult } from './calibrate-live';
 import type { FirstTokenParts } from './first-token-parts';
 import type { HeldOut } from './held-out';
+import type { LiveResult } from './live-result';
 import { explained, type Explained, type Reasons } from './reasons';
 
 /** An error beyond it is a miss, and what was measured of its reasons is told beside it. */
