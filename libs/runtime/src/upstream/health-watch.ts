@@ -2,7 +2,9 @@ import type { Logger } from '../logs/logger';
 import type { KvConnector } from './kv-connector';
 import type { UpstreamServer } from './upstream-server';
 
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 5_000;
+/** While something is wrong. */
+const LOOK_AGAIN_MS = 1_000;
 /** Failures in a row after which the server counts as down. */
 const MAX_FAILURES = 3;
 
@@ -13,13 +15,14 @@ export interface Watched {
 }
 
 /**
- * Circuit breaker of one server: down after three failures in a row, or one refused connection, until `/health` says otherwise. A server of which something
- * must be known before the first leg is not up until it is.
+ * Circuit breaker of one server: down after three failures in a row, of legs or of looks at `/health`, or one refused connection, until `/health` says
+ * otherwise. A server of which something must be known before the first leg is not up until it is.
  */
 export class HealthWatch {
   private failures = 0;
   private state: 'unknown' | 'up' | 'down' = 'unknown';
   private timer: NodeJS.Timeout | undefined;
+  private isLooking = false;
   private onState: (isUp: boolean) => void = () => undefined;
   private isStopped = false;
 
@@ -30,14 +33,14 @@ export class HealthWatch {
     return this.watched.connector.isReady === undefined;
   }
 
-  /** Looks once, and again while the server is down. */
+  /** Looks now, and again every five seconds; every second while something is wrong. */
   start(onState: (isUp: boolean) => void): void {
     this.onState = onState;
     void this.look();
   }
 
   stop(): void {
-    clearTimeout(this.timer);
+    this.cancelLook();
     this.isStopped = true;
     this.onState = () => undefined;
   }
@@ -49,19 +52,32 @@ export class HealthWatch {
 
   failed(isCertain: boolean): void {
     this.failures += 1;
-    if (!isCertain && this.failures < MAX_FAILURES) return;
-    this.enter('down');
-    if (this.isStopped) return;
-    this.timer ??= setTimeout(() => void this.look(), LOOK_EVERY_MS);
+    if (isCertain || this.failures >= MAX_FAILURES) this.enter('down');
+    if (this.failures === 1) this.cancelLook();
+    this.lookIn(LOOK_AGAIN_MS);
+  }
+
+  private cancelLook(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private lookIn(ms: number): void {
+    if (this.isStopped || this.isLooking) return;
+    this.timer ??= setTimeout(() => void this.look(), ms);
   }
 
   private async look(): Promise<void> {
     const { server, connector } = this.watched;
-    const isHealthy = (await server.isHealthy()) && (await connector.isReady?.()) !== false;
     this.timer = undefined;
+    this.isLooking = true;
+    const isHealthy = (await server.isHealthy()) && (await connector.isReady?.()) !== false;
+    this.isLooking = false;
     if (this.isStopped) return;
-    if (isHealthy) this.succeeded();
-    else this.failed(true);
+    if (isHealthy) {
+      this.succeeded();
+      this.lookIn(LOOK_EVERY_MS);
+    } else this.failed(this.state === 'unknown');
   }
 
   private enter(state: 'up' | 'down'): void {
