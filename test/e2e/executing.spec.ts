@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { post, stream } from '../support/client';
+import { post, stream, type StreamedAnswer } from '../support/client';
 import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
+/** Counters of vLLM's. */
+const FETCHED = 'nixl_xfer_time_seconds_count';
+const EXPIRED = 'nixl_num_kv_expired_reqs_total';
 const BODY = { max_tokens: 40, ignore_eos: true };
 
 describe('a cluster whose stages execute on the exposed engines of another', () => {
@@ -21,7 +24,8 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
       const index = engines.find((engine) => engine.stage === stage)?.index ?? 0;
       return `http://127.0.0.1:${firstPort + index}`;
     };
-    urls = [`--prefill-url=${urlOf('prefill')}`, `--decode-url=${urlOf('decode')}`];
+    const prefill = `--prefill-url=${urlOf('prefill')}`;
+    urls = [prefill, prefill, `--decode-url=${urlOf('decode')}`];
     bootstrapPort = new URL(urlOf('prefill')).port;
     router = await startRouter('nixl');
   });
@@ -34,8 +38,8 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
       '--upstream-metrics-interval=0.2',
     ];
     return TestCluster.start({
-      topology: '1P1D',
-      flags: ['--executor=vllm', '--dialect=vllm', '--broker-grace=3', ...urls, ...how],
+      topology: '2P1D',
+      flags: ['--executor=vllm', '--dialect=vllm', '--broker-grace=5', ...urls, ...how],
     });
   }
 
@@ -55,31 +59,58 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
+  function ask({ baseUrl }: TestCluster): Promise<StreamedAnswer>[] {
+    return prompts.map((prompt) => stream(`${baseUrl}/v1/completions`, { ...BODY, prompt }));
+  }
+
   async function expectSameTexts(): Promise<void> {
-    const before = await nixl('nixl_xfer_time_seconds_count');
-    const through = await Promise.all(
-      prompts.map((prompt) => stream(`${router.baseUrl}/v1/completions`, { ...BODY, prompt })),
-    );
-    const handedOver = (await nixl('nixl_xfer_time_seconds_count')) - before;
-    const direct = await Promise.all(
-      prompts.map((prompt) => stream(`${upstream.baseUrl}/v1/completions`, { ...BODY, prompt })),
-    );
+    const [before, expired] = [await nixl(FETCHED), await nixl(EXPIRED)];
+    const through = await Promise.all(ask(router));
+    const handedOver = (await nixl(FETCHED)) - before;
+    const direct = await Promise.all(ask(upstream));
     expect(through.map(({ text }) => text)).toEqual(direct.map(({ text }) => text));
     expect(through.map(({ finishReason }) => finishReason)).toEqual(prompts.map(() => 'length'));
     expect(handedOver).toBe(prompts.length);
     expect(await nixl('nixl_num_failed_transfers_total')).toBe(0);
-    expect(await nixl('nixl_num_kv_expired_reqs_total')).toBe(0);
+    expect(await nixl(EXPIRED)).toBe(expired);
     await upstream.untilAtRest();
   }
 
   it('gives the texts that the other gives, and hands KV over once a request', expectSameTexts);
 
+  /** Its server says nothing until the worker that waits for it is dead. */
+  async function expectNoLoss(): Promise<void> {
+    const direct = await Promise.all(ask(upstream));
+    const [server] = await upstream.pidsOf('prefill');
+    process.kill(server ?? 0, 'SIGSTOP');
+    const running = ask(router);
+    const victim = await busyPrefill(router);
+    process.kill(victim, 'SIGKILL');
+    process.kill(server ?? 0, 'SIGCONT');
+    const texts = (await Promise.all(running)).map(({ text, error }) => error ?? text);
+    expect(texts).toEqual(direct.map(({ text }) => text));
+    await upstream.untilAtRest();
+  }
+
+  async function busyPrefill(target: TestCluster): Promise<number> {
+    let pid: number | undefined;
+    const isBusy = async (): Promise<boolean> => {
+      const engines = await target.engines();
+      const busy = engines.find(({ stage, gauges }) => stage === 'prefill' && gauges.running > 0);
+      pid = busy?.pid;
+      return pid !== undefined;
+    };
+    await waitUntil(isBusy, { what: 'a prefill worker waits for its server' });
+    return pid ?? 0;
+  }
+
+  it('loses no request when a prefill worker is killed', expectNoLoss);
+
   it('shows the numbers of its servers as those of its engines', async () => {
-    const name = 'nixl_xfer_time_seconds_count';
-    await waitUntil(async () => (await nixl(name, router)) === (await nixl(name)), {
+    await waitUntil(async () => (await nixl(FETCHED, router)) === (await nixl(FETCHED)), {
       what: 'the servers’ metrics are there',
     });
-    expect(await nixl(name, router)).toBeGreaterThan(0);
+    expect(await nixl(FETCHED, router)).toBeGreaterThan(0);
   });
 
   it('answers in one piece what it streams, with the usage of the server', async () => {
@@ -117,6 +148,7 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
       await router.stop();
       router = await startRouter(name);
       await expectSameTexts();
+      await expectNoLoss();
     },
   );
 

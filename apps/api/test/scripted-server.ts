@@ -18,7 +18,10 @@ export type Script = (seen: Seen, response: ServerResponse, nth: number) => void
 export class ScriptedServer {
   readonly seen: Seen[] = [];
   private readonly pages = new Map([['/health', '']]);
+  /** Answers that were cut short. */
   closed = 0;
+  /** Answers that were told to the end. */
+  answered = 0;
 
   private constructor(
     private readonly server: Server,
@@ -39,7 +42,10 @@ export class ScriptedServer {
         const body = JSON.parse(text) as Record<string, unknown>;
         const seen = { path: request.url ?? '', body, text, headers: request.headers };
         self.seen.push(seen);
-        response.once('close', () => (self.closed += response.writableFinished ? 0 : 1));
+        response.once(
+          'close',
+          () => (self[response.writableFinished ? 'answered' : 'closed'] += 1),
+        );
         script(seen, response, self.seen.length);
       });
     };

@@ -168,6 +168,39 @@ describe('legs that are sent at once', () => {
       expectPairs(2);
     });
 
+    it('begin anew when decode’s server says first that prefill is lost', async () => {
+      const error = { message: 'the KV transfer failed', code: 500 };
+      await paired(name, {
+        prefill: (seen, response, nth) =>
+          prefill.seen.length === 1
+            ? void until(() => decode.answered === 1).then(() => response.destroy())
+            : prefills(seen, response, nth),
+        decode: (seen, response, nth) =>
+          decode.seen.length > 1
+            ? decodes(seen, response, nth)
+            : void until(() => prefill.seen.length === 1).then(() =>
+                json(response, { error }, 500),
+              ),
+      });
+      const { text } = await readStream(await cluster.post({ ...ASKED, stream: true }));
+      expect(text).toBe('one é');
+      expectPairs(2);
+    });
+
+    it('pass on what decode’s server says each time', async () => {
+      const error = { message: 'out of luck', code: 500 };
+      await paired(name, {
+        decode: (_seen, response) =>
+          void until(() => prefill.seen.length === decode.seen.length).then(() =>
+            json(response, { error }, 500),
+          ),
+      });
+      const answer = await cluster.post({ ...ASKED, stream: true });
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).toContain('out of luck');
+      expectPairs(3);
+    });
+
     it('begin anew under another name when decode is lost before its first token', async () => {
       await paired(name, {
         prefill: (...call) => (prefill.seen.length === 1 ? undefined : prefills(...call)),

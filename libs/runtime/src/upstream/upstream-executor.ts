@@ -6,6 +6,7 @@ import {
   type ExecutedRequest,
   type KvTransferParams,
   type LegFailure,
+  submissionOf,
   type UpstreamMetrics,
 } from '@baton/contract';
 import type { Incoming } from '@baton/placement';
@@ -56,6 +57,8 @@ interface ActiveLeg {
   readonly source: { readonly engineId: string; readonly epoch: Epoch } | undefined;
   /** On prefill: decode has the request already. */
   isPaired: boolean;
+  /** On decode: its server is told where the KV is. */
+  fetches: boolean;
 }
 
 /**
@@ -103,7 +106,10 @@ export class UpstreamExecutor implements Executor {
   }
 
   start(run: Run, handOver: HandOverRecord | undefined): void {
-    const leg = { controller: new AbortController(), source: sourceIn(handOver), isPaired: false };
+    const leg = {
+      ...{ controller: new AbortController(), source: sourceIn(handOver) },
+      ...{ isPaired: false, fetches: false },
+    };
     this.legs.set(run, leg);
     run.isScheduled = true;
     this.sayState(run, 'scheduled');
@@ -174,7 +180,9 @@ export class UpstreamExecutor implements Executor {
     else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
     else {
       const { signal } = leg.controller;
-      const generation = { request, params: this.paramsOf(run, handOver), signal };
+      const params = this.paramsOf(run, handOver);
+      leg.fetches = params !== undefined;
+      const generation = { request, params, signal };
       const last = await this.tally.leg(signal, () => this.generate(run, generation));
       if (last !== undefined && !isOver(run)) this.complete(run, last);
     }
@@ -308,8 +316,17 @@ export class UpstreamExecutor implements Executor {
     const failure = this.failureOf(run, error);
     if (failure === undefined) this.context.guard(() => this.sides.endings.giveBack(run));
     else if (leg.isPaired) void this.pairedEnd.tell(run, failure);
-    else if (this.pairedEnd.isFinal(failure) || run.emitted > 0) this.fail(run, leg, failure);
+    else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
     else this.beginAnew(run);
+  }
+
+  /** Whether the client is told. A server that was to fetch KV says 5xx as well when the KV did not come, and often before anybody knows of a lost prefill: another one may mend that. */
+  private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
+    if (run.emitted > 0) return true;
+    const { workerLossPolicy, maxRuns } = this.context.options;
+    const mayTry = workerLossPolicy === 'retry' && submissionOf(run.epoch) < maxRuns;
+    if (leg.fetches && mayTry && isServerError(failure)) return false;
+    return this.pairedEnd.isFinal(failure);
   }
 
   /** Undefined for what is no server's doing. */
@@ -359,6 +376,10 @@ interface Generation {
 function sourceIn(handOver: HandOverRecord | undefined): ActiveLeg['source'] {
   if (handOver?.prefillEngineId === undefined) return undefined;
   return { engineId: handOver.prefillEngineId, epoch: handOver.epoch };
+}
+
+function isServerError(failure: LegFailure): boolean {
+  return 'status' in failure && failure.status >= 500;
 }
 
 function hasTransfer({ params, generation }: HandOverRecord): boolean {
