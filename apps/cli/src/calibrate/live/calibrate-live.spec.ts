@@ -11,6 +11,8 @@ import { calibrated } from './calibrate-live';
 import { readLiveFlags } from './live-flags';
 import { isTooFar, liveJson, liveText } from './live-report';
 import type { LiveResult } from './live-result';
+import { loadOf, type LoadPlan } from './load-plan';
+import { explained } from './reasons';
 import { VirtualTarget, type VirtualTargetOptions } from './test-target';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-'));
@@ -81,8 +83,30 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(Math.abs(result.load!.reasons.contention!.prompt)).toBeLessThan(0.05);
     expect(result.load?.reasons.followed?.laterMs).toBeLessThan(0.1);
     expect(result.load?.reasons.contention?.holdUpMs).toBeLessThan(1);
-    expect(result.load?.reasons.drift?.prompt).toBeCloseTo(0, 3);
-    expect(result.load?.reasons.drift?.decode).toBeCloseTo(0, 3);
+    expect(result.load?.reasons.wavering).toEqual({ prompt: 0, decode: 0 });
+  });
+
+  it('lets grid and load take turns, and meets the load all the same', async () => {
+    const result = await run({}, { rounds: '4', loadRequests: '42', loadClients: '2' });
+    expect(result.load?.heldOut.real.completed).toBe(42);
+    const errors = errorsOf(result);
+    for (const name of ['TTFT mean', 'TTFT p50', 'ITL mean', 'E2E p50', 'requests']) {
+      expect(errors[name], name).toBeLessThan(0.05);
+    }
+  });
+
+  it('takes nothing off for requests that one client alone cannot have', async () => {
+    const disturbed = async (loadClients: string) => {
+      const { load } = await run({}, { loadClients });
+      const { heldOut, reasons } = load!;
+      const contention = { promptTokens: 512, prompt: 0.5, holdUpMs: 40 };
+      const followed = { promptTokens: 512, laterMs: 80 };
+      const told = { ...reasons, contention, followed, pauses: 0, typical: 0 };
+      return explained(heldOut, told).filter(({ error, remainder }) => remainder !== error);
+    };
+    expect(await disturbed('1')).toEqual([]);
+    const names = (await disturbed('4')).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['TTFT mean', 'ITL p50', 'E2E p50']));
   });
 
   it('does without metrics, and then says that transfers are part of prefill', async () => {
@@ -148,6 +172,33 @@ describe('calibrate --live on a cluster of known step times', () => {
     );
   });
 });
+
+describe('a load in pieces', () => {
+  const lengths = (pieces: number, arrivals: LoadPlan['arrivals']): string[] =>
+    loadOf({ ...PLAN, arrivals }, pieces).flatMap(({ count, promptTokens, outputTokens }) =>
+      Array.from({ length: count }, (_none, i) => `${promptTokens[i]}+${outputTokens[i]}`),
+    );
+
+  it.each([{ clients: 3 }, { ratePerSecond: 5 }])('has the requests of the whole (%j)', (come) => {
+    const whole = lengths(1, come);
+    expect(whole).toHaveLength(PLAN.requests);
+    for (const pieces of [2, 5, 30]) expect(lengths(pieces, come)).toEqual(whole);
+  });
+
+  it('begins anew with each: at once, and with as many clients', () => {
+    for (const { arrivalUs } of loadOf({ ...PLAN, arrivals: { ratePerSecond: 5 } }, 3)) {
+      expect(arrivalUs[0]).toBe(0);
+    }
+    for (const { after } of loadOf({ ...PLAN, arrivals: { clients: 2 } }, 3)) {
+      expect([...after.slice(0, 4)]).toEqual([-1, -1, 0, 1]);
+    }
+  });
+});
+
+const PLAN = {
+  ...{ requests: 23, seed: 7, avoided: [40] },
+  ...{ promptTokens: [20, 90] as const, outputTokens: [4, 9] as const },
+};
 
 const OPTIONS = readCalibrateFlags({ holdOut: '0', seed: '5' }).options;
 

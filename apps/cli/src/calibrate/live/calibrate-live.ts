@@ -11,18 +11,20 @@ import { profileYaml } from '../profile-yaml';
 import type { Result } from '../report';
 import type { Counters } from './counters';
 import { engineTimes, type Measurements, wholePrompts } from './decompose';
-import { measureContention, measureDrift, measureFollowed } from './disturbance';
-import { planLoad, runHeldOut } from './held-out';
+import { measureContention, measureFollowed } from './disturbance';
+import { HeldOutLoad, planLoad } from './held-out';
 import { type LiveFlags, readLiveFlags } from './live-flags';
 import { isTooFar, liveJson, liveText } from './live-report';
 import type { LiveResult } from './live-result';
-import { measureGrid } from './measure';
+import type { LoadPlan } from './load-plan';
+import { GridRounds } from './measure';
 import type { Measuring } from './measuring';
 import { pointsCsv } from './points-csv';
 import { reasonsOf } from './reasons';
 import { nameOf, ServerTarget } from './server-target';
 import type { LiveTarget } from './target';
 import { type EngineCounts, engineCounts, topologyOf } from './topology-of';
+import { simulatedConfig } from './twin';
 
 /** What `--live` depends on besides the cluster. */
 export interface LiveSetup {
@@ -39,6 +41,7 @@ export async function calibrateLive(given: Flags): Promise<number> {
   const flags = readCalibrateFlags({ holdOut: '0', ...given });
   const live = readLiveFlags(given);
   if (flags.inputs.length > 0) throw new UsageError('--live measures: leave --input out.');
+  simulatedConfig(live);
   const stops = new StopRequests();
   stops.second.addEventListener('abort', () => process.exit(1));
   try {
@@ -67,9 +70,10 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
   const counters = await target.counters();
   const topology = topologyOf(textOf(live.cluster['topology']), counters);
   const engines = engineCounts(topology);
-  const { rounds } = live;
-  const measuring = { target, rounds, maxModelLen: setup.maxModelLen, say: setup.say };
-  const measured = await measureGrid(measuring, { ...live, ...flags.input }, engines);
+  const measuring = { target, rounds: live.rounds, maxModelLen: setup.maxModelLen, say: setup.say };
+  const grid = new GridRounds(measuring, { ...live, ...flags.input }, engines);
+  const load = await takeTurns(setup, { target, grid, engines });
+  const measured = await grid.finish();
   const times = engineTimes(measured);
   const base: Result = {
     flags: { ...flags, inputs: [name] },
@@ -80,43 +84,58 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
   if (live.savePoints !== undefined) writeFile(live.savePoints, pointsCsv(times.steps), 'points');
   if (flags.out !== undefined) writeFile(flags.out, profileYaml(base), 'profile');
   const found = { base, name, topology, measured, times };
-  const load = await tried({ setup, measuring, engines, found, counters });
-  return { ...found, load };
-}
-
-interface Trial {
-  readonly setup: LiveSetup;
-  readonly measuring: Measuring;
-  readonly engines: EngineCounts;
-  readonly found: Omit<LiveResult, 'load'>;
-  readonly counters: Counters | undefined;
-}
-
-async function tried(trial: Trial): Promise<LiveResult['load']> {
-  const { setup, measuring, engines, found } = trial;
-  const { flags, live } = setup;
-  if (live.load.requests === 0) return undefined;
-  const { base, measured, times } = found;
-  const facts = { measured, times, engines, seed: flags.options.seed };
-  const plan = planLoad(live.load, facts);
-  setup.say(`a load that nothing was fitted to: ${plan.requests} requests`);
-  const heldOut = await withProfile(base, (profile) =>
-    runHeldOut(measuring.target, plan, {
+  if (load === undefined) return { ...found, load };
+  const heldOut = withProfile(base, (profile) =>
+    load.beside({
       ...{ profile, transfers: base.transfer, overheadMs: times.overheadMs },
-      config: { ...live.cluster, topology: found.topology },
-      configFile: live.configFile,
-      told: toldBy(setup, trial.counters),
+      ...{ cluster: { ...live.cluster, topology }, configFile: live.configFile },
+      told: toldBy(setup, counters),
     }),
   );
-  setup.say('two requests at once, and the same points once more');
-  const before = referencePoints(measured);
-  const contention = engines.prefill > 0 ? await measureContention(measuring, measured) : undefined;
-  const followed = await measureFollowed(measuring, before.prompt);
-  const drift = await measureDrift(measuring, before);
+  setup.say('two requests at once');
   const { calibration } = base;
+  const disturbed = await disturbances(measuring, measured);
+  const reasons = reasonsOf({ measured, times, calibration, heldOut, ...disturbed });
+  return { ...found, load: { heldOut, reasons } };
+}
+
+interface Turns {
+  readonly target: LiveTarget;
+  readonly grid: GridRounds;
+  readonly engines: EngineCounts;
+}
+
+/** After each round of the grid a piece of the load that is not fitted: a machine that slows down does so for both. */
+async function takeTurns(
+  { live, flags, say }: LiveSetup,
+  { target, grid, engines }: Turns,
+): Promise<HeldOutLoad | undefined> {
+  const { rounds, load: wanted } = live;
+  let load: HeldOutLoad | undefined;
+  await grid.open();
+  for (let round = 1; round <= rounds; round++) {
+    await grid.round();
+    if (wanted.requests > 0) {
+      load ??= new HeldOutLoad(target, planned(grid.measured()), rounds);
+      await load.send();
+    }
+    say(`round ${round} of ${rounds}`);
+  }
+  return load;
+
+  function planned(measured: Measurements): LoadPlan {
+    const facts = { measured, times: engineTimes(measured), engines, seed: flags.options.seed };
+    return planLoad(wanted, facts);
+  }
+}
+
+/** What requests take from each other beyond what the model knows. */
+async function disturbances(measuring: Measuring, measured: Measurements) {
+  const prompts = wholePrompts(measured);
+  const middle = prompts[Math.floor(prompts.length / 2)]!;
   return {
-    heldOut,
-    reasons: reasonsOf({ measured, times, calibration, heldOut, contention, followed, drift }),
+    contention: measured.isHandedOver ? await measureContention(measuring, measured) : undefined,
+    followed: await measureFollowed(measuring, middle),
   };
 }
 
@@ -131,19 +150,13 @@ function toldBy({ maxModelLen }: LiveSetup, counters: Counters | undefined) {
   };
 }
 
-/** The prompt in the middle of the grid, and its narrowest batch. */
-function referencePoints(measured: Measurements) {
-  const [prompts, { decode }] = [wholePrompts(measured), measured];
-  return { prompt: prompts[Math.floor(prompts.length / 2)]!, decode: decode[0]! };
-}
-
 /** The simulated engines read the profile from a file, as all engines do. */
-async function withProfile<T>(base: Result, use: (path: string) => Promise<T>): Promise<T> {
+function withProfile<T>(base: Result, use: (path: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'baton-calibrate-'));
   try {
     const path = join(folder, 'profile.yaml');
     writeFile(path, profileYaml(base), 'profile');
-    return await use(path);
+    return use(path);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -6,6 +6,7 @@ export interface ConstantBatch {
   readonly stepMs: number;
   /** The mean of the same gaps: pauses count here. */
   readonly meanMs: number;
+  readonly medianMs: number;
   /** Prompt and output tokens that a step attends to, per sequence. */
   readonly context: number;
   readonly gaps: number;
@@ -39,7 +40,8 @@ export function constantBatch(answers: readonly Answered[]): ConstantBatch | und
   if (gaps.length === 0) return undefined;
   return {
     stepMs: midMean(pieces),
-    meanMs: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length,
+    meanMs: mean(gaps),
+    medianMs: median(gaps),
     context: median(contexts),
     gaps: Math.floor(gaps.length / answers.length),
     staggerMs: fromMs - Math.min(...firsts),

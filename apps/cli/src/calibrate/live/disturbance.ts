@@ -1,19 +1,11 @@
 import { msToUs } from '@baton/kernel';
 import { WorkloadBuilder } from '@baton/workload';
 import { type Measurements, wholePrompts } from './decompose';
-import { type DecodePoint, measureDecode } from './measure-decode';
-import { measurePrompts, type PromptPoint } from './measure-prompts';
+import type { DecodePoint } from './measure-decode';
+import type { PromptPoint } from './measure-prompts';
 import type { Measuring } from './measuring';
 import { mean, median, midMean } from './statistics';
 import type { Answered } from './target';
-
-/** How much longer the same work takes, as a share: 0.1 is a tenth. */
-export interface Drift {
-  /** Of the time to first token. */
-  readonly prompt: number;
-  /** Of a step. */
-  readonly decode: number;
-}
 
 /** What a prompt and a stream that decodes take from each other, though on different engines. */
 export interface Contention {
@@ -114,22 +106,4 @@ export async function measureFollowed(
     laterMs.push(first.ttftMs - alone.ttftMs);
   }
   return { promptTokens: alone.tokens, laterMs: Math.max(0, median(laterMs)) };
-}
-
-/** The same two points once more: how much slower the machine has become since. */
-export async function measureDrift(
-  measuring: Measuring,
-  before: { readonly prompt: PromptPoint; readonly decode: DecodePoint },
-): Promise<Drift | undefined> {
-  const quiet = { ...measuring, say: () => undefined };
-  const { sequences, context } = before.decode;
-  const [prompt] = await measurePrompts(quiet, [{ tokens: before.prompt.tokens, prefix: 0 }]);
-  const [decode] = await measureDecode(quiet, [
-    { batch: sequences, context: Math.max(1, Math.round(context)) },
-  ]);
-  if (prompt === undefined || decode === undefined) return undefined;
-  return {
-    prompt: prompt.ttftMs / before.prompt.ttftMs - 1,
-    decode: decode.stepMs / before.decode.stepMs - 1,
-  };
 }

@@ -2,7 +2,8 @@ import {
   type Distribution,
   distributionOf,
   distributionOfGaps,
-  type IntervalHistogram,
+  IntervalHistogram,
+  type Latencies,
   latenciesOf,
   outcomeCode,
   type RequestLog,
@@ -23,24 +24,45 @@ export interface Figures {
 const US_PER_SECOND = 1e6;
 const COMPLETED = outcomeCode('completed');
 
-/** @param overheadMs  per request, where the run has none of its own: until its first token, and so until its end */
-export function figuresOf(log: RequestLog, itl: IntervalHistogram, overheadMs: number): Figures {
-  const { ttftUs, tpotUs, e2elUs } = latenciesOf(log);
-  const later = (us: Float64Array): Float64Array => us.map((each) => each + msToUs(overheadMs));
-  const { completed, tokens, seconds } = totalsOf(log);
+/** What is logged of a run. */
+export interface Logged {
+  readonly log: RequestLog;
+  readonly itl: IntervalHistogram;
+}
+
+/** Of one run or of several that came one after the other. @param overheadMs  per request, where the run has none of its own: until its first token, and so until its end */
+export function figuresOf(runs: readonly Logged[], overheadMs: number): Figures {
+  const latencies = runs.map(({ log }) => latenciesOf(log));
+  const all = (key: keyof Latencies, addedUs = 0): Distribution =>
+    distributionOf(
+      Float64Array.from(
+        latencies.flatMap((own) => Array.from(own[key], (us) => us + addedUs)),
+      ).sort(),
+    );
+  const itl = new IntervalHistogram();
+  for (const run of runs) itl.merge(run.itl);
+  const [completed, tokens, seconds] = totalsOf(runs);
   return {
     completed,
-    ttftMs: distributionOf(later(ttftUs)),
+    ttftMs: all('ttftUs', msToUs(overheadMs)),
     itlMs: distributionOfGaps(itl),
-    tpotMs: distributionOf(tpotUs),
-    e2eMs: distributionOf(later(e2elUs)),
+    tpotMs: all('tpotUs'),
+    e2eMs: all('e2elUs', msToUs(overheadMs)),
     outputTokensPerSecond: tokens / seconds,
     requestsPerSecond: completed / seconds,
   };
 }
 
+type Totals = readonly [completed: number, tokens: number, seconds: number];
+
+function totalsOf(runs: readonly Logged[]): Totals {
+  const each = runs.map(({ log }) => totalsIn(log));
+  const sum = (k: 0 | 1 | 2): number => each.reduce((total, own) => total + own[k], 0);
+  return [sum(0), sum(1), sum(2)];
+}
+
 /** From the first request to the last token. */
-function totalsOf(log: RequestLog): { completed: number; tokens: number; seconds: number } {
+function totalsIn(log: RequestLog): Totals {
   let [completed, tokens, beginUs, endUs] = [0, 0, Infinity, -Infinity];
   for (let row = 0; row < log.count; row++) {
     if (log.outcome[row] !== COMPLETED) continue;
@@ -49,7 +71,7 @@ function totalsOf(log: RequestLog): { completed: number; tokens: number; seconds
     beginUs = Math.min(beginUs, log.arrivalUs[row]!);
     endUs = Math.max(endUs, log.finishUs[row]!);
   }
-  return { completed, tokens, seconds: (endUs - beginUs) / US_PER_SECOND };
+  return [completed, tokens, completed > 0 ? (endUs - beginUs) / US_PER_SECOND : 0];
 }
 
 /** A figure of both runs. */

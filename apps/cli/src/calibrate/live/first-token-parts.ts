@@ -1,4 +1,4 @@
-import { meanPhases, type RequestLog } from '@baton/analysis';
+import { meanPhases, type Phase, type RequestLog } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
 import type { Counters, Part } from './counters';
 
@@ -10,25 +10,39 @@ export interface FirstTokenParts {
   readonly handOverMs: number;
 }
 
-/** What the counters have gained; undefined where they tell of no hand-over. */
-export function partsBetween(before: Counters, after: Counters): FirstTokenParts | undefined {
+/** What the counters have gained over some times; undefined where they tell of no hand-over. */
+export function partsBetween(
+  times: readonly (readonly [before: Counters, after: Counters])[],
+): FirstTokenParts | undefined {
   const meanMs = (part: Part): number => {
-    const gained = after.parts[part].count - before.parts[part].count;
-    return ((after.parts[part].sum - before.parts[part].sum) / gained) * 1_000;
+    const gained = (key: 'sum' | 'count'): number =>
+      times.reduce(
+        (sum, [before, after]) => sum + after.parts[part][key] - before.parts[part][key],
+        0,
+      );
+    return (gained('sum') / gained('count')) * 1_000;
   };
-  const parts = {
+  return told({
     promptMs: meanMs('queue') + meanMs('prefill'),
     handOverMs: meanMs('transfer') + meanMs('first_step'),
-  };
-  return Number.isFinite(parts.promptMs + parts.handOverMs) ? parts : undefined;
+  });
 }
 
-/** The same of a simulated run; undefined where nothing is handed over. */
-export function simulatedParts(log: RequestLog): FirstTokenParts | undefined {
-  const { queue, prefill, hold, transfer, decode_wait: wait } = meanPhases(log);
-  const parts = {
-    promptMs: usToMs(queue + prefill),
-    handOverMs: usToMs(hold + transfer + wait),
-  };
+/** The same of simulated runs; undefined where nothing is handed over. */
+export function simulatedParts(logs: readonly RequestLog[]): FirstTokenParts | undefined {
+  const requests = logs.reduce((sum, { count }) => sum + count, 0);
+  const phases = logs.map((log) => ({ ...meanPhases(log), weight: log.count / requests }));
+  const meanMs = (...of: readonly Phase[]): number =>
+    phases.reduce(
+      (sum, own) => sum + own.weight * of.reduce((us, phase) => us + usToMs(own[phase]), 0),
+      0,
+    );
+  return told({
+    promptMs: meanMs('queue', 'prefill'),
+    handOverMs: meanMs('hold', 'transfer', 'decode_wait'),
+  });
+}
+
+function told(parts: FirstTokenParts): FirstTokenParts | undefined {
   return Number.isFinite(parts.promptMs + parts.handOverMs) ? parts : undefined;
 }

@@ -1,4 +1,6 @@
+import type { Workload } from '@baton/workload';
 import { Failure } from '../../failure';
+import type { Counters } from './counters';
 import { type EngineTimes, type Measurements, wholePrompts } from './decompose';
 import { type Beside, type Figures, figuresOf, sideBySide } from './figures';
 import { type FirstTokenParts, partsBetween, simulatedParts } from './first-token-parts';
@@ -7,7 +9,7 @@ import { asSent, loadOf, type LoadPlan } from './load-plan';
 import { mean, straight } from './statistics';
 import type { LiveTarget, TargetRun } from './target';
 import type { EngineCounts } from './topology-of';
-import { type TwinOptions, type TwinRun, twinRun } from './twin';
+import { type TwinOptions, type TwinRuns, twinRuns } from './twin';
 
 /** A load that nothing was fitted to, as it was and as it is simulated. */
 export interface HeldOut {
@@ -15,7 +17,7 @@ export interface HeldOut {
   readonly real: Figures;
   readonly simulated: Figures;
   readonly rows: readonly Beside[];
-  readonly twin: Omit<TwinRun, 'run'>;
+  readonly twin: Omit<TwinRuns, 'runs'>;
   /** Of a cluster that hands over and tells; real and simulated. */
   readonly parts: readonly [FirstTokenParts, FirstTokenParts] | undefined;
   readonly failures: TargetRun['failures'];
@@ -61,33 +63,77 @@ function gentleRate(
   return Number((BUSY * perSecond * 1_000).toPrecision(3));
 }
 
-/** Sends the load, and lets the same requests come at the same instants on the virtual clock. */
-export async function runHeldOut(
-  target: LiveTarget,
-  plan: LoadPlan,
-  { overheadMs, ...twin }: TwinOptions & { readonly overheadMs: number },
-): Promise<HeldOut> {
-  const workload = loadOf(plan);
-  const before = await target.counters();
-  const sent = await target.run(workload);
-  const after = before && (await target.counters());
-  const lengths = sent.answers.map(
+interface Piece {
+  readonly workload: Workload;
+  readonly sent: TargetRun;
+  /** What the server had counted before and afterwards; undefined: it does not say. */
+  readonly counted: readonly [Counters, Counters] | undefined;
+}
+
+/** A load that is sent piece by piece. */
+export class HeldOutLoad {
+  private readonly pieces: Piece[] = [];
+  private readonly workloads: readonly Workload[];
+
+  constructor(
+    private readonly target: LiveTarget,
+    private readonly plan: LoadPlan,
+    pieces: number,
+  ) {
+    this.workloads = loadOf(plan, pieces);
+  }
+
+  /** The next piece, until all of it is answered. */
+  async send(): Promise<void> {
+    const { target, pieces, workloads } = this;
+    const workload = workloads[pieces.length];
+    if (workload === undefined || workload.count === 0) return;
+    const before = await target.counters();
+    const sent = await target.run(workload);
+    const after = before && (await target.counters());
+    pieces.push({ workload, sent, counted: before && after && [before, after] });
+  }
+
+  /** The same requests at the same instants on the virtual clock, beside what was sent. @throws Failure when nothing was answered */
+  beside({ overheadMs, ...options }: TwinOptions & { readonly overheadMs: number }): HeldOut {
+    const { pieces, plan } = this;
+    const sent = pieces.map((piece) => piece.sent);
+    const failures = failuresOf(sent);
+    const replayed = pieces
+      .map((piece) => replayOf(piece, overheadMs))
+      .filter(({ count }) => count > 0);
+    if (replayed.length === 0) {
+      throw new Failure(`No request of the load was answered: ${failures[0]?.example ?? ''}`);
+    }
+    const { runs, ...twin } = twinRuns(replayed, options);
+    const [real, simulated] = [figuresOf(sent, 0), figuresOf(runs, overheadMs)];
+    const counted = pieces.flatMap((piece) => (piece.counted ? [piece.counted] : []));
+    const logs = runs.map(({ log }) => log);
+    const parts = [partsBetween(counted), simulatedParts(logs)] as const;
+    return {
+      ...{ plan, real, simulated, rows: sideBySide(real, simulated), twin },
+      parts: areTold(parts) ? parts : undefined,
+      ...{ failures, void: sent.find((run) => run.void !== null)?.void ?? null },
+    };
+  }
+}
+
+function replayOf({ workload, sent: { answers, log } }: Piece, overheadMs: number): Workload {
+  const lengths = answers.map(
     (answer) => answer && { prompt: answer.inputTokens, output: answer.outputTokens },
   );
-  if (lengths.every((length) => length === undefined)) {
-    throw new Failure(`No request of the load was answered: ${sent.failures[0]?.example ?? ''}`);
+  return asSent(workload, { arrivalUs: log.arrivalUs, lengths }, overheadMs);
+}
+
+/** By kind. */
+function failuresOf(runs: readonly TargetRun[]): TargetRun['failures'] {
+  const byKind = new Map<string, TargetRun['failures'][number]>();
+  for (const failure of runs.flatMap(({ failures }) => failures)) {
+    const known = byKind.get(failure.error);
+    const count = failure.count + (known?.count ?? 0);
+    byKind.set(failure.error, { ...(known ?? failure), count });
   }
-  const replayed = asSent(workload, { arrivalUs: sent.log.arrivalUs, lengths }, overheadMs);
-  const { run, ...facts } = twinRun(replayed, twin);
-  const real = figuresOf(sent.log, sent.itl, 0);
-  const simulated = figuresOf(run.log, run.itl, overheadMs);
-  const realParts = before && after && partsBetween(before, after);
-  const parts = [realParts, simulatedParts(run.log)] as const;
-  return {
-    ...{ plan, real, simulated, rows: sideBySide(real, simulated), twin: facts },
-    parts: areTold(parts) ? parts : undefined,
-    ...{ failures: sent.failures, void: sent.void },
-  };
+  return [...byKind.values()];
 }
 
 function areTold<T>(pair: readonly [T | undefined, T | undefined]): pair is readonly [T, T] {

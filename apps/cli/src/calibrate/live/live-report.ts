@@ -79,15 +79,15 @@ function tableOf(rows: readonly Explained[]): string {
 
 function verdict(rows: readonly Explained[]): string[] {
   const far = rows.filter(({ error, isJudged }) => isJudged && Math.abs(error) > FAR);
-  const bound = percent(FAR).replace('+', '');
+  const bound = plain(FAR);
   if (far.length === 0) return [`Every mean, median and rate is within ${bound}.`, ''];
   const names = far.map(({ name, remainder }) => `${name} (left: ${percent(remainder)})`);
   return [`Further off than ${bound}: ${names.join(', ')}. What was measured of the reasons:`, ''];
 }
 
 function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons): string[] {
-  const { overheadShare, contention, followed, drift, pauses, fit, stepsOutsideRange, steps } =
-    reasons;
+  const { overheadShare, contention, followed, wavering, pauses, typical } = reasons;
+  const { fit, stepsOutsideRange, steps } = reasons;
   return [
     `overhead of requests: ${percent(overheadShare)} of the mean TTFT, counted in`,
     ...(contention === undefined
@@ -105,15 +105,10 @@ function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons)
       : [
           `until a prompt is computed: ${besides('promptMs', parts)}; from there to its first token: ${besides('handOverMs', parts)}`,
         ]),
-    ...(drift === undefined
-      ? []
-      : [
-          `the same points after the load: prompt ${percent(drift.prompt)}, decode step ${percent(drift.decode)}`,
-        ]),
-    `pauses: gaps of an unchanged batch take ${percent(pauses)} more on average than in their middle half`,
+    `rounds of the same point lie off their median by ${plain(wavering.prompt)} (prompts) and ${plain(wavering.decode)} (decode steps) on average: the machine’s own speed`,
+    `gaps of an unchanged batch: ${percent(pauses)} on average over their middle half, ${percent(typical)} in the median`,
     ...fit.map(
-      ({ phase, error }) =>
-        `fit: points of ${phase} are met within ${percent(error).replace('+', '')} on average`,
+      ({ phase, error }) => `fit: points of ${phase} are met within ${plain(error)} on average`,
     ),
     `steps outside of the range that was measured: ${stepsOutsideRange} of ${steps}`,
     ...failures.map(({ error, count, example }) => `not answered: ${count} (${error}: ${example})`),
@@ -126,6 +121,10 @@ function besides(
   [real, simulated]: NonNullable<HeldOut['parts']>,
 ): string {
   return `${formatMs(real[key])} on average, simulated ${formatMs(simulated[key])}`;
+}
+
+function plain(share: number): string {
+  return percent(share).replace('+', '');
 }
 
 function percent(share: number): string {

@@ -22,9 +22,24 @@ export interface LoadPlan {
   readonly seed: number;
 }
 
-/** The same plan gives the same requests. */
-export function loadOf(plan: LoadPlan): Workload {
-  const { requests, arrivals, seed, avoided } = plan;
+/** The load in so many pieces, each beginning by itself; the same plan gives the same requests. */
+export function loadOf(plan: LoadPlan, pieces: number): readonly Workload[] {
+  const { requests } = plan;
+  const ends = Array.from({ length: pieces }, (_none, k) =>
+    Math.round(((k + 1) * requests) / pieces),
+  );
+  const requestOf = requestsOf(plan);
+  return ends.map((end, k) => pieceOf(plan, { from: ends[k - 1] ?? 0, end, requestOf }));
+}
+
+interface PlannedRequest {
+  readonly arrivalUs: number;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+}
+
+function requestsOf(plan: LoadPlan): (i: number) => PlannedRequest {
+  const { seed, avoided } = plan;
   const lengths = (span: Span, purpose: string): ((i: number) => number) => {
     const model = buildLengthModel({ kind: 'uniform', min: span[0], max: span[1] });
     const key = workloadStream(seed, purpose).integer(2 ** 53);
@@ -32,16 +47,34 @@ export function loadOf(plan: LoadPlan): Workload {
   };
   const prompt = lengths(plan.promptTokens, 'live prompts');
   const output = lengths(plan.outputTokens, 'live outputs');
-  const builder = new WorkloadBuilder();
   const arrivalUs = arrivalsOf(plan);
-  for (let i = 0; i < requests; i++) {
+  return (i) => {
     const tokens = prompt(i);
-    const isClosed = 'clients' in arrivals && i >= arrivals.clients;
-    builder.add({
+    return {
       arrivalUs: arrivalUs[i] ?? 0,
       promptTokens: avoided.includes(tokens) ? tokens + 1 : tokens,
       outputTokens: output(i),
-      ...(isClosed ? { after: i - arrivals.clients } : {}),
+    };
+  };
+}
+
+function pieceOf(
+  { arrivals }: LoadPlan,
+  piece: {
+    readonly from: number;
+    readonly end: number;
+    readonly requestOf: (i: number) => PlannedRequest;
+  },
+): Workload {
+  const { from, end, requestOf } = piece;
+  const beginUs = end > from ? requestOf(from).arrivalUs : 0;
+  const builder = new WorkloadBuilder();
+  for (let i = from; i < end; i++) {
+    const { arrivalUs, ...lengths } = requestOf(i);
+    const isClosed = 'clients' in arrivals && i - from >= arrivals.clients;
+    builder.add({
+      ...{ arrivalUs: arrivalUs - beginUs, ...lengths },
+      ...(isClosed ? { after: i - from - arrivals.clients } : {}),
     });
   }
   return builder.build();

@@ -1,7 +1,6 @@
 import { WorkloadBuilder } from '@baton/workload';
 import { type ConstantBatch, constantBatch } from './constant-batch';
 import { failed } from './measure-prompts';
-import type { Measuring } from './measuring';
 import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';
 
@@ -14,6 +13,8 @@ export interface DecodePoint {
   readonly roundsMs: readonly number[];
   /** Mean gap / the gap that counts: above 1 by what pauses take. */
   readonly pauses: number;
+  /** Median gap / the gap that counts: below 1 where most gaps are short and some are long. */
+  readonly typical: number;
 }
 
 export interface DecodeCell {
@@ -28,74 +29,119 @@ const FEWEST_GAPS = 18;
 const MOST_TOKENS = 2_048;
 const MOST_TRIES = 5;
 
-/**
- * Lets so many streams start together, and looks at the gaps between their tokens while all of them decode.
- *
- * @param engines  that decode: each is taken to get its share of the streams
- */
-export async function measureDecode(
-  measuring: Measuring,
-  cells: readonly DecodeCell[],
-  engines = 1,
-): Promise<readonly DecodePoint[]> {
-  const points: DecodePoint[] = [];
-  for (const cell of cells) {
-    const { batch, context } = cell;
-    const what = `decode of ${batch} × ${context} tokens`;
-    const point = await measureCell(measuring, cell, engines);
-    if (typeof point === 'string') measuring.say(`${what} is left out: ${point}`);
-    else {
-      points.push(point);
-      measuring.say(`${what}: ${point.stepMs.toFixed(2)} ms a step`);
-    }
+/** Lets streams start together, and looks at the gaps between their tokens while all of them decode. */
+export class DecodeRounds {
+  private readonly batches: readonly BatchRounds[];
+
+  constructor({ target, cells, engines, longest }: DecodeRoundsOptions) {
+    this.batches = cells.map(({ batch, context }) => {
+      const most = Math.min(MOST_TOKENS, longest - context);
+      const streams = batch * engines;
+      return new BatchRounds(target, { cell: { batch, context }, streams, most });
+    });
   }
-  return points;
+
+  /** Each cell once more. */
+  async round(): Promise<void> {
+    for (const batch of this.batches) await batch.round();
+  }
+
+  points(): readonly DecodePoint[] {
+    return this.batches.flatMap((batch) => batch.point() ?? []);
+  }
+
+  /** Sentences about cells that there is no point of. */
+  leftOut(): readonly string[] {
+    return this.batches.flatMap(({ leftOut }) => leftOut ?? []);
+  }
 }
 
-/** A sentence says why there is no point. */
-async function measureCell(
-  { target, rounds, maxModelLen }: Measuring,
-  { batch, context }: DecodeCell,
-  engines: number,
-): Promise<DecodePoint | string> {
-  const most = Math.min(MOST_TOKENS, maxModelLen - context);
-  let tokens = Math.min(most, WANTED_GAPS + 1 + 2 * batch * engines);
-  const seen: ConstantBatch[] = [];
-  for (let tries = 0; seen.length < rounds;) {
-    if (tokens < FEWEST_GAPS + 1) return 'its prompt leaves no room for an output';
-    const answers = await burst(target, { batch: batch * engines, context, tokens });
-    const window = constantBatch(answers);
-    if (window !== undefined && window.gaps >= FEWEST_GAPS) {
-      seen.push(window);
-      continue;
-    }
-    tries += 1;
-    const longer = Math.min(most, longEnough(answers, tokens));
-    if (tries === MOST_TRIES || longer <= tokens) {
-      return `its streams do not decode together long enough with ${tokens} tokens each`;
-    }
-    tokens = longer;
+export interface DecodeRoundsOptions {
+  readonly target: LiveTarget;
+  readonly cells: readonly DecodeCell[];
+  /** That decode: each is taken to get its share of the streams. */
+  readonly engines: number;
+  /** Prompt and output, tokens. */
+  readonly longest: number;
+}
+
+/** The rounds of one cell. */
+class BatchRounds {
+  private readonly seen: ConstantBatch[] = [];
+  private tokens: number;
+  private tries = 0;
+  leftOut: string | undefined;
+
+  constructor(
+    private readonly target: LiveTarget,
+    private readonly of: {
+      readonly cell: DecodeCell;
+      readonly streams: number;
+      /** Tokens of an output at most. */
+      readonly most: number;
+    },
+  ) {
+    this.tokens = Math.min(of.most, WANTED_GAPS + 1 + 2 * of.streams);
+    if (this.tokens < FEWEST_GAPS + 1) this.leaveOut('its prompt leaves no room for an output');
   }
-  return {
-    sequences: batch,
-    context: median(seen.map((window) => window.context)),
-    stepMs: median(seen.map(({ stepMs }) => stepMs)),
-    roundsMs: seen.map(({ stepMs }) => stepMs),
-    pauses: median(seen.map(({ meanMs, stepMs }) => meanMs / stepMs)),
-  };
+
+  async round(): Promise<void> {
+    const { most } = this.of;
+    while (this.leftOut === undefined) {
+      const answers = await burst(this.target, { ...this.of, tokens: this.tokens });
+      const window = constantBatch(answers);
+      if (window !== undefined && window.gaps >= FEWEST_GAPS) {
+        this.seen.push(window);
+        return;
+      }
+      this.tries += 1;
+      const longer = Math.min(most, longEnough(answers, this.tokens));
+      if (this.tries === MOST_TRIES || longer <= this.tokens) {
+        const { tokens } = this;
+        this.leaveOut(`its streams do not decode together long enough with ${tokens} tokens each`);
+      }
+      this.tokens = longer;
+    }
+  }
+
+  point(): DecodePoint | undefined {
+    const { seen, leftOut } = this;
+    if (leftOut !== undefined || seen.length === 0) return undefined;
+    return {
+      sequences: this.of.cell.batch,
+      context: median(seen.map((window) => window.context)),
+      stepMs: median(seen.map(({ stepMs }) => stepMs)),
+      roundsMs: seen.map(({ stepMs }) => stepMs),
+      pauses: median(seen.map(({ meanMs, stepMs }) => meanMs / stepMs)),
+      typical: median(seen.map(({ medianMs, stepMs }) => medianMs / stepMs)),
+    };
+  }
+
+  private leaveOut(why: string): void {
+    const { batch, context } = this.of.cell;
+    this.leftOut = `decode of ${batch} × ${context} tokens is left out: ${why}`;
+  }
 }
 
 async function burst(
   target: LiveTarget,
-  { batch, context, tokens }: DecodeCell & { readonly tokens: number },
+  {
+    cell,
+    streams,
+    tokens,
+  }: {
+    readonly cell: DecodeCell;
+    readonly streams: number;
+    readonly tokens: number;
+  },
 ): Promise<readonly Answered[]> {
   const builder = new WorkloadBuilder();
-  for (let i = 0; i < batch; i++) {
-    builder.add({ arrivalUs: 0, promptTokens: context, outputTokens: tokens });
+  for (let i = 0; i < streams; i++) {
+    builder.add({ arrivalUs: 0, promptTokens: cell.context, outputTokens: tokens });
   }
   const { answers, failures } = await target.run(builder.build());
   const whole = answers.filter((answer) => answer !== undefined);
-  if (whole.length < batch) throw failed(failures);
+  if (whole.length < streams) throw failed(failures);
   return whole;
 }
 

@@ -1,7 +1,6 @@
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { Failure } from '../../failure';
 import { type Counters, onlyNewMs, type Part, PARTS } from './counters';
-import type { Measuring } from './measuring';
 import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';
 
@@ -36,28 +35,30 @@ export interface PromptCell {
   readonly prefix: number;
 }
 
-/** Computes prompts, one at a time, one output token each; they take turns, so that a slow minute does not fall on one of them. */
-export async function measurePrompts(
-  measuring: Measuring,
-  cells: readonly PromptCell[],
-): Promise<readonly PromptPoint[]> {
-  const { target, rounds, say } = measuring;
-  const measured = cells.map((): Round[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, cell] of cells.entries()) {
-      const own = measured[i]!;
+/** Computes prompts one at a time, one output token each. */
+export class PromptRounds {
+  private readonly measured: readonly Round[][];
+
+  constructor(
+    private readonly target: LiveTarget,
+    private readonly cells: readonly PromptCell[],
+  ) {
+    this.measured = cells.map(() => []);
+  }
+
+  /** Each cell once more. */
+  async round(): Promise<void> {
+    for (const [i, cell] of this.cells.entries()) {
+      const own = this.measured[i]!;
       const isIdle = cell.prefix > 0 && own.length > 0 && cachedOf(own, cell.prefix) === 0;
-      if (!isIdle) own.push(await oneRound(target, cell));
+      if (!isIdle) own.push(await oneRound(this.target, cell));
     }
-    say(`prompts: round ${round + 1} of ${rounds}`);
   }
-  const points = measured.map((own, i) => pointOf(own, cells[i]!));
-  for (const [i, { tokens, cached, ttftMs }] of points.entries()) {
-    if (cells[i]!.prefix > 0 && cached === 0) continue;
-    const held = cached > 0 ? `, ${cached} of them cached` : '';
-    say(`prompt of ${tokens} tokens${held}: first token after ${ttftMs.toFixed(1)} ms`);
+
+  /** One per cell. */
+  points(): readonly PromptPoint[] {
+    return this.measured.map((own, i) => pointOf(own, this.cells[i]!));
   }
-  return points;
 }
 
 async function oneRound(target: LiveTarget, { tokens, prefix }: PromptCell): Promise<Round> {

@@ -1,8 +1,7 @@
 import { Failure } from '../../failure';
 import type { EngineCounts } from './topology-of';
-import type { DecodeCell } from './measure-decode';
-import { measureDecode } from './measure-decode';
-import { measurePrompts, onePrompt, type PromptCell } from './measure-prompts';
+import { type DecodeCell, DecodeRounds } from './measure-decode';
+import { onePrompt, type PromptCell, PromptRounds } from './measure-prompts';
 import type { Measurements } from './decompose';
 import type { Measuring } from './measuring';
 
@@ -22,33 +21,84 @@ const WORTH_A_PREFIX = 128;
 /** Steps that the longest prompt takes at most. */
 const MOST_CHUNKS = 8;
 
-/** Measures one stage at a time: prompts one by one, then batches of streams. */
-export async function measureGrid(
-  measuring: Measuring,
-  grid: Grid,
-  engines: EngineCounts,
-): Promise<Measurements> {
-  const { maxModelLen, say } = measuring;
-  const lengths = withChunks(grid).filter((tokens) => tokens < maxModelLen);
-  const left = grid.promptLengths.filter((tokens) => tokens >= maxModelLen);
-  if (left.length > 0) say(`prompts of ${left.join(', ')} tokens are left out: too long`);
-  const first = { tokens: lengths[0] ?? SHORTEST, prefix: 0 };
-  await measurePrompts({ ...measuring, rounds: WARM_UPS, say: () => undefined }, [first]);
-  const [shortest, ...measured] = await measurePrompts(measuring, cellsOfPrompts(lengths, grid));
-  const decoding = engines.decode + engines.aggregated;
-  const decode = await measureDecode(measuring, cellsOf(grid, maxModelLen), decoding);
-  // Without a cache, or a word of it, a prompt with a prefix is one more of its length.
-  const prompts = measured.filter(({ cached }, i) => i < lengths.length || cached > 0);
-  if (prompts.length === 0 || decode.length === 0) {
-    throw new Failure('Too little of the grid could be measured: give shorter prompts.');
+/**
+ * Measures one stage at a time: prompts one by one, then batches of streams. Cells take turns, round by round, so that a slow minute of the machine does not
+ * fall on one of them.
+ */
+export class GridRounds {
+  private readonly prompts: PromptRounds;
+  private readonly decode: DecodeRounds;
+  private readonly lengths: readonly number[];
+
+  constructor(
+    private readonly measuring: Measuring,
+    private readonly grid: Grid,
+    private readonly engines: EngineCounts,
+  ) {
+    const { target, maxModelLen } = measuring;
+    this.lengths = withChunks(grid).filter((tokens) => tokens < maxModelLen);
+    this.prompts = new PromptRounds(target, cellsOfPrompts(this.lengths, grid));
+    this.decode = new DecodeRounds({
+      ...{ target, cells: cellsOf(grid, maxModelLen), longest: maxModelLen },
+      engines: engines.decode + engines.aggregated,
+    });
   }
-  const longest = Math.max(...lengths);
-  const bytes = await measuring.target.kvBytesOf(onePrompt(longest));
-  return {
-    kvBytesPerToken: bytes === undefined ? undefined : Math.round(bytes / longest),
-    ...{ shortest: shortest!, prompts, decode, isHandedOver: engines.prefill > 0 },
-    maxNumBatchedTokens: grid.maxNumBatchedTokens,
-  };
+
+  /** Says what will not be measured, and asks a few prompts that do not count. */
+  async open(): Promise<void> {
+    const { measuring, lengths, grid } = this;
+    const left = grid.promptLengths.filter((tokens) => tokens >= measuring.maxModelLen);
+    if (left.length > 0)
+      measuring.say(`prompts of ${left.join(', ')} tokens are left out: too long`);
+    const first = { tokens: lengths[0] ?? SHORTEST, prefix: 0 };
+    const prompts = new PromptRounds(measuring.target, [first]);
+    for (let round = 0; round < WARM_UPS; round++) await prompts.round();
+  }
+
+  /** Every cell once more. */
+  async round(): Promise<void> {
+    await this.prompts.round();
+    await this.decode.round();
+  }
+
+  /** What is known after the rounds so far. @throws Failure when it is too little */
+  measured(): Measurements {
+    const [shortest, ...others] = this.prompts.points();
+    // Without a cache, or a word of it, a prompt with a prefix is one more of its length.
+    const prompts = others.filter(({ cached }, i) => i < this.lengths.length || cached > 0);
+    const decode = this.decode.points();
+    if (prompts.length === 0 || decode.length === 0) {
+      throw new Failure('Too little of the grid could be measured: give shorter prompts.');
+    }
+    return {
+      kvBytesPerToken: undefined,
+      ...{ shortest: shortest!, prompts, decode, isHandedOver: this.engines.prefill > 0 },
+      maxNumBatchedTokens: this.grid.maxNumBatchedTokens,
+    };
+  }
+
+  /** All of it, told to the user. */
+  async finish(): Promise<Measurements> {
+    const { lengths, measuring } = this;
+    const longest = Math.max(...lengths);
+    const bytes = await measuring.target.kvBytesOf(onePrompt(longest));
+    const kvBytesPerToken = bytes === undefined ? undefined : Math.round(bytes / longest);
+    const measured = { ...this.measured(), kvBytesPerToken };
+    this.tell(measured);
+    return measured;
+  }
+
+  private tell({ shortest, prompts, decode }: Measurements): void {
+    const { say } = this.measuring;
+    for (const { tokens, cached, ttftMs } of [shortest, ...prompts]) {
+      const held = cached > 0 ? `, ${cached} of them cached` : '';
+      say(`prompt of ${tokens} tokens${held}: first token after ${ttftMs.toFixed(1)} ms`);
+    }
+    for (const { sequences, context, stepMs } of decode) {
+      say(`decode of ${sequences} × ${Math.round(context)} tokens: ${stepMs.toFixed(2)} ms a step`);
+    }
+    for (const sentence of this.decode.leftOut()) say(sentence);
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Calibration } from '@baton/hardware';
-import type { Contention, Drift, Followed } from './disturbance';
+import type { Contention, Followed } from './disturbance';
 import type { EngineTimes, Measurements } from './decompose';
 import type { Beside } from './figures';
 import type { HeldOut } from './held-out';
@@ -11,13 +11,21 @@ export interface Reasons {
   readonly overheadShare: number;
   readonly contention: Contention | undefined;
   readonly followed: Followed | undefined;
-  readonly drift: Drift | undefined;
+  readonly wavering: Wavering;
   /** Mean gap of an unchanged batch / the gap that was fitted − 1. */
   readonly pauses: number;
+  /** Median gap of an unchanged batch / the gap that was fitted − 1: most gaps are short, and some long. */
+  readonly typical: number;
   /** Mean |error| of the fitted points by phase. */
   readonly fit: readonly { readonly phase: string; readonly error: number }[];
   readonly stepsOutsideRange: number;
   readonly steps: number;
+}
+
+/** How far rounds of the same point lie from their median, as a share: mean over all rounds. */
+export interface Wavering {
+  readonly prompt: number;
+  readonly decode: number;
 }
 
 /** A figure with what is left of its error once the measured reasons are counted in. */
@@ -32,16 +40,17 @@ export interface ReasonFacts {
   readonly heldOut: HeldOut;
   readonly contention: Contention | undefined;
   readonly followed: Followed | undefined;
-  readonly drift: Drift | undefined;
 }
 
 export function reasonsOf(facts: ReasonFacts): Reasons {
-  const { measured, times, calibration, heldOut, contention, followed, drift } = facts;
+  const { measured, times, calibration, heldOut, contention, followed } = facts;
   const { real, twin } = heldOut;
   return {
     overheadShare: times.overheadMs / (real.ttftMs.mean ?? Infinity),
-    ...{ contention, followed, drift },
+    ...{ contention, followed },
+    wavering: { prompt: wavering(measured.prompts), decode: wavering(measured.decode) },
     pauses: Math.max(0, median(measured.decode.map(({ pauses }) => pauses)) - 1),
+    typical: median(measured.decode.map(({ typical }) => typical)) - 1,
     fit: calibration.fitted.map(({ phase, meanErrorPercent }) => {
       return { phase, error: meanErrorPercent / 100 };
     }),
@@ -49,25 +58,40 @@ export function reasonsOf(facts: ReasonFacts): Reasons {
   };
 }
 
+function wavering(points: readonly { readonly roundsMs: readonly number[] }[]): number {
+  return mean(
+    points.flatMap(({ roundsMs }) => {
+      const middle = median(roundsMs);
+      return roundsMs.map((ms) => Math.abs(ms / middle - 1));
+    }),
+  );
+}
+
 /**
- * What is left of each error: simulated · (1 + slower) / real − 1. Decode is slower by what the prompts of a second hold it up, by half of the drift over
- * the load, and on average by pauses; a prompt by what a busy decode engine takes from it, times the share of time in which it is busy, by half of the
- * drift, and on average by what the prompt behind it costs, times the chance that one comes while it is computed. Of rates nothing is taken off.
+ * What is left of each error: simulated · (1 + slower) / real − 1. Decode is slower by what the prompts of a second hold it up and on average by pauses, and
+ * its median gap by what a typical one is shorter; a prompt by what a busy decode engine takes from it, times the share of time in which it is busy with
+ * others, and on average by what the prompt behind it costs, times the chance that one comes while it is computed. Of rates nothing is taken off.
  */
 export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explained[] {
-  const { contention, followed, drift, pauses } = reasons;
+  const { contention, followed, pauses, typical } = reasons;
   const { twin, simulated } = heldOut;
-  const decode = heldUp(heldOut, contention) + (drift?.decode ?? 0) / 2;
-  const always = (contention?.prompt ?? 0) * twin.decodeBusy + (drift?.prompt ?? 0) / 2;
-  const behind = byFollowers(heldOut, followed);
+  const others = othersIn(heldOut.plan);
+  const decode = others * heldUp(heldOut, contention);
+  const always = others * (contention?.prompt ?? 0) * twin.decodeBusy;
+  const behind = byFollowers(heldOut, followed, others);
   const first = (simulated.ttftMs.mean ?? 0) / (simulated.e2eMs.mean ?? Infinity);
   return heldOut.rows.map((row) => {
     const isMean = row.name.endsWith('mean');
-    const gap = decode + (isMean ? pauses : 0);
+    const gap = decode + (isMean ? pauses : 0) + (row.name === 'ITL p50' ? typical : 0);
     const prompt = always + (isMean ? behind : 0);
     const slower = slowerBy(row, { gap, prompt, endToEnd: first * prompt + (1 - first) * gap });
     return { ...row, remainder: (row.simulated * (1 + slower)) / row.real - 1 };
   });
+}
+
+/** Share of the load that does not wait for the request itself: in a closed loop a client's own next request is none. */
+function othersIn({ arrivals }: HeldOut['plan']): number {
+  return 'clients' in arrivals ? 1 - 1 / arrivals.clients : 1;
 }
 
 /** Share of time; a shorter prompt holds up in proportion. */
@@ -79,10 +103,14 @@ function heldUp({ plan, real }: HeldOut, contention: Contention | undefined): nu
 }
 
 /** Share of the mean time to first token; shorter prompts cost in proportion. */
-function byFollowers({ plan, real, simulated }: HeldOut, followed: Followed | undefined): number {
+function byFollowers(
+  { plan, real, simulated }: HeldOut,
+  followed: Followed | undefined,
+  others: number,
+): number {
   const ttftMs = simulated.ttftMs.mean ?? 0;
   if (followed === undefined || ttftMs === 0) return 0;
-  const chance = 1 - Math.exp((-real.requestsPerSecond * ttftMs) / 1_000);
+  const chance = 1 - Math.exp((-others * real.requestsPerSecond * ttftMs) / 1_000);
   return (chance * followed.laterMs * (mean(plan.promptTokens) / followed.promptTokens)) / ttftMs;
 }
 

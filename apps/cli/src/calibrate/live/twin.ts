@@ -2,15 +2,20 @@ import type { RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import type { KvTransferFit } from '@baton/hardware';
 import { TopologyError } from '@baton/placement';
-import { resolveConfig, UsageError } from '@baton/runtime';
+import { type BatonConfig, resolveConfig, UsageError } from '@baton/runtime';
 import { withContentBlock, type Workload } from '@baton/workload';
 import { scenarioOf } from '../../scenario/scenario-of';
 
-/** The cluster that is simulated beside the real one. */
-export interface TwinOptions {
-  /** Options of the cluster as the user gave them, by the names of the configuration. */
-  readonly config: Readonly<Record<string, string | boolean>>;
+type Options = Readonly<Record<string, string | boolean>>;
+
+/** Options of the cluster as the user gave them, by the names of the configuration. */
+export interface GivenOptions {
+  readonly cluster: Options;
   readonly configFile: string | undefined;
+}
+
+/** The cluster that is simulated beside the real one. */
+export interface TwinOptions extends GivenOptions {
   /** File with the fitted profile. */
   readonly profile: string;
   readonly transfers: Pick<KvTransferFit, 'latencyMs' | 'perTokenMs'> | undefined;
@@ -18,38 +23,44 @@ export interface TwinOptions {
   readonly told: Readonly<Record<string, string>>;
 }
 
-export interface TwinRun {
-  readonly run: RunRecord;
+export interface TwinRuns {
+  readonly runs: readonly RunRecord[];
   readonly steps: number;
   readonly stepsOutsideRange: number;
-  /** Share of the time in which a step was under way, mean over the engines of a stage. */
-  readonly prefillBusy: number;
+  /** Share of the time in which a step was under way on decode, mean over the engines. */
   readonly decodeBusy: number;
 }
 
+/** @param known  what a user's word wins over @throws UsageError, one sentence */
+export function simulatedConfig(
+  { cluster, configFile }: GivenOptions,
+  known: Options = {},
+): BatonConfig {
+  return resolveConfig({
+    flags: { ...known, ...cluster },
+    env: process.env,
+    file: configFile ?? process.env['BATON_CONFIG_FILE'],
+  }).config;
+}
+
 /**
- * The same load on the virtual clock, with the fitted step times.
+ * The same loads on the virtual clock, each by itself, with the fitted step times.
  *
  * @throws UsageError, one sentence
  */
-export function twinRun(workload: Workload, options: TwinOptions): TwinRun {
-  const { config } = resolveConfig({
-    flags: { ...options.told, ...timesOf(options), ...options.config },
-    env: process.env,
-    file: options.configFile ?? process.env['BATON_CONFIG_FILE'],
-  });
+export function twinRuns(workloads: readonly Workload[], options: TwinOptions): TwinRuns {
+  const config = simulatedConfig(options, { ...options.told, ...timesOf(options) });
   try {
-    const scenario = scenarioOf(config, withContentBlock(workload, config.blockSize));
-    const run = simulate(scenario);
-    const outside = new Set(scenario.pools.map(({ options: { stepTime } }) => stepTime));
+    const scenarios = workloads.map((workload) =>
+      scenarioOf(config, withContentBlock(workload, config.blockSize)),
+    );
+    const runs = scenarios.map((scenario) => simulate(scenario));
+    const models = scenarios.flatMap(({ pools }) => pools.map((pool) => pool.options.stepTime));
+    const sum = (counts: readonly number[]): number => counts.reduce((all, own) => all + own, 0);
     return {
-      ...{ run, steps: run.steps },
-      stepsOutsideRange: [...outside].reduce(
-        (sum, model) => sum + (model.stepsOutsideRange ?? 0),
-        0,
-      ),
-      prefillBusy: busyShare(run, 'prefill'),
-      decodeBusy: busyShare(run, 'decode'),
+      ...{ runs, steps: sum(runs.map(({ steps }) => steps)) },
+      stepsOutsideRange: sum([...new Set(models)].map((model) => model.stepsOutsideRange ?? 0)),
+      decodeBusy: decodeBusy(runs),
     };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
@@ -66,8 +77,8 @@ function timesOf({ profile, transfers }: TwinOptions): Record<string, string> {
   };
 }
 
-function busyShare({ engines }: RunRecord, role: 'prefill' | 'decode'): number {
-  const own = engines.filter((engine) => engine.role === role);
+function decodeBusy(runs: readonly RunRecord[]): number {
+  const own = runs.flatMap(({ engines }) => engines).filter(({ role }) => role === 'decode');
   const upUs = own.reduce((sum, engine) => sum + engine.upUs, 0);
   return upUs > 0 ? own.reduce((sum, engine) => sum + engine.busyUs, 0) / upUs : 0;
 }
