@@ -4,7 +4,7 @@ import { AdmissionGate } from './admission/admission-gate';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { Rehomer } from './cluster/rehomer';
-import { GenerationService } from './generation/generation.service';
+import { LiveExchanges } from './generation/live-exchanges';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { Player } from './playing/player';
 import { RequestRecorder } from './recording/request-recorder';
@@ -33,7 +33,7 @@ export class ApiLifecycle {
     private readonly gate: AdmissionGate,
     private readonly recovery: Recovery,
     private readonly readers: ReaderWatch,
-    private readonly generation: GenerationService,
+    private readonly live: LiveExchanges,
     private readonly aborter: Aborter,
     private readonly exposed: ExposedEngines,
     private readonly process: ProcessMetrics,
@@ -66,17 +66,17 @@ export class ApiLifecycle {
 
   /** Refuses new requests, lets those under way end within `shutdown_timeout`, then ends them. */
   async drain(): Promise<void> {
-    this.generation.drain();
-    this.logger.info({ requests: this.generation.liveRequests }, 'draining');
+    this.live.drain();
+    this.logger.info({ requests: this.live.count }, 'draining');
     await this.untilIdle(this.config.shutdownTimeout * 1_000);
-    this.generation.endAll();
+    this.live.endAll();
     await this.untilIdle(LAST_WORDS_MS);
     await this.aborter.settled();
   }
 
   private async untilIdle(limitMs: number): Promise<void> {
     const deadlineMs = performance.now() + limitMs;
-    while (this.generation.liveRequests > 0 && performance.now() < deadlineMs) {
+    while (this.live.count > 0 && performance.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     }
   }

@@ -32,12 +32,17 @@ import { Rehomer } from './cluster/rehomer';
 import { PoolingController } from './embeddings/pooling.controller';
 import { Executions } from './executing/executions';
 import { GenerationController } from './generation/generation.controller';
+import { Dispatcher } from './generation/dispatcher';
+import { ExchangeOpener } from './generation/exchange-opener';
 import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
 import { KvCapacity } from './generation/kv-capacity';
 import { KvRelease } from './generation/kv-release';
 import { LegPairs } from './generation/leg-pairs';
 import { Legs } from './generation/legs';
+import { LiveExchanges } from './generation/live-exchanges';
+import { OutputPlanner } from './generation/output-planner';
+import { RequestIntake } from './generation/request-intake';
 import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -119,8 +124,10 @@ const PROVIDERS = [
   ClusterView,
   ConversationStore,
   ConversationsService,
+  Dispatcher,
   EngineCensus,
   Executions,
+  ExchangeOpener,
   ExposedEngines,
   FaultInjector,
   FaultMetrics,
@@ -132,8 +139,10 @@ const PROVIDERS = [
   KvRelease,
   LegPairs,
   Legs,
+  LiveExchanges,
   ModelCatalog,
   Operator,
+  OutputPlanner,
   PlacementMetrics,
   Player,
   ProcessMetrics,
@@ -145,6 +154,7 @@ const PROVIDERS = [
   Replies,
   Recovery,
   Rehomer,
+  RequestIntake,
   RequestMetrics,
   RequestRecorder,
   RequestSpans,

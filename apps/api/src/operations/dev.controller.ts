@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Post, Query as UrlQuery } from '@nestjs/common';
-import { GenerationService } from '../generation/generation.service';
+import { LiveExchanges } from '../generation/live-exchanges';
 import {
   flagOf,
   levelOf,
@@ -26,7 +26,7 @@ export class DevController {
 
   constructor(
     private readonly operator: Operator,
-    private readonly generation: GenerationService,
+    private readonly live: LiveExchanges,
   ) {}
 
   /** `success` is false while requests run or KV is held, as in vLLM. */
@@ -99,7 +99,7 @@ export class DevController {
     mode: PauseMode,
     how: { readonly isSleep: boolean; readonly level?: 0 | 1 | 2 },
   ): Promise<void> {
-    if (mode === 'wait') await this.generation.settled();
+    if (mode === 'wait') await this.live.settled();
     await this.operator.askEngines({ kind: 'pause', ...how });
     if (mode === 'abort') await this.operator.abort(undefined);
   }

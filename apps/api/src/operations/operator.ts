@@ -5,7 +5,7 @@ import type { BatonConfig } from '@baton/runtime';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { GenerationService } from '../generation/generation.service';
+import { LiveExchanges } from '../generation/live-exchanges';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../tokens';
 
 /** How long engines have to answer; one that is slower counts as one that did not. */
@@ -31,7 +31,7 @@ export class Operator implements OnModuleInit, OnModuleDestroy {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly cluster: ClusterView,
-    private readonly generation: GenerationService,
+    private readonly live: LiveExchanges,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -101,7 +101,7 @@ export class Operator implements OnModuleInit, OnModuleDestroy {
         this.isSleeping = false;
         return;
       case 'abort-requests':
-        this.reply(operation, this.generation.abort(operation.requestIds));
+        this.reply(operation, this.live.abort(operation.requestIds));
         return;
       case 'reset-prefix-cache':
       case 'show-batch':

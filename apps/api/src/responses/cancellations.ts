@@ -1,6 +1,6 @@
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { GenerationService } from '../generation/generation.service';
+import { LiveExchanges } from '../generation/live-exchanges';
 import { TRANSPORT } from '../tokens';
 
 /** Ends the generation of responses that nobody wants any more, in whichever API process it goes on. A message that is lost costs the work, nothing else. */
@@ -10,13 +10,13 @@ export class Cancellations implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly generation: GenerationService,
+    private readonly live: LiveExchanges,
   ) {}
 
   async onModuleInit(): Promise<void> {
     const { bus } = this.transport;
     this.unsubscribe = await bus.subscribe(channels.cancelledResponses, (payload) => {
-      this.generation.abort([payload.toString()]);
+      this.live.abort([payload.toString()]);
     });
   }
 
