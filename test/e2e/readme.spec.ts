@@ -29,11 +29,12 @@ function commands(start: string): string[] {
 }
 
 /** Starts the command of a README line on a free port, hands the port over when it is ready, and ends it as a service manager would. */
-async function whileUp(line: string, use: (port: number) => Promise<void>): Promise<void> {
-  const port = await freePort();
-  const exposed = line.includes('--expose-engines')
-    ? ` --expose-engines-port ${await freePort(4)}`
-    : '';
+async function whileUp(
+  line: string,
+  use: (port: number, enginesPort: number) => Promise<void>,
+): Promise<void> {
+  const [port, enginesPort] = [await freePort(), await freePort(4)];
+  const exposed = line.includes('--expose-engines') ? ` --expose-engines-port ${enginesPort}` : '';
   const isNpm = line.startsWith('npm');
   const shell = `${line}${isNpm ? ' --' : ''} --port ${port}${exposed}`;
   const up = spawn('bash', ['-c', `exec ${shell}`], {
@@ -51,7 +52,7 @@ async function whileUp(line: string, use: (port: number) => Promise<void>): Prom
   };
   try {
     await waitUntil(isReady, { what: `"${shell}" is ready`, deadlineMs: 40_000 });
-    await use(port);
+    await use(port, enginesPort);
   } finally {
     up.kill('SIGTERM');
     await gone;
@@ -79,7 +80,10 @@ describe('the README', { timeout: 90_000 }, () => {
     });
   });
 
-  it.each(commands('bin/baton up').filter((line) => !line.includes('--role')))(
+  const clusters = commands('bin/baton up').filter((line) => !line.includes('--role'));
+  const executing = clusters.filter((line) => line.includes('--executor'));
+
+  it.each(clusters.filter((line) => !executing.includes(line)))(
     'starts a cluster with %s',
     async (line) => {
       await whileUp(line, async (port) => {
@@ -88,6 +92,27 @@ describe('the README', { timeout: 90_000 }, () => {
       });
     },
   );
+
+  it.each(executing)('puts servers behind a cluster with %s', async (line) => {
+    await whileUp('bin/baton up 1P1D --dialect vllm --expose-engines', async (_port, first) => {
+      const found = line.replace(/:810(\d)/g, (_all, nth: string) => `:${first + Number(nth)}`);
+      await whileUp(found, async (port) => {
+        const answer = await fetch(`http://127.0.0.1:${port}/v1/completions`, {
+          ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+          body: '{"prompt": "pass it on", "max_tokens": 4}',
+        });
+        expect(answer.status).toBe(200);
+      });
+    });
+  });
+
+  it.each(commands('bin/baton calibrate'))('calibrates a cluster with %s', async (line) => {
+    await whileUp('bin/baton up 1P1D', async (port) => {
+      const shell = `${line} --base-url http://127.0.0.1:${port}`;
+      const { stdout } = await run('bash', ['-c', shell], { cwd: ROOT });
+      expect(stdout).toContain('A load that nothing was fitted to: ');
+    });
+  });
 
   it.each([...commands('bin/baton replay'), ...commands('bin/baton plan')])(
     'answers %s on the virtual clock',

@@ -320,12 +320,12 @@ export class UpstreamExecutor implements Executor {
     else this.beginAnew(run);
   }
 
-  /** Whether the client is told. A server that was to fetch KV says 5xx as well when the KV did not come, and often before anybody knows of a lost prefill: another one may mend that. */
+  /** Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not come, and often before anybody knows of a lost prefill: another one may mend that. One that says 503 is not to be asked again. */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
     const { workerLossPolicy, maxRuns } = this.context.options;
     const mayTry = workerLossPolicy === 'retry' && submissionOf(run.epoch) < maxRuns;
-    if (leg.fetches && mayTry && isServerError(failure)) return false;
+    if (leg.fetches && mayTry && isInternal(failure)) return false;
     return this.pairedEnd.isFinal(failure);
   }
 
@@ -378,8 +378,8 @@ function sourceIn(handOver: HandOverRecord | undefined): ActiveLeg['source'] {
   return { engineId: handOver.prefillEngineId, epoch: handOver.epoch };
 }
 
-function isServerError(failure: LegFailure): boolean {
-  return 'status' in failure && failure.status >= 500;
+function isInternal(failure: LegFailure): boolean {
+  return 'status' in failure && failure.status === 500;
 }
 
 function hasTransfer({ params, generation }: HandOverRecord): boolean {
