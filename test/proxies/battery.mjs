@@ -52,10 +52,13 @@ export function reference(one, cluster) {
 }
 
 /**
- * Runs one case; returns a row of the table. `before` counts the hand-overs so far: what comes too late to be counted here is counted as too many in
+ * Runs one case; returns a row of the table: what is wrong, and what is worth a word. `before` counts the hand-overs so far: what comes too late to be counted here is counted as too many in
  * the case that follows.
  */
-export async function play({ one, wanted, before }, { proxy, metrics, settleMs, conversationId }) {
+export async function play(
+  { one, wanted, before },
+  { proxy, metrics, settleMs, conversationId, transfers = true },
+) {
   const answers = await (one.send ?? askAll)(proxy, one.requests);
   const after = await metrics.settledHandOvers(before + mostHandOvers(one));
   // Only now: by then the engines have said what they hold.
@@ -64,10 +67,11 @@ export async function play({ one, wanted, before }, { proxy, metrics, settleMs, 
   const faults = [
     ...answerFaults(one, answers),
     ...(wanted === undefined ? [] : textFaults(answers, wanted)),
-    ...handOverFaults(one, handOvers),
+    ...handOverFaults(one, { handOvers, transfers }),
     ...(left === '' ? [] : [`left behind: ${left}`]),
   ];
-  return { name: one.name, requests: one.requests.length, handOvers, after, faults };
+  const note = one.isRefused ? refusalNote(answers[0]) : '';
+  return { name: one.name, requests: one.requests.length, handOvers, after, faults, note };
 }
 
 const said = (role, content) => ({ role, content });
@@ -86,13 +90,17 @@ async function converse(base, { messages, ...body }, conversationId) {
 }
 
 function answerFaults({ isRefused = false }, answers) {
-  const wrong = answers.filter(({ status, error }) =>
-    isRefused ? status < 400 : status !== 200 || error !== undefined,
-  );
+  if (isRefused) return answers.some(({ text }) => text !== '') ? ['it got a text'] : [];
+  const wrong = answers.filter(({ status, error }) => status !== 200 || error !== undefined);
   if (wrong.length === 0) return [];
   const [{ status, error }] = wrong;
-  if (isRefused) return [`answered with ${status}`];
   return [`${wrong.length} failed (${status || 'no answer'}: ${error ?? 'no reason'})`];
+}
+
+/** Several proxies have sent 200 by the time an engine refuses. */
+function refusalNote({ status }) {
+  if (status === 0) return ', as a cut connection';
+  return status < 400 ? `, with status ${status}` : '';
 }
 
 function textFaults(answers, wanted) {
@@ -105,9 +113,9 @@ function mostHandOvers({ requests, isRefused, goesBack }) {
   return isRefused ? 0 : requests.length * (goesBack ? 2 : 1);
 }
 
-function handOverFaults(one, handOvers) {
-  const least = one.isCut || one.isRefused ? 0 : one.requests.length;
-  const most = mostHandOvers(one);
+function handOverFaults(one, { handOvers, transfers }) {
+  const least = one.isCut || one.isRefused || !transfers ? 0 : one.requests.length;
+  const most = transfers ? mostHandOvers(one) : 0;
   if (handOvers >= least && handOvers <= most) return [];
   const wanted = least === most ? String(least) : `${least} to ${most}`;
   return [`${handOvers} hand-overs where ${wanted} belong`];

@@ -10,7 +10,7 @@ export async function ask(base, { path, body }) {
     const response = await send(base, { path, body, signal: AbortSignal.timeout(REQUEST_MS) });
     const bytes = await response.text();
     if (!response.ok) return { status: response.status, text: '', error: firstLine(bytes) };
-    return { status: response.status, ...textOf(bytes) };
+    return { status: response.status, ...readable(bytes) };
   } catch (error) {
     return { status: 0, text: '', error: reasonOf(error) };
   }
@@ -42,6 +42,14 @@ function send(base, { path, body, signal }) {
 function keyHeader() {
   const { OPENAI_API_KEY: key } = process.env;
   return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}
+
+function readable(bytes) {
+  try {
+    return textOf(bytes);
+  } catch {
+    return { text: '', error: firstLine(bytes) };
+  }
 }
 
 /** Some proxies stream although nobody asked, and some answer streams under another content type: the bytes tell. */

@@ -1,7 +1,6 @@
 // Drives P/D proxies that the user has started in front of a running Baton with --expose-engines, and judges what comes through.
 import { parseArgs } from 'node:util';
-import { battery, play, reference } from './battery.mjs';
-import { ClusterMetrics } from './cluster-metrics.mjs';
+import { judged } from './judge.mjs';
 
 const HELP = `npm run e2e:proxies -- [options] URL…
 
@@ -48,21 +47,12 @@ async function main(args) {
     process.stdout.write(HELP);
     return 0;
   }
-  const metrics = new ClusterMetrics(asked.cluster);
-  const unreachable = await metrics
-    .rest(asked.settleMs, asked.conversationId)
-    .catch((error) => error.message);
-  if (unreachable !== '') {
-    process.stderr.write(`The cluster at ${asked.cluster} is not at rest: ${unreachable}\n`);
+  try {
+    return (await judged(asked)) === 0 ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
     return 1;
   }
-  const cases = [];
-  for (const one of battery(asked).filter(({ name }) => name.includes(asked.only))) {
-    cases.push({ one, wanted: await reference(one, asked.cluster) });
-  }
-  let wrong = 0;
-  for (const proxy of asked.proxies) wrong += await judge(proxy, { ...asked, metrics, cases });
-  return wrong === 0 ? 0 : 1;
 }
 
 /** Throws with one sentence on wrong usage. */
@@ -81,25 +71,4 @@ function httpUrl(text) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!/^https?:$/.test(url?.protocol ?? '')) throw new Error(`Not an http or https URL: ${text}`);
   return url.href;
-}
-
-/** Prints the table of one proxy; returns how many cases went wrong. */
-async function judge(proxy, asked) {
-  process.stdout.write(`${proxy}\n${line('case', 'requests', 'hand-overs', '')}`);
-  let wrong = 0;
-  let before = await asked.metrics.settledHandOvers();
-  for (const one of asked.cases) {
-    const row = await play({ ...one, before }, { ...asked, proxy });
-    before = row.after;
-    const verdict = row.faults.length === 0 ? 'ok' : `WRONG: ${row.faults.join('; ')}`;
-    process.stdout.write(line(row.name, row.requests, row.handOvers, verdict));
-    if (row.faults.length > 0) wrong += 1;
-  }
-  process.stdout.write(wrong === 0 ? 'all is well\n\n' : `${wrong} of the cases went wrong\n\n`);
-  return wrong;
-}
-
-function line(name, requests, handOvers, verdict) {
-  const cells = [name.padEnd(30), String(requests).padStart(8), String(handOvers).padStart(10)];
-  return `  ${cells.join('  ')}  ${verdict}\n`.replace(/ +\n$/, '\n');
 }
