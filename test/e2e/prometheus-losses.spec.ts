@@ -49,7 +49,8 @@ describe('Prometheus beside a cluster that loses a worker', () => {
       what: 'the restart is counted',
       deadlineMs: 15_000,
     });
-    expect(await valueOf('max(sum by (instance) (baton:engines{state="ready"}))')).toBe(3);
+    const ready = 'max(sum by (instance) (baton:engines{state="ready"}))';
+    await waitUntil(async () => (await valueOf(ready)) === 3, { what: 'it is seen to be ready' });
     expect(await valueOf('baton:sequences_unaccounted')).toBe(0);
     expect(await valueOf('max(baton:kv_lost_blocks)')).toBe(0);
     expect(await firing('BatonSequencesLost')).toEqual([]);
