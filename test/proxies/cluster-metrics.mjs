@@ -6,13 +6,18 @@ const LOOK_MS = 100;
 const QUIET_MS = 1_500;
 
 export class ClusterMetrics {
-  constructor(base) {
+  /** @param countedAt  who counts hand-overs, if not the cluster */
+  constructor(base, countedAt = base) {
     this.base = base;
+    this.countedAt = countedAt;
   }
 
-  /** Hand-overs to decode engines that were fetched, since the cluster began. */
+  /** Hand-overs to decode engines that were fetched, since the cluster began. A server of vLLM's counts what NIXL has moved. */
   async handOvers() {
-    return this.sum(await this.page(), 'baton:kv_fetches_total', 'outcome="done"');
+    const page = await this.page(this.countedAt);
+    return page.includes('baton:kv_fetches_total')
+      ? this.sum(page, 'baton:kv_fetches_total', 'outcome="done"')
+      : this.sum(page, 'vllm:nixl_xfer_time_seconds_count', '');
   }
 
   /** Waits until the count has come to `wanted` or stands still, and returns it. */
@@ -52,9 +57,9 @@ export class ClusterMetrics {
     return meant.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  async page() {
-    const response = await fetch(new URL('/metrics', this.base));
-    if (!response.ok) throw new Error(`${this.base}metrics answers ${response.status}`);
+  async page(base = this.base) {
+    const response = await fetch(new URL('/metrics', base));
+    if (!response.ok) throw new Error(`${base}metrics answers ${response.status}`);
     return response.text();
   }
 }

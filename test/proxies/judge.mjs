@@ -3,12 +3,12 @@ import { battery, play, reference } from './battery.mjs';
 import { ClusterMetrics } from './cluster-metrics.mjs';
 
 /**
- * @param asked  { cluster, proxies, settleMs, model?, only, conversationId, transfers? }; `transfers: false`: proxies that hand nothing over
+ * @param asked  { cluster, proxies, countedAt?, settleMs, model?, only, conversationId, transfers? }; `transfers: false`: proxies that hand nothing over
  * @returns how many cases went wrong
  * @throws Error when the cluster is not at rest, or not there
  */
 export async function judged(asked) {
-  const metrics = new ClusterMetrics(asked.cluster);
+  const metrics = new ClusterMetrics(asked.cluster, asked.countedAt);
   const left = await metrics
     .rest(asked.settleMs, asked.conversationId)
     .catch((error) => error.message);

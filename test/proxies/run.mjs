@@ -9,6 +9,7 @@ text that the cluster gives when it is asked itself, that its KV is handed over 
 held afterwards. Nothing else may use the cluster meanwhile.
 
   --cluster URL        the Baton whose engines the proxies send to (http://127.0.0.1:8000)
+  --counted-at URL     whose metrics count hand-overs, where that is not the cluster
   --model NAME         what the requests ask for, where a proxy insists on it
   --conversation-id    conversations carry a conversation_id, as vLLM's multi-turn proxy wants it, and decode
                        may keep what it has (--bidirectional-kv-xfer)
@@ -22,10 +23,15 @@ Example, with vLLM's toy proxy:
   baton up 1P1D --dialect vllm --expose-engines
   python toy_proxy_server.py --port 8192 --prefiller-port 8100 --decoder-port 8101
   npm run e2e:proxies -- http://127.0.0.1:8192
+
+Baton itself in front of vLLM servers (NIXL push is counted by prefill):
+  baton up 1P1D --executor vllm --prefill-url http://p:8000 --decode-url http://d:8000 --served-model-name NAME
+  npm run e2e:proxies -- --model NAME --cluster http://d:8000 http://127.0.0.1:8000
 `;
 
 const OPTIONS = {
   cluster: { type: 'string', default: 'http://127.0.0.1:8000' },
+  'counted-at': { type: 'string' },
   model: { type: 'string' },
   'conversation-id': { type: 'boolean', default: false },
   only: { type: 'string', default: '' },
@@ -64,7 +70,8 @@ function readArguments(args) {
   if (positionals.length === 0) throw new Error('Which proxies? Give the URL of one at least.');
   const [cluster, ...proxies] = [values.cluster, ...positionals].map(httpUrl);
   const { model, only, 'conversation-id': conversationId } = values;
-  return { cluster, proxies, settleMs: settle * 1_000, model, only, conversationId };
+  const countedAt = httpUrl(values['counted-at'] ?? cluster);
+  return { cluster, proxies, countedAt, settleMs: settle * 1_000, model, only, conversationId };
 }
 
 function httpUrl(text) {

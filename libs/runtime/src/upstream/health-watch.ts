@@ -45,6 +45,7 @@ export class HealthWatch {
     this.onState = () => undefined;
   }
 
+  /** By a look, or by anything that a leg has heard: a server that is too busy to answer `/health` in time is up as long as it talks. */
   succeeded(): void {
     this.failures = 0;
     this.enter('up');

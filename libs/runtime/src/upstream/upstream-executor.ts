@@ -266,6 +266,7 @@ export class UpstreamExecutor implements Executor {
 
   /** One more event of the answer, as the server wrote it. */
   private say(run: Run, payload: string): void {
+    this.health.succeeded();
     (run.payloads ??= new KeptPayloads()).add(payload);
     if (run.emitted === 0) run.firstTokenUs = this.context.clock.nowUs();
     const { entry } = this;
