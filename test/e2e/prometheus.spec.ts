@@ -19,6 +19,8 @@ const CONFIG = fileURLToPath(new URL('../../deploy/prometheus/prometheus.yml', i
 const MODEL = 'llama-3.1-8b';
 /** A policy, so that its decisions are counted; step times that were measured, so that their range is watched. */
 const FLAGS = ['--placement=least-requests', '--speedup=4', '--model', MODEL];
+/** Of 2P2D. */
+const WORKERS = 4;
 const PROGRAM = debianProgram('prometheus', 'prometheus');
 const PROMTOOL = debianProgram('promtool', 'prometheus');
 
@@ -32,6 +34,10 @@ describe('a real Prometheus at a real cluster under load', () => {
   beforeAll(async () => {
     cluster = await TestCluster.start({ topology: '2P2D', flags: FLAGS });
     traffic = keepBusy();
+    // A process is ready before we have read what it said of itself.
+    await waitUntil(() => Promise.resolve(workerAddresses(cluster.log).length === WORKERS), {
+      what: 'every worker has said where it is',
+    });
     const workers = workerAddresses(cluster.log);
     pages = {
       api: await page(`${cluster.baseUrl}/metrics`),
@@ -76,7 +82,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     const up = await prometheus.query('up');
     expect(up.map(({ metric, value }) => `${metric['job']} ${value[1]}`).sort()).toEqual([
       'baton 1',
-      ...['baton-worker 1', 'baton-worker 1', 'baton-worker 1', 'baton-worker 1'],
+      ...Array<string>(WORKERS).fill('baton-worker 1'),
     ]);
   });
 
