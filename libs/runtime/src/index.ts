@@ -10,6 +10,7 @@ export { recordableConfig } from './config/recorded-values';
 export * from './config/resolve-config';
 export * from './config/usage-error';
 export * from './config/version';
+export * from './files/make-folder';
 export * from './logs/line-file';
 export * from './logs/logger';
 export * from './clock/live-clock';
