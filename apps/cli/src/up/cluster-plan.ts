@@ -70,7 +70,8 @@ export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | u
 
 /** Without Redis one process plays all roles: the API's, told no role. */
 export function planOneProcess(config: BatonConfig): ProcessSpec[] {
-  return [{ name: 'api', entry: entryOf('api'), config: { ...config, role: undefined } }];
+  const alone = { ...config, role: undefined, redis: undefined };
+  return [{ name: 'api', entry: entryOf('api'), config: alone }];
 }
 
 /** 7 engines at 3 per process: 3, 3, 1. */

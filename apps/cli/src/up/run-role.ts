@@ -13,6 +13,9 @@ export async function runRole(config: BatonConfig): Promise<number> {
   if (role === undefined || redis === undefined) {
     throw new UsageError('--role needs --redis URL (or REDIS_URL): roles meet over one Redis.');
   }
+  if (config.broker === 'in-process') {
+    throw new UsageError('--broker in-process has every role in one process: leave --role out.');
+  }
   checkEngines(config, role === 'api' ? NO_ENGINES : { ...NO_ENGINES, [role]: 1 });
   if (config.changes !== undefined) {
     process.stderr.write('baton: changes has no effect here: only a whole cluster follows it.\n');

@@ -28,12 +28,25 @@ export interface BrokerOptions {
   readonly redisUrl?: string | undefined;
   /** Memory limit of a private server, in bytes. */
   readonly maxMemoryBytes?: number | undefined;
+  /** True: no server is looked for; every role runs in this process. */
+  readonly isInProcess?: boolean | undefined;
   /** False: what is not there is not fetched from the distribution. */
   readonly mayInstall?: boolean | undefined;
   /** The environment to look in; that of this process unless told. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
   /** Where an unpacked package is kept; `~/.cache/baton/redis` unless told. */
   readonly cacheDirectory?: string | undefined;
+}
+
+/** A package cannot be kept where it is to be kept; the message is one sentence. */
+export class CacheUnusable extends Error {
+  constructor(folder: string, why: string) {
+    super(
+      `redis-server cannot be unpacked into ${folder} (${why}): name a folder with free space in ` +
+        'XDG_CACHE_HOME, set REDIS_URL, or start with --broker in-process.',
+    );
+    this.name = 'CacheUnusable';
+  }
 }
 
 export const DEFAULT_MAX_MEMORY_BYTES = 512 * 1024 * 1024;

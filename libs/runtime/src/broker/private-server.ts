@@ -14,18 +14,21 @@ const END_DEADLINE_MS = 2_000;
  * as the process that holds the other end of the pipe lives: the kernel closes it whatever kills
  * that process. Then it kills the server, which has nothing to save, and removes the run directory.
  * A server that dies by itself is started again on the same socket, unless it never was ready.
+ * What has to be known to kill the server stands in no file, for the disk may be full.
  */
 const WATCHDOG = `
 run=$1; shift
 exec 3<&0
-(cat <&3 >/dev/null; : >"$run/ended"; kill -9 "$(cat "$run/pid")" 2>/dev/null) &
-until [ -e "$run/ended" ]; do
+ended= server=
+trap 'ended=1; [ -z "$server" ] || kill -9 "$server" 2>/dev/null' USR1
+(cat <&3 >/dev/null; kill -USR1 $$) &
+until [ "$ended" ]; do
   "$@" </dev/null >>"$run/server.log" 2>&1 3<&- &
-  echo $! >"$run/pid"
-  [ -e "$run/ended" ] && kill -9 $!
-  wait $!
+  server=$!
+  [ -z "$ended" ] || kill -9 "$server"
+  wait "$server"
   [ -e "$run/ready" ] || exit 1
-  [ -e "$run/ended" ] || sleep 0.3
+  [ "$ended" ] || sleep 0.3
 done
 rm -rf "$run"
 `;
@@ -47,8 +50,10 @@ export async function startPrivateServer(
   program: ServerProgram,
   maxMemoryBytes: number,
 ): Promise<StartOutcome> {
-  // Not below the project: the path of a unix socket may have no more than about 100 characters.
-  const run = await mkdtemp(join(tmpdir(), 'baton-'));
+  const run = await runFolder();
+  if (run === undefined) {
+    return { kind: 'failed', why: `${tmpdir()} cannot be written, or is full (see TMPDIR)` };
+  }
   const socketPath = join(run, 'redis.sock');
   const command = [program.path, ...serverOptions(run, socketPath, maxMemoryBytes)];
   const watchdog = spawn('sh', ['-c', WATCHDOG, 'baton-broker', run, ...command], {
@@ -59,8 +64,7 @@ export async function startPrivateServer(
     env: { ...process.env, ...libraryPath(program) },
   });
   const close = (): Promise<void> => end(watchdog, run);
-  if (await answersWithin(socketPath, watchdog)) {
-    await writeFile(join(run, 'ready'), '');
+  if ((await answersWithin(socketPath, watchdog)) && (await isMade(join(run, 'ready')))) {
     watchdog.unref();
     (watchdog.stdin as Socket | null)?.unref();
     return { kind: 'started', server: { socketPath, close } };
@@ -68,6 +72,21 @@ export async function startPrivateServer(
   const why = await lastWords(join(run, 'server.log'));
   await close();
   return { kind: 'failed', why };
+}
+
+/**
+ * Not below the project: the path of a unix socket may have no more than about 100 characters.
+ * Undefined: there is no place for it.
+ */
+function runFolder(): Promise<string | undefined> {
+  return mkdtemp(join(tmpdir(), 'baton-')).catch(() => undefined);
+}
+
+function isMade(path: string): Promise<boolean> {
+  return writeFile(path, '').then(
+    () => true,
+    () => false,
+  );
 }
 
 function serverOptions(run: string, socketPath: string, maxMemoryBytes: number): string[] {

@@ -5,7 +5,7 @@ import {
   DEFAULT_MAX_MEMORY_BYTES,
   type ServerProgram,
 } from './broker';
-import { debianWay, fetchDebianServer, findUnpacked } from './debian-package';
+import { canFetch, fetchDebianServer, fetchNotice, findUnpacked } from './debian-package';
 import { findProgram } from './find-program';
 import { startPrivateServer } from './private-server';
 
@@ -17,10 +17,11 @@ type Log = (line: string) => void;
 /**
  * Finds or makes the message broker, in this order: `REDIS_URL`; a `redis-server` or
  * `valkey-server` on the PATH, or unpacked by an earlier start, run privately; the distribution's
- * package, fetched now; none, with everything in this process. Each step has a deadline. The last
- * line that it logs says what was chosen.
+ * package, fetched now; none, with everything in this process. Each step has a deadline. What is
+ * fetched is said beforehand; the last line that it logs says what was chosen.
  *
  * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there.
+ * @throws CacheUnusable when a package is to be fetched and there is no place for it.
  */
 export async function resolveBroker(options: BrokerOptions, log: Log): Promise<Broker> {
   const broker = await chooseBroker(options, log);
@@ -29,6 +30,7 @@ export async function resolveBroker(options: BrokerOptions, log: Log): Promise<B
 }
 
 async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
+  if (options.isInProcess) return inProcessBroker(['--broker in-process']);
   if (options.redisUrl) return brokerAtUrl(options.redisUrl);
   const environment = options.environment ?? process.env;
   const { cacheDirectory } = options;
@@ -46,8 +48,8 @@ async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
   const unpacked = await findUnpacked({ environment, cacheDirectory });
   const kept = unpacked && (await start(unpacked, 'unpacked earlier'));
   if (kept !== undefined) return kept;
-  if (options.mayInstall !== false && (await debianWay(environment)) !== undefined) {
-    log('No redis-server here; fetching the distribution’s package.');
+  if (options.mayInstall !== false && (await canFetch(environment))) {
+    log(fetchNotice({ environment, cacheDirectory }));
     const fetched = await fetchDebianServer({ environment, cacheDirectory });
     if (fetched.kind === 'failed') refusals.push(`apt-get: ${fetched.why}`);
     const fresh = fetched.kind === 'fetched' && (await start(fetched.program, fetched.how));
@@ -82,15 +84,18 @@ function privateBroker(
   };
 }
 
+const OTHERWISE = 'for a process each, install redis-server or set REDIS_URL.';
+
 function inProcessBroker(refusals: readonly string[]): Broker {
   const why = refusals.length > 0 ? refusals.join('; ') : 'no redis-server here';
-  const line = `Message broker: in-process, so all roles run in one process (${why}).`;
+  const line = `Message broker: in-process, so all roles run in one process (${why}); ${OTHERWISE}`;
   return { kind: 'in-process', line, close: () => Promise.resolve() };
 }
 
 /** What `resolveBroker` would take, for `baton doctor`: nothing is started, fetched or changed. */
 export async function detectBroker(options: BrokerOptions): Promise<BrokerFinding> {
   const environment = options.environment ?? process.env;
+  if (options.isInProcess) return IN_PROCESS;
   if (options.redisUrl) return probeUrl(options.redisUrl);
   const path = await findProgram(SERVER_NAMES, environment);
   if (path !== undefined) {
@@ -104,13 +109,9 @@ export async function detectBroker(options: BrokerOptions): Promise<BrokerFindin
       line: `${unpacked.path} will be run privately.`,
     };
   }
-  const way = options.mayInstall === false ? undefined : await debianWay(environment);
-  if (way !== undefined) {
-    const line = `No redis-server here; the first start will ${way} the distribution’s package.`;
-    return { isUsable: true, kind: 'package', line };
-  }
-  const line = 'No redis-server and no apt-get here: all roles will run in one process.';
-  return { isUsable: true, kind: 'in-process', line };
+  if (options.mayInstall === false || !(await canFetch(environment))) return IN_PROCESS;
+  const line = 'No redis-server here; the first start will unpack the distribution’s package.';
+  return { isUsable: true, kind: 'package', line };
 }
 
 export interface BrokerFinding {
@@ -119,6 +120,12 @@ export interface BrokerFinding {
   readonly kind: 'url' | 'private-server' | 'package' | 'in-process';
   readonly line: string;
 }
+
+const IN_PROCESS: BrokerFinding = {
+  isUsable: true,
+  kind: 'in-process',
+  line: 'No server: all roles will run in one process.',
+};
 
 async function probeUrl(url: string): Promise<BrokerFinding> {
   try {

@@ -26,7 +26,7 @@ export function runCommand(
     maxBuffer: 16 * 1024 * 1024,
     ...(directory === undefined ? {} : { cwd: directory }),
   } as const;
-  return new Promise((resolve) => {
+  return new Promise<CommandOutcome>((resolve) => {
     execFile(program, args, options, (error, output, complaints) => {
       if (error === null) resolve({ kind: 'done', output });
       else if (error.killed === true)
@@ -37,7 +37,8 @@ export function runCommand(
           why: lastLine(complaints) ?? lastLine(error.message) ?? 'failed',
         });
     });
-  });
+    // Some failures of a start are thrown at once, such as a file where a folder should be.
+  }).catch((error: Error) => ({ kind: 'failed', why: error.message }));
 }
 
 function lastLine(text: string): string | undefined {

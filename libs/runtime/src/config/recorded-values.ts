@@ -5,7 +5,8 @@ import { readTyped } from './read-value';
 
 /** Options that concern one process or hold a secret: another run has nothing to do with them. */
 const NOT_RECORDED = new Set<ConfigKey>([
-  ...(['redis', 'redisPrefix', 'redisMaxmemory', 'role', 'host', 'port'] as const),
+  ...(['redis', 'redisPrefix', 'redisMaxmemory', 'broker', 'install'] as const),
+  ...(['role', 'host', 'port'] as const),
   ...(['sslKeyfile', 'sslCertfile', 'sslCaCerts', 'sslCertReqs', 'enableSslRefresh'] as const),
   ...([
     'workerHost',

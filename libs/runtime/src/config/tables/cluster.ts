@@ -65,6 +65,14 @@ export const CLUSTER = {
     alsoEnv: ['REDIS_URL'],
     unset: 'a private redis-server on a unix socket; without one, all roles in one process',
   }),
+  /** `auto`: by the rule of docs/ARCHITECTURE.md. */
+  broker: choice(['auto', 'in-process'], 'auto', {
+    help: 'What carries jobs and messages: found or started by itself, or no server at all, with every role in one process.',
+  }),
+  /** Whether `broker: auto` may fetch what is not there. */
+  install: choice(['auto', 'never'], 'auto', {
+    help: "Whether a missing redis-server is unpacked from the distribution's package into ~/.cache/baton (XDG_CACHE_HOME), for Baton alone.",
+  }),
   redisPrefix: text('baton', {
     help: 'Prefix of every key, so that several clusters share one Redis.',
     pattern: /^[\w.:-]+$/,
