@@ -101,7 +101,7 @@ describe('a tree that is not ready', () => {
   });
 
   it.each([
-    ['npm error code ENOSPC', 'the disk is full: free 1 GB'],
+    ['npm error code ENOSPC', 'is full: free 1 GB'],
     ['npm error code EAI_AGAIN', 'npm does not reach its registry: check the network'],
     ['npm error code E401', 'refuses: check its credentials'],
     ['npm error code EUSAGE', 'does not fit package.json'],
