@@ -23,9 +23,13 @@ for (const [name, pattern] of Object.entries(COUNTED)) {
 process.stdout.write(`files: ${texts.length}\n`);
 
 function testFiles() {
-  const listing = revision ? ['ls-tree', '-r', '--name-only', revision] : ['ls-files', '--cached', '--others', '--exclude-standard'];
+  const listing = revision
+    ? ['ls-tree', '-r', '--name-only', revision]
+    : ['ls-files', '--cached', '--others', '--exclude-standard'];
   const isTest = (path) => /\.spec\.ts$|\.test\.mjs$|^test\/.*\.(ts|mjs)$/.test(path);
-  return git(...listing).split('\n').filter(isTest);
+  return git(...listing)
+    .split('\n')
+    .filter(isTest);
 }
 
 function textOf(path) {

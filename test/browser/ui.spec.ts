@@ -13,7 +13,7 @@ const SCREENSHOTS = join(ROOT, 'out', 'ui');
 const STEPS = ['--step-time=constant', '--time-to-first-token=120', '--inter-token-latency=15'];
 
 /** A busy machine shows things late. */
-const PATIENT = { timeout: 15_000 };
+const PATIENT = { timeout: 60_000 };
 
 describe('the live page in a browser', () => {
   let cluster: TestCluster;

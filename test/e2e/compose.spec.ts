@@ -81,7 +81,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
       const env = { ...environmentOf(own), ...(role === 'api' && { BATON_PORT: `${ports.api}` }) };
       running.push(CommandProcess.start(command, { env }));
     }
-  }, 30_000);
+  });
 
   afterAll(async () => {
     for (const process of running.reverse()) await process.stop();
@@ -89,7 +89,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
 
   it.each(ROLES)('starts %s, which its health check finds well', async (role) => {
     const own = worker[role] ?? service(role);
-    await waitUntil(() => isHealthy(own), { what: `${role} is healthy`, deadlineMs: 20_000 });
+    await waitUntil(() => isHealthy(own), { what: `${role} is healthy` });
   });
 
   it('loads the cluster, without an error', async () => {
@@ -101,7 +101,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${ports.api}/metrics`)).text();
     const lengths = [...metrics.matchAll(/^vllm:request_success_total.*"length".* (\d+)$/gm)];
     expect(lengths.reduce((sum, [, count]) => sum + Number(count), 0)).toBeGreaterThanOrEqual(20);
-  }, 60_000);
+  });
 });
 
 describe('every command of the Dockerfile, outside of a container', () => {
@@ -159,16 +159,14 @@ describe('every command of the Dockerfile, outside of a container', () => {
         ({ ok }) => ok,
         () => false,
       );
-    await waitUntil(isUp, { what: 'the image serves', deadlineMs: 30_000 }).catch(
-      async (error: unknown) => {
-        await up.stop();
-        throw new Error(`${String(error)}\n${up.log}`);
-      },
-    );
+    await waitUntil(isUp, { what: 'the image serves' }).catch(async (error: unknown) => {
+      await up.stop();
+      throw new Error(`${String(error)}\n${up.log}`);
+    });
     const page = await fetch(`http://127.0.0.1:${port}/ui/`);
     await up.stop();
     expect(page.status).toBe(200);
-  }, 120_000);
+  });
 
   function argumentsOf(instruction: string): string[] {
     const line = lines.find((each) => each.startsWith(`${instruction} `)) ?? '';

@@ -37,21 +37,19 @@ describe('Prometheus beside a cluster that loses a worker', () => {
 
     await waitUntil(async () => (await firing('BatonEngineLost')).includes('decode'), {
       what: 'the alert fires',
-      deadlineMs: 20_000,
     });
     const ends = await Promise.all(answers);
     expect(ends.map(({ finishReason }) => finishReason)).toEqual(ends.map(() => 'length'));
     await cluster.untilAtRest();
     await waitUntil(async () => (await valueOf('max(baton:worker_restarts_total)')) === 1, {
       what: 'the restart is counted',
-      deadlineMs: 15_000,
     });
     const ready = 'max(sum by (instance) (baton:engines{state="ready"}))';
     await waitUntil(async () => (await valueOf(ready)) === 3, { what: 'it is seen to be ready' });
     expect(await valueOf('baton:sequences_unaccounted')).toBe(0);
     expect(await valueOf('max(baton:kv_lost_blocks)')).toBe(0);
     expect(await firing('BatonSequencesLost')).toEqual([]);
-  }, 90_000);
+  });
 
   async function valueOf(expression: string): Promise<number> {
     const [sample] = await prometheus.query(expression);

@@ -4,21 +4,21 @@ const RESOLUTION_MS = 5;
 const RUNS = 5;
 
 /**
- * Runs what compares live with expected times until a run is not void, and gives its result. A run
- * is void when this process was too late itself: timers of 5 ms were late by more than `mostLateMs`
- * on average. It tries at most 5 times.
+ * Runs what compares live with expected times until a run is not void, and then makes the checks
+ * that it gave. A run is void when this process was late itself: timers of 5 ms were late by more
+ * than `mostLateMs` on average. It makes at most 5 runs.
  *
  * @throws Error with the word "void" when every run is.
  */
-export async function onTime<T>(mostLateMs: number, run: () => Promise<T>): Promise<T> {
+export async function onTime(mostLateMs: number, run: () => Promise<() => void>): Promise<void> {
   const lateMs: number[] = [];
   while (lateMs.length < RUNS) {
     const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     delay.enable();
-    const result = await run();
+    const check = await run();
     delay.disable();
     const late = delay.mean / 1e6 - RESOLUTION_MS;
-    if (late <= mostLateMs) return result;
+    if (late <= mostLateMs) return check();
     lateMs.push(late);
   }
   const measured = lateMs.map((late) => late.toFixed(1)).join(', ');

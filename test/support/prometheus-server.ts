@@ -52,7 +52,6 @@ export class PrometheusServer {
     child.stderr?.on('data', (chunk: Buffer) => (server.output += chunk.toString()));
     await waitUntil(() => server.isReady(), {
       what: `Prometheus is ready; it said:\n${server.output}`,
-      deadlineMs: 20_000,
     });
     return server;
   }
