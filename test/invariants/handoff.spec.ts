@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../support/runs';
 import { OPERATIONS, play } from './handoff-operations';
 import type { Operation, Step } from './handoff-operations';
 import { HandoffWorld } from './handoff-world';
@@ -24,7 +25,7 @@ describe('the hand-over under lost, repeated, late and reordered messages', () =
       fc.property(steps(120), (scenario) => {
         play(new HandoffWorld(), scenario);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 

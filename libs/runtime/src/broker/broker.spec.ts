@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { attachInProcess, connectRedisTransport, TransportUnavailable } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { onTime } from '../../../../test/support/on-time';
 import { startPrivateServer } from './private-server';
 import { detectBroker, resolveBroker } from './resolve-broker';
 
@@ -35,13 +36,16 @@ describe('resolveBroker', () => {
 
   it('fails when REDIS_URL is set and nothing answers there', async () => {
     const url = 'redis://me:secret@127.0.0.1:1/0';
-    const beganMs = performance.now();
-    const resolving = resolveBroker({ redisUrl: url }, log);
-    const detecting = detectBroker({ redisUrl: url });
-    await expect(resolving).rejects.toThrow(TransportUnavailable);
-    await expect(resolving).rejects.toThrow(/redis:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
-    expect(await detecting).toMatchObject({ isUsable: false, kind: 'url' });
-    expect(performance.now() - beganMs).toBeLessThan(6_000);
+    await onTime(50, async () => {
+      const beganMs = performance.now();
+      const resolving = resolveBroker({ redisUrl: url }, log);
+      const detecting = detectBroker({ redisUrl: url });
+      await expect(resolving).rejects.toThrow(TransportUnavailable);
+      await expect(resolving).rejects.toThrow(/redis:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
+      expect(await detecting).toMatchObject({ isUsable: false, kind: 'url' });
+      const tookMs = performance.now() - beganMs;
+      return () => expect(tookMs).toBeLessThan(6_000);
+    });
   });
 
   it('takes REDIS_URL before anything else', async () => {
@@ -141,7 +145,7 @@ function accepts(socketPath: string): Promise<boolean> {
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 8_000;
+  const endMs = performance.now() + 120_000;
   while (!(await holds())) {
     if (performance.now() > endMs) throw new Error('gave up waiting');
     await pause(15);

@@ -130,7 +130,7 @@ default: {answer: other}`);
     const path = file('default: {answer: old}');
     const model = RulesModel.open(path, logger);
     writeFileSync(path, 'default: {answer: new}');
-    await expect.poll(() => contentOf(model.reply(prompt())), { timeout: 10_000 }).toBe('new');
+    await expect.poll(() => contentOf(model.reply(prompt())), { timeout: 120_000 }).toBe('new');
     model.close();
   });
 });

@@ -13,19 +13,9 @@ const SCREENSHOTS = join(ROOT, 'out', 'ui');
 const STEPS = ['--step-time=constant', '--time-to-first-token=120', '--inter-token-latency=15'];
 
 /** A busy machine shows things late. */
-const PATIENT = { timeout: 15_000 };
-
-const executable = findChromium();
+const PATIENT = { timeout: 60_000 };
 
 describe('the live page in a browser', () => {
-  if (executable === undefined) {
-    it('was NOT looked at: there is no Chromium on PATH', () => {
-      process.stderr.write('test/e2e/ui.spec.ts: no Chromium on PATH, the page was not opened.\n');
-      expect(executable).toBeUndefined();
-    });
-    return;
-  }
-
   let cluster: TestCluster;
   let browser: Browser;
   let page: Page;
@@ -39,7 +29,7 @@ describe('the live page in a browser', () => {
     const flags = [...STEPS, '--enable-admin'];
     [cluster, browser] = await Promise.all([
       TestCluster.start({ topology: '2P2D', flags }),
-      chromium.launch({ executablePath: executable, args: ['--no-sandbox'] }),
+      chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] }),
     ]);
     traffic = Array.from({ length: 12 }, (_none, i) => keepAsking(i));
   });

@@ -11,7 +11,6 @@ import {
 } from '../support/board-queries';
 import { post, stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
-import { debianProgram, missing } from '../support/debian-program';
 import { PrometheusServer, type Sample } from '../support/prometheus-server';
 import { waitUntil } from '../support/wait';
 
@@ -21,12 +20,10 @@ const MODEL = 'llama-3.1-8b';
 const FLAGS = ['--placement=least-requests', '--speedup=4', '--model', MODEL];
 /** Of 2P2D. */
 const WORKERS = 4;
-const PROGRAM = debianProgram('prometheus', 'prometheus');
-const PROMTOOL = debianProgram('promtool', 'prometheus');
 
 describe('a real Prometheus at a real cluster under load', () => {
   let cluster: TestCluster;
-  let prometheus: PrometheusServer | undefined;
+  let prometheus: PrometheusServer;
   let traffic: Promise<void>;
   let isOver = false;
   let pages: { api: string; worker: string };
@@ -43,20 +40,19 @@ describe('a real Prometheus at a real cluster under load', () => {
       api: await page(`${cluster.baseUrl}/metrics`),
       worker: await page(`http://${workers[0]}/metrics`),
     };
-    if (PROGRAM === undefined) return;
     const targets = { baton: [`127.0.0.1:${cluster.port}`], 'baton-worker': workers };
-    prometheus = await PrometheusServer.start({ program: PROGRAM, config: CONFIG, targets });
+    prometheus = await PrometheusServer.start({ config: CONFIG, targets });
     // Rules are evaluated group by group; the last one to have an answer needs two scrapes and another rule.
     const server = prometheus;
     const isFilled = async (): Promise<boolean> =>
       (await unanswered(server, recordedQueries())).length === 0;
-    await waitUntil(isFilled, { what: 'Prometheus has data', deadlineMs: 40_000 });
-  }, 120_000);
+    await waitUntil(isFilled, { what: 'Prometheus has data' });
+  });
 
   afterAll(async () => {
     isOver = true;
     await traffic;
-    await prometheus?.stop();
+    await prometheus.stop();
     await cluster.stop();
   });
 
@@ -77,8 +73,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     }
   }
 
-  it('finds every target up', async (context) => {
-    if (!prometheus) return context.skip(missing('prometheus', 'prometheus'));
+  it('finds every target up', async () => {
     const up = await prometheus.query('up');
     expect(up.map(({ metric, value }) => `${metric['job']} ${value[1]}`).sort()).toEqual([
       'baton 1',
@@ -86,22 +81,19 @@ describe('a real Prometheus at a real cluster under load', () => {
     ]);
   });
 
-  it('answers every query of our boards with data', async (context) => {
-    if (!prometheus) return context.skip(missing('prometheus', 'prometheus'));
+  it('answers every query of our boards with data', async () => {
     const queries = ownBoardQueries();
     expect(queries.length).toBeGreaterThan(60);
     expect(await unanswered(prometheus, queries)).toEqual([]);
   });
 
-  it('answers every query of vLLM’s boards with data', async (context) => {
-    if (!prometheus) return context.skip(missing('prometheus', 'prometheus'));
+  it('answers every query of vLLM’s boards with data', async () => {
     const queries = vllmBoardQueries();
     expect(queries.length).toBeGreaterThan(40);
     expect(await unanswered(prometheus, queries)).toEqual([]);
   });
 
-  it('evaluates every rule, and none of them complains of a cluster that is well', async (context) => {
-    if (!prometheus) return context.skip(missing('prometheus', 'prometheus'));
+  it('evaluates every rule, and none of them complains of a cluster that is well', async () => {
     const { groups } = await prometheus.get<{ groups: { rules: EvaluatedRule[] }[] }>('rules');
     const rules = groups.flatMap((group) => group.rules);
     expect(rules).toHaveLength(ownRules().length);
@@ -122,9 +114,8 @@ describe('a real Prometheus at a real cluster under load', () => {
     expect(names.filter((name) => !isShown(name))).toEqual([]);
   });
 
-  it('has nothing for promtool to say of our families but that they have a colon', (context) => {
-    if (PROMTOOL === undefined) return context.skip(missing('promtool', 'prometheus'));
-    const { stderr, stdout } = spawnSync(PROMTOOL, ['check', 'metrics'], {
+  it('has nothing for promtool to say of our families but that they have a colon', () => {
+    const { stderr, stdout } = spawnSync('promtool', ['check', 'metrics'], {
       input: pages.api,
       encoding: 'utf8',
     });
