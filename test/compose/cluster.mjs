@@ -8,8 +8,12 @@ import { chat, Flood, prompts } from './streams.mjs';
 export const SCALE = { prefill: 2, decode: 3 };
 export const EVERY = { redis: 1, api: 1, ...SCALE, prometheus: 1 };
 const OURS = ['api', 'prefill', 'decode'];
-const IDLE_SECONDS = 30;
+/** The engine checks every 20 s. */
+const IDLE_SECONDS = 40;
+const IDLE_WINDOWS = 3;
 const IDLE_SHARE = 0.05;
+/** Where other work takes the caches and the cores away, the same instructions take longer. */
+const BUSY_FACTOR = 3;
 
 export async function isConfined({ project }) {
   for (const service of OURS) {
@@ -26,16 +30,23 @@ export async function isConfined({ project }) {
   }
 }
 
-/** Prometheus is left out: it works whether or not there is something to do. */
+/** Prometheus is left out: it works whether or not there is something to do. Start-up may reach into the first windows. */
 export async function isIdle({ project, engine }) {
   const services = ['redis', ...OURS];
   const ids = (await Promise.all(services.map((each) => project.containers(each)))).flat();
-  const idle = await idleShares(ids, { env: project.env, seconds: IDLE_SECONDS });
-  const share = idle.containers + (engine.isOurs ? idle.engine : 0);
-  const percent = (part) => `${(100 * part).toFixed(1)} %`;
-  const said = `${percent(idle.containers)} of a core in containers, ${percent(idle.engine)} in the engine`;
-  expectThat(share <= IDLE_SHARE, said);
-  return said;
+  const said = [];
+  for (let window = 0; window < IDLE_WINDOWS; window += 1) {
+    const idle = await idleShares(ids, { env: project.env, seconds: IDLE_SECONDS });
+    const share = idle.containers + (engine.isOurs ? idle.engine : 0);
+    const percent = (part) => `${(100 * part).toFixed(1)} %`;
+    said.push(
+      `${percent(idle.containers)} of a core in containers, ${percent(idle.engine)} in the engine, ` +
+        `${percent(idle.others)} of the machine busy with other work`,
+    );
+    const bound = idle.others > 0.5 ? BUSY_FACTOR * IDLE_SHARE : IDLE_SHARE;
+    if (share <= bound) return said.at(-1);
+  }
+  throw new Error(said.join('\n'));
 }
 
 export async function answers({ origin }) {

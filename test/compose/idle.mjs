@@ -1,5 +1,6 @@
 // Processor time of an idle cluster: of its containers, checks included, and of the engine that makes the checks.
 import { request } from 'node:http';
+import { availableParallelism } from 'node:os';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -8,16 +9,24 @@ const DEFAULT_SOCKET = '/var/run/docker.sock';
 const TICK_SECONDS = 0.01;
 const ENGINE = /^(dockerd|containerd|containerd-shim)/;
 
-/** @returns shares of a core over `seconds`: of `ids`, and of the engine's own processes */
+/**
+ * @returns shares of a core over `seconds`: of `ids`, and of the engine's own processes; and the share
+ * of all cores that something else used
+ */
 export async function idleShares(ids, { env, seconds }) {
   const socketPath = (env.DOCKER_HOST ?? DEFAULT_SOCKET).replace(/^unix:\/\//, '');
   const startedMs = performance.now();
-  const before = [await containerSeconds(ids, socketPath), engineSeconds()];
+  const used = async () => [
+    await containerSeconds(ids, socketPath),
+    engineSeconds(),
+    busySeconds(),
+  ];
+  const before = await used();
   await delay(1e3 * seconds);
-  const after = [await containerSeconds(ids, socketPath), engineSeconds()];
+  const after = await used();
   const wall = (performance.now() - startedMs) / 1e3;
-  const [containers, engine] = after.map((total, i) => (total - before[i]) / wall);
-  return { containers, engine };
+  const [containers, engine, busy] = after.map((total, i) => (total - before[i]) / wall);
+  return { containers, engine, others: (busy - containers - engine) / availableParallelism() };
 }
 
 async function containerSeconds(ids, socketPath) {
@@ -35,6 +44,13 @@ function statsOf(id, socketPath) {
     });
     asked.once('error', reject).end();
   });
+}
+
+/** Of all cores: what was neither idle nor waiting for a disk. */
+function busySeconds() {
+  const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n')[0].split(/\s+/).map(Number);
+  const [user, nice, system, , , irq, softIrq] = ticks;
+  return (user + nice + system + irq + softIrq) * TICK_SECONDS;
 }
 
 /** With the children that have ended, which are the starts of checks. */

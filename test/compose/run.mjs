@@ -13,7 +13,8 @@ const NAME = `baton-test-${process.pid}`;
 const IMAGE = `baton:${NAME}`;
 /** Grafana is left out: where images cannot be pulled it cannot be made. */
 const SERVICES = ['redis', 'api', 'prefill', 'decode', 'prometheus'];
-const VARIABLES = { BATON_IMAGE: IMAGE };
+/** With a policy, so that its decisions are counted: a board shows them. */
+const VARIABLES = { BATON_IMAGE: IMAGE, BATON_PLACEMENT: 'least-requests' };
 const count = { passed: 0, failed: 0 };
 const say = (line) => process.stdout.write(`      ${line}\n`);
 

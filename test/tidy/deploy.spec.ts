@@ -17,7 +17,7 @@ interface Service {
   readonly read_only?: boolean;
   readonly tmpfs?: readonly string[];
   readonly cap_drop?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly depends_on?: readonly string[];
   readonly volumes?: readonly string[];
   readonly profiles?: readonly string[];
 }
@@ -40,7 +40,7 @@ describe('docker-compose.yml', () => {
     for (const [role, service] of Object.entries({ api, prefill, decode })) {
       expect(service?.command).toEqual(['up', '--role', role]);
       expect(service?.environment?.['REDIS_URL']).toBe('redis://:${REDIS_PASSWORD:-}@redis:6379');
-      expect(service?.depends_on?.['redis']?.condition).toBe('service_healthy');
+      expect(service?.depends_on).toEqual(['redis']);
     }
   });
 
