@@ -61,6 +61,10 @@ export const SUITES = {
     what: 'the cluster in real containers (Debian: docker.io)',
     lanes: () => [[program(process.execPath, ['test/compose/run.mjs']), vitest(COMPOSE)]],
   },
+  kubernetes: {
+    what: 'the manifests, rendered and checked against the schema of Kubernetes (go)',
+    lanes: () => [[program(process.execPath, ['test/kubernetes/run.mjs'])]],
+  },
   proxies: {
     what: 'proxies and routers of vLLM and SGLang in front of Baton (python3, PyPI)',
     lanes: () => [[program(process.execPath, ['test/proxies/theirs/run.mjs'])]],

@@ -58,7 +58,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
     const first = await freePort(4);
     ports = { redis: first, api: first + 1 };
     const here = (workerPort: number): Record<string, string> => ({
-      'redis://redis:6379': `redis://127.0.0.1:${ports.redis}`,
+      'redis://:@redis:6379': `redis://127.0.0.1:${ports.redis}`,
       'http://127.0.0.1:8000': `http://127.0.0.1:${ports.api}`,
       'http://api:8000': `http://127.0.0.1:${ports.api}`,
       'http://127.0.0.1:9100': `http://127.0.0.1:${workerPort}`,
@@ -111,21 +111,25 @@ describe('every command of the Dockerfile, outside of a container', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What `COPY` brings from the repository (or from the build) into a stage. */
-  function copy(from: string, to: string, isFromBuild: boolean): void {
-    const copies = lines.filter((line) => line.startsWith('COPY '));
-    for (const line of copies.filter((each) => each.includes('--from=build') === isFromBuild)) {
+  /** What the stages before the last one copy, and what the last one does. */
+  const lastStage = lines.findLastIndex((line) => line.startsWith('FROM '));
+  const stages = { build: lines.slice(0, lastStage), image: lines.slice(lastStage) };
+
+  function copy(stage: keyof typeof stages): void {
+    for (const line of stages[stage].filter((each) => each.startsWith('COPY '))) {
+      const from = line.includes('--from=build') ? build : ROOT;
       const words = line.split(' ').filter((word) => !/^(COPY|--from=.*)$/.test(word));
       for (const word of words.slice(0, -1)) {
         const path = word.replace(/^\/app\//, '');
         if (path === 'node_modules') continue;
-        mkdirSync(dirname(join(to, path)), { recursive: true });
-        cpSync(join(from, path), join(to, path), { recursive: true });
+        const to = join(folder, stage, path);
+        mkdirSync(dirname(to), { recursive: true });
+        cpSync(join(from, path), to, { recursive: true });
       }
     }
   }
 
-  /** As `npm prune --omit=dev` leaves them; nothing is installed or removed here. */
+  /** As `npm ci --omit=dev` leaves them; nothing is installed or removed here. */
   function linkProductionPackages(): void {
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { dev?: boolean; optional?: boolean }>;
@@ -138,17 +142,13 @@ describe('every command of the Dockerfile, outside of a container', () => {
   }
 
   it('builds from what the first stage copies, and runs on what the second one has', async () => {
-    expect(lines).toContain('RUN npm run build && npm prune --omit=dev');
+    expect(lines).toContain('RUN npm run build');
     mkdirSync(build);
-    copy(ROOT, build, false);
+    copy('build');
     symlinkSync(join(ROOT, 'node_modules'), join(build, 'node_modules'));
     const built = CommandProcess.start(['npm', 'run', 'build'], { cwd: build });
     expect(await built.ended, built.log).toBe(0);
-    copy(build, image, true);
-    for (const line of lines.filter((each) => /^COPY (bin|data) /.test(each))) {
-      const [, source = ''] = line.split(' ');
-      cpSync(join(ROOT, source), join(image, source), { recursive: true });
-    }
+    copy('image');
     linkProductionPackages();
     const entry = argumentsOf('ENTRYPOINT');
     const port = await freePort();

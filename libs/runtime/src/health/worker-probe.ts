@@ -1,6 +1,6 @@
 import type { EnginePresence } from '@baton/contract';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { LoopLag } from '../clock/loop-lag';
+import { LAG_SAMPLING_MS, LoopLag } from '../clock/loop-lag';
 import { registerEngineMetrics, type EngineMetricsSource } from '../metrics/engine-metrics';
 
 /** What a worker process shows of itself over HTTP. */
@@ -23,7 +23,7 @@ export function workerProbe(
 ): WorkerProbe {
   const registry = new Registry();
   registerEngineMetrics(registry, metrics);
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
   const lag = new LoopLag();
   lag.start();
   const gauge: Gauge = new Gauge({
