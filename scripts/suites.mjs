@@ -47,6 +47,12 @@ export const SUITES = {
     what: 'figures of a live cluster beside those that are expected',
     lanes: () => [[vitest(...MEASURED, '--no-file-parallelism')]],
   },
+  starvation: {
+    what: 'a cluster whose processes stand still for most of a minute, and lose a worker',
+    lanes: () => [
+      [{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }],
+    ],
+  },
   browser: {
     what: 'the live page in Chromium (Debian: chromium)',
     install: chromiumOnPath,

@@ -55,6 +55,7 @@ export class ApiLifecycle {
     await this.timelines.start();
     await this.settings.start();
     await this.inbox.start(frameFaults(this.config));
+    this.cluster.onEngines((engines) => this.gate.noteEngines(engines));
     this.cluster.onEngines(() => void this.gate.refreshTotals().catch(() => undefined));
     await this.routing.start();
     await this.cluster.start();

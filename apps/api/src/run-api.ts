@@ -7,6 +7,7 @@ import {
   type Logger,
   Membership,
   processLogger,
+  transportTimes,
   UsageError,
   WorkerHosts,
 } from '@baton/runtime';
@@ -47,7 +48,9 @@ export async function runApi(): Promise<void> {
 }
 
 async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {
-  const transport = await connectRedisTransport({ url: redis, prefix: config.redisPrefix });
+  const times = transportTimes(config);
+  const { redisPrefix: prefix } = config;
+  const transport = await connectRedisTransport({ url: redis, prefix, times });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();
   const server = await ApiServer.start({ config, transport, log, starter });
@@ -56,7 +59,7 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
 
 /** Front and engines in one process, over the in-process transport. */
 async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
-  const hub = new InProcessHub();
+  const hub = new InProcessHub(transportTimes(config));
   const [front, back] = [attachInProcess(hub), attachInProcess(hub)];
   const engines = parseTopology(config.topology);
   const hosts = await WorkerHosts.start({ config, engines, transport: back, log });

@@ -8,6 +8,7 @@ export * from './config/names';
 export type { Option, OptionValue, ValueForm } from './config/option';
 export { recordableConfig } from './config/recorded-values';
 export * from './config/resolve-config';
+export * from './config/transport-times';
 export * from './config/usage-error';
 export * from './config/version';
 export * from './files/make-folder';

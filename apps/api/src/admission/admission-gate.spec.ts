@@ -1,4 +1,4 @@
-import { BatonError, STAGES, type Stage } from '@baton/contract';
+import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
 import { defaultConfig } from '@baton/runtime';
 import { attachInProcess, type Transport } from '@baton/transport';
 import fc from 'fast-check';
@@ -31,6 +31,19 @@ describe('the admission gate', () => {
     const poll = setInterval(() => void waiting().then((now) => (count = now)), 1);
     await until(() => count === expected).finally(() => clearInterval(poll));
   }
+
+  it('lets fewer wait for a stage whose engines are all starved, and as many again when one is not', async () => {
+    const engine = (latenessMs: number): EnginePresence =>
+      ({ stage: 'prefill', state: 'ready', gauges: { latenessMs } }) as EnginePresence;
+    gate.noteEngines([engine(2_500), engine(2_500)]);
+    await gate.enter('prefill', 2);
+    const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
+    expect((error as BatonError).code).toBe('queue_full');
+    expect((error as BatonError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    await gate.enter('decode', 10);
+    gate.noteEngines([engine(2_500), engine(0)]);
+    await gate.enter('prefill', 8);
+  });
 
   it('lets in up to the limit and says how long to wait beyond it', async () => {
     await Promise.all(Array.from({ length: 10 }, () => gate.enter('prefill', 1)));

@@ -1,4 +1,4 @@
-import { BatonError, STAGES, type Stage } from '@baton/contract';
+import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
 import { retryAfterSeconds } from '@baton/placement';
 import type { BatonConfig } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
@@ -25,6 +25,7 @@ export class AdmissionGate {
     STAGES.map((stage) => [stage, new DrainRate()]),
   ) as Record<Stage, DrainRate>;
   private totals: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private readonly latenessMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private isSending = false;
   private isScheduled = false;
 
@@ -39,8 +40,7 @@ export class AdmissionGate {
    * Throws `queue_full`.
    */
   async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
-    const limit = this.config.maxWaitingRequests;
-    const isNextFull = next !== undefined && this.totals[next] >= limit;
+    const isNextFull = next !== undefined && this.totals[next] >= this.limitOf(next);
     if (isNextFull || !(await this.batch.add({ stage, count }))) {
       throw this.full(isNextFull ? next : stage);
     }
@@ -63,6 +63,15 @@ export class AdmissionGate {
     if (stage !== undefined) this.shift(stage, 1);
   }
 
+  /** How late the most punctual engine of each stage is. */
+  noteEngines(engines: readonly EnginePresence[]): void {
+    for (const stage of STAGES) {
+      const own = engines.filter((engine) => engine.stage === stage && engine.state === 'ready');
+      const latenesses = own.map(({ gauges }) => gauges.latenessMs ?? 0);
+      this.latenessMs[stage] = own.length === 0 ? 0 : Math.min(...latenesses);
+    }
+  }
+
   async refreshTotals(): Promise<void> {
     this.totals = await this.transport.admission.totals();
   }
@@ -71,9 +80,20 @@ export class AdmissionGate {
     return this.totals;
   }
 
+  /**
+   * Fewer requests may wait for a stage whose engines are all starved, or in a starved API: half as
+   * many where the worst pause is twice `starved_after`, and so on.
+   */
+  private limitOf(stage: Stage): number {
+    const { maxWaitingRequests, starvedAfter } = this.config;
+    const ownMs = this.transport.punctuality.latenessMs();
+    const factor = Math.max(ownMs, this.latenessMs[stage]) / (starvedAfter * 1_000);
+    return Math.max(1, Math.floor(maxWaitingRequests / Math.max(1, factor)));
+  }
+
   private full(stage: Stage): BatonError {
     const perSecond = this.drain[stage].perSecond(performance.now());
-    const seconds = retryAfterSeconds(this.config.maxWaitingRequests, perSecond);
+    const seconds = retryAfterSeconds(this.limitOf(stage), perSecond);
     return new BatonError('queue_full', undefined, null, seconds);
   }
 
@@ -94,7 +114,7 @@ export class AdmissionGate {
   }
 
   private tryEnter(stage: Stage, count: number): Promise<boolean> {
-    const limit = this.config.maxWaitingRequests;
+    const limit = this.limitOf(stage);
     return this.transport.admission.tryEnter(this.identity.apiId, stage, count, limit);
   }
 

@@ -7,6 +7,9 @@ import { ClusterView } from '../cluster/cluster-view';
 import type { SettledLeg } from './leg';
 import { ownRoute, poolingRoute, type Route, wishedRoute } from './route';
 
+/** An engine that is silent because it is late is mostly back by then. */
+const SILENT_RETRY_SECONDS = 2;
+
 /** Chooses the way of each sequence of a request from what the client asks for and what lives in the cluster. */
 @Injectable()
 export class RoutePlanner {
@@ -58,7 +61,7 @@ export class RoutePlanner {
 
   private engineAt(engineId: string): { engineId: string; stage: Stage } {
     const engine = this.cluster.find(engineId);
-    if (!engine) throw new BatonError('no_engine');
+    if (!engine) throw new BatonError('no_engine', undefined, null, SILENT_RETRY_SECONDS);
     return engine;
   }
 

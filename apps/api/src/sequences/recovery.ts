@@ -12,8 +12,6 @@ import { SequenceTable } from './sequence-table';
 import { Submitter } from './submitter';
 
 const SWEEP_EVERY_MS = 500;
-/** A sequence of which nothing was heard for this long is looked up. */
-const SILENT_MS = 2_000;
 /** A gap that no resend closed for this long is looked up. */
 const GAP_MS = 1_000;
 /** Sequences looked up in one sweep; the others have their turn in the next ones. */
@@ -22,6 +20,8 @@ const MAX_INSPECTIONS = 512;
 const NEVER_BEGUN_MS = 5_000;
 /** An engine that lives, and is silent about its request this often in a row, has forgotten it. */
 const MAX_UNANSWERED = 4;
+/** A late engine may be silent for this many times its worst pause on top. */
+const LATE_MARGIN = 10;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
 
@@ -34,6 +34,8 @@ export class Recovery {
   private timer: NodeJS.Timeout | undefined;
   private disconnectedMs: number | undefined;
   private isSweeping = false;
+  private sweptMs = performance.now();
+  private sweptAwakeMs = 0;
   /** Within one sweep. */
   private readonly emptyQueues = new Map<QueueName, Promise<boolean>>();
 
@@ -52,6 +54,8 @@ export class Recovery {
 
   start(): void {
     this.transport.onConnection((event) => this.onConnection(event));
+    this.sweptMs = performance.now();
+    this.sweptAwakeMs = this.transport.punctuality.awakeMs();
     this.timer = setInterval(() => void this.sweep(performance.now()), SWEEP_EVERY_MS);
   }
 
@@ -59,7 +63,13 @@ export class Recovery {
     clearInterval(this.timer);
   }
 
+  /** A sequence of which nothing was heard for this long is looked up. */
+  private get silentMs(): number {
+    return this.config.requestSilentAfter * 1_000;
+  }
+
   async sweep(nowMs: number): Promise<void> {
+    this.grantPause(nowMs);
     this.endWithoutBroker(nowMs);
     this.endWithoutEngine();
     if (this.isSweeping || !this.transport.isConnected) return;
@@ -72,6 +82,18 @@ export class Recovery {
     } finally {
       this.isSweeping = false;
     }
+  }
+
+  /** A pause of this process counts as silence of no other one. */
+  private grantPause(nowMs: number): void {
+    const awakeMs = this.transport.punctuality.awakeMs();
+    const wallMs = performance.now();
+    const pausedMs = wallMs - this.sweptMs - (awakeMs - this.sweptAwakeMs);
+    this.sweptMs = wallMs;
+    this.sweptAwakeMs = awakeMs;
+    if (pausedMs < SWEEP_EVERY_MS) return;
+    if (this.disconnectedMs !== undefined) this.disconnectedMs += pausedMs;
+    for (const sequence of this.table) sequence.grant(pausedMs, nowMs);
   }
 
   private onConnection(event: 'lost' | 'restored' | 'replaced'): void {
@@ -145,7 +167,7 @@ export class Recovery {
       if (nowMs - sequence.inspectedMs < GAP_MS) return false;
       const isGap = sequence.gapMs !== undefined && nowMs - sequence.gapMs >= GAP_MS;
       const quietMs = nowMs - Math.max(sequence.heardMs, sequence.inspectedMs);
-      return isGap || quietMs >= SILENT_MS;
+      return isGap || quietMs >= this.silentMs;
     });
     silent.sort((a, b) => a.inspectedMs - b.inspectedMs);
     return silent.slice(0, MAX_INSPECTIONS);
@@ -185,9 +207,12 @@ export class Recovery {
   /** An engine that runs the request answers, be it that there is nothing new. One that left the cluster has its jobs run by another. */
   private async askEngine(sequence: Sequence, view: RequestView, nowMs: number): Promise<void> {
     const { engineId, awaitsRun } = view;
-    if (awaitsRun || this.cluster.find(engineId) === undefined) sequence.unanswered = 0;
+    const engine = this.cluster.find(engineId);
+    if (awaitsRun || engine === undefined) sequence.unanswered = 0;
     else sequence.unanswered += 1;
-    if (sequence.unanswered > MAX_UNANSWERED) await this.revive(sequence, nowMs);
+    const moreMs = LATE_MARGIN * (engine?.gauges.latenessMs ?? 0);
+    if (sequence.unanswered > MAX_UNANSWERED + moreMs / this.silentMs)
+      await this.revive(sequence, nowMs);
     else this.resender.send(sequence, engineId);
   }
 

@@ -155,6 +155,13 @@ export class Sequence {
     return this.submission;
   }
 
+  /** The process that listens was paused: what it could not hear in that time is no silence. */
+  grant(pausedMs: number, nowMs: number): void {
+    this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
+    this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);
+    if (this.gapMs !== undefined) this.gapMs = Math.min(nowMs, this.gapMs + pausedMs);
+  }
+
   private advance(first: number, count: number, nowMs: number): Verdict {
     if (first > this.received) return this.missing(nowMs);
     const end = first + count;

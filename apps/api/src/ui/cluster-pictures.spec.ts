@@ -30,6 +30,7 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
   })) as unknown as EnginePresence[];
   const waiting = { prefill: 1, decode: 2, aggregated: 3 };
   return new ClusterPictures(
+    defaultConfig(),
     { living: () => living } as unknown as ClusterView,
     table,
     { waiting: () => waiting } as unknown as AdmissionGate,

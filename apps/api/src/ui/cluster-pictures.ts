@@ -6,12 +6,14 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
-import { Injectable } from '@nestjs/common';
+import type { BatonConfig } from '@baton/runtime';
+import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
 import type { Sequence } from '../sequences/sequence';
 import { SequenceTable } from '../sequences/sequence-table';
 import { Timelines } from '../timelines/timelines';
+import { CONFIG } from '../tokens';
 import { RateMeter } from './rate-meter';
 
 /** Requests that one picture shows; the others are only counted. */
@@ -41,6 +43,7 @@ export class ClusterPictures {
   private named = new Map<number, RequestName>();
 
   constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly cluster: ClusterView,
     private readonly table: SequenceTable,
     private readonly gate: AdmissionGate,
@@ -84,7 +87,7 @@ export class ClusterPictures {
     const waiting = this.gate.waiting();
     return {
       at: Math.round(performance.timeOrigin + nowMs),
-      engines: living.map(engineOf),
+      engines: living.map((engine) => engineOf(engine, this.config.starvedAfter * 1_000)),
       phases,
       waiting: Object.fromEntries(STAGES.map((stage) => [stage, waiting[stage]])) as Record<
         Stage,
@@ -101,14 +104,9 @@ function nameOf({ streamId, job }: Sequence): RequestName {
   return [streamId, job.requestId, job.promptTokens, job.maxTokens];
 }
 
-function engineOf({
-  engineId,
-  index,
-  stage,
-  state,
-  gauges,
-  counters,
-}: EnginePresence): PictureEngine {
+function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine {
+  const { engineId, index, stage, state, gauges, counters } = engine;
+  const { latenessMs = 0 } = gauges;
   return {
     ...{ id: engineId, index, role: stage, state },
     running: gauges.running,
@@ -118,5 +116,6 @@ function engineOf({
     numBlocks: gauges.numBlocks,
     stepMs: Math.round(gauges.stepMs * 1e3) / 1e3,
     steps: counters['steps'] ?? 0,
+    ...(latenessMs > starvedAfterMs ? { starvedMs: latenessMs } : {}),
   };
 }

@@ -5,6 +5,7 @@ import { CLUSTER } from './tables/cluster';
 import { ENGINE } from './tables/engine';
 import { FAULTS } from './tables/faults';
 import { HARDWARE } from './tables/hardware';
+import { LIVENESS } from './tables/liveness';
 import { PLACEMENT } from './tables/placement';
 import { PROCESS } from './tables/process';
 import { RECORDING } from './tables/recording';
@@ -24,6 +25,7 @@ export const OPTIONS = {
   ...TEXT,
   ...ACCESS,
   ...PLACEMENT,
+  ...LIVENESS,
   ...STAGES_ALONE,
   ...EXECUTORS,
   ...FAULTS,
@@ -42,6 +44,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Text', keys: keysOf(TEXT) },
     { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
+    { title: 'Liveness', keys: keysOf(LIVENESS) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
     { title: 'Executing', keys: keysOf(EXECUTORS) },
     { title: 'Faults', keys: keysOf(FAULTS) },

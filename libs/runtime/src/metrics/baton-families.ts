@@ -38,6 +38,16 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     'locks_lost',
   ),
   counter(
+    'baton:runs_excused_total',
+    'Runs that this engine lost because it was late; they do not count against max_runs.',
+    'runs_excused',
+  ),
+  gauge(
+    'baton:starved_seconds',
+    'The worst pause of the process of the engine of late, fading by half in lateness_half_life.',
+    (engine) => (engine.gauges.latenessMs ?? 0) / 1_000,
+  ),
+  counter(
     'baton:clock_reanchors_total',
     'Times that the engine was more than a second behind and went on from now.',
     'clock_reanchors',

@@ -61,6 +61,7 @@ export const COUNTER_KEYS = [
   'runs_aborted',
   'runs_failed',
   'locks_lost',
+  'runs_excused',
   'clock_reanchors',
   'kv_holdings',
   'kv_released_read_done',

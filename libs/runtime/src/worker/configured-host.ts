@@ -72,6 +72,8 @@ export function hostOptions(
     strictKv: config.strictKv,
     workerLossPolicy: config.workerLossPolicy,
     maxRuns: config.maxRuns,
+    presenceTtlMs: config.presenceTtl * 1_000,
+    kvReadTimeoutUs: secondsToUs(config.kvReadTimeout),
     startupUs: secondsToUs(config.startupDuration),
     tellsLoad: needsLoads(config),
     tellsTimelines: config.timelineMaxEntries > 0,

@@ -1,4 +1,4 @@
-import type { EngineMessage } from '@baton/contract';
+import type { EngineMessage, EnginePresence } from '@baton/contract';
 import {
   type FetchFailure,
   leaseTimes,
@@ -6,7 +6,7 @@ import {
   TargetCoordinator,
   type TargetFact,
 } from '@baton/handoff';
-import { type Micros, secondsToUs, unreachable } from '@baton/kernel';
+import { type Micros, unreachable } from '@baton/kernel';
 import type { LettingGo } from './endings';
 import type { FailedFetches } from './failed-fetches';
 import type { HostContext } from './host-context';
@@ -20,7 +20,9 @@ type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
 
 /** A read is asked twice, each time waiting this long (wall): an infrastructure timeout, which does not scale with speedup. */
-const ANSWER_WITHIN_US = secondsToUs(1);
+/** A late source is asked for three times as long as it has lately been late, and at most 30 times more. */
+const TRIES_MARGIN = 3;
+const MAX_MORE_TRIES = 30;
 
 /** What is decided elsewhere. */
 export interface DecodeHelpers {
@@ -39,6 +41,7 @@ export class DecodeSide {
   private isWakeUpDue = false;
   /** Submitted runs for which the engine had no room yet. */
   private readonly unreserved = new Set<Run>();
+  private sourceLatenessMs: ReadonlyMap<string, number> = new Map();
 
   constructor(
     private readonly context: HostContext,
@@ -64,6 +67,13 @@ export class DecodeSide {
       waiting_for_answer: countOf('reading'),
       transferring: countOf('transferring'),
     };
+  }
+
+  /** What the board says of the engines that live. */
+  onLiving(engines: readonly EnginePresence[]): void {
+    this.sourceLatenessMs = new Map(
+      engines.map(({ engineId, gauges }) => [engineId, gauges.latenessMs ?? 0]),
+    );
   }
 
   /** Engines from which something is being fetched. */
@@ -156,9 +166,19 @@ export class DecodeSide {
     const { options, clock } = this.context;
     return new TargetCoordinator({
       lease: leaseTimes(options.kvLeaseUs),
-      answerWithinUs: Math.round(ANSWER_WITHIN_US * clock.speedup),
+      answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
+      mayBeLate: (engineId, tries) => this.mayBeLate(String(engineId), tries),
       bytesPerToken: options.facts.kvBytesPerToken,
     });
+  }
+
+  /** A source, or this process, was late: as many more questions as that patience covers. */
+  private mayBeLate(engineId: string, tries: number): boolean {
+    const sourceMs = this.sourceLatenessMs.get(engineId);
+    if (sourceMs === undefined) return false;
+    const lateUs = 1_000 * (sourceMs + this.context.transport.punctuality.latenessMs());
+    const { kvReadTimeoutUs } = this.context.options;
+    return tries < 1 + Math.min(MAX_MORE_TRIES, (TRIES_MARGIN * lateUs) / kvReadTimeoutUs);
   }
 
   private newTransfers(): Transfers {

@@ -62,9 +62,19 @@ export class Endings {
     this.finishJob(run);
   }
 
-  /** Another run goes on, or the job is somebody else's now: not a word to anybody. */
+  /** Another run goes on, or the job is another worker's now, because this one was late. */
   supersede(run: Run): void {
     this.release(run, 'superseded');
+    this.excuse(run);
+  }
+
+  /** A run that a living worker has lost is not held against the request. */
+  excuse({ job: { requestId }, epoch }: Run): void {
+    if (epoch === 0) return;
+    this.context.stats.add('runs_excused');
+    this.context.transport.ledger.withdraw(requestId, epoch).catch((error: unknown) => {
+      this.context.log.debug({ err: error, requestId }, 'a lost run counts');
+    });
   }
 
   /** Puts the job back in front for another worker. */

@@ -70,6 +70,10 @@ export interface HostOptions {
   readonly workerLossPolicy: 'retry' | 'fail';
   /** Runs of one stage that a request may take. */
   readonly maxRuns: number;
+  /** Wall ms that a punctual engine counts as alive after it was last heard of. */
+  readonly presenceTtlMs: number;
+  /** Wall µs for the answer to one question for KV blocks. */
+  readonly kvReadTimeoutUs: number;
   /** Simulated µs before the engine takes work. */
   readonly startupUs: Micros;
   readonly faults: FaultOptions;

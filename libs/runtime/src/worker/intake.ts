@@ -191,7 +191,10 @@ export class Intake {
       stage: run.stage,
       maxRuns: options.maxRuns,
     });
-    if (run.state === 'over') return;
+    if (run.state === 'over') {
+      if (permit.kind === 'run') this.sides.endings.excuse({ ...run, epoch: permit.epoch });
+      return;
+    }
     if (permit.kind !== 'run') {
       this.settle(run);
       await this.refuse(run, permit);

@@ -24,7 +24,6 @@ function adaptersInHand(runs: readonly Run[]): Pick<EngineGauges, 'adapters'> {
 /** A quiet engine says every second that it lives; one whose numbers change says so five times as often. */
 const LOOK_EVERY_US = 200_000;
 const LOOKS_PER_SECOND = 5;
-const PRESENCE_TTL_MS = 3_000;
 
 export interface PresenceOptions {
   readonly lag: LagWindow;
@@ -119,13 +118,14 @@ export class PresenceBeacon {
   }
 
   private async announce(): Promise<void> {
-    const { presence } = this.context.transport;
+    const { presence, punctuality } = this.context.transport;
     this.isAnnouncing = true;
     this.looks = 0;
     this.announced = this.fingerprint();
     try {
       this.index = await presence.claimIndex(this.context.engineId);
-      await presence.announceEngine(this.snapshot(), PRESENCE_TTL_MS);
+      const ttlMs = Math.round(punctuality.leaseMs(this.context.options.presenceTtlMs));
+      await presence.announceEngine(this.snapshot(), ttlMs);
     } finally {
       this.isAnnouncing = false;
     }
@@ -142,6 +142,7 @@ export class PresenceBeacon {
       heldBlocks: now.heldBlocks,
       numBlocks: options.facts.numBlocks,
       clockLagMs: this.options.lag.p99Us() / 1_000,
+      latenessMs: Math.round(this.context.transport.punctuality.latenessMs()),
       handoffs: this.options.handoffs(),
       sleepLevel: this.options.sleepLevel(),
       lostBlocks: this.audit.lostBlocks(),

@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { configFromEnv } from '../config/child-config';
 import type { BatonConfig } from '../config/config';
+import { transportTimes } from '../config/transport-times';
 import { UsageError } from '../config/usage-error';
 import { engineSetup } from '../engine-factory';
 import { type WorkerProbe, workerProbe } from '../health/worker-probe';
@@ -87,7 +88,8 @@ async function startParts(
   }
   const { maxModelLen } = engineSetup(config, role).options;
   const log = processLogger(config, role);
-  const transport = await connectRedisTransport({ url: redis, prefix });
+  const times = transportTimes(config);
+  const transport = await connectRedisTransport({ url: redis, prefix, times });
   const wall = new SystemWallClock();
   // Another life of this process has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };

@@ -81,6 +81,7 @@ export class Sweep {
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
     if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
     if (isOrphan || view?.isAborted === true) this.context.stats.add('runs_aborted');
+    else this.sides.endings.excuse(run);
     this.sides.endings.drop(run);
   }
 
@@ -129,6 +130,7 @@ export class Sweep {
     const sources = [...decode.sources(), ...(executor?.sources() ?? [])];
     if (sources.length === 0) return;
     const engines = await this.context.transport.presence.engines();
+    decode.onLiving(engines);
     const living = new Set(engines.map((engine) => engine.engineId));
     for (const source of sources) {
       if (living.has(source)) continue;

@@ -231,6 +231,8 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     strictKv: false,
     workerLossPolicy: 'retry',
     maxRuns: 3,
+    presenceTtlMs: 3_000,
+    kvReadTimeoutUs: secondsToUs(1),
     startupUs: 0,
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
     tellsLoad: false,
