@@ -5,7 +5,10 @@ const AGAIN = 'then try again.';
 /** What the output has, and what it means for the user. The first that fits counts. */
 const REASONS = [
   [/spawnSync npm ENOENT/, 'npm is not on the PATH: install it (it comes with Node).'],
-  [/ENOSPC|EDQUOT|No space left|os error 28/, `the disk of the checkout or of npm’s cache is full: free 1 GB, ${AGAIN}`],
+  [
+    /ENOSPC|EDQUOT|No space left|os error 28/,
+    `the disk of the checkout or of npm’s cache is full: free 1 GB, ${AGAIN}`,
+  ],
   [
     /\b(EROFS|EACCES|EPERM)\b|os error (13|30)|Read-only file system|Permission denied/,
     'a folder of the checkout, or that of npm’s cache, cannot be written: correct its owner and rights, or take a copy that can be written.',
