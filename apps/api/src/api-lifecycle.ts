@@ -1,4 +1,6 @@
-import { type BatonConfig, type JobRouting, LiveSettings, type Logger } from '@baton/runtime';
+import { type BatonConfig, LiveSettings } from '@baton/config';
+import type { JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from './admission/admission-gate';
 import { ClusterView } from './cluster/cluster-view';
@@ -15,8 +17,8 @@ import { FrameInbox } from './sequences/frame-inbox';
 import { Recovery } from './sequences/recovery';
 import { ReaderWatch } from './streaming/reader-watch';
 import { Timelines } from './timelines/timelines';
-import { RequestSpans } from './tracing/request-spans';
 import { CONFIG, LOGGER, ROUTING } from './tokens';
+import { RequestSpans } from './tracing/request-spans';
 
 const DRAIN_CHECK_MS = 20;
 /** How long clients have to take over the error that ended their requests. */

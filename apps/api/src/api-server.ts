@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { BatonConfig, EngineStarter, Logger } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
+import type { EngineStarter } from '@baton/worker';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';

@@ -1,39 +1,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  type BatonConfig,
-  buildRouting,
-  type EngineStarter,
-  type JobRouting,
-  LiveSettings,
-  type Logger,
-  Membership,
-  moduleLogger,
-  SystemWallClock,
-} from '@baton/runtime';
+import { SystemWallClock } from '@baton/clock';
+import { type BatonConfig, LiveSettings } from '@baton/config';
+import { buildRouting, type JobRouting } from '@baton/routing';
+import { type Logger, moduleLogger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
+import { type EngineStarter, Membership } from '@baton/worker';
 import { type DynamicModule, Module, type Provider, RequestMethod, Scope } from '@nestjs/common';
 import { APP_FILTER, INQUIRER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { AccessGate } from './access/access-gate';
 import { RateLimits } from './access/rate-limits';
-import { EnginesController } from './admin/engines.controller';
 import { AdapterRegistry } from './adapters/adapter-registry';
 import { AdaptersController } from './adapters/adapters.controller';
+import { EnginesController } from './admin/engines.controller';
 import { AdmissionGate } from './admission/admission-gate';
 import { SloGate } from './admission/slo-gate';
 import { ApiLifecycle } from './api-lifecycle';
+import { BootstrapController } from './cluster/bootstrap.controller';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
-import { BootstrapController } from './cluster/bootstrap.controller';
-import { ServerInfoController } from './cluster/server-info.controller';
 import { ModelsController } from './cluster/models.controller';
 import { Rehomer } from './cluster/rehomer';
+import { ServerInfoController } from './cluster/server-info.controller';
+import { ConversationStore } from './conversations/conversation-store';
+import { ConversationsController } from './conversations/conversations.controller';
+import { ConversationsService } from './conversations/conversations.service';
 import { PoolingController } from './embeddings/pooling.controller';
 import { Executions } from './executing/executions';
-import { GenerationController } from './generation/generation.controller';
+import { FaultInjector } from './faults/fault-injector';
+import { FaultMetrics } from './faults/fault-metrics';
+import { SettingsController } from './faults/settings.controller';
 import { Dispatcher } from './generation/dispatcher';
 import { ExchangeOpener } from './generation/exchange-opener';
+import { GenerationController } from './generation/generation.controller';
 import { GenerationService } from './generation/generation.service';
 import { JobPlacement } from './generation/job-placement';
 import { KvCapacity } from './generation/kv-capacity';
@@ -46,9 +46,6 @@ import { RequestIntake } from './generation/request-intake';
 import { RoutePlanner } from './generation/route-planner';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
-import { FaultInjector } from './faults/fault-injector';
-import { FaultMetrics } from './faults/fault-metrics';
-import { SettingsController } from './faults/settings.controller';
 import { ErrorFilter } from './http/error.filter';
 import { KnownRoutes } from './http/known-routes';
 import { contextOf } from './http/request-context';
@@ -56,15 +53,15 @@ import { MessagesController } from './messages/messages.controller';
 import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
 import { MetricsController } from './metrics/metrics.controller';
-import { BatchController } from './operations/batch.controller';
-import { OpenApiController } from './openapi/openapi.controller';
-import { DevController } from './operations/dev.controller';
-import { LoadController } from './operations/load.controller';
-import { Operator } from './operations/operator';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { QueueMetrics } from './metrics/queue-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
+import { OpenApiController } from './openapi/openapi.controller';
+import { BatchController } from './operations/batch.controller';
+import { DevController } from './operations/dev.controller';
+import { LoadController } from './operations/load.controller';
+import { Operator } from './operations/operator';
 import { Player } from './playing/player';
 import { RequestRecorder } from './recording/request-recorder';
 import { WireTaps } from './recording/wire-taps';
@@ -83,23 +80,20 @@ import { Resender } from './sequences/resender';
 import { SequenceTable } from './sequences/sequence-table';
 import { Submitter } from './sequences/submitter';
 import { ReaderWatch } from './streaming/reader-watch';
-import { Timelines } from './timelines/timelines';
-import { TimelinesController } from './timelines/timelines.controller';
 import { Replies } from './text-models/replies';
 import { TextSetup } from './text-models/text-setup';
-import { ConversationStore } from './conversations/conversation-store';
-import { ConversationsController } from './conversations/conversations.controller';
-import { ConversationsService } from './conversations/conversations.service';
+import { Timelines } from './timelines/timelines';
+import { TimelinesController } from './timelines/timelines.controller';
 import { GenerateController } from './tokenize/generate.controller';
-import { SglangController } from './tokenize/sglang.controller';
 import { RenderController } from './tokenize/render.controller';
+import { SglangController } from './tokenize/sglang.controller';
 import { TokenizeController } from './tokenize/tokenize.controller';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
+import { RequestSpans } from './tracing/request-spans';
 import { ClusterPictures } from './ui/cluster-pictures';
 import { RateMeter } from './ui/rate-meter';
 import { UiController } from './ui/ui.controller';
 import { Viewers } from './ui/viewers';
-import { RequestSpans } from './tracing/request-spans';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from './tokens';
 
 /** What the module cannot make by itself. */
 export interface ApiDependencies {

@@ -1,16 +1,9 @@
+import { type BatonConfig, configFromEnv, UsageError } from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
-import {
-  type BatonConfig,
-  ChangeSchedule,
-  configFromEnv,
-  type Logger,
-  Membership,
-  processLogger,
-  UsageError,
-  WorkerHosts,
-} from '@baton/runtime';
+import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
+import { ChangeSchedule, Membership, WorkerHosts } from '@baton/worker';
 import { SupervisorLink } from './admin/supervisor-link';
 import { ApiServer } from './api-server';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { noteCaller } from '../http/request-context';

@@ -1,4 +1,5 @@
-import { type BatonConfig, createLogger, defaultConfig } from '@baton/runtime';
+import { type BatonConfig, defaultConfig } from '@baton/config';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess } from '@baton/transport';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiFixture, readStream } from '../../test/api-fixture';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import type { BudgetAnswer, BudgetTake, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { brokerError } from '../sequences/submitter';

@@ -1,5 +1,6 @@
+import { type Adapter, type BatonConfig, loraModulesOf } from '@baton/config';
 import { RequestError } from '@baton/openai';
-import { type Adapter, type BatonConfig, type Logger, loraModulesOf } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DocumentCollection } from '../responses/document-collection';

@@ -1,5 +1,5 @@
+import { type Adapter, isAdapter } from '@baton/config';
 import { RequestError } from '@baton/openai';
-import { type Adapter, isAdapter } from '@baton/runtime';
 
 /** The body of a request to load one. @throws RequestError in vLLM's words */
 export function adapterOfBody(body: unknown): Adapter & { readonly inPlace: boolean } {

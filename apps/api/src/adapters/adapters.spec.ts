@@ -1,5 +1,5 @@
-import type { BatonConfig } from '@baton/runtime';
-import { createLogger, defaultConfig } from '@baton/runtime';
+import { type BatonConfig, defaultConfig } from '@baton/config';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess } from '@baton/transport';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';

@@ -1,4 +1,4 @@
-import { loadOf, type MemberEngine } from '@baton/runtime';
+import { loadOf, type MemberEngine } from '@baton/worker';
 
 /** An engine as `/admin/engines` shows it. */
 export interface EngineEntry {

@@ -1,4 +1,4 @@
-import { Membership } from '@baton/runtime';
+import { Membership } from '@baton/worker';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { brokerError } from '../sequences/submitter';
 import { countOf, roleOf } from './admin-body';

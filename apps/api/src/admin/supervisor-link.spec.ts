@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { BatonError, type ChildMessage } from '@baton/contract';
-import { UsageError } from '@baton/runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SupervisorLink } from './supervisor-link';
 

@@ -1,5 +1,6 @@
+import { UsageError } from '@baton/config';
 import { BatonError, type ChildMessage, type Stage, type SupervisorMessage } from '@baton/contract';
-import { type EngineStarter, UsageError } from '@baton/runtime';
+import type { EngineStarter } from '@baton/worker';
 
 /** The channel between this process and the one that started it. */
 export interface ParentChannel {

@@ -1,5 +1,5 @@
+import { defaultConfig } from '@baton/config';
 import { BatonError, STAGES, type Stage } from '@baton/contract';
-import { defaultConfig } from '@baton/runtime';
 import { attachInProcess, type Transport } from '@baton/transport';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, STAGES, type Stage } from '@baton/contract';
 import { retryAfterSeconds } from '@baton/placement';
-import type { BatonConfig } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Sequence } from '../sequences/sequence';

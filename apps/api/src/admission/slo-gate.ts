@@ -1,6 +1,7 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, type Stage } from '@baton/contract';
 import { missesSlo, retryAfterSeconds } from '@baton/placement';
-import { type BatonConfig, type JobRouting, type PromptFacts } from '@baton/runtime';
+import type { JobRouting, PromptFacts } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
 import { PlacementMetrics } from '../metrics/placement-metrics';
 import { CONFIG, ROUTING } from '../tokens';

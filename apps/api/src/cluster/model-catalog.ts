@@ -1,3 +1,4 @@
+import { type BatonConfig, VERSION } from '@baton/config';
 import { findModel } from '@baton/hardware';
 import {
   type AnswerOptions,
@@ -6,7 +7,6 @@ import {
   type RequestLimits,
   systemFingerprint,
 } from '@baton/openai';
-import { type BatonConfig, VERSION } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdapterRegistry } from '../adapters/adapter-registry';
 import { KvCapacity } from '../generation/kv-capacity';

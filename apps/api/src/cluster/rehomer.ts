@@ -1,5 +1,6 @@
 import type { EngineJob } from '@baton/contract';
-import type { JobRouting, Logger } from '@baton/runtime';
+import type { JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { PlacementMetrics } from '../metrics/placement-metrics';

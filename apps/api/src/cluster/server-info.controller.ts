@@ -1,5 +1,5 @@
+import { type BatonConfig, withoutSecrets } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { type BatonConfig, withoutSecrets } from '@baton/runtime';
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { contextOf } from '../http/request-context';

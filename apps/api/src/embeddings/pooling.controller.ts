@@ -1,3 +1,4 @@
+import type { BatonConfig } from '@baton/config';
 import {
   parseClassify,
   parseEmbeddings,
@@ -7,7 +8,6 @@ import {
   type PoolingContext,
   type PoolingTask,
 } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Ask } from '../generation/asked';

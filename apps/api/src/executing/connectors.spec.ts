@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import { RandomStream } from '@baton/kernel';
-import type { BatonConfig } from '@baton/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../test/api-fixture';
 import { ClusterFixture } from '../../test/cluster-fixture';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventsOf, readStream } from '../../test/api-fixture';
 import { ClusterFixture } from '../../test/cluster-fixture';

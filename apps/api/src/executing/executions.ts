@@ -1,6 +1,7 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, type EngineJob, type ExecutedRequest } from '@baton/contract';
+import { executes, executesAny } from '@baton/executors';
 import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
-import { type BatonConfig, executes, executesAny } from '@baton/runtime';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Asked } from '../generation/asked';

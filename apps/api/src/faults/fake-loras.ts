@@ -1,4 +1,4 @@
-import { type BatonConfig, fakeMetricsOf } from '@baton/runtime';
+import { type BatonConfig, fakeMetricsOf } from '@baton/config';
 import { renderNumbers } from '../metrics/exposition';
 
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
 import { BatonError, type ErrorCode, type Fault, type FaultNote, INJECTED } from '@baton/contract';
 import { FaultBook, InjectedError, isDue } from '@baton/faults';
-import { type BatonConfig, faultSettings, LiveSettings } from '@baton/runtime';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Answer } from '../generation/answer';
 import type { Call } from '../generation/call';

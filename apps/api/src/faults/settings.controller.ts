@@ -1,11 +1,11 @@
-import { BatonError } from '@baton/contract';
 import {
   type BatonConfig,
   changeableValues,
   LiveSettings,
   type Settings,
   UsageError,
-} from '@baton/runtime';
+} from '@baton/config';
+import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { fieldsOf } from '../admin/admin-body';
 import { brokerError } from '../sequences/submitter';

@@ -1,5 +1,5 @@
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClusterFixture } from '../../test/cluster-fixture';
 import { until } from '../../test/until';

@@ -1,6 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import type { BatonError } from '@baton/contract';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';
@@ -15,9 +15,9 @@ import { Aborter } from '../sequences/aborter';
 import { SequenceTable } from '../sequences/sequence-table';
 import { ReaderWatch } from '../streaming/reader-watch';
 import { Timelines } from '../timelines/timelines';
+import { CONFIG } from '../tokens';
 import type { RequestSpan } from '../tracing/request-spans';
 import { RateMeter } from '../ui/rate-meter';
-import { CONFIG } from '../tokens';
 import { Exchange, type ExchangeTools } from './exchange';
 import { Legs } from './legs';
 import { LiveExchanges } from './live-exchanges';

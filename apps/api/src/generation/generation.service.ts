@@ -1,5 +1,5 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { renderErrorAt } from '../http/error-renderer';
 import { Player } from '../playing/player';
@@ -7,10 +7,10 @@ import { RequestRecorder } from '../recording/request-recorder';
 import { WireTaps } from '../recording/wire-taps';
 import { CONFIG } from '../tokens';
 import type { Call } from './call';
+import { Dispatcher } from './dispatcher';
 import { KvRelease } from './kv-release';
 import { Legs } from './legs';
 import { RequestIntake } from './request-intake';
-import { Dispatcher } from './dispatcher';
 
 /**
  * The way of a request: check, plan, choose a route, admit, submit, answer. Everything up to the submission may throw and becomes an HTTP error; after

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { BatonConfig } from '@baton/config';
 import type { EngineJob } from '@baton/contract';
 import { chainBlockHashes, hashString, mix } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import type { OutputPlan } from '@baton/text';
 import type { Route } from './route';
 

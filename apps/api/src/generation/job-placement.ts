@@ -1,5 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import type { EngineJob } from '@baton/contract';
-import { type BatonConfig, type JobRouting, needsLoads } from '@baton/runtime';
+import { type JobRouting, needsLoads } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';
 import { ClusterView } from '../cluster/cluster-view';

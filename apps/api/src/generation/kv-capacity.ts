@@ -1,5 +1,5 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, type Stage } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG } from '../tokens';

@@ -1,5 +1,5 @@
+import { defaultConfig } from '@baton/config';
 import type { KvTransferParams } from '@baton/contract';
-import { defaultConfig } from '@baton/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KvRelease } from './kv-release';
 import { LegPairs } from './leg-pairs';

@@ -1,5 +1,5 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, type KvTransferParams, parseKvTransferParams } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../tokens';
 import { KvRelease } from './kv-release';

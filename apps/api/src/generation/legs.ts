@@ -1,11 +1,12 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, faultOfKvTransferParams } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER } from '../tokens';
 import type { AnswerFacts, HeldFacts } from './answer';
-import { opaqueStateOf } from './disaggregated-params';
 import type { Call } from './call';
+import { opaqueStateOf } from './disaggregated-params';
 import { KvRelease, rawParamsOf } from './kv-release';
 import { type HoldTold, type Leg, legOf, type SettledLeg } from './leg';
 import { LegPairs, type Met } from './leg-pairs';

@@ -1,5 +1,5 @@
+import { type BatonConfig, UsageError } from '@baton/config';
 import { unreachable } from '@baton/kernel';
-import { type BatonConfig, UsageError } from '@baton/runtime';
 import { buildLengthModel, type LengthBucket, type LengthModel } from '@baton/workload';
 
 /**

@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { POLICY_KINDS } from '@baton/placement';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClusterFixture } from '../../test/cluster-fixture';

@@ -1,7 +1,7 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError, type Fault } from '@baton/contract';
 import { chainBlockHashes } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import type { OutputPlan } from '@baton/text';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { type BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { RandomStream } from '@baton/kernel';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClusterFixture } from '../../test/cluster-fixture';

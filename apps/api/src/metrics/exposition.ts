@@ -1,5 +1,5 @@
 import type { HistogramSnapshot } from '@baton/contract';
-import { boundLabel } from '@baton/runtime';
+import { boundLabel } from '@baton/telemetry';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BucketCounts } from '@baton/runtime';
+import { BucketCounts } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import {
   type Labels,

@@ -1,5 +1,5 @@
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { renderNumbers } from './exposition';
 
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };

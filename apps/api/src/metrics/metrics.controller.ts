@@ -1,20 +1,15 @@
-import {
-  type BatonConfig,
-  cacheConfigLabels,
-  LiveSettings,
-  renderClusterMetrics,
-  shownEngines,
-  withUpstreamMetrics,
-} from '@baton/runtime';
+import { type BatonConfig, LiveSettings, shownEngines } from '@baton/config';
+import { withUpstreamMetrics } from '@baton/executors';
+import { cacheConfigLabels, renderClusterMetrics } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Controller, Get, Header, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../cluster/cluster-view';
 import { ModelCatalog } from '../cluster/model-catalog';
-import { contextOf } from '../http/request-context';
-import { CONFIG, TRANSPORT } from '../tokens';
 import { renderFakeLoras } from '../faults/fake-loras';
 import { FaultMetrics } from '../faults/fault-metrics';
+import { contextOf } from '../http/request-context';
+import { CONFIG, TRANSPORT } from '../tokens';
 import { EngineCensus } from './engine-census';
 import { HttpMetrics } from './http-metrics';
 import { renderLoraInfo } from './lora-info';

@@ -1,5 +1,6 @@
+import { LiveSettings, placerSpec } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
-import { engineLabels, LiveSettings, placerSpec } from '@baton/runtime';
+import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { renderNumbers, type Series } from './exposition';
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { LoopLag } from '@baton/runtime';
+import { LoopLag } from '@baton/clock';
 import { Injectable } from '@nestjs/common';
 import { SequenceTable } from '../sequences/sequence-table';
 import { renderNumbers } from './exposition';

@@ -1,5 +1,6 @@
+import { type BatonConfig, placerSpec } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
-import { type BatonConfig, engineQueue, placerSpec, sharedQueue } from '@baton/runtime';
+import { engineQueue, sharedQueue } from '@baton/routing';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { AdmissionGate } from '../admission/admission-gate';

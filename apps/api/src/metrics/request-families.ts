@@ -1,4 +1,4 @@
-import { OVERHEAD_SECONDS, REQUEST_TOKENS } from '@baton/runtime';
+import { OVERHEAD_SECONDS, REQUEST_TOKENS } from '@baton/telemetry';
 import type { FamilyHead, Labels } from './exposition';
 
 export interface RequestFamily extends FamilyHead {

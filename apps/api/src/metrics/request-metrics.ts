@@ -1,5 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, FrameEntry, FrameHeader, HistogramSnapshot } from '@baton/contract';
-import { type BatonConfig, BucketCounts, engineLabels, tokensUpTo } from '@baton/runtime';
+import { BucketCounts, engineLabels, tokensUpTo } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
 import type { Sequence, SequenceOwner } from '../sequences/sequence';

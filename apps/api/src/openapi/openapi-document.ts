@@ -1,5 +1,5 @@
+import { type BatonConfig, VERSION } from '@baton/config';
 import { type JsonSchema, requestSchemas } from '@baton/openai';
-import { type BatonConfig, VERSION } from '@baton/runtime';
 import { INFERENCE } from './inference-operations';
 import {
   type Media,

@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { KnownRoutes } from '../http/known-routes';
 import { CONFIG } from '../tokens';

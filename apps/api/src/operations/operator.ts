@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BatonConfig } from '@baton/config';
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';

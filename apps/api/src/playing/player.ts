@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { type BatonConfig, type Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Call } from '../generation/call';
 import type { RecordedExchange } from '../recording/recorded-exchange';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import type { RecordedExchange } from '../recording/recorded-exchange';
 
 const MAX_EXCHANGES = 100_000;

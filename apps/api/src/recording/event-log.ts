@@ -1,5 +1,5 @@
 import type { FrameEntry, FrameHeader } from '@baton/contract';
-import type { LineFile } from '@baton/runtime';
+import type { LineFile } from '@baton/telemetry';
 import type { Call } from '../generation/call';
 import type { Sequence } from '../sequences/sequence';
 import type { End } from './recorded-row';

@@ -1,4 +1,4 @@
-import type { LineFile } from '@baton/runtime';
+import type { LineFile } from '@baton/telemetry';
 import type { Call } from '../generation/call';
 import { wallUs, type WireTap } from './wire-log';
 

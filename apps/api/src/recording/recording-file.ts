@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { parse, join } from 'node:path';
-import { type BatonConfig, LineFile, type Logger, recordableConfig, VERSION } from '@baton/runtime';
+import { type BatonConfig, recordableConfig, VERSION } from '@baton/config';
+import { LineFile, type Logger } from '@baton/telemetry';
 import { recordingHeaderLine } from '@baton/workload';
 
 /**

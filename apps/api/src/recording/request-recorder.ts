@@ -1,5 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import type { FrameEntry, FrameHeader } from '@baton/contract';
-import { type BatonConfig, LineFile, type Logger } from '@baton/runtime';
+import { LineFile, type Logger } from '@baton/telemetry';
 import { traceLine } from '@baton/workload';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Call } from '../generation/call';

@@ -1,4 +1,4 @@
-import type { LineFile } from '@baton/runtime';
+import type { LineFile } from '@baton/telemetry';
 
 /** Sees what goes to one client, as it goes. */
 export interface WireTap {

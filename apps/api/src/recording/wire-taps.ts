@@ -1,4 +1,5 @@
-import { type BatonConfig, LineFile, type Logger, UsageError } from '@baton/runtime';
+import { type BatonConfig, UsageError } from '@baton/config';
+import { LineFile, type Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Call } from '../generation/call';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../tokens';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
 import type { RecordedExchange } from './recorded-exchange';

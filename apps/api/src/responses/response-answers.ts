@@ -1,3 +1,4 @@
+import { assert } from '@baton/kernel';
 import {
   queuedResponse,
   type ReasoningEvents,
@@ -7,8 +8,7 @@ import {
   type ResponseRequest,
   StreamedResponse,
 } from '@baton/openai';
-import { assert } from '@baton/kernel';
-import type { Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { ConversationStore } from '../conversations/conversation-store';

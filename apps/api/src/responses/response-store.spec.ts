@@ -1,4 +1,4 @@
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { attachInProcess, InProcessHub } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import { ResponseStore, type StoredResponse } from './response-store';

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
+import { assert } from '@baton/kernel';
 import {
   asCompaction,
   inputTokensBody,
@@ -11,8 +13,7 @@ import {
   type ResponseRequest,
   startingAfter,
 } from '@baton/openai';
-import { assert } from '@baton/kernel';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';

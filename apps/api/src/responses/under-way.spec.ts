@@ -1,4 +1,5 @@
-import { createLogger, defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';

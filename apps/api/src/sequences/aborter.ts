@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../tokens';

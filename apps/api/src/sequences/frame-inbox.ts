@@ -1,13 +1,13 @@
 import { type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
+import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Logger } from '@baton/runtime';
-import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
 import { AdmissionGate } from '../admission/admission-gate';
 import { FaultInjector } from '../faults/fault-injector';
 import { RequestMetrics, type TokenNews } from '../metrics/request-metrics';
 import { RequestRecorder } from '../recording/request-recorder';
 import { Timelines } from '../timelines/timelines';
+import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
 import { RateMeter } from '../ui/rate-meter';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';

@@ -1,5 +1,7 @@
+import type { BatonConfig } from '@baton/config';
 import type { EndReason } from '@baton/contract';
-import type { BatonConfig, JobRouting, Logger } from '@baton/runtime';
+import type { JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';

@@ -10,7 +10,7 @@ import {
   submissionOf,
   type UpstreamFailure,
 } from '@baton/contract';
-import { entryQueue } from '@baton/runtime';
+import { entryQueue } from '@baton/routing';
 import type { QueueName } from '@baton/transport';
 
 /** What one frame entry meant to a sequence. */

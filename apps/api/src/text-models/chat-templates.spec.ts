@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import {
   loadTokenizer,
   readTokenizerJson,

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BatonConfig } from '@baton/config';
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { GenerationRequest, Prompt } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import { type AnswerSource, promptHash } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Call } from '../generation/call';
 import { CONFIG } from '../tokens';
-import { TextSetup } from './text-setup';
 import type { AskedPrompt, Reply } from './text-model';
+import { TextSetup } from './text-setup';
 
 /** Paths whose bodies are said again as a chat. */
 const OWN_SHAPES: readonly (readonly [prefix: string, endpoint: string])[] = [

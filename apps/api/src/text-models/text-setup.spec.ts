@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BatonConfig, createLogger, defaultConfig, optionOf } from '@baton/runtime';
+import { type BatonConfig, defaultConfig, optionOf } from '@baton/config';
+import { createLogger } from '@baton/telemetry';
 import { TEMPLATE_NAMES } from '@baton/text';
 import { describe, expect, it } from 'vitest';
+import { tinyTokenizerJson } from '../../../../libs/text/test/tiny-tokenizer';
 import { ApiFixture } from '../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../test/every-endpoint';
-import { tinyTokenizerJson } from '../../../../libs/text/test/tiny-tokenizer';
 import { TextSetup } from './text-setup';
 
 const logger = createLogger({ name: 'test', level: 'silent' });

@@ -1,5 +1,6 @@
+import { type BatonConfig, UsageError } from '@baton/config';
 import { unreachable } from '@baton/kernel';
-import { type BatonConfig, type Logger, UsageError } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
   type LengthModel,
@@ -9,7 +10,7 @@ import {
   type WordChoice,
 } from '@baton/text';
 import { lengthModelOf, reasoningLengthModelOf } from '../generation/length-model';
-import { type OpenedDataset, datasetModel, openDataset } from './dataset/open-dataset';
+import { datasetModel, openDataset, type OpenedDataset } from './dataset/open-dataset';
 import { ECHO } from './echo';
 import { openTokenizer } from './open-tokenizer';
 import { RulesModel } from './rules/rules-model';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { BatonConfig } from '@baton/config';
 import type {
   EndReason,
   EngineFacts,
@@ -8,7 +9,7 @@ import type {
   RequestTimeline,
 } from '@baton/contract';
 import type { AnswerHead } from '@baton/openai';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';

@@ -1,4 +1,4 @@
-import { tracesUrl } from '@baton/runtime';
+import { tracesUrl } from '@baton/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClusterFixture } from '../../test/cluster-fixture';
 import { type CollectedSpan, OtlpCollector } from '../../test/otlp-collector';

@@ -1,15 +1,15 @@
+import type { BatonConfig } from '@baton/config';
 import type { EndReason, ErrorCode } from '@baton/contract';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import {
-  type BatonConfig,
   contextOfTraceparent,
   startTracing,
   timeOf,
   traceparentOf,
   type Tracing,
-} from '@baton/runtime';
-import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+} from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Call } from '../generation/call';
 import type { Sequence } from '../sequences/sequence';
 import { CONFIG } from '../tokens';

@@ -1,5 +1,5 @@
+import { defaultConfig } from '@baton/config';
 import type { EngineJob, EnginePresence } from '@baton/contract';
-import { defaultConfig } from '@baton/runtime';
 import { describe, expect, it } from 'vitest';
 import type { AdmissionGate } from '../admission/admission-gate';
 import type { ClusterView } from '../cluster/cluster-view';

@@ -1,6 +1,6 @@
 import { IntervalHistogram } from '@baton/analysis';
+import type { BatonConfig } from '@baton/config';
 import type { PictureRates, Quantiles } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Sequence } from '../sequences/sequence';
 import { CONFIG } from '../tokens';

@@ -1,5 +1,5 @@
+import { type BatonConfig, changeableValues, configSchema } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { type BatonConfig, changeableValues, configSchema } from '@baton/runtime';
 import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CONFIG } from '../tokens';

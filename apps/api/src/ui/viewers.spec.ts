@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { type BatonConfig, VERSION } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
-import { type BatonConfig, VERSION } from '@baton/runtime';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { unsentBytes } from '../streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';

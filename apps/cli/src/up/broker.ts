@@ -1,5 +1,10 @@
-import { type BatonConfig, type Broker, type BrokerOptions, resolveBroker } from '@baton/runtime';
-import { TransportUnavailable } from '@baton/transport';
+import type { BatonConfig } from '@baton/config';
+import {
+  type Broker,
+  type BrokerOptions,
+  resolveBroker,
+  TransportUnavailable,
+} from '@baton/transport';
 import { Failure } from '../failure';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import {
   Inject,
   Injectable,

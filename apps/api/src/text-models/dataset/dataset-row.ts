@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import type { SaidMessage } from '@baton/openai';
-import { UsageError } from '@baton/runtime';
 import type { JsonDocument } from './json-documents';
 
 /** An answer, and what was said before it. */

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 
 /** A JSON document within a file. */
 export interface JsonDocument {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { type Logger, UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
 import type { Tokenizer } from '@baton/text';
 import type { TextModel } from '../text-model';
 import { Dataset } from './dataset';

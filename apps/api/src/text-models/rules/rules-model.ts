@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { type Logger, UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
 import type { GivenAnswer } from '@baton/text';
 import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from '../text-model';
 import { readRules } from './read-rules';

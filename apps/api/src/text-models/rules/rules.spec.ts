@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '@baton/runtime';
+import { createLogger } from '@baton/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../test/every-endpoint';

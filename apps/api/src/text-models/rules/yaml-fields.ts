@@ -1,4 +1,4 @@
-import { nearestName, UsageError } from '@baton/runtime';
+import { nearestName, UsageError } from '@baton/config';
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 
 /** Reads one document. Throws a `UsageError` that begins with `path:line:column`. */

@@ -1,0 +1,132 @@
+import { TransportUnavailable } from '../port';
+import { connectRedisTransport } from '../redis/connect';
+import {
+  type Broker,
+  type BrokerOptions,
+  DEFAULT_MAX_MEMORY_BYTES,
+  type ServerProgram,
+} from './broker';
+import { debianWay, fetchDebianServer, findUnpacked } from './debian-package';
+import { findProgram } from './find-program';
+import { startPrivateServer } from './private-server';
+
+const URL_DEADLINE_MS = 3_000;
+const SERVER_NAMES = ['redis-server', 'valkey-server'];
+
+type Log = (line: string) => void;
+
+/**
+ * Finds or makes the message broker, in this order: `REDIS_URL`; a `redis-server` or
+ * `valkey-server` on the PATH, or unpacked by an earlier start, run privately; the distribution's
+ * package, fetched now; none, with everything in this process. Each step has a deadline. The last
+ * line that it logs says what was chosen.
+ *
+ * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there.
+ */
+export async function resolveBroker(options: BrokerOptions, log: Log): Promise<Broker> {
+  const broker = await chooseBroker(options, log);
+  log(broker.line);
+  return broker;
+}
+
+async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
+  if (options.redisUrl) return brokerAtUrl(options.redisUrl);
+  const environment = options.environment ?? process.env;
+  const { cacheDirectory } = options;
+  const refusals: string[] = [];
+  const maxMemoryBytes = options.maxMemoryBytes ?? DEFAULT_MAX_MEMORY_BYTES;
+  const start = async (program: ServerProgram, how: string): Promise<Broker | undefined> => {
+    const outcome = await startPrivateServer(program, maxMemoryBytes);
+    if (outcome.kind === 'started') return privateBroker(outcome.server, program, how);
+    refusals.push(`${program.path}: ${outcome.why}`);
+    return undefined;
+  };
+  const path = await findProgram(SERVER_NAMES, environment);
+  const found = path === undefined ? undefined : await start({ path }, 'found on the PATH');
+  if (found !== undefined) return found;
+  const unpacked = await findUnpacked({ environment, cacheDirectory });
+  const kept = unpacked && (await start(unpacked, 'unpacked earlier'));
+  if (kept !== undefined) return kept;
+  if (options.mayInstall !== false && (await debianWay(environment)) !== undefined) {
+    log('No redis-server here; fetching the distribution’s package.');
+    const fetched = await fetchDebianServer({ environment, cacheDirectory });
+    if (fetched.kind === 'failed') refusals.push(`apt-get: ${fetched.why}`);
+    const fresh = fetched.kind === 'fetched' && (await start(fetched.program, fetched.how));
+    if (fresh) return fresh;
+  }
+  return inProcessBroker(refusals);
+}
+
+async function brokerAtUrl(url: string): Promise<Broker> {
+  const transport = await connectRedisTransport({
+    url,
+    times: { callDeadlineMs: URL_DEADLINE_MS },
+  });
+  const line = `Message broker: ${transport.description}, from REDIS_URL.`;
+  await transport.close();
+  return { kind: 'url', url, line, close: () => Promise.resolve() };
+}
+
+function privateBroker(
+  server: { readonly socketPath: string; close(): Promise<void> },
+  program: ServerProgram,
+  how: string,
+): Broker {
+  const line = `Message broker: private ${program.path} (${how}) at unix:${server.socketPath}.`;
+  const { socketPath } = server;
+  return {
+    kind: 'private-server',
+    url: `unix:${socketPath}`,
+    socketPath,
+    line,
+    close: () => server.close(),
+  };
+}
+
+function inProcessBroker(refusals: readonly string[]): Broker {
+  const why = refusals.length > 0 ? refusals.join('; ') : 'no redis-server here';
+  const line = `Message broker: in-process, so all roles run in one process (${why}).`;
+  return { kind: 'in-process', line, close: () => Promise.resolve() };
+}
+
+/** What `resolveBroker` would take, for `baton doctor`: nothing is started, fetched or changed. */
+export async function detectBroker(options: BrokerOptions): Promise<BrokerFinding> {
+  const environment = options.environment ?? process.env;
+  if (options.redisUrl) return probeUrl(options.redisUrl);
+  const path = await findProgram(SERVER_NAMES, environment);
+  if (path !== undefined) {
+    return { isUsable: true, kind: 'private-server', line: `${path} will be run privately.` };
+  }
+  const unpacked = await findUnpacked({ environment, cacheDirectory: options.cacheDirectory });
+  if (unpacked !== undefined) {
+    return {
+      isUsable: true,
+      kind: 'private-server',
+      line: `${unpacked.path} will be run privately.`,
+    };
+  }
+  const way = options.mayInstall === false ? undefined : await debianWay(environment);
+  if (way !== undefined) {
+    const line = `No redis-server here; the first start will ${way} the distribution’s package.`;
+    return { isUsable: true, kind: 'package', line };
+  }
+  const line = 'No redis-server and no apt-get here: all roles will run in one process.';
+  return { isUsable: true, kind: 'in-process', line };
+}
+
+export interface BrokerFinding {
+  /** False only for a REDIS_URL where nothing answers. */
+  readonly isUsable: boolean;
+  readonly kind: 'url' | 'private-server' | 'package' | 'in-process';
+  readonly line: string;
+}
+
+async function probeUrl(url: string): Promise<BrokerFinding> {
+  try {
+    const broker = await brokerAtUrl(url);
+    return { isUsable: true, kind: 'url', line: broker.line };
+  } catch (error) {
+    if (!(error instanceof TransportUnavailable)) throw error;
+    return { isUsable: false, kind: 'url', line: `REDIS_URL: ${error.message}` };
+  }
+}
