@@ -4,8 +4,8 @@ import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
 import { ChangeSchedule, Membership, WorkerHosts } from '@baton/worker';
-import { SupervisorLink } from './admin/supervisor-link';
 import { ApiServer } from './api-server';
+import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
 interface Parts {
   readonly server: ApiServer;
