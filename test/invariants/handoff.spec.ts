@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Operation, OPERATIONS, play, type Step } from './handoff-operations';
 import { runsOf } from '../support/runs';
-import { OPERATIONS, play } from './handoff-operations';
-import type { Operation, Step } from './handoff-operations';
 import { HandoffWorld } from './handoff-world';
 
 const ORDINARY: Operation[] = ['hold', 'accept', 'reserve', 'finish', 'deliver', 'pause'];

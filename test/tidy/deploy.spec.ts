@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { configKeys, envName } from '@baton/runtime';
+import { configKeys, envName } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { read, ROOT } from './repository';

@@ -1,19 +1,11 @@
+import { type BatonConfig, configFromEnv, transportTimes, UsageError } from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
-import {
-  type BatonConfig,
-  ChangeSchedule,
-  configFromEnv,
-  type Logger,
-  Membership,
-  processLogger,
-  transportTimes,
-  UsageError,
-  WorkerHosts,
-} from '@baton/runtime';
+import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { SupervisorLink } from './admin/supervisor-link';
+import { ChangeSchedule, Membership, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
+import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
 interface Parts {
   readonly server: ApiServer;

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '@baton/runtime';
+import { makeFolder } from '@baton/transport';
 import { Failure } from './failure';
 
 /**

@@ -1,5 +1,5 @@
+import { unknownFlag, UsageError, VERSION } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
-import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
 import { addBenchCommand, addDemoCommand } from './bench/command';
 import { addCalibrateCommand } from './calibrate/command';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newDeadline } from './deadline-list';
-import type { Deadline } from './deadline-list';
+import { type Deadline, newDeadline } from './deadline-list';
 import { LeaseBook, leaseTimes } from './lease';
 
 describe('leaseTimes', () => {

@@ -1,7 +1,5 @@
-import { assert } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
-import { clear, DeadlineList } from './deadline-list';
-import type { Deadline } from './deadline-list';
+import { assert, type Micros } from '@baton/kernel';
+import { clear, type Deadline, DeadlineList } from './deadline-list';
 
 /**
  * The times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl, docs/design/nixl_kv_cache_lease.md), in

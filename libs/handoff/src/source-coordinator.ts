@@ -1,12 +1,16 @@
-import { unreachable } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
+import { type Micros, unreachable } from '@baton/kernel';
 import type { Deadline } from './deadline-list';
-import { findRead, HoldingPool, readersOf, viewOf } from './holding';
-import type { Holding, HoldingName, Read } from './holding';
-import { IdMap } from './id-map';
-import type { AnyId } from './id-map';
-import { LeaseBook } from './lease';
-import type { LeaseTimes } from './lease';
+import {
+  findRead,
+  type Holding,
+  type HoldingName,
+  HoldingPool,
+  type Read,
+  readersOf,
+  viewOf,
+} from './holding';
+import { type AnyId, IdMap } from './id-map';
+import { LeaseBook, type LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import { ReaderCounts } from './reader-counts';
 import type {

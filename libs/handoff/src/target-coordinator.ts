@@ -1,11 +1,8 @@
-import { unreachable } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
+import { type Micros, unreachable } from '@baton/kernel';
 import { clear, DeadlineList } from './deadline-list';
-import { Fetch, viewOfFetch } from './fetch';
-import type { RunOfFetch } from './fetch';
+import { Fetch, type RunOfFetch, viewOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
-import { IdMap } from './id-map';
-import type { AnyId } from './id-map';
+import { type AnyId, IdMap } from './id-map';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import { Pool } from './pool';

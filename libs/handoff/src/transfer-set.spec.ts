@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
 import { linkShare, transferRate } from './transfer-rate';
-import { TransferSet } from './transfer-set';
-import type { CompletedTransfer, TransferStart } from './transfer-set';
+import { type CompletedTransfer, TransferSet, type TransferStart } from './transfer-set';
 
 const GB = 1e9;
 

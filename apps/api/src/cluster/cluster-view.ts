@@ -1,5 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { directTo } from '../http/request-context';
 import { CONFIG, LOGGER } from '../tokens';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
+import { UsageError } from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
-import { UsageError } from '@baton/runtime';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { type BenchOutcome, claimResult, runBench } from './bench';

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultConfig, engineSetup } from '@baton/config';
 import { decodeStep, prefillStep, stepLogLine } from '@baton/hardware';
-import { defaultConfig, engineSetup } from '@baton/runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../program';
 

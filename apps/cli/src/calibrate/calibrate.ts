@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { fitKvTransfer } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';

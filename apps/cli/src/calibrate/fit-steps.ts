@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { UsageError } from '@baton/config';
 import {
   calibrate as fit,
   type Calibration,
   HardwareError,
   type MeasuredStep,
 } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import { cannotWrite } from '../claim-output';
 import type { CalibrateFlags } from './calibrate-flags';
 

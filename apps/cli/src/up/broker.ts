@@ -1,11 +1,11 @@
+import type { BatonConfig } from '@baton/config';
 import {
-  type BatonConfig,
   type Broker,
   type BrokerOptions,
   CacheUnusable,
   resolveBroker,
-} from '@baton/runtime';
-import { TransportUnavailable } from '@baton/transport';
+  TransportUnavailable,
+} from '@baton/transport';
 import { Failure } from '../failure';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };

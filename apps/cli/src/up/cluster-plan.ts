@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
+import { withUpstreams } from '@baton/executors';
 import { parseEngines } from '@baton/placement';
-import { type BatonConfig, withUpstreams } from '@baton/runtime';
 import type { ProcessSpec } from './supervised-process';
 
 export type Role = 'api' | Stage;

@@ -1,4 +1,4 @@
-import { type BatonConfig, configToJson, UsageError } from '@baton/runtime';
+import { type BatonConfig, configToJson, UsageError } from '@baton/config';
 import { obtainBroker } from './broker';
 import { checkEngines } from './checks';
 import { entryOf, NO_ENGINES } from './cluster-plan';

@@ -1,5 +1,4 @@
-import type { TransportTimes } from '../port';
-import { TransportUnavailable } from '../port';
+import { type TransportTimes, TransportUnavailable } from '../port';
 import { Punctuality } from '../punctuality';
 import type { RedisAddress } from './address';
 import { type MarkingClient, openClient } from './client';
