@@ -49,9 +49,7 @@ export const SUITES = {
   },
   starvation: {
     what: 'a cluster whose processes stand still for most of a minute, and lose a worker',
-    lanes: () => [
-      [{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }],
-    ],
+    lanes: () => [[{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }]],
   },
   browser: {
     what: 'the live page in Chromium (Debian: chromium)',
