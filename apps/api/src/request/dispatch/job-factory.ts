@@ -9,9 +9,9 @@ import { ModelCatalog } from '../../cluster/model-catalog';
 import { priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import type { Admission } from '../admission';
 import { JobPlacement } from '../route/job-placement';
 import type { Route } from '../route/route';
-import type { Admission } from '../take/request-intake';
 
 /** Characters that every broker takes in a key; the others of a client's id become `_`. */
 const UNSAFE = /[^A-Za-z0-9._-]/g;
@@ -52,7 +52,7 @@ export class JobFactory {
     private readonly spans: RequestSpans,
   ) {}
 
-  /** Makes the job of each sequence, by its index and the stream id under which tokens will come. */
+  /** Makes the job of a sequence from its index and the stream id under which tokens come. */
   jobsOf(admission: Admission, head: AnswerHead): (index: number, streamId: number) => EngineJob {
     const { call, plans, routes } = admission;
     const context = this.contextOf(admission, head);
