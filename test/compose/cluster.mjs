@@ -30,8 +30,19 @@ export async function isConfined({ project }) {
   }
 }
 
-/** Prometheus is left out: it works whether or not there is something to do. Start-up may reach into the first windows. */
+/** Nothing is asked of it meanwhile: Prometheus, which asks for pages of metrics, stands still. */
 export async function isIdle({ project, engine }) {
+  const [prometheus] = await project.containers('prometheus');
+  await project.docker(['pause', prometheus]);
+  try {
+    return await costsLittle(project, engine);
+  } finally {
+    await project.docker(['unpause', prometheus]);
+  }
+}
+
+/** Start-up may reach into the first windows. */
+async function costsLittle(project, engine) {
   const services = ['redis', ...OURS];
   const ids = (await Promise.all(services.map((each) => project.containers(each)))).flat();
   const said = [];

@@ -92,7 +92,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
 
   it.each(ROLES)('starts %s, which its health check finds well', async (role) => {
     const own = worker[role] ?? service(role);
-    await waitUntil(() => isHealthy(own), { what: `${role} is healthy`, deadlineMs: 20_000 });
+    await waitUntil(() => isHealthy(own), { what: `${role} is healthy`, deadlineMs: 60_000 });
   });
 
   it('loads the cluster, without an error', async () => {
@@ -180,7 +180,7 @@ describe('every command of the Dockerfile, outside of a container', () => {
         ({ ok }) => ok,
         () => false,
       );
-    await waitUntil(isUp, { what: 'the image serves', deadlineMs: 30_000 }).catch(
+    await waitUntil(isUp, { what: 'the image serves', deadlineMs: 60_000 }).catch(
       async (error: unknown) => {
         await up.stop();
         throw new Error(`${String(error)}\n${up.log}`);
