@@ -77,7 +77,7 @@ async function oneHost(engine, cleanups) {
     place,
   );
   await step('Prometheus finds every container', cluster.targetsAreUp, place);
-  await step('an idle cluster costs little processor time, checks included', cluster.isIdle, place);
+  await step('an idle cluster costs at most 5 % of a core, checks included', cluster.isIdle, place);
   await step('a chat streams', answers, place);
   await step(
     'docker kill of decode and prefill loses no stream',
