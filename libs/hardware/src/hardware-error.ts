@@ -9,6 +9,8 @@ export type HardwareErrorCode =
   | 'does-not-fit'
   /** No shipped calibration for this model, GPU and degree. */
   | 'not-calibrated'
+  /** Operators of this GPU, format or shape were not measured. */
+  | 'not-measured'
   /** A table, polynomial or profile that cannot be used. */
   | 'bad-profile'
   /** Measured points that no model can be fitted to. */

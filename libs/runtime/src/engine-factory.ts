@@ -12,11 +12,13 @@ import {
   type Link,
   linkFromTiming,
   type RangeGuard,
+  type StepTimeModel,
 } from '@baton/hardware';
 import { type BatonConfig, configForStage } from './config/config';
 import { UsageError } from './config/usage-error';
 import { guarded } from './extrapolation';
 import { loraModulesOf } from './lora-modules';
+import { operatorFiles } from './operator-files';
 import { kvTimingFromFile } from './step-time-file';
 import { stepTimeSpec } from './step-time-spec';
 
@@ -108,11 +110,15 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     ...speculationOptions(config),
     ...adapterOptions(config),
-    stepTime: guarded(buildStepTimeModel(stepTimeSpec(config), placement), config),
+    stepTime: guarded(stepTimeOf(config, placement), config),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
   };
+}
+
+function stepTimeOf(config: BatonConfig, placement: EnginePlacement): StepTimeModel {
+  return buildStepTimeModel(stepTimeSpec(config), placement, operatorFiles());
 }
 
 /** Without adapters an engine need not look for them. */

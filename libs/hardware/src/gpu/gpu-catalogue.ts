@@ -14,6 +14,7 @@ interface Row {
   readonly efficiency: GpuEfficiency;
   readonly figures: string;
   readonly efficiencyFrom: string;
+  readonly operators?: string;
 }
 
 function gpu(row: Row): Gpu {
@@ -27,6 +28,7 @@ function gpu(row: Row): Gpu {
     interconnect: row.interconnect,
     efficiency: row.efficiency,
     source: { figures: row.figures, efficiency: row.efficiencyFrom },
+    ...(row.operators === undefined ? {} : { operators: row.operators }),
   };
 }
 
@@ -72,6 +74,7 @@ const FROM_OPERATORS = 'LLMServingSim operator tables (vLLM 0.19), attention and
 export const GPUS: readonly Gpu[] = [
   gpu({
     name: 'a100-80g',
+    operators: 'a100_sxm',
     aliases: ['a100', 'a100-80gb', 'a100-sxm', 'a100-sxm-80gb', 'a100-sxm4-80gb'],
     teraflops: 312,
     fp8Factor: 1,
@@ -96,6 +99,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'h100',
+    operators: 'h100_sxm',
     aliases: ['h100-sxm', 'h100-80g', 'h100-80gb', 'h100-sxm-80gb', 'h100-sxm5'],
     teraflops: 989.5,
     memoryGib: 80,
@@ -107,6 +111,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'h200',
+    operators: 'h200_sxm',
     aliases: ['h200-sxm', 'h200-141g', 'h200-141gb', 'h200-sxm-141gb'],
     teraflops: 989.5,
     memoryGib: 141,
@@ -140,6 +145,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'b200',
+    operators: 'b200_sxm',
     aliases: ['b200-sxm', 'b200-180g', 'b200-180gb'],
     teraflops: 2250,
     memoryGib: 180,
@@ -151,6 +157,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'l40s',
+    operators: 'l40s',
     aliases: ['l40s-48g', 'l40s-48gb'],
     teraflops: 362,
     memoryGib: 48,
@@ -185,6 +192,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'rtx-pro-6000',
+    operators: 'rtx_pro_6000_server',
     aliases: ['rtxpro6000', 'rtx-pro-6000-blackwell', 'rtx-pro-6000-server'],
     teraflops: 503.8,
     memoryGib: 96,

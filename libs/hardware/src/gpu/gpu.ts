@@ -29,6 +29,8 @@ export interface GpuEfficiency {
 }
 
 export interface Gpu extends Named {
+  /** The measured operators of this GPU, by their directory below data/operators. */
+  readonly operators?: string;
   /** Dense BF16 with FP32 accumulation, without sparsity. */
   readonly flopsPerSecond: number;
   /** How many times faster the data sheet has FP8; 1: no FP8 units. */

@@ -1,9 +1,10 @@
 import { findByName } from '../find-by-name';
 import type { ModelGeometry } from './model-geometry';
+import { BF16, type Precision } from './precision';
 
 type Common = Omit<
   ModelGeometry,
-  'attention' | 'feedForwardMatrices' | 'weightBytes' | 'tiedEmbeddings' | 'aliases'
+  'attention' | 'feedForwardMatrices' | 'precision' | 'tiedEmbeddings' | 'aliases'
 >;
 
 interface Row extends Common {
@@ -13,7 +14,7 @@ interface Row extends Common {
   readonly aliases?: readonly string[];
   readonly tiedEmbeddings?: boolean;
   readonly feedForwardMatrices?: 2 | 3;
-  readonly weightBytes?: number;
+  readonly precision?: Precision;
 }
 
 /**
@@ -27,7 +28,7 @@ function grouped(row: Row): ModelGeometry {
     aliases: [],
     tiedEmbeddings: false,
     feedForwardMatrices: 3,
-    weightBytes: 2,
+    precision: BF16,
     ...rest,
     attention: { kind: 'grouped', kvHeads, headDim, ...window },
   };
@@ -37,7 +38,10 @@ const instruct = (...names: string[]) => names.flatMap((name) => [name, `${name}
 
 const LLAMA_3 = { kvHeads: 8, headDim: 128, vocabulary: 128_256, maxContext: 131_072 } as const;
 const LLAMA_70B = { layers: 80, hidden: 8192, heads: 64, intermediate: 28_672 } as const;
-const QWEN_3 = { kvHeads: 8, headDim: 128, vocabulary: 151_936, maxContext: 40_960 } as const;
+const QWEN_3 = {
+  ...{ kvHeads: 8, headDim: 128, qkNorm: true },
+  ...{ vocabulary: 151_936, maxContext: 40_960 },
+} as const;
 const OPT = { feedForwardMatrices: 2, tiedEmbeddings: true, vocabulary: 50_272 } as const;
 const GPT_OSS = {
   hidden: 2880,
@@ -48,6 +52,9 @@ const GPT_OSS = {
   vocabulary: 201_088,
   maxContext: 131_072,
 } as const;
+
+const MXFP4_EXPERTS: Precision = { ...BF16, linear: 'mxfp4', experts: 'mxfp4' };
+const BLOCKWISE_FP8: Precision = { ...BF16, linear: 'fp8_block', experts: 'fp8_block' };
 
 /** Every second layer of gpt-oss sees 128 tokens. */
 const gptOssWindow = (layers: number) => ({ tokens: 128, layers: layers / 2 });
@@ -216,7 +223,7 @@ const MIXTURES: readonly ModelGeometry[] = [
     layers: 24,
     slidingWindow: gptOssWindow(24),
     experts: gptOssExperts(32),
-    weightBytes: 0.66,
+    precision: MXFP4_EXPERTS,
   }),
   grouped({
     ...GPT_OSS,
@@ -224,7 +231,7 @@ const MIXTURES: readonly ModelGeometry[] = [
     layers: 36,
     slidingWindow: gptOssWindow(36),
     experts: gptOssExperts(128),
-    weightBytes: 0.56,
+    precision: MXFP4_EXPERTS,
   }),
   {
     name: 'deepseek-v3',
@@ -251,8 +258,7 @@ const MIXTURES: readonly ModelGeometry[] = [
     },
     vocabulary: 129_280,
     tiedEmbeddings: false,
-    // Published in FP8.
-    weightBytes: 1,
+    precision: BLOCKWISE_FP8,
     maxContext: 163_840,
   },
 ];

@@ -41,6 +41,7 @@ export function calibratedStepTime(
  * attention terms count only when their part is in the batch.
  */
 export class CalibratedStepTime implements StepTimeModel {
+  readonly method = 'calibrated';
   readonly description: string;
   private readonly linearUs: TokenLine;
   private readonly decodeFixedUs: number;
