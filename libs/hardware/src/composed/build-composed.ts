@@ -12,6 +12,8 @@ export interface ComposedSpec {
   readonly kind: 'composed';
   /** Added to each step; unset: what is documented for engines that schedule ahead. */
   readonly overheadMs?: number | undefined;
+  /** Factor on decode attention in steps that also prefill; unset: 1. */
+  readonly mixedDecodeFactor?: number | undefined;
 }
 
 /** What a composed model is made from, and where tabulated steps are kept between runs. */
@@ -55,7 +57,8 @@ export function composedStepTime(
   const description =
     `composed from measured operators of ${gpu.operators}, ${describePlacement(placement)}, ` +
     `${describePrecision(model.precision)}, overhead ${overheadMs} ms`;
-  return new ComposedStepTime(step, { description, overheadMs });
+  const { mixedDecodeFactor = 1 } = spec;
+  return new ComposedStepTime(step, { description, overheadMs, mixedDecodeFactor });
 }
 
 function stepOf(placement: EnginePlacement, source: OperatorSource): TabulatedStep | string {

@@ -1,5 +1,6 @@
 import { lowerBound } from '../operators/curve';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../step-time/step-time-model';
+import { PiecewiseLinear } from '../step-time/piecewise-linear';
 import { TokenLine } from '../step-time/token-line';
 import type { OutsideRange } from '../step-time/valid-range';
 import { DecodeSurface } from './decode-surface';
@@ -9,6 +10,8 @@ export interface ComposedOptions {
   readonly description: string;
   /** Added to each step. */
   readonly overheadMs: number;
+  /** Factor on decode attention in steps that also prefill. */
+  readonly mixedDecodeFactor: number;
 }
 
 /**
@@ -19,21 +22,25 @@ export interface ComposedOptions {
 export class ComposedStepTime implements StepTimeModel {
   readonly method = 'composed';
   readonly description: string;
+  readonly overheadMs: number;
   private readonly decodeLinear: TokenLine;
   private readonly mixedLinear: TokenLine;
-  private readonly head: TokenLine;
+  private readonly head: PiecewiseLinear;
   private readonly surface: DecodeSurface;
   private readonly overheadUs: number;
+  private readonly mixedDecodeFactor: number;
 
   constructor(
     private readonly step: TabulatedStep,
     options: ComposedOptions,
   ) {
     this.description = options.description;
+    this.overheadMs = options.overheadMs;
+    this.mixedDecodeFactor = options.mixedDecodeFactor;
     this.overheadUs = options.overheadMs * 1_000;
     this.decodeLinear = lineOf(step.linear.decode);
     this.mixedLinear = lineOf(step.linear.mixed);
-    this.head = lineOf(step.head);
+    this.head = new PiecewiseLinear(step.head.at, step.head.us);
     this.surface = new DecodeSurface(step.decode, (sequences) => this.decodeFixedUs(sequences));
   }
 
@@ -48,8 +55,9 @@ export class ComposedStepTime implements StepTimeModel {
     const linear = prefillTokens > 0 ? this.mixedLinear : this.decodeLinear;
     const rows = prefillSeqs + decodeSeqs + draftTokens;
     const decode = decodeSeqs > 0 ? this.surface.attentionUs(decodeSeqs, decodeContext) : 0;
-    const prefill = prefillTokens > 0 ? this.prefillUs(batch) : 0;
-    return linear.at(tokens) + this.head.at(rows) + decode + prefill + this.overheadUs;
+    const other = linear.at(tokens) + this.head.at(rows) + this.overheadUs;
+    if (prefillTokens === 0) return other + decode;
+    return other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
   }
 
   decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw {

@@ -56,10 +56,22 @@ export class DecodeSurface {
   }
 }
 
-/** More context never takes less time: what falls is noise of the measurement. */
+/**
+ * More context never takes less time: where measured times fall, which is noise, neighbours are pooled
+ * into their mean until none falls (isotonic regression).
+ */
 function rising(us: readonly number[]): number[] {
-  let highest = 0;
-  return us.map((value) => (highest = Math.max(highest, value)));
+  const pools: { sum: number; count: number }[] = [];
+  for (const value of us) {
+    let pool = { sum: value, count: 1 };
+    for (let last = pools.at(-1); last && last.sum * pool.count > pool.sum * last.count;) {
+      pool = { sum: pool.sum + last.sum, count: pool.count + last.count };
+      pools.pop();
+      last = pools.at(-1);
+    }
+    pools.push(pool);
+  }
+  return pools.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count));
 }
 
 interface Row {

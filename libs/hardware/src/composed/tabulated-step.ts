@@ -57,7 +57,7 @@ const TOLERANCE = 0.003;
 
 /** Tabulates a deployment so densely that straight lines between hold it within 1 %. */
 export function tabulate(composer: StepComposer, limits: TabulateLimits): TabulatedStep {
-  const lengths = knots(SHORTEST, limits.contextTokens, 4);
+  const lengths = knots(SHORTEST, limits.contextTokens, 6);
   const sequences = knots(1, SEQUENCES_MAX, 4);
   const prompts = knots(1, PROMPTS_MAX, 1);
   const from = (max: number) => starts(composer.measuredTokens, max);

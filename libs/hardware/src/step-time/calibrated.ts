@@ -42,6 +42,7 @@ export function calibratedStepTime(
  */
 export class CalibratedStepTime implements StepTimeModel {
   readonly method = 'calibrated';
+  readonly overheadMs: number;
   readonly description: string;
   private readonly linearUs: TokenLine;
   private readonly decodeFixedUs: number;
@@ -64,6 +65,7 @@ export class CalibratedStepTime implements StepTimeModel {
     this.decodeContextUs = perContext!;
     this.prefillFixedUs = profile.prefillAttentionMs[0] * 1000;
     this.prefillQuadraticUs = profile.prefillAttentionMs[1] * 1000;
+    this.overheadMs = overheadMs;
     this.overheadUs = overheadMs * 1000;
     this.mixedDecodeFactor = own.mixedDecodeFactor ?? profile.mixedDecodeFactor ?? 1;
     this.valid = profile.valid;

@@ -17,6 +17,7 @@ export interface RangeGuardOptions {
 export class RangeGuard implements StepTimeModel {
   readonly description: string;
   readonly method?: StepTimeMethod;
+  readonly overheadMs?: number;
   readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
   private outsideSteps = 0;
   private largestExcess = 1;
@@ -28,6 +29,7 @@ export class RangeGuard implements StepTimeModel {
   ) {
     this.description = model.description;
     if (model.method !== undefined) this.method = model.method;
+    if (model.overheadMs !== undefined) this.overheadMs = model.overheadMs;
     const jitter = model.tokenJitterUs?.bind(model);
     if (jitter) this.tokenJitterUs = jitter;
   }

@@ -23,6 +23,7 @@ export interface RooflineSpec {
  */
 export class RooflineStepTime implements StepTimeModel {
   readonly method = 'estimated';
+  readonly overheadMs: number;
   readonly description: string;
   private readonly linear: LinearCost;
   private readonly attention: AttentionCost;
@@ -38,6 +39,7 @@ export class RooflineStepTime implements StepTimeModel {
     this.linear = linearCostOf(placement);
     this.attention = attentionCostOf(placement);
     this.collectives = collectiveCostOf(placement);
+    this.overheadMs = overheadMs;
     this.overheadUs = overheadMs * 1000;
     this.mixedDecodeFactor = spec.mixedDecodeFactor ?? 1;
     const perContextUs = this.attention.decodeUsPerContext;

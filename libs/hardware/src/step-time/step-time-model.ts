@@ -52,6 +52,8 @@ export interface StepTimeModel {
   readonly description: string;
   /** How its times were made; unset: as the user says. */
   readonly method?: StepTimeMethod;
+  /** Part of each step that is not GPU work; unset: not told apart. */
+  readonly overheadMs?: number;
   /**
    * Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates
    * nothing.
