@@ -66,7 +66,7 @@ function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
     isMeasuredPrefill: ({ length, prompts }) =>
       layers.every(([, own]) => context.covers(own, length, prompts)),
     isMeasuredDecode: ({ sequences, context: tokens }) =>
-      layers.every(([, own]) => decode.covers(own, sequences, tokens)),
+      layers.every(([, own]) => decode.covers(own, sequences, longestOf(tokens))),
   };
 }
 
@@ -98,9 +98,14 @@ function decodeUs(table: AttentionTable, shape: AttentionShape, batch: DecodeSha
   return meanAround(batch.context, (tokens) => table.us(shape, batch.sequences, tokens));
 }
 
+/** Longest context of a batch around its mean. */
+function longestOf(context: number): number {
+  return Math.floor((1 + SPREAD) * context);
+}
+
 function meanAround(context: number, usAt: (tokens: number) => number): number {
   const low = Math.floor((1 - SPREAD) * context);
-  const high = Math.floor((1 + SPREAD) * context);
+  const high = longestOf(context);
   let sum = 0;
   for (let i = 0; i < SPREAD_POINTS; i++) {
     const between = low + Math.floor(((high - low) * i) / (SPREAD_POINTS - 1));
@@ -133,7 +138,8 @@ function latent(parts: StepParts, _attention: LatentAttention): AttentionPart {
     decodeUs: ({ sequences, context: tokens }) =>
       model.layers * decode.us(heads, sequences, tokens + 1),
     isMeasuredPrefill: ({ length, prompts }) => context.covers(heads, length, prompts),
-    isMeasuredDecode: ({ sequences, context: tokens }) => decode.covers(heads, sequences, tokens),
+    isMeasuredDecode: ({ sequences, context: tokens }) =>
+      decode.covers(heads, sequences, tokens + 1),
   };
 }
 

@@ -7,7 +7,7 @@ import { buildStepTimeModel } from '../step-time/build-step-time-model';
 import { decoding, EMPTY, prompts } from '../step-time/test-batches';
 import { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';
-import { SHIPPED_OPERATORS } from './test-operator-source';
+import { SHIPPED_OPERATORS } from '../../../../test/support/shipped-operators';
 
 const place = (model: string, gpu: string, tp = 1) => ({
   ...{ model: findModel(model), gpu: findGpu(gpu), tp },
@@ -44,6 +44,9 @@ describe('a tabulated deployment', () => {
             composer.decode({ sequences, context }),
             composer.outputHead(sequences),
           ];
+          // At the edge of a table with a corner left out the rules themselves jump.
+          const next = 2 ** Math.ceil(Math.log2(sequences));
+          fc.pre(stepTime.contextLimit!(next) >= next * 1.2 * context);
           const us = stepTime.stepUs(decoding(sequences, context));
           expect(Math.abs(us / totalUs(composed) - 1)).toBeLessThanOrEqual(deployment.noise);
         },

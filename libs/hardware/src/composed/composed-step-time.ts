@@ -66,12 +66,10 @@ export class ComposedStepTime implements StepTimeModel {
 
   outsideRange(batch: BatchAggregates): OutsideRange | undefined {
     const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
-    const { stepTokens, decodeContext: longest, promptLength } = this.step.measured;
+    const { stepTokens, promptLength } = this.step.measured;
     const tokens = prefillTokens + decodeSeqs + draftTokens;
     if (tokens > stepTokens) return outside('tokens per step', tokens, stepTokens);
-    if (decodeContext > longest * decodeSeqs) {
-      return outside('context tokens per decoding sequence', decodeContext / decodeSeqs, longest);
-    }
+    if (decodeContext > this.contextLimit(decodeSeqs)) return this.outsideDecode(batch);
     if (prefillTokens === 0) return undefined;
     const length = meanLength(batch);
     if (length <= promptLength) return undefined;
@@ -79,8 +77,23 @@ export class ComposedStepTime implements StepTimeModel {
   }
 
   contextLimit(decodeSeqs: number): number {
-    const { stepTokens, decodeContext } = this.step.measured;
-    return decodeSeqs > stepTokens ? -1 : decodeContext * decodeSeqs;
+    return this.longestContext(decodeSeqs) * decodeSeqs;
+  }
+
+  private longestContext(decodeSeqs: number): number {
+    const { decode, measured } = this.step;
+    return measured.decodeContexts[lowerBound(decode.sequences, decodeSeqs)] ?? 0;
+  }
+
+  /** Too many sequences for any context, or too much context for so many. */
+  private outsideDecode({ decodeSeqs, decodeContext }: BatchAggregates): OutsideRange {
+    const longest = this.longestContext(decodeSeqs);
+    if (longest > 0) {
+      return outside('context tokens per decoding sequence', decodeContext / decodeSeqs, longest);
+    }
+    const { decode, measured } = this.step;
+    const most = decode.sequences.filter((_, i) => measured.decodeContexts[i]! > 0).at(-1) ?? 0;
+    return outside('decoding sequences', decodeSeqs, most);
   }
 
   private decodeFixedUs(sequences: number): number {

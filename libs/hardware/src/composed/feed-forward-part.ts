@@ -56,9 +56,9 @@ function gated(parts: StepParts, intermediate: number): Gated {
   const layers = layersOf(parts, linearFormat(model.precision));
   const bytesPerToken = ACTIVATION_BYTES * (inputs + 1) * width;
   return {
-    up: linearOf(layers, inputs * width, hidden),
+    up: linearOf(layers, { n: inputs * width, k: hidden }),
     activationUs: (tokens) => elementwiseUs(parts.tables.system, bytesPerToken * tokens),
-    down: linearOf(layers, hidden, width, { mayArriveQuantised: true }),
+    down: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),
   };
 }
 
@@ -101,7 +101,7 @@ function expertTimes(parts: StepParts, experts: MixtureOfExperts): ExpertTimes {
   const { sharedExperts, expertIntermediate } = experts;
   const shared = sharedExperts > 0 ? gated(parts, sharedExperts * expertIntermediate) : undefined;
   return {
-    router: linearOf(layersOf(parts, 'bf16'), experts.experts, model.hidden),
+    router: linearOf(layersOf(parts, 'bf16'), { n: experts.experts, k: model.hidden }),
     experts: (tokens) => routedUs(tokens * dp),
     ...exchange,
     shared: shared && ((tokens) => gatedUs(shared, tokens)),

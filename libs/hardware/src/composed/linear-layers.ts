@@ -3,15 +3,17 @@ import type { GemmTable } from '../operators/gemm-table';
 import type { OperatorTables } from '../operators/operator-tables';
 import type { QuantiseTable } from '../operators/quantise-table';
 
-/** How one linear layer takes its input. */
-export interface LinearInput {
+/** A linear layer of k inputs and n outputs. */
+export interface LinearShape {
+  readonly n: number;
+  readonly k: number;
   /** The kernel before it could hand over FP8 already, as attention and the activation do. */
   readonly mayArriveQuantised?: boolean;
 }
 
 /** Times of one linear layer in one format, µs. */
 export interface LinearLayers {
-  us(m: number, n: number, k: number, input?: LinearInput): number | undefined;
+  us(m: number, shape: LinearShape): number | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export function linearLayersOf(
   if (format === 'fp8_block') return blockwise(tables);
   if (format === 'fp8_static') return statically(tables);
   const table = isTabled(format) ? tables.gemm(format) : undefined;
-  return table && { us: (m, n, k) => table.us(m, n, k) };
+  return table && { us: (m, { n, k }) => table.us(m, n, k) };
 }
 
 function isTabled(format: WeightFormat): format is 'bf16' | 'fp8' | 'nvfp4' {
@@ -40,7 +42,7 @@ function blockwise(tables: OperatorTables): LinearLayers | undefined {
   const captured = tables.gemm('fp8_block', 'sglang');
   if (captured === undefined) return undefined;
   return {
-    us: (m, n, k) => smaller(captured.us(m, n, k), eager?.us(m, n, k)),
+    us: (m, { n, k }) => smaller(captured.us(m, n, k), eager?.us(m, n, k)),
   };
 }
 
@@ -56,30 +58,11 @@ function statically(tables: OperatorTables): LinearLayers | undefined {
   const matrix = tables.quantise('scale_matrix');
   if (dynamic === undefined || scale === undefined || matrix === undefined) return undefined;
   return {
-    us: (m, n, k, input) => {
+    us: (m, { n, k, mayArriveQuantised }) => {
       const us = dynamic.us(m, n, k);
       if (us === undefined) return undefined;
-      const isSaved = input?.mayArriveQuantised === true;
-      return withoutQuantising(us, {
-        dynamic,
-        m,
-        n,
-        k,
-        saved: isSaved ? [scale, matrix] : [scale],
-      });
+      const saved = scale.us(m, k) + (mayArriveQuantised === true ? matrix.us(m, k) : 0);
+      return Math.max(us - saved, dynamic.speedOfLightUs(m, n, k));
     },
   };
-}
-
-interface Saving {
-  readonly dynamic: GemmTable;
-  readonly saved: readonly QuantiseTable[];
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-}
-
-function withoutQuantising(us: number, { dynamic, saved, m, n, k }: Saving): number {
-  const left = saved.reduce((rest, table) => rest - table.us(m, k), us);
-  return Math.max(left, dynamic.speedOfLightUs(m, n, k));
 }

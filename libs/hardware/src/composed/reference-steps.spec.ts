@@ -6,7 +6,7 @@ import type { Precision } from '../model/precision';
 import { OperatorTables } from '../operators/operator-tables';
 import { StepComposer } from './step-composer';
 import type { StepOperator } from './step-operator';
-import { readShipped, shippedRows } from './test-operator-source';
+import { readShipped, shippedRows } from '../../../../test/support/shipped-operators';
 
 type Row = Record<string, string>;
 

@@ -38,7 +38,10 @@ export class StepComposer {
     this.attention = attentionPartOf(parts);
     this.feedForward = feedForwardPartOf(parts);
     this.projections = projectionsOf(parts);
-    this.head = linearOf(layersOf(parts, 'bf16'), Math.ceil(model.vocabulary / tp), model.hidden);
+    this.head = linearOf(layersOf(parts, 'bf16'), {
+      n: Math.ceil(model.vocabulary / tp),
+      k: model.hidden,
+    });
     const reduce = tp > 1 ? needed(tables.allReduce(), 'all-reduce') : undefined;
     this.reduceUs = (tokens) => reduce?.us(tp, tokens * model.hidden) ?? 0;
   }
@@ -108,10 +111,10 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
   const width = (heads / tp) * headDim;
   const layers = layersOf(parts, linearFormat(model.precision));
   return [
-    { name: 'qkv', us: linearOf(layers, width + 2 * kvHeads * headDim, hidden) },
+    { name: 'qkv', us: linearOf(layers, { n: width + 2 * kvHeads * headDim, k: hidden }) },
     {
       name: 'output projection',
-      us: linearOf(layers, hidden, width, { mayArriveQuantised: true }),
+      us: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),
     },
   ];
 }

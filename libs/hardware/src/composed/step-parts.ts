@@ -1,6 +1,6 @@
 import type { EnginePlacement } from '../engine-placement';
 import type { OperatorTables } from '../operators/operator-tables';
-import { linearLayersOf, type LinearInput, type LinearLayers } from './linear-layers';
+import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
 import { Uncovered } from './uncovered';
 
 /** What every part of a step is made from. */
@@ -18,15 +18,15 @@ const FORMAT_NAMES = {
 export type Linear = (rows: number) => number;
 
 /**
- * A linear layer of k inputs and n outputs.
+ * The times of a linear layer.
  *
  * @throws Uncovered when no table has the format, or no measured shape is near
  */
-export function linearOf(layers: LinearLayers, n: number, k: number, input?: LinearInput): Linear {
-  if (layers.us(1, n, k, input) === undefined) {
-    throw new Uncovered(`no measured matrix product is near ${n} x ${k}`);
+export function linearOf(layers: LinearLayers, shape: LinearShape): Linear {
+  if (layers.us(1, shape) === undefined) {
+    throw new Uncovered(`no measured matrix product is near ${shape.n} x ${shape.k}`);
   }
-  return (rows) => layers.us(rows, n, k, input)!;
+  return (rows) => layers.us(rows, shape)!;
 }
 
 /** @throws Uncovered when no table has the format */

@@ -34,10 +34,12 @@ export interface Line {
   readonly us: readonly number[];
 }
 
-/** Up to where one sequence, or prompt, alone was measured, in tokens of context. */
+/** Up to where operators were measured. */
 export interface MeasuredLimits {
   readonly stepTokens: number;
-  readonly decodeContext: number;
+  /** Longest context, by the grid's numbers of sequences; 0: none. */
+  readonly decodeContexts: readonly number[];
+  /** Longest prompt alone, with the tokens before it. */
   readonly promptLength: number;
 }
 
@@ -47,7 +49,7 @@ export interface TabulateLimits {
 }
 
 const STEP_TOKENS_MAX = 65_536;
-const SEQUENCES_MAX = 4_096;
+const SEQUENCES_MAX = 2_048;
 const PROMPTS_MAX = 256;
 const SHORTEST = 16;
 /** Largest step of the matrix products that was measured. */
@@ -84,8 +86,10 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
     },
     measured: {
       stepTokens: MEASURED_STEP_TOKENS,
-      decodeContext: largest(lengths, (context) =>
-        composer.attention.isMeasuredDecode({ sequences: 1, context }),
+      decodeContexts: sequences.map((count) =>
+        largest(lengths, (context) =>
+          composer.attention.isMeasuredDecode({ sequences: count, context }),
+        ),
       ),
       promptLength: largest(lengths, (length) =>
         composer.attention.isMeasuredPrefill({ prompts: 1, length, cached: 0 }),

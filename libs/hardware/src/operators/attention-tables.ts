@@ -1,3 +1,4 @@
+import { assert } from '@baton/kernel';
 import { OperatorGrid } from './operator-grid';
 import { forEachRow } from './operator-texts';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
@@ -91,8 +92,9 @@ export class AttentionTable {
     const ranked = [...this.grids.values()].sort(
       (a, b) => distance(a.shape, shape) - distance(b.shape, shape),
     );
-    const [{ shape: known, grid } = missing()] = ranked;
-    return { known, grid };
+    const [nearest] = ranked;
+    assert(nearest !== undefined, 'a table of attention has rows');
+    return { known: nearest.shape, grid: nearest.grid };
   }
 }
 
@@ -147,8 +149,4 @@ function distance(a: AttentionShape, b: AttentionShape): number {
   const isBounded = a.window > 0 === b.window > 0;
   const windows = isBounded ? (a.window > 0 ? apart(a.window, b.window) : 0) : 32;
   return apart(a.headDim, b.headDim) + windows + apart(a.kvHeads, b.kvHeads);
-}
-
-function missing(): never {
-  throw new Error('a table of attention without rows');
 }

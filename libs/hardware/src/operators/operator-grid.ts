@@ -15,6 +15,8 @@ interface Slice {
   readonly curves: Curve[];
 }
 
+const NOTHING: Slice = { keys: [], curves: [] };
+
 /** Neighbours that decide outside of what was measured, and the one that bounds their reach. */
 const NEIGHBOURS = 4;
 
@@ -26,7 +28,6 @@ const NEIGHBOURS = 4;
 export class OperatorGrid {
   private readonly keys: number[] = [];
   private readonly slices: Slice[] = [];
-  private readonly points: { logs: GridPoint; utilisation: number }[] = [];
 
   constructor(private readonly rules: GridRules) {}
 
@@ -43,8 +44,6 @@ export class OperatorGrid {
       slice.curves.push(new Curve());
     }
     slice.curves.at(-1)!.add(inner, us);
-    const utilisation = this.rules.speedOfLightUs(outer, middle, inner) / us;
-    this.points.push({ logs: logsOf(at), utilisation });
   }
 
   /** Time in µs. */
@@ -52,9 +51,12 @@ export class OperatorGrid {
     return this.within(outer, middle, inner) ?? this.beyond([outer, middle, inner]);
   }
 
-  /** Whether the point lies within what was measured, corners left out excepted. */
+  /** Whether the point lies between measured ones on every axis. */
   covers(outer: number, middle: number, inner: number): boolean {
-    return this.within(outer, middle, inner) !== undefined;
+    return around(this.keys, outer).every((slice) => {
+      const { keys, curves } = this.slices[slice] ?? NOTHING;
+      return around(keys, middle).every((row) => curves[row]?.covers(inner) ?? false);
+    });
   }
 
   private within(outer: number, middle: number, inner: number): number | undefined {
@@ -80,7 +82,7 @@ export class OperatorGrid {
   }
 
   private beyond(wanted: GridPoint): number {
-    const ranked = this.nearest(logsOf(wanted));
+    const ranked = this.nearest(wanted);
     const speedOfLight = this.rules.speedOfLightUs(...wanted);
     const [nearest] = ranked;
     if (nearest!.distance < 1e-9) return speedOfLight / nearest!.utilisation;
@@ -95,18 +97,51 @@ export class OperatorGrid {
     return speedOfLight / (weights > 0 ? sum / weights : nearest!.utilisation);
   }
 
-  /** The nearest points in rising order, one more than count. */
-  private nearest(logs: GridPoint): { utilisation: number; distance: number }[] {
-    const found: { utilisation: number; distance: number }[] = [];
-    for (const { logs: own, utilisation } of this.points) {
-      const distance = Math.hypot(own[0] - logs[0], own[1] - logs[1], own[2] - logs[2]);
-      if (found.length > NEIGHBOURS && distance >= found[NEIGHBOURS]!.distance) continue;
-      const at = found.findIndex((other) => other.distance > distance);
-      found.splice(at < 0 ? found.length : at, 0, { utilisation, distance });
-      if (found.length > NEIGHBOURS + 1) found.pop();
+  /** The nearest points in rising order, one more than count; what lies too far is passed over whole. */
+  private nearest([outer, middle, inner]: GridPoint): Near[] {
+    const found: Near[] = [];
+    const reach = (): number => found[NEIGHBOURS]?.distance ?? Infinity;
+    const slices = this.slices
+      .map((slice, i) => ({ slice, key: this.keys[i]!, apart: apart(this.keys[i]!, outer) }))
+      .sort((a, b) => a.apart - b.apart);
+    for (const { slice, key, apart: across } of slices) {
+      if (across >= reach()) break;
+      for (let row = 0; row < slice.keys.length; row++) {
+        const down = Math.hypot(across, apart(slice.keys[row]!, middle));
+        if (down >= reach()) continue;
+        const { xs, us } = slice.curves[row]!;
+        for (let i = 0; i < xs.length; i++) {
+          const distance = Math.hypot(down, apart(xs[i]!, inner));
+          if (distance >= reach()) continue;
+          const fastest = this.rules.speedOfLightUs(key, slice.keys[row]!, xs[i]!);
+          keepNear(found, { distance, utilisation: fastest / us[i]! });
+        }
+      }
     }
     return found;
   }
+}
+
+interface Near {
+  readonly distance: number;
+  readonly utilisation: number;
+}
+
+function keepNear(found: Near[], near: Near): void {
+  const at = found.findIndex((other) => other.distance > near.distance);
+  found.splice(at < 0 ? found.length : at, 0, near);
+  if (found.length > NEIGHBOURS + 1) found.pop();
+}
+
+/** Where x lies: its own index, or those of its neighbours; one that no array has beyond an end. */
+function around(keys: readonly number[], x: number): number[] {
+  const above = lowerBound(keys, x);
+  return keys[above] === x ? [above] : [above - 1, above];
+}
+
+/** Octaves between two positive values. */
+function apart(a: number, b: number): number {
+  return Math.abs(Math.log2(a / b));
 }
 
 interface Bracket {
@@ -127,8 +162,4 @@ function between(keys: readonly number[], x: number, bracket: Bracket): number |
   const share = (x - lowKey) / (highKey - lowKey);
   if (!bracket.isSquare) return low + (high - low) * share;
   return (Math.sqrt(low) + (Math.sqrt(high) - Math.sqrt(low)) * share) ** 2;
-}
-
-function logsOf([outer, middle, inner]: GridPoint): GridPoint {
-  return [Math.log2(outer), Math.log2(middle), Math.log2(inner)];
 }

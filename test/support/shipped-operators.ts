@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { OperatorSource } from './build-composed';
+import type { OperatorSource } from '@baton/hardware';
 
-const FOLDER = join(__dirname, '..', '..', '..', '..', 'data', 'operators');
+const FOLDER = join(__dirname, '..', '..', 'data', 'operators');
 
 /** The shipped tables, read for specs; nothing is kept between runs. */
 export const SHIPPED_OPERATORS: OperatorSource = {
