@@ -1,7 +1,5 @@
 import type { WeightFormat } from '../model/precision';
-import type { GemmTable } from '../operators/gemm-table';
 import type { OperatorTables } from '../operators/operator-tables';
-import type { QuantiseTable } from '../operators/quantise-table';
 
 /** A linear layer of k inputs and n outputs. */
 export interface LinearShape {
