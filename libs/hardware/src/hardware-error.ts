@@ -7,6 +7,8 @@ export type HardwareErrorCode =
   | 'bad-expert-parallel'
   /** The weights leave no room for KV blocks. */
   | 'does-not-fit'
+  /** A number format that the GPU has no units for. */
+  | 'not-possible'
   /** No shipped calibration for this model, GPU and degree. */
   | 'not-calibrated'
   /** Operators of this GPU, format or shape were not measured. */

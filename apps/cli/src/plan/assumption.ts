@@ -80,13 +80,16 @@ function assumed(pool: EnginePool, config: BatonConfig, assumption: Assumption):
   }
   if (mixedDecodeFactor !== undefined) return poolOf({ ...config, mixedDecodeFactor }, role, count);
   if (aggregatedBudgetFactor === undefined || role !== 'aggregated') return pool;
-  const maxNumBatchedTokens = smallerBudget(config, aggregatedBudgetFactor);
+  const maxNumBatchedTokens = smallerBudget(options, config, aggregatedBudgetFactor);
   return poolOf({ ...config, maxNumBatchedTokens }, role, count);
 }
 
 /** Never below what a full batch of decodes needs. */
-function smallerBudget(config: BatonConfig, factor: number): number {
-  const { maxNumBatchedTokens, maxNumSeqs, numSpeculativeTokens } = config;
+function smallerBudget(
+  { maxNumBatchedTokens, maxNumSeqs }: EnginePool['options'],
+  { numSpeculativeTokens }: BatonConfig,
+  factor: number,
+): number {
   const smaller = Math.round(maxNumBatchedTokens * factor);
   return Math.max(smaller, maxNumSeqs, numSpeculativeTokens + 1);
 }

@@ -12,7 +12,17 @@ const MILLISECONDS = [0, 3_600_000] as const;
 /** How long a step takes. The latency options are named like those of llm-d-inference-sim. */
 export const STEP_TIME = {
   stepTime: choice(
-    ['auto', 'composed', 'calibrated', 'roofline', 'constant', 'per-token', 'table', 'polynomial', 'blis'],
+    [
+      'auto',
+      'composed',
+      'calibrated',
+      'roofline',
+      'constant',
+      'per-token',
+      'table',
+      'polynomial',
+      'blis',
+    ],
     'auto',
     {
       help: 'Step-time model: auto takes what step_time_file holds, without one constant or per-token when their times are given, else composed where operators of the GPU were measured, else calibrated where the shipped table has model, GPU and tensor_parallel_size, else roofline. composed puts steps together from measured operators; constant and per-token use the options below, table a CSV grid, polynomial fitted coefficients, blis those of BLIS.',

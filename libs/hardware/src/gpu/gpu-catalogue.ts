@@ -8,6 +8,7 @@ interface Row {
   readonly aliases: readonly string[];
   readonly teraflops: number;
   readonly fp8Factor?: 1;
+  readonly fp4Factor?: number;
   readonly memoryGib: number;
   readonly memoryGbPerSecond: number;
   readonly interconnect: GpuInterconnect;
@@ -28,6 +29,7 @@ function gpu(row: Row): Gpu {
     interconnect: row.interconnect,
     efficiency: row.efficiency,
     source: { figures: row.figures, efficiency: row.efficiencyFrom },
+    ...(row.fp4Factor === undefined ? {} : { fp4Factor: row.fp4Factor }),
     ...(row.operators === undefined ? {} : { operators: row.operators }),
   };
 }
@@ -148,11 +150,51 @@ export const GPUS: readonly Gpu[] = [
     operators: 'b200_sxm',
     aliases: ['b200-sxm', 'b200-180g', 'b200-180gb'],
     teraflops: 2250,
+    fp4Factor: 4,
     memoryGib: 180,
     memoryGbPerSecond: 8000,
     interconnect: nvlink(900, 4.7, 0.7),
     efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
     figures: 'NVIDIA DGX B200 data sheet, one of eight, dense',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'b300',
+    operators: 'b300_sxm',
+    aliases: ['b300-sxm', 'b300-288g', 'b300-288gb'],
+    teraflops: 2250,
+    fp4Factor: 6,
+    memoryGib: 268,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900, 4.7, 0.7),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA DGX B300 data sheet, one of eight, dense; memory as AIConfigurator b300_sxm',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'gb200',
+    operators: 'gb200',
+    aliases: ['gb200-nvl72', 'gb200-186gb'],
+    teraflops: 2500,
+    fp4Factor: 4,
+    memoryGib: 185,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900, 4.7, 0.7),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA GB200 NVL72 data sheet, one of 72, dense; memory as AIConfigurator gb200',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'gb300',
+    operators: 'gb300',
+    aliases: ['gb300-nvl72', 'gb300-288gb'],
+    teraflops: 2500,
+    fp4Factor: 6,
+    memoryGib: 277,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900, 4.7, 0.7),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA GB300 NVL72 data sheet, one of 72, dense; memory as AIConfigurator gb300',
     efficiencyFrom: ASSUMED,
   }),
   gpu({
@@ -195,6 +237,7 @@ export const GPUS: readonly Gpu[] = [
     operators: 'rtx_pro_6000_server',
     aliases: ['rtxpro6000', 'rtx-pro-6000-blackwell', 'rtx-pro-6000-server'],
     teraflops: 503.8,
+    fp4Factor: 4,
     memoryGib: 96,
     memoryGbPerSecond: 1597,
     interconnect: pcie(64),

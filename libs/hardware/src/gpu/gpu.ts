@@ -35,6 +35,8 @@ export interface Gpu extends Named {
   readonly flopsPerSecond: number;
   /** How many times faster the data sheet has FP8; 1: no FP8 units. */
   readonly fp8Factor: 1 | 2;
+  /** How many times faster than BF16 the data sheet has FP4; unset: no FP4 units. */
+  readonly fp4Factor?: number;
   readonly memoryBytes: number;
   readonly memoryBytesPerSecond: number;
   readonly interconnect: GpuInterconnect;
