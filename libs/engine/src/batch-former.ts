@@ -7,7 +7,7 @@ import type { SequenceBlocks } from './sequence-blocks';
 import type { SequenceTable } from './sequence-table';
 import type { StepRecord } from './step-record';
 import { truncate } from './truncate';
-import type { EngineOptions } from './types';
+import type { EngineOptions, SequenceHandle } from './types';
 import type { SchedulingOrder, WaitingQueue } from './waiting-queue';
 
 export interface BatchFormerParts {
@@ -21,12 +21,11 @@ export interface BatchFormerParts {
   readonly accounts: Accounts;
   /** Tokens drafted per decoding sequence and step. */
   readonly draftTokens: number;
+  /** Sequences whose KV is on its way. */
+  readonly deferred: () => number;
 }
 
-const ALL = false;
-const READY_ONLY = true;
-
-type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'no-budget' | 'no-room';
+type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
 
 /**
  * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each that decodes, the next chunk for each
@@ -52,6 +51,8 @@ export class BatchFormer {
   /** Something has changed since the last time that admission found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
+  /** `long_prefill_token_threshold` of the step under way. */
+  private threshold = 0;
   private readonly sums = {
     prefillTokens: 0,
     prefillSeqs: 0,
@@ -78,6 +79,12 @@ export class BatchFormer {
     return this.running >= this.slots;
   }
 
+  /** Whether there is only one sequence, whose long prompt then keeps nobody waiting. */
+  private get isAlone(): boolean {
+    const { queue } = this.parts;
+    return this.running + queue.size + queue.unreservedSize + this.parts.deferred() <= 1;
+  }
+
   /** Whether the next step may admit somebody although nothing happens until then. */
   get mayAdmitNext(): boolean {
     return this.isStale && this.parts.queue.size > 0;
@@ -95,13 +102,11 @@ export class BatchFormer {
     this.loadUs = 0;
     truncate(this.joined, 0);
     this.hasPreempted = false;
+    this.threshold = this.isAlone ? 0 : this.parts.options.longPrefillTokenThreshold;
     this.growDecoding();
     this.continuePrompts();
-    if (this.hasPreempted) {
-      // Who was preempted would take the same blocks again and lose them again, unless those that hold the rest get to run.
-      if (decode.size + this.chunkTokens === 0) this.admit(READY_ONLY);
-    } else if (this.isStale) {
-      this.admit(ALL);
+    if (!this.hasPreempted && this.isStale) {
+      this.admit();
       this.isStale = this.chunkTokens > 0 && queue.size > 0;
     }
     return decode.size + this.chunkTokens > 0;
@@ -124,6 +129,17 @@ export class BatchFormer {
       }
     }
     return sums;
+  }
+
+  /** Who is in the batch that was formed last, with how many tokens, in order of admission. For tests: O(batch). */
+  batch(): (readonly [SequenceHandle, tokens: number])[] {
+    const { decode } = this.parts;
+    const prompts = this.prefilling.filter(({ chunk }) => chunk > 0);
+    const inOrder = [...decode.members, ...prompts].sort((a, b) => a.rank - b.rank);
+    return inOrder.map((seq) => [
+      seq.handle,
+      seq.state === 'decoding' ? this.stepTokens : seq.chunk,
+    ]);
   }
 
   /** Takes a running sequence out of the batch; what it has computed stays findable, its blocks go. */
@@ -223,9 +239,8 @@ export class BatchFormer {
 
   /** Tokens that the sequence would compute in one step if only its own options limited it. */
   private wanted(seq: Sequence, computed: number): number {
-    const threshold = this.parts.options.longPrefillTokenThreshold;
     const rest = seq.targetTokens - computed;
-    return threshold > 0 ? Math.min(rest, threshold) : rest;
+    return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
   }
 
   /** Waiting sequences for whose adapter the batch formed last had no place. */
@@ -233,33 +248,29 @@ export class BatchFormer {
     return this.adapters?.passedOver.length ?? 0;
   }
 
-  private admit(readyOnly: boolean): void {
+  private admit(): void {
     if (this.adapters === undefined) {
-      this.admitWhileRoom(readyOnly);
+      this.admitWhileRoom();
       return;
     }
     const { passedOver } = this.adapters;
     this.adapters.begin(this.parts.decode, this.prefilling);
     truncate(passedOver, 0);
-    this.admitWhileRoom(readyOnly);
+    this.admitWhileRoom();
     for (const seq of passedOver) this.parts.queue.putBack(seq);
   }
 
-  private admitWhileRoom(readyOnly: boolean): void {
+  private admitWhileRoom(): void {
     const { queue } = this.parts;
-    let isHeadBlocked = readyOnly;
     while (!this.isFull) {
-      const seq = queue.next(isHeadBlocked);
-      if (seq === undefined) return;
-      const outcome = this.tryAdmit(seq);
-      if (outcome === 'no-budget') return;
-      if (outcome === 'no-room') isHeadBlocked = true;
+      const seq = queue.next();
+      if (seq === undefined || this.tryAdmit(seq) === 'blocked') return;
     }
   }
 
   private tryAdmit(seq: Sequence): Outcome {
     const { blocks, accounts, options } = this.parts;
-    if (this.budget() <= 0) return 'no-budget';
+    if (this.budget() <= 0) return 'blocked';
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);
@@ -272,10 +283,10 @@ export class BatchFormer {
       return 'rejected';
     }
     const tokens = this.firstChunk(seq, start);
-    if (tokens === 0) return 'no-budget';
+    if (tokens === 0) return 'blocked';
     if (!isReady) {
-      if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens)) return 'no-room';
-      if (!blocks.start(seq, start + tokens)) return 'no-room';
+      if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens)) return 'blocked';
+      if (!blocks.start(seq, start + tokens)) return 'blocked';
       accounts.query(seq, start);
       accounts.cached(seq, start);
     }
@@ -340,7 +351,7 @@ export class BatchFormer {
     const victim = this.lastInLine();
     this.drop(victim);
     victim.computed = 0;
-    queue.addWaiting(victim);
+    queue.addPreempted(victim);
     record.preempted.push(victim.handle);
     accounts.preemptions++;
     this.hasPreempted = true;

@@ -29,6 +29,11 @@ interface CacheState {
   readonly hostContents: number[];
 }
 
+interface QueueState {
+  readonly batch: (readonly [SequenceHandle, tokens: number])[];
+  readonly waiting: SequenceHandle[];
+}
+
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states; the batch former decides who runs,
  * the decode set counts, the step runner lays steps in time. Reads no clock, awaits nothing, logs nothing.
@@ -64,12 +69,13 @@ export class Engine implements EnginePort {
     this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
     this.decode = new DecodeSet(this.blocks, asked?.tokens);
-    this.queue = new WaitingQueue(isBefore);
+    this.queue = new WaitingQueue(isBefore, options.schedulingPolicy === 'fcfs');
     this.record = new StepRecord(this.decode);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
       ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
       draftTokens: asked?.tokens ?? 0,
+      deferred: () => this.deferred,
     });
     this.runner = new StepRunner({
       options,
@@ -275,6 +281,15 @@ export class Engine implements EnginePort {
       freeOrder: pool.freeOrder(),
       hostContents: pool.hostContents(),
     };
+  }
+
+  /**
+   * The batch of the step under way with its tokens, in the order of vLLM's list of running requests, and who waits for blocks of
+   * its own, the next first; for tests. O(sequences).
+   */
+  queueState(): QueueState {
+    const waiting = this.queue.inOrder();
+    return { batch: this.former.batch(), waiting: waiting.map(({ handle }) => handle) };
   }
 
   /**

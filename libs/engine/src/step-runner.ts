@@ -54,7 +54,7 @@ export class StepRunner {
     assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
     const runs = former.form();
-    if (!runs && record.rejected.length === 0) return undefined;
+    if (!runs && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.ahead = 1;
     this.done = 0;

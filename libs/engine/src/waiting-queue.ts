@@ -46,7 +46,13 @@ export class WaitingQueue {
   /** Tokens that the waiting and ready ones have to compute before they generate. */
   tokens = 0;
 
-  constructor(private readonly isBefore: SchedulingOrder) {
+  private firstOrder = 0;
+
+  /** @param prependsPreempted  whether who was preempted goes before all others, as under `fcfs` */
+  constructor(
+    private readonly isBefore: SchedulingOrder,
+    private readonly prependsPreempted: boolean,
+  ) {
     this.waiting = new SequenceHeap(isBefore);
     this.ready = new SequenceHeap(isBefore);
     this.unreserved = new SequenceHeap(isBefore);
@@ -65,6 +71,12 @@ export class WaitingQueue {
     seq.state = 'waiting';
     this.waiting.push(seq);
     this.tokens += seq.targetTokens - seq.computed;
+  }
+
+  /** One that ran: under `fcfs` it stands before all others, the last of several first. */
+  addPreempted(seq: Sequence): void {
+    if (this.prependsPreempted) seq.order = --this.firstOrder;
+    this.addWaiting(seq);
   }
 
   addReady(seq: Sequence): void {
@@ -93,15 +105,15 @@ export class WaitingQueue {
     this.tokens -= seq.targetTokens - seq.computed;
   }
 
-  /**
-   * The next to be admitted. With `readyOnly` a ready one, whatever stands before it: those hold blocks that the others may be waiting
-   * for, and would wait forever behind them.
-   */
-  next(readyOnly: boolean): Sequence | undefined {
-    const ready = this.ready.peek();
-    const waiting = readyOnly ? undefined : this.waiting.peek();
-    if (ready === undefined || waiting === undefined) return ready ?? waiting;
-    return this.isBefore(waiting, ready) ? waiting : ready;
+  /** The next to be admitted: a ready one first, since it holds blocks that the others may be waiting for. */
+  next(): Sequence | undefined {
+    return this.ready.peek() ?? this.waiting.peek();
+  }
+
+  /** Who has no blocks yet, the next first. For tests: O(n log n). */
+  inOrder(): Sequence[] {
+    const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
+    return all.sort((a, b) => (this.isBefore(a, b) ? -1 : 1));
   }
 
   /** The next to get a reservation: none while a waiting one stands before it, which needs blocks as well. */
