@@ -6,7 +6,7 @@ import { workloadOf } from './workload';
 const { VLLM_PYTHON = 'python3', VLLM_SOURCE = '', VLLM_WORKLOADS = '1000' } = process.env;
 const FROM = Number(process.env['VLLM_FROM'] ?? 0);
 const BATCH = 500;
-const SHOWN = 3;
+const SHOWN = 8;
 
 test(`${VLLM_WORKLOADS} random workloads are scheduled as by vLLM, step by step`, async () => {
   const differing: string[] = [];

@@ -101,7 +101,9 @@ def config_of(options):
             policy=options["schedulingPolicy"],
             enable_chunked_prefill=options["enableChunkedPrefill"],
             scheduler_reserve_full_isl=options["schedulerReserveFullIsl"],
-            watermark=options.get("watermark", 0.0),
+            watermark=(options["watermarkBlocks"] + 0.5) / (options["numBlocks"] + 1)
+            if options["watermarkBlocks"]
+            else 0.0,
             async_scheduling=options.get("asyncScheduling", False),
             disable_chunked_mm_input=False,
         ),
@@ -213,6 +215,7 @@ class Run:
         self.arrivals = {}
         self.loads = {}
         self.aborts = {}
+        self.loading = set()
         self.ended = set()
         self.hits = {}
         self.twin_outlived = False
@@ -278,7 +281,11 @@ class Run:
     def before(self, step):
         for name in self.arrivals.pop(step, ()):
             self.submit(name, step)
-        aborted = [name for name in self.aborts.pop(step, ()) if name not in self.ended]
+        asked = [name for name in self.aborts.pop(step, ()) if name not in self.ended]
+        aborted = [name for name in asked if name not in self.loading]
+        for name in asked:
+            if name in self.loading:
+                self.aborts.setdefault(step + 1, []).append(name)
         if aborted:
             self.scheduler.finish_requests(aborted, RequestStatus.FINISHED_ABORTED)
         for name in aborted:
@@ -316,7 +323,6 @@ class Run:
         self.before(step)
         scheduler = self.scheduler
         running_before = list(scheduler.running)
-        self.hits.clear()
         output = scheduler.schedule()
         batch = dict(output.num_scheduled_tokens)
         preempted = [r.request_id for r in running_before if r not in scheduler.running]
@@ -341,12 +347,14 @@ class Run:
             return []
         reserved, self.connector.reserved = self.connector.reserved, []
         for name, _ in reserved:
+            self.loading.add(name)
             self.loads.setdefault(step + self.specs[name]["loadSteps"], []).append(name)
         return reserved
 
     def update(self, output, step):
         names, sampled = self.sample(output)
         arrived = [n for n in self.loads.pop(step, ()) if n in self.scheduler.requests]
+        self.loading.difference_update(arrived)
         self.scheduler.update_from_output(
             output,
             ModelRunnerOutput(

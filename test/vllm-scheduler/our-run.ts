@@ -16,6 +16,7 @@ class OurRun {
   private readonly arrivals = new Map<number, number[]>();
   private readonly aborts = new Map<number, number[]>();
   private readonly loads = new Map<number, number[]>();
+  private readonly loading = new Set<number>();
   private readonly ended = new Set<number>();
   private readonly contents = new Map<string, number>();
 
@@ -56,7 +57,8 @@ class OurRun {
     const reserved = this.reserved(step);
     const facts = isRunning ? engine.endStep() : undefined;
     for (const name of this.loads.get(step) ?? []) {
-      if (!this.ended.has(name)) engine.kvArrived(this.handles.get(name)!);
+      this.loading.delete(name);
+      engine.kvArrived(this.handles.get(name)!);
     }
     const named = (handles: readonly SequenceHandle[] = []): string[] =>
       this.namesOf(handles)
@@ -86,6 +88,10 @@ class OurRun {
     for (const name of this.arrivals.get(step) ?? []) this.submit(name, step);
     for (const name of this.aborts.get(step) ?? []) {
       if (this.ended.has(name)) continue;
+      if (this.loading.has(name)) {
+        put(this.aborts, step + 1, name);
+        continue;
+      }
       this.engine.abort(this.handles.get(name)!);
       this.end(name, step);
     }
@@ -117,6 +123,7 @@ class OurRun {
     for (let r = this.engine.reserveNext(); r !== undefined; r = this.engine.reserveNext()) {
       const name = this.names.get(r.handle)!;
       reserved.push(`${name}:${r.missingTokens}`);
+      this.loading.add(name);
       put(this.loads, step + this.workload.requests[name]!.loadSteps!, name);
     }
     return reserved;

@@ -18,7 +18,7 @@ export interface WorkloadOptions {
   /** Requests may bring KV from elsewhere. */
   readonly connector: boolean;
   readonly specTokens: number;
-  readonly watermark: number;
+  readonly watermarkBlocks: number;
 }
 
 export interface WorkloadRequest {
@@ -99,9 +99,9 @@ function optionsOf(draw: Draw): WorkloadOptions {
     enableChunkedPrefill,
     schedulingPolicy: draw.chance(0.3) ? 'priority' : 'fcfs',
     schedulerReserveFullIsl: draw.chance(0.7),
-    connector: false,
+    connector: draw.chance(0.35),
     specTokens: 0,
-    watermark: 0,
+    watermarkBlocks: draw.chance(0.15) ? draw.between(1, 4) : 0,
   };
 }
 
@@ -123,6 +123,7 @@ function requestOf({ draw, options, index, step, earlier }: RequestDraw): Worklo
   const promptTokens = prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
   const out = Math.min(draw.chance(0.3) ? 1 : draw.between(1, 60), room - promptTokens + 1);
   const stops = draw.chance(0.5);
+  const isRemote = options.connector && draw.chance(0.6);
   return {
     step: follows === undefined ? step : draw.between(0, 3),
     ...(follows === undefined ? {} : { after: follows }),
@@ -134,6 +135,7 @@ function requestOf({ draw, options, index, step, earlier }: RequestDraw): Worklo
     priority: draw.between(0, 2),
     arrival: index,
     ...(draw.chance(0.15) ? { abortAfter: draw.between(0, 30) } : {}),
+    ...(isRemote ? { remote: promptTokens, loadSteps: draw.between(0, 8) } : {}),
   };
 }
 

@@ -21,8 +21,6 @@ export interface BatchFormerParts {
   readonly accounts: Accounts;
   /** Tokens drafted per decoding sequence and step. */
   readonly draftTokens: number;
-  /** Sequences whose KV is on its way. */
-  readonly deferred: () => number;
 }
 
 type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
@@ -37,6 +35,10 @@ export class BatchFormer {
   readonly prefilling: Sequence[] = [];
   /** Sequences whose KV came from elsewhere and that the batch formed last let in: they decode from their first step on. */
   readonly joined: Sequence[] = [];
+  /** Sequences that got blocks for KV from elsewhere and of which nobody was told yet. */
+  readonly reserved: Sequence[] = [];
+  /** Sequences whose KV is on its way. */
+  deferred = 0;
   /** Prompt tokens of the batch that was formed last. */
   chunkTokens = 0;
   /** Time for which the batch that was formed last loads KV from host memory. */
@@ -51,6 +53,10 @@ export class BatchFormer {
   /** Something has changed since the last time that admission found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
+  /** Σ over sequences whose KV is on its way, or waits for a slot. */
+  private owedBlocks = 0;
+  /** Blocks that one more draft may need. */
+  private readonly draftBlocks: number;
   /** `long_prefill_token_threshold` of the step under way. */
   private threshold = 0;
   private readonly sums = {
@@ -68,6 +74,7 @@ export class BatchFormer {
     const { maxNumSeqs, maxNumBatchedTokens, maxAdapters } = parts.options;
     this.stepTokens = 1 + parts.draftTokens;
     this.adapters = maxAdapters === undefined ? undefined : new AdapterSlots(maxAdapters);
+    this.draftBlocks = parts.draftTokens > 0 ? parts.blocks.blocksFor(this.stepTokens) : 0;
     this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
   }
 
@@ -82,12 +89,13 @@ export class BatchFormer {
   /** Whether there is only one sequence, whose long prompt then keeps nobody waiting. */
   private get isAlone(): boolean {
     const { queue } = this.parts;
-    return this.running + queue.size + queue.unreservedSize + this.parts.deferred() <= 1;
+    return this.running + queue.size + queue.unreservedSize + this.deferred <= 1;
   }
 
   /** Whether the next step may admit somebody although nothing happens until then. */
   get mayAdmitNext(): boolean {
-    return this.isStale && this.parts.queue.size > 0;
+    const { queue } = this.parts;
+    return this.isStale && queue.size + queue.unreservedSize > 0;
   }
 
   /** Says that blocks, slots or waiting sequences have changed. */
@@ -107,7 +115,7 @@ export class BatchFormer {
     this.continuePrompts();
     if (!this.hasPreempted && this.isStale) {
       this.admit();
-      this.isStale = this.chunkTokens > 0 && queue.size > 0;
+      this.isStale = this.chunkTokens > 0 && queue.size + queue.unreservedSize > 0;
     }
     return decode.size + this.chunkTokens > 0;
   }
@@ -269,29 +277,96 @@ export class BatchFormer {
   }
 
   private tryAdmit(seq: Sequence): Outcome {
-    const { blocks, accounts, options } = this.parts;
     if (this.budget() <= 0) return 'blocked';
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);
       return 'passed-over';
     }
-    const isReady = seq.state === 'ready';
-    const start = isReady ? seq.computed : blocks.match(seq);
-    if (!isReady && start / seq.targetTokens < seq.cacheHitThreshold) {
+    return seq.state === 'ready' ? this.tryAdmitReady(seq) : this.tryStart(seq);
+  }
+
+  /** It has its blocks, up to the KV that has come. */
+  private tryAdmitReady(seq: Sequence): Outcome {
+    const { blocks, options } = this.parts;
+    const { computed: start, targetTokens } = seq;
+    const tokens = this.firstChunk(seq, start);
+    const needed = options.schedulerReserveFullIsl ? targetTokens : start + tokens;
+    if (tokens === 0 || !blocks.fitsMore(seq, needed, this.watermark)) return 'blocked';
+    blocks.extend(seq, start + tokens);
+    this.run(seq, start, tokens);
+    return 'admitted';
+  }
+
+  /** It has no blocks: they are given to it to compute, or for what comes from elsewhere. */
+  private tryStart(seq: Sequence): Outcome {
+    const { blocks, accounts, options } = this.parts;
+    const { watermark } = this;
+    const start = blocks.match(seq);
+    if (seq.state === 'unreserved') return this.tryReserve(seq, start);
+    if (start / seq.targetTokens < seq.cacheHitThreshold) {
       this.reject(seq, start);
       return 'rejected';
     }
     const tokens = this.firstChunk(seq, start);
     if (tokens === 0) return 'blocked';
-    if (!isReady) {
-      if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens)) return 'blocked';
-      if (!blocks.start(seq, start + tokens)) return 'blocked';
-      accounts.query(seq, start);
-      accounts.cached(seq, start);
-    }
+    if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens, watermark))
+      return 'blocked';
+    if (!blocks.start(seq, start + tokens, watermark)) return 'blocked';
+    accounts.query(seq, start);
+    accounts.cached(seq, start);
     this.run(seq, start, tokens);
     return 'admitted';
+  }
+
+  /** What prompts under way still need stays free: what is reserved gives nothing back until its KV has come. */
+  private tryReserve(seq: Sequence, hitTokens: number): Outcome {
+    const { blocks, queue, accounts, options } = this.parts;
+    const { watermark } = this;
+    if (options.schedulerReserveFullIsl && !blocks.fits(seq.promptTokens, watermark))
+      return 'blocked';
+    const spare = watermark + this.owedToPrompts();
+    if (!blocks.start(seq, Math.max(hitTokens, seq.remoteTokens), spare)) return 'blocked';
+    queue.remove(seq);
+    seq.state = 'deferred';
+    seq.cachedTokens = hitTokens;
+    seq.owedBlocks = this.owedTo(seq);
+    this.owedBlocks += seq.owedBlocks;
+    this.deferred++;
+    accounts.query(seq, hitTokens);
+    this.reserved.push(seq);
+    return 'admitted';
+  }
+
+  /** Its KV is not awaited any more. */
+  forgetReserved(seq: Sequence): void {
+    this.deferred--;
+    const at = this.reserved.indexOf(seq);
+    if (at >= 0) this.reserved.splice(at, 1);
+  }
+
+  /** A sequence with blocks runs or goes: nothing is kept free for it any more. */
+  settle(seq: Sequence): void {
+    this.owedBlocks -= seq.owedBlocks;
+    seq.owedBlocks = 0;
+  }
+
+  /** Blocks that prompts under way lack to their end, those whose KV is on its way among them. */
+  private owedToPrompts(): number {
+    let owed = this.owedBlocks + this.draftBlocks;
+    for (const seq of this.prefilling) owed += this.owedTo(seq);
+    return owed;
+  }
+
+  private owedTo(seq: Sequence): number {
+    const drafted = this.parts.draftTokens > 0 ? this.stepTokens : 0;
+    const needed = this.parts.blocks.blocksFor(seq.targetTokens + drafted);
+    return Math.max(0, needed - seq.blocks.length);
+  }
+
+  /** Blocks that an admission leaves free while others run. */
+  private get watermark(): number {
+    return this.running > 0 ? (this.parts.options.watermarkBlocks ?? 0) : 0;
   }
 
   private reject(seq: Sequence, hitTokens: number): void {
@@ -315,7 +390,9 @@ export class BatchFormer {
 
   private run(seq: Sequence, start: number, tokens: number): void {
     const { queue, record, blocks, decode, draftTokens } = this.parts;
+    const isReady = seq.state === 'ready';
     queue.remove(seq);
+    this.settle(seq);
     this.adapters?.take(seq);
     if (!seq.wasScheduled) {
       seq.wasScheduled = true;
@@ -325,6 +402,7 @@ export class BatchFormer {
     seq.rank = this.admissions++;
     if (seq.hostTokens > 0) this.loadFromHost(seq);
     // Its one token makes it a decode like the others; drafts only begin behind that token.
+    if (isReady) blocks.publish(seq, start + tokens);
     if (isDecodeAtOnce(seq) && draftTokens === 0) {
       decode.join(seq);
       this.joined.push(seq);

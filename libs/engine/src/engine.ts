@@ -51,7 +51,6 @@ export class Engine implements EnginePort {
   private readonly doomed: Sequence[] = [];
   private readonly drawsPerRequest: boolean;
   private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
-  private deferred = 0;
   private heldBlocks = 0;
   private readonly now = {
     ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
@@ -75,7 +74,6 @@ export class Engine implements EnginePort {
     this.former = new BatchFormer({
       ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
       draftTokens: asked?.tokens ?? 0,
-      deferred: () => this.deferred,
     });
     this.runner = new StepRunner({
       options,
@@ -110,20 +108,12 @@ export class Engine implements EnginePort {
   }
 
   reserveNext(): Reservation | undefined {
-    this.runner.assertMayChange();
-    const seq = this.queue.nextUnreserved();
-    if (seq === undefined || this.former.isFull) return undefined;
-    const hitTokens = this.blocks.matchPrompt(seq);
-    if (!this.blocks.start(seq, seq.promptTokens)) return undefined;
-    this.queue.remove(seq);
-    seq.state = 'deferred';
-    seq.cachedTokens = hitTokens;
-    this.deferred++;
-    this.accounts.query(seq, hitTokens);
+    const seq = this.former.reserved.shift();
+    if (seq === undefined) return undefined;
     const { reservation } = this;
     reservation.handle = seq.handle;
-    reservation.missingTokens = Math.max(0, seq.remoteTokens - hitTokens);
-    reservation.cachedTokens = hitTokens;
+    reservation.missingTokens = Math.max(0, seq.remoteTokens - seq.cachedTokens);
+    reservation.cachedTokens = seq.cachedTokens;
     return reservation;
   }
 
@@ -131,9 +121,8 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'deferred', 'deferred');
-    this.deferred--;
+    this.former.deferred--;
     const present = Math.max(seq.remoteTokens, seq.cachedTokens);
-    this.blocks.publish(seq, present);
     this.accounts.cached(seq, seq.cachedTokens);
     this.accounts.transferred(seq, present);
     seq.computed = Math.min(present, seq.promptTokens - 1);
@@ -260,7 +249,7 @@ export class Engine implements EnginePort {
     now.running = this.former.running;
     const passedOver = Math.min(this.former.passedOver, queue.size);
     now.waiting = queue.size - passedOver;
-    now.deferred = this.deferred + queue.unreservedSize + passedOver;
+    now.deferred = this.former.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
     now.heldBlocks = this.heldBlocks;
@@ -283,13 +272,9 @@ export class Engine implements EnginePort {
     };
   }
 
-  /**
-   * The batch of the step under way with its tokens, in the order of vLLM's list of running requests, and who waits for blocks of
-   * its own, the next first; for tests. O(sequences).
-   */
+  /** The batch of the step under way, in order of admission, and who waits without blocks, the next first; for tests. O(sequences). */
   queueState(): QueueState {
-    const waiting = this.queue.inOrder();
-    return { batch: this.former.batch(), waiting: waiting.map(({ handle }) => handle) };
+    return { batch: this.former.batch(), waiting: this.queue.inOrder() };
   }
 
   /**
@@ -305,7 +290,7 @@ export class Engine implements EnginePort {
       live.filter((seq) => states.includes(seq.state)).length;
     assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
     assert(count('prefilling', 'decoding') === this.former.running, 'lost count of who runs');
-    assert(count('deferred') === this.deferred, 'lost count of who is deferred');
+    assert(count('deferred') === this.former.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
     const kept = held.filter(isOver).length;
@@ -373,7 +358,8 @@ export class Engine implements EnginePort {
       this.former.drop(seq);
       return;
     }
-    if (seq.state === 'deferred') this.deferred--;
+    this.former.settle(seq);
+    if (seq.state === 'deferred') this.former.forgetReserved(seq);
     else if (seq.state === 'held') this.heldBlocks -= seq.blocks.length;
     else this.queue.remove(seq);
     this.blocks.release(seq);

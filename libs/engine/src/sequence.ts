@@ -36,6 +36,8 @@ export class Sequence {
 
   /** Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence. */
   hostTokens = 0;
+  /** Blocks that it needs beside those it has to hold its prompt, while its KV is on the way or waits for a slot. */
+  owedBlocks = 0;
   /** Tokens whose KV is here. Stale while decoding. */
   computed = 0;
   /** Tokens given out. Stale while decoding. */
@@ -90,6 +92,7 @@ export class Sequence {
     this.chunk = 0;
     this.burst = 0;
     this.hostTokens = 0;
+    this.owedBlocks = 0;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

@@ -1,4 +1,4 @@
-import type { EngineOptions } from './types';
+import type { EngineOptions, SequenceHandle } from './types';
 import type { Sequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
@@ -85,9 +85,10 @@ export class WaitingQueue {
     this.tokens += seq.targetTokens - seq.computed;
   }
 
-  /** A waiting or ready sequence that was removed, in the place that it had. */
+  /** A sequence that was removed, in the place that it had. */
   putBack(seq: Sequence): void {
     if (seq.state === 'ready') this.addReady(seq);
+    else if (seq.state === 'unreserved') this.addUnreserved(seq);
     else this.addWaiting(seq);
   }
 
@@ -105,22 +106,20 @@ export class WaitingQueue {
     this.tokens -= seq.targetTokens - seq.computed;
   }
 
-  /** The next to be admitted: a ready one first, since it holds blocks that the others may be waiting for. */
+  /** The next to be looked at: a ready one first, since it holds blocks that the others may be waiting for. */
   next(): Sequence | undefined {
-    return this.ready.peek() ?? this.waiting.peek();
+    const ready = this.ready.peek();
+    if (ready !== undefined) return ready;
+    const waiting = this.waiting.peek();
+    const unreserved = this.unreserved.peek();
+    if (waiting === undefined || unreserved === undefined) return waiting ?? unreserved;
+    return this.isBefore(waiting, unreserved) ? waiting : unreserved;
   }
 
   /** Who has no blocks yet, the next first. For tests: O(n log n). */
-  inOrder(): Sequence[] {
+  inOrder(): SequenceHandle[] {
     const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
-    return all.sort((a, b) => (this.isBefore(a, b) ? -1 : 1));
-  }
-
-  /** The next to get a reservation: none while a waiting one stands before it, which needs blocks as well. */
-  nextUnreserved(): Sequence | undefined {
-    const seq = this.unreserved.peek();
-    const waiting = this.waiting.peek();
-    if (seq === undefined || waiting === undefined) return seq;
-    return this.isBefore(waiting, seq) ? undefined : seq;
+    all.sort((a, b) => (this.isBefore(a, b) ? -1 : 1));
+    return all.map(({ handle }) => handle);
   }
 }
