@@ -307,7 +307,7 @@ class Run:
             drafts = len(output.scheduled_spec_decode_tokens.get(name, ()))
             done = request.num_computed_tokens - drafts >= known
             accepted = 0
-            if done and drafts:
+            if done and drafts and output.scheduled_spec_decode_tokens[name][0] >= 0:
                 first = request.num_output_tokens
                 accepted = min(drafts, self.accepted(name, first))
             count = accepted + 1 if done else 0

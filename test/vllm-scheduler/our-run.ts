@@ -1,5 +1,5 @@
 import { Engine, type SequenceHandle } from '@baton/engine';
-import type { Workload, WorkloadRequest } from './workload';
+import { ACCEPTANCE_RATE, type Workload, type WorkloadRequest } from './workload';
 
 const MOST_STEPS = 3000;
 const IDLE_STEPS = 60;
@@ -24,7 +24,9 @@ class OurRun {
     const { specTokens, ...options } = workload.options;
     this.engine = new Engine({
       ...options,
-      ...(specTokens > 0 ? { speculation: { tokens: specTokens, acceptanceRate: 0.7 } } : {}),
+      ...(specTokens > 0
+        ? { speculation: { tokens: specTokens, acceptanceRate: ACCEPTANCE_RATE } }
+        : {}),
       stepTime: { description: 'one', stepUs: () => 1 },
       seed: workload.seed,
       warmupPenaltyPercent: 0,

@@ -1,4 +1,8 @@
-import { RandomStream } from '@baton/kernel';
+import { hashString, RandomStream } from '@baton/kernel';
+import { Speculation } from '../../libs/engine/src/speculation';
+
+/** Chance that a drafted token is right. */
+export const ACCEPTANCE_RATE = 0.7;
 
 /** Tokens `from` of the made-up text with the number `base`, and how many follow. */
 export type Segment = readonly [base: number, tokens: number];
@@ -62,7 +66,16 @@ export function workloadOf(seed: number): Workload {
     step += draw.chance(0.5) ? 0 : draw.between(0, 6);
     requests.push(requestOf({ draw, options, index: i, step, earlier: requests }));
   }
-  return { seed, options, requests };
+  return { seed, options, requests: requests.map((request, i) => drafted(request, i)) };
+
+  function drafted(request: WorkloadRequest, index: number): WorkloadRequest {
+    if (options.specTokens === 0) return request;
+    const tokens = options.specTokens;
+    const speculation = new Speculation({ tokens, acceptanceRate: ACCEPTANCE_RATE }, seed);
+    const hash = hashString(String(index));
+    const given = Array.from({ length: request.out + 1 }, (_, i) => i);
+    return { ...request, accepts: given.map((first) => speculation.accepted(hash, first)) };
+  }
 }
 
 class Draw {
@@ -86,7 +99,11 @@ function optionsOf(draw: Draw): WorkloadOptions {
   const enableChunkedPrefill = draw.chance(0.8);
   const maxModelLen = blockSize * draw.between(16, 40);
   const maxNumSeqs = draw.oneOf([1, 2, 3, 4, 8, 16]);
-  const budget = draw.between(Math.max(maxNumSeqs, 4), draw.oneOf([16, 64, 256]));
+  const specTokens = draw.chance(0.2) ? draw.between(1, 4) : 0;
+  // All drafts fit the budget, whatever else runs: see docs/engine.md.
+  const least = Math.max(maxNumSeqs * (1 + specTokens), 4);
+  const budget = draw.between(least, Math.max(least, draw.oneOf([16, 64, 256])));
+  const isCapped = specTokens === 0 && draw.chance(0.3);
   return {
     maxNumSeqs,
     // Without chunks a budget below the longest prompt would let it wait forever.
@@ -94,13 +111,13 @@ function optionsOf(draw: Draw): WorkloadOptions {
     blockSize,
     numBlocks: draw.chance(0.6) ? draw.between(12, 40) : draw.between(40, 400),
     maxModelLen,
-    longPrefillTokenThreshold: draw.chance(0.3) ? draw.between(2, 40) : 0,
+    longPrefillTokenThreshold: isCapped ? draw.between(2, 40) : 0,
     enablePrefixCaching: draw.chance(0.75),
     enableChunkedPrefill,
     schedulingPolicy: draw.chance(0.3) ? 'priority' : 'fcfs',
     schedulerReserveFullIsl: draw.chance(0.7),
     connector: draw.chance(0.35),
-    specTokens: 0,
+    specTokens,
     watermarkBlocks: draw.chance(0.15) ? draw.between(1, 4) : 0,
   };
 }

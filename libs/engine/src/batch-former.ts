@@ -50,9 +50,20 @@ export class BatchFormer {
   private readonly adapters: AdapterSlots | undefined;
   private readonly scratch: Sequence[] = [];
   private admissions = 0;
+  /** Who has this rank or a later one came in with the step under way. */
+  private firstRank = 0;
+  /** With drafts: those of them whose KV came from elsewhere. */
+  private readonly cameWithKv: Sequence[] = [];
   /** Something has changed since the last time that admission found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
+  /** Whether prompts that were under way before, or anything that ran before, is in the batch. */
+  private hasPrompts = false;
+  private hasRunning = false;
+  /** Tokens of decoding sequences and their drafts. */
+  private draftedTokens = 0;
+  /** Tokens of empty drafts. */
+  private paddingTokens = 0;
   /** Σ over sequences whose KV is on its way, or waits for a slot. */
   private owedBlocks = 0;
   /** Blocks that one more draft may need. */
@@ -107,12 +118,17 @@ export class BatchFormer {
   form(): boolean {
     const { decode, queue } = this.parts;
     this.chunkTokens = 0;
+    this.paddingTokens = 0;
+    this.firstRank = this.admissions;
     this.loadUs = 0;
     truncate(this.joined, 0);
+    truncate(this.cameWithKv, 0);
     this.hasPreempted = false;
     this.threshold = this.isAlone ? 0 : this.parts.options.longPrefillTokenThreshold;
     this.growDecoding();
     this.continuePrompts();
+    this.hasPrompts = this.chunkTokens > 0;
+    this.hasRunning = this.hasPrompts || decode.size > 0;
     if (!this.hasPreempted && this.isStale) {
       this.admit();
       this.isStale = this.chunkTokens > 0 && queue.size + queue.unreservedSize > 0;
@@ -144,10 +160,13 @@ export class BatchFormer {
     const { decode } = this.parts;
     const prompts = this.prefilling.filter(({ chunk }) => chunk > 0);
     const inOrder = [...decode.members, ...prompts].sort((a, b) => a.rank - b.rank);
-    return inOrder.map((seq) => [
-      seq.handle,
-      seq.state === 'decoding' ? this.stepTokens : seq.chunk,
-    ]);
+    return inOrder.map((seq) => [seq.handle, this.tokensOf(seq)]);
+  }
+
+  private tokensOf(seq: Sequence): number {
+    if (seq.state !== 'decoding') return seq.chunk + seq.padding;
+    const { decode, draftTokens } = this.parts;
+    return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.contextOf(seq);
   }
 
   /** Takes a running sequence out of the batch; what it has computed stays findable, its blocks go. */
@@ -176,8 +195,9 @@ export class BatchFormer {
 
   /** Tokens of the budget that are left; each decoding sequence has its one, and those of its draft, set aside. */
   private budget(): number {
-    const { options, decode } = this.parts;
-    return options.maxNumBatchedTokens - decode.size * this.stepTokens - this.chunkTokens;
+    const { options, decode, draftTokens } = this.parts;
+    const decodeTokens = draftTokens > 0 ? this.draftedTokens : decode.size;
+    return options.maxNumBatchedTokens - decodeTokens - this.chunkTokens - this.paddingTokens;
   }
 
   private growDecoding(): void {
@@ -217,12 +237,13 @@ export class BatchFormer {
     for (const seq of growing) {
       while (seq.state === 'decoding' && !blocks.extend(seq, this.reachOf(seq))) this.preempt();
     }
+    this.draftedTokens = decode.members.reduce((sum, seq) => sum + this.tokensOf(seq), 0);
   }
 
-  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft that it could keep. */
+  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft, within the model's context. */
   private reachOf(seq: Sequence): number {
-    const reach = this.parts.decode.contextOf(seq) + this.stepTokens;
-    return Math.min(reach, seq.promptTokens + seq.outputTokens - 1);
+    const { decode, options } = this.parts;
+    return Math.min(decode.contextOf(seq) + this.stepTokens, options.maxModelLen - 1);
   }
 
   private continuePrompts(): void {
@@ -290,11 +311,15 @@ export class BatchFormer {
   private tryAdmitReady(seq: Sequence): Outcome {
     const { blocks, options } = this.parts;
     const { computed: start, targetTokens } = seq;
-    const tokens = this.firstChunk(seq, start);
-    const needed = options.schedulerReserveFullIsl ? targetTokens : start + tokens;
+    const padding = this.paddingOf(seq, start);
+    const tokens = this.firstChunk(seq, start, padding);
+    const needed = Math.max(
+      start + tokens + padding,
+      options.schedulerReserveFullIsl ? targetTokens : 0,
+    );
     if (tokens === 0 || !blocks.fitsMore(seq, needed, this.watermark)) return 'blocked';
-    blocks.extend(seq, start + tokens);
-    this.run(seq, start, tokens);
+    blocks.extend(seq, start + tokens + padding);
+    this.run(seq, start, { tokens, padding });
     return 'admitted';
   }
 
@@ -308,14 +333,15 @@ export class BatchFormer {
       this.reject(seq, start);
       return 'rejected';
     }
-    const tokens = this.firstChunk(seq, start);
+    const padding = this.paddingOf(seq, start);
+    const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0) return 'blocked';
     if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens, watermark))
       return 'blocked';
-    if (!blocks.start(seq, start + tokens, watermark)) return 'blocked';
+    if (!blocks.start(seq, start + tokens + padding, watermark)) return 'blocked';
     accounts.query(seq, start);
     accounts.cached(seq, start);
-    this.run(seq, start, tokens);
+    this.run(seq, start, { tokens, padding });
     return 'admitted';
   }
 
@@ -354,7 +380,11 @@ export class BatchFormer {
   /** Blocks that prompts under way lack to their end, those whose KV is on its way among them. */
   private owedToPrompts(): number {
     let owed = this.owedBlocks + this.draftBlocks;
-    for (const seq of this.prefilling) owed += this.owedTo(seq);
+    for (const seq of this.prefilling) {
+      const isNew = seq.rank >= this.firstRank && !this.cameWithKv.includes(seq);
+      const endsAtOnce = seq.computed + seq.chunk >= seq.targetTokens;
+      if (!isNew || !endsAtOnce) owed += this.owedTo(seq);
+    }
     return owed;
   }
 
@@ -379,16 +409,32 @@ export class BatchFormer {
     table.retire(seq);
   }
 
+  /**
+   * Beside decoding sequences, one that has a single token to compute gets as many as they, empty drafts, so that the batch stays uniform; not beside
+   * prompts under way, nor at the end of the model's context.
+   */
+  private paddingOf(seq: Sequence, start: number): number {
+    const { draftTokens, options } = this.parts;
+    const isDecode = seq.targetTokens - start === 1 && !this.hasPrompts;
+    if (draftTokens === 0 || !isDecode || (start === 0 && !this.hasRunning)) return 0;
+    return start + this.stepTokens < options.maxModelLen ? draftTokens : 0;
+  }
+
   /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */
-  private firstChunk(seq: Sequence, start: number): number {
+  private firstChunk(seq: Sequence, start: number, padding: number): number {
     const { enableChunkedPrefill } = this.parts.options;
     const wanted = this.wanted(seq, start);
     const budget = this.budget();
+    if (padding > 0 && wanted + padding > budget) return 0;
     if (enableChunkedPrefill || wanted <= budget) return Math.min(wanted, budget);
     return this.running === 0 ? wanted : 0;
   }
 
-  private run(seq: Sequence, start: number, tokens: number): void {
+  private run(
+    seq: Sequence,
+    start: number,
+    { tokens, padding }: { tokens: number; padding: number },
+  ): void {
     const { queue, record, blocks, decode, draftTokens } = this.parts;
     const isReady = seq.state === 'ready';
     queue.remove(seq);
@@ -408,10 +454,13 @@ export class BatchFormer {
       this.joined.push(seq);
       return;
     }
+    if (isReady && draftTokens > 0) this.cameWithKv.push(seq);
     seq.state = 'prefilling';
     seq.computed = start;
     seq.chunk = tokens;
+    seq.padding = padding;
     this.chunkTokens += tokens;
+    this.paddingTokens += padding;
     this.prefilling.push(seq);
     blocks.publish(seq, start + tokens);
   }

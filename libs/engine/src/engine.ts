@@ -197,7 +197,7 @@ export class Engine implements EnginePort {
   }
 
   hasWork(): boolean {
-    return this.former.running + this.queue.size > 0;
+    return this.former.running + this.queue.size + this.queue.unreservedSize > 0;
   }
 
   tokensEmitted(handle: SequenceHandle): number {
@@ -306,6 +306,7 @@ export class Engine implements EnginePort {
     for (const seq of prefilling) {
       seq.computed += seq.chunk;
       seq.chunk = 0;
+      seq.padding = 0;
       this.accounts.computed(seq, seq.computed);
       if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
       else this.endPrompt(seq);

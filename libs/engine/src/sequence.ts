@@ -44,6 +44,8 @@ export class Sequence {
   emitted = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;
+  /** Speculation: empty drafts in the step under way. */
+  padding = 0;
   /** Speculation: tokens that the last decode step gave it beside the one. */
   burst = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
@@ -90,6 +92,7 @@ export class Sequence {
     this.computed = 0;
     this.emitted = 0;
     this.chunk = 0;
+    this.padding = 0;
     this.burst = 0;
     this.hostTokens = 0;
     this.owedBlocks = 0;
