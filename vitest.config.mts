@@ -14,7 +14,9 @@ export default defineConfig({
     isolate: false,
     // As many as there are cores; vitest leaves one idle.
     maxWorkers: availableParallelism(),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    globalSetup: ['test/support/find-redis.ts'],
+    // They end what hangs, on the slowest machine; no test is judged by its time.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

@@ -2,6 +2,8 @@
 // Installs when node_modules does not hold what the lock file asks for, and builds when a source is newer than the last build.
 import { spawnSync } from 'node:child_process';
 import {
+  accessSync,
+  constants,
   existsSync,
   readdirSync,
   readFileSync,
@@ -12,24 +14,19 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { refusal } from '../bin/required-node.cjs';
+import { reasonOf } from './failed-command.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
 /** The live page, which is not compiled file by file. */
 const PAGE = join(DIST, 'apps', 'ui');
-const OLDEST_NODE = [20, 19];
 
-requireNode();
-if (!isInstalled())
-  run('npm', ['ci', '--include=dev'], 'Installing dependencies (once, about a minute) ...');
+const sentence = refusal(process.versions.node);
+if (sentence !== undefined) fail(sentence);
+if (!isInstalled()) install();
 if (!isBuilt()) build();
-
-function requireNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
-  fail(`Baton needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`);
-}
 
 /** npm writes what it has installed into a hidden lock; every package we lock must stand there in the same version. */
 function isInstalled() {
@@ -50,13 +47,41 @@ function isBuilt() {
   return inputs.every((path) => statSync(path).mtimeMs <= builtMs) && orphans().length === 0;
 }
 
+function install() {
+  requireWritable('installed');
+  run(['ci', '--include=dev'], {
+    announcement: 'Installing dependencies (once, about a minute) ...',
+    undone: 'The dependencies are not installed',
+  });
+}
+
 function build() {
+  requireWritable('built');
   const startedMs = Date.now();
-  run('npm', ['run', '--silent', 'build'], 'Building ...');
-  for (const path of orphans()) rmSync(path);
-  writeFileSync(STAMP, '');
-  // What was edited while the compiler ran is newer than the stamp, and is built next time.
-  utimesSync(STAMP, new Date(startedMs), new Date(startedMs));
+  run(['run', '--silent', 'build'], {
+    announcement: 'Building ...',
+    undone: 'Baton is not built',
+  });
+  try {
+    for (const path of orphans()) rmSync(path);
+    writeFileSync(STAMP, '');
+    // What was edited while the compiler ran is newer than the stamp, and is built next time.
+    utimesSync(STAMP, new Date(startedMs), new Date(startedMs));
+  } catch (error) {
+    fail(`Baton is not built: ${reasonOf(String(error))}`);
+  }
+}
+
+/** What is complete already runs from a tree that cannot be written as well. */
+function requireWritable(done) {
+  const kept = ['node_modules', 'dist'].map((name) => join(ROOT, name)).filter(existsSync);
+  try {
+    for (const folder of [ROOT, ...kept]) accessSync(folder, constants.W_OK);
+  } catch ({ code }) {
+    fail(
+      `Baton is not ${done} yet and ${ROOT} cannot be written (${code}): run \`npm run prepare-tree\` there as a user who may, or take a copy that can be written.`,
+    );
+  }
 }
 
 function sources() {
@@ -90,10 +115,18 @@ function readJson(path) {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-function run(command, args, announcement) {
+/** npm's own words are kept back: one sentence says what they come to. */
+function run(args, { announcement, undone }) {
   process.stderr.write(`${announcement}\n`);
-  const { status } = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (status !== 0) fail(`'${command} ${args.join(' ')}' failed.`);
+  const outcome = spawnSync('npm', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (outcome.status === 0) return;
+  const said = outcome.error?.message ?? `${outcome.stdout}\n${outcome.stderr}`;
+  fail(`${undone}: ${reasonOf(said)}`);
 }
 
 function fail(sentence) {

@@ -1,69 +1,98 @@
-// Runs what a change must pass and ends with the line `N passed, N failed`. A check (format, lint, types, layers) counts as one test.
-// `node scripts/test.mjs` runs all; `--without-e2e` leaves out the suites that start real processes.
+// Runs test suites and ends with the line `N passed, N failed`, which covers all of them.
+// Without names: what `npm test` needs. Names add suites, `--only` runs the named ones alone, `all`
+// is every suite, with property tests in full. Exit code: 0 all passed, 1 some failed, 2 wrong usage.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { delimiter, join } from 'node:path';
+import { ROOT } from './root.mjs';
+import { DEFAULT, SUITES } from './suites.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const BIN = join(ROOT, 'node_modules', '.bin');
-const E2E = 'test/e2e';
 const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mjs'];
-
-/** Two at a time: eslint takes as long as all others. */
-const ESLINT = [['eslint', '--max-warnings', '0', '.']];
-const OTHERS = [
-  ['prettier', '--check', '--log-level', 'warn', '.'],
-  ['tsc', '--noEmit'],
-  ['tsc', '--noEmit', '-p', 'apps/ui'],
-  [
-    'depcruise',
-    '--config',
-    '.dependency-cruiser.cjs',
-    '--output-type',
-    'err',
-    'apps',
-    'libs',
-    'bench',
-  ],
-];
+/** Side by side with the suite before: it waits for most of its time. */
+const BESIDE = { e2e: 'unit' };
 
 const total = { passed: 0, failed: 0 };
-await Promise.all([ESLINT, OTHERS].map(runInTurn));
-await runSuite('unit', ['--exclude', `${E2E}/**`]);
-if (!process.argv.includes('--without-e2e')) await runSuite('e2e', [E2E, '--no-file-parallelism']);
-process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
-process.exitCode = total.failed === 0 ? 0 : 1;
-
-async function runInTurn(checks) {
-  for (const check of checks) await runCheck(check);
+async function main(args) {
+  const isAll = args.includes('all');
+  const named = args.filter((arg) => arg !== '--only' && arg !== 'all');
+  const unknown = named.find((name) => SUITES[name] === undefined);
+  if (unknown !== undefined) return complain(unknown);
+  if (isAll) process.env.PROPERTY_RUNS = 'full';
+  const first = args.includes('--only') ? [] : DEFAULT;
+  await runAll(isAll ? Object.keys(SUITES) : [...new Set([...first, ...named])]);
+  process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+  return total.failed === 0 ? 0 : 1;
 }
 
-async function runCheck([tool, ...args]) {
-  const startedMs = performance.now();
-  const { code, output } = await execute(tool, args, 'pipe');
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}  ${tool} (${seconds} s)\n`);
-  if (code === 0) total.passed += 1;
-  else {
-    total.failed += 1;
-    process.stdout.write(output);
+function complain(unknown) {
+  const known = Object.entries(SUITES).map(([name, { what }]) => `  ${name.padEnd(11)} ${what}\n`);
+  process.stderr.write(`No suite is named ${unknown}. There are:\n${known.join('')}`);
+  return 2;
+}
+
+async function runAll(names) {
+  for (let i = 0; i < names.length; i += 1) {
+    const together = [names[i]];
+    while (BESIDE[names[i + 1]] === names[i]) together.push(names[(i += 1)]);
+    await Promise.all(together.map((name) => runSuite(name, together.length > 1)));
   }
 }
 
-async function runSuite(name, args) {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-counts-'));
-  const file = join(folder, 'counts.json');
-  process.stdout.write(`\n${name}\n`);
-  const { code } = await execute('vitest', ['run', ...args, ...REPORTERS], 'inherit', {
-    TEST_COUNTS: file,
-  });
-  const counts = readCounts(file);
-  rmSync(folder, { recursive: true });
-  total.passed += counts.passed;
-  // A skipped test is not a passed one, and a run that ends badly has failed even when it counted nothing.
-  const failed = counts.failed + counts.skipped;
+/** A suite that runs beside another one prints when it has ended, so that lines do not mix. */
+async function runSuite(name, isBeside) {
+  const { install, lanes } = SUITES[name];
+  const startedMs = performance.now();
+  const isLate = isBeside && BESIDE[name] !== undefined;
+  process.stdout.write(`\n${name}${isLate ? ' (its lines come when it has ended)' : ''}\n`);
+  try {
+    const folders = (await install?.()) ?? [];
+    const PATH = [...folders, process.env.PATH].join(delimiter);
+    await Promise.all(lanes().map((steps) => runLane(steps, { PATH }, isLate)));
+  } catch (error) {
+    count({ passed: 0, failed: 1 });
+    process.stdout.write(`FAILED  ${error.message}\n`);
+  }
+  process.stdout.write(`${name}: ${seconds(startedMs)} s\n`);
+}
+
+async function runLane(steps, env, isLate) {
+  for (const step of steps) await RUNNERS[step.kind](step, env, isLate);
+}
+
+const RUNNERS = {
+  async check({ command, name = command, args, env: own }, env) {
+    const startedMs = performance.now();
+    const { code, output } = await execute([command, ...args], { ...env, ...own }, false);
+    count({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 });
+    process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}  ${name} (${seconds(startedMs)} s)\n`);
+    if (code !== 0) process.stdout.write(output);
+  },
+
+  async vitest({ command, args }, env, isLate) {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-counts-'));
+    const file = join(folder, 'counts.json');
+    const run = [command, ...args, ...REPORTERS];
+    const { code, output } = await execute(run, { ...env, TEST_COUNTS: file }, !isLate);
+    if (isLate) process.stdout.write(output);
+    const { passed, failed, skipped } = readCounts(file);
+    rmSync(folder, { recursive: true });
+    // A skipped test is not a passed one.
+    count({ passed, failed: failed + skipped }, code);
+  },
+
+  async program({ command, args }, env) {
+    const { code, output } = await execute([command, ...args], env, true);
+    const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
+    const ok = code === 0 ? 1 : 0;
+    count({ passed: Number(passed ?? ok), failed: Number(failed ?? 1 - ok) }, code);
+  },
+};
+
+/** A run that ends badly has failed even when it counted no failure. */
+function count({ passed, failed }, code = 0) {
+  total.passed += passed;
   total.failed += code !== 0 && failed === 0 ? 1 : failed;
 }
 
@@ -75,19 +104,28 @@ function readCounts(file) {
   }
 }
 
-function execute(tool, args, output, env = {}) {
+function seconds(sinceMs) {
+  return ((performance.now() - sinceMs) / 1000).toFixed(1);
+}
+
+function execute([command, ...args], env, isShown) {
   return new Promise((resolve) => {
-    const stdio = output === 'pipe' ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
-    const child = spawn(join(BIN, tool), args, {
+    const PATH = [BIN, env.PATH].join(delimiter);
+    const child = spawn(command, args, {
       cwd: ROOT,
-      stdio,
-      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env, PATH },
     });
-    let text = '';
-    const collect = (chunk) => (text += chunk);
-    child.stdout?.on('data', collect);
-    child.stderr?.on('data', collect);
+    let output = '';
+    const collect = (text) => {
+      output += text;
+      if (isShown) process.stdout.write(text);
+    };
+    child.stdout.setEncoding('utf8').on('data', collect);
+    child.stderr.setEncoding('utf8').on('data', collect);
     child.on('error', (error) => resolve({ code: 1, output: `${error.message}\n` }));
-    child.on('close', (code) => resolve({ code: code ?? 1, output: text }));
+    child.on('close', (code) => resolve({ code: code ?? 1, output }));
   });
 }
+
+process.exitCode = await main(process.argv.slice(2));

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const { configSchema, configurationPage } = createRequire(import.meta.url)(
-  '../dist/libs/runtime/src/index.js',
+  '../dist/libs/config/src/index.js',
 );
 
 const DOCS = new URL('../docs/', import.meta.url);

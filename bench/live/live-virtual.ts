@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { NEVER, type RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import { defaultConfig } from '@baton/config';
 import { RandomStream } from '@baton/kernel';
-import { defaultConfig } from '@baton/runtime';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';
 import { BenchCluster } from './cluster';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { simulate } from '@baton/cluster';
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { budgetWorkload } from '@baton/workload';
 import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';
 

@@ -1,7 +1,7 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import { defaultConfig } from '@baton/config';
 import { candidatesOf, nameOf } from '@baton/planner';
-import { defaultConfig } from '@baton/runtime';
 import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';

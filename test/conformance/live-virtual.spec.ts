@@ -1,12 +1,13 @@
-import fc from 'fast-check';
-import type { Stage } from '@baton/contract';
-import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
 import { simulate } from '@baton/cluster';
+import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
+import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
 import type { Workload } from '@baton/workload';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/src/test-scenario';
-import { World } from '../../libs/runtime/src/worker/test-world';
+import { World } from '../../libs/driver/src/host/test-world';
+import { runsOf } from '../support/runs';
 
 /** What one request went through: instants from the first arrival on, and counts. */
 interface Facts {
@@ -172,7 +173,7 @@ describe('INV-13: live and virtual agree', () => {
         const seen = await live(CLUSTERS[topology]!, workload, OPTIONS);
         expect(seen).toEqual(virtual(topology, workload, OPTIONS));
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   });
 });

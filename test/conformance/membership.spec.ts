@@ -2,9 +2,9 @@ import { simulate } from '@baton/cluster';
 import type { EngineOptions } from '@baton/engine';
 import { describe, expect, it } from 'vitest';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/src/test-scenario';
-import { engineQueue } from '../../libs/runtime/src/placement/job-routing';
-import type { EngineHost } from '../../libs/runtime/src/worker/engine-host';
-import { World } from '../../libs/runtime/src/worker/test-world';
+import type { EngineHost } from '../../libs/driver/src/host/engine-host';
+import { World } from '../../libs/driver/src/host/test-world';
+import { engineQueue } from '../../libs/routing/src/job-routing';
 
 /** Steps of some 0.1 s in odd numbers, so that nothing falls on the same microsecond. */
 const OPTIONS: Partial<EngineOptions> = {

@@ -115,7 +115,7 @@ describe('baton bench against a cluster', () => {
   });
 });
 
-describe('baton bench', { timeout: 60_000 }, () => {
+describe('baton bench', () => {
   it('ends with what it has on Ctrl-C', async () => {
     const server = await ReferenceServer.start();
     const child = spawn(
@@ -129,7 +129,6 @@ describe('baton bench', { timeout: 60_000 }, () => {
     const printed = collect(child);
     await waitUntil(async () => (await server.stamps('bench-')).length > 5, {
       what: 'some requests have been sent',
-      deadlineMs: 20_000,
     });
     child.kill('SIGINT');
     const [exitCode] = (await once(child, 'exit')) as [number];
@@ -142,7 +141,7 @@ describe('baton bench', { timeout: 60_000 }, () => {
   });
 });
 
-describe('npm run demo', { timeout: 90_000 }, () => {
+describe('npm run demo', () => {
   const start = (out: string, ...flags: string[]): ChildProcess =>
     spawn('npm', ['run', '--silent', 'demo', '--', '1P1D', '--out', out, ...flags], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -171,7 +170,6 @@ describe('npm run demo', { timeout: 90_000 }, () => {
     const port = (): string | undefined => /answers at http:\S+:(\d+)/.exec(said)?.[1];
     await waitUntil(() => port() !== undefined, {
       what: 'the cluster answers',
-      deadlineMs: 40_000,
     });
     for (const pid of demoPids(child.pid ?? 0)) process.kill(pid, 'SIGINT');
     const [exitCode] = (await once(child, 'exit')) as [number];

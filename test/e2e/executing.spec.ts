@@ -156,5 +156,5 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     await upstream.stop();
     const answer = await post(`${router.baseUrl}/v1/completions`, { ...BODY, prompt: 'x' });
     expect(answer.status).toBe(503);
-  }, 60_000);
+  });
 });

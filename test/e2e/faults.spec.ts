@@ -52,7 +52,7 @@ describe('faults on purpose in a cluster of processes', () => {
           const now = await target.pidsOf(stage);
           return now.length === 2 && now.some((pid) => !before.has(pid));
         },
-        { what: 'another process has taken the place of the killed one', deadlineMs: 20_000 },
+        { what: 'another process has taken the place of the killed one' },
       );
       await target.untilAtRest();
     },

@@ -101,7 +101,7 @@ describe('a cluster as a client sees it', () => {
     const reader = answer.body?.getReader();
     await reader?.read();
     leave.abort();
-    await disaggregated.untilAtRest(5_000);
+    await disaggregated.untilAtRest();
   });
 
   it('shows what happened in /metrics of the whole cluster', async () => {

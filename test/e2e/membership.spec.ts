@@ -59,7 +59,7 @@ describe('a cluster of processes whose engines change', () => {
 
   function untilState(target: TestCluster, state: string): Promise<void> {
     const what = `the cluster is: ${state}`;
-    return waitUntil(async () => (await stateOf(target)) === state, { what, deadlineMs: 20_000 });
+    return waitUntil(async () => (await stateOf(target)) === state, { what });
   }
 
   async function firstOf(target: TestCluster, stage: Stage): Promise<EnginePresence> {

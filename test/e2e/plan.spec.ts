@@ -29,7 +29,7 @@ function plan(...flags: string[]): Promise<Answer> {
 }
 
 describe('baton plan in worker threads', () => {
-  it('says the same, byte for byte, whatever their number', { timeout: 180_000 }, async () => {
+  it('says the same, byte for byte, whatever their number', async () => {
     const one = await plan(...TRACE, '--threads', '1');
     expect(one.exitCode).toBe(0);
     expect(JSON.parse(one.stdout)).toMatchObject({ gpus: 4 });
@@ -38,7 +38,7 @@ describe('baton plan in worker threads', () => {
     }
   });
 
-  it('fails with the sentence of the run that was refused', { timeout: 180_000 }, async () => {
+  it('fails with the sentence of the run that was refused', async () => {
     for (const threads of ['1', '2']) {
       const { exitCode, stdout, stderr } = await plan(...UNMEASURED, '--threads', threads);
       expect([exitCode, stdout]).toEqual([1, '']);

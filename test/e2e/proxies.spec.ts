@@ -3,7 +3,7 @@ import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { CommandProcess } from '../support/command-process';
 import { ToyProxy } from '../support/toy-proxy';
 
-describe('npm run e2e:proxies', () => {
+describe('npm run judge:proxy', () => {
   let cluster: TestCluster;
   let urls: Record<'prefill' | 'decode', string>;
 

@@ -51,7 +51,7 @@ async function whileUp(
     );
   };
   try {
-    await waitUntil(isReady, { what: `"${shell}" is ready`, deadlineMs: 40_000 });
+    await waitUntil(isReady, { what: `"${shell}" is ready` });
     await use(port, enginesPort);
   } finally {
     up.kill('SIGTERM');
@@ -69,7 +69,7 @@ function withoutRedis(): NodeJS.ProcessEnv {
   return { ...process.env, REDIS_URL: '' };
 }
 
-describe('the README', { timeout: 90_000 }, () => {
+describe('the README', () => {
   it('starts with npm start, and its curl and its client example stream an answer', async () => {
     await whileUp('npm start', async (port) => {
       const [curl] = commands('curl');

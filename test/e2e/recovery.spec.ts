@@ -118,7 +118,7 @@ describe('a cluster under faults', () => {
     await victim(target, 'decode');
     process.kill(await target.apiPid(), 'SIGKILL');
     expect(await running).toBe('connection lost');
-    await target.untilAtRest(12_000);
+    await target.untilAtRest();
   });
 
   it('frees the blocks of an aborted request whose abort message was lost', async () => {
@@ -131,7 +131,7 @@ describe('a cluster under faults', () => {
     await waitUntil(async () => (await target.sumOf('running')) > 0, { what: 'it runs' });
     leave.abort();
     expect(await left).toBe('left');
-    await target.untilAtRest(5_000);
+    await target.untilAtRest();
   });
 });
 

@@ -33,7 +33,7 @@ async function start(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<
   for (const output of [child.stdout, child.stderr]) {
     output.on('data', (chunk: Buffer) => (log += chunk.toString()));
   }
-  await waitUntil(() => log.includes('Ready in'), { what: 'it is ready', deadlineMs: 30_000 });
+  await waitUntil(() => log.includes('Ready in'), { what: 'it is ready' });
   return { process: child, url: `http://127.0.0.1:${port}/v1/completions`, log: () => log };
 }
 

@@ -20,7 +20,7 @@ interface Outcome {
 
 async function baton(...args: string[]): Promise<Outcome> {
   const env = { ...process.env, REDIS_URL: '' };
-  return run(process.execPath, [BATON, ...args], { env, timeout: 30_000 }).then(
+  return run(process.execPath, [BATON, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: Outcome) => error,
   );
@@ -75,7 +75,7 @@ describe('baton up', () => {
         (answer) => answer.ok,
         () => false,
       );
-    await waitUntil(answers, { what: 'it is ready', deadlineMs: 30_000 });
+    await waitUntil(answers, { what: 'it is ready' });
     const children = await processesBelow(up.pid ?? 0);
     expect(children.length).toBeGreaterThanOrEqual(4);
     const gone = once(up, 'exit');
@@ -169,7 +169,6 @@ async function alive(pids: readonly number[]): Promise<number[]> {
     });
   await waitUntil(() => living().length === 0, {
     what: 'all processes are gone',
-    deadlineMs: 3_000,
   }).catch(() => undefined);
   return living();
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../support/runs';
 import { scenarios, type Scenario, type Visit } from './engine-scenario';
 import { EngineWorld, type Pace, type Story } from './engine-world';
 
-const RUNS = 2_000;
+const RUNS = runsOf(2_000);
 
 const run = (scenario: Scenario, pace: Pace): Story => new EngineWorld(scenario, pace).run();
 
@@ -44,7 +45,7 @@ describe('an engine under random load', () => {
       fc.property(scenarios, (scenario) => {
         expect(run(scenario, 'leap')).toEqual(run(scenario, 'leap'));
       }),
-      { numRuns: RUNS / 10 },
+      { numRuns: runsOf(200) },
     );
   });
 

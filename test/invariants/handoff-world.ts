@@ -1,10 +1,12 @@
-import { SourceCoordinator, TargetCoordinator, leaseTimes } from '@baton/handoff';
-import type {
-  SourceAction,
-  SourceFact,
-  SourceName,
-  TargetAction,
-  TargetFact,
+import {
+  leaseTimes,
+  type SourceAction,
+  SourceCoordinator,
+  type SourceFact,
+  type SourceName,
+  type TargetAction,
+  TargetCoordinator,
+  type TargetFact,
 } from '@baton/handoff';
 import { expect } from 'vitest';
 import { HandoffBooks } from './handoff-books';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OPERATIONS, play } from './handoff-operations';
-import type { Operation, Step } from './handoff-operations';
+import { type Operation, OPERATIONS, play, type Step } from './handoff-operations';
+import { runsOf } from '../support/runs';
 import { HandoffWorld } from './handoff-world';
 
 const ORDINARY: Operation[] = ['hold', 'accept', 'reserve', 'finish', 'deliver', 'pause'];
@@ -24,7 +24,7 @@ describe('the hand-over under lost, repeated, late and reordered messages', () =
       fc.property(steps(120), (scenario) => {
         play(new HandoffWorld(), scenario);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 

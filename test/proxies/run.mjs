@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { judged } from './judge.mjs';
 
-const HELP = `npm run e2e:proxies -- [options] URL…
+const HELP = `npm run judge:proxy -- [options] URL…
 
 Sends a battery of requests to the proxy at each URL and checks that every one of them is answered with the
 text that the cluster gives when it is asked itself, that its KV is handed over once, and that nothing is
@@ -22,11 +22,11 @@ OPENAI_API_KEY is sent along when it is set. Exit code: 0 all is well, 1 somethi
 Example, with vLLM's toy proxy:
   baton up 1P1D --dialect vllm --expose-engines
   python toy_proxy_server.py --port 8192 --prefiller-port 8100 --decoder-port 8101
-  npm run e2e:proxies -- http://127.0.0.1:8192
+  npm run judge:proxy -- http://127.0.0.1:8192
 
 Baton itself in front of vLLM servers (NIXL push is counted by prefill):
   baton up 1P1D --executor vllm --prefill-url http://p:8000 --decode-url http://d:8000 --served-model-name NAME
-  npm run e2e:proxies -- --model NAME --cluster http://d:8000 http://127.0.0.1:8000
+  npm run judge:proxy -- --model NAME --cluster http://d:8000 http://127.0.0.1:8000
 `;
 
 const OPTIONS = {
@@ -46,7 +46,7 @@ async function main(args) {
   try {
     asked = readArguments(args);
   } catch (error) {
-    process.stderr.write(`${error.message}\nnpm run e2e:proxies -- --help shows how.\n`);
+    process.stderr.write(`${error.message}\nnpm run judge:proxy -- --help shows how.\n`);
     return 2;
   }
   if (asked.help) {

@@ -3,10 +3,19 @@ import { delimiter, join } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
-/** A Chromium that the machine has, by PATH; undefined when there is none. */
-export function findChromium(): string | undefined {
+/**
+ * The Chromium on PATH.
+ *
+ * @throws Error where there is none.
+ */
+export function findChromium(): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(
+    isExecutable,
+  );
+  if (found === undefined)
+    throw new Error('No Chromium on PATH: npm run test:browser installs it.');
+  return found;
 }
 
 function isExecutable(path: string): boolean {

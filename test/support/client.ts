@@ -9,6 +9,8 @@ export interface StreamedAnswer {
   readonly usage: Usage | null;
   readonly error: { readonly message: string; readonly code: unknown } | undefined;
   readonly endedWithDone: boolean;
+  /** What a refusal asks the client to wait. */
+  readonly retryAfterMs?: number;
 }
 
 export interface Usage {
@@ -58,7 +60,8 @@ export async function stream(
   };
   if (!answer.ok || answer.body === null) {
     const failure = (await answer.json()) as Chunk;
-    return { ...seen, error: failure.error };
+    const retryAfterMs = Number(answer.headers.get('retry-after') ?? 1) * 1_000;
+    return { ...seen, error: failure.error, retryAfterMs };
   }
   for await (const data of eventsOf(answer.body)) {
     if (data === '[DONE]') seen.endedWithDone = true;

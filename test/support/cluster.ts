@@ -104,7 +104,7 @@ export class TestCluster {
   }
 
   /** All blocks free, nothing runs: what must hold after every test. */
-  async untilAtRest(deadlineMs = 15_000): Promise<void> {
+  async untilAtRest(): Promise<void> {
     const atRest = async (): Promise<boolean> => {
       const engines = await this.engines();
       return engines.every(
@@ -112,7 +112,7 @@ export class TestCluster {
           g.running + g.waitingCapacity + g.waitingDeferred + g.heldBlocks === 0 && g.kvUsage === 0,
       );
     };
-    await waitUntil(atRest, { what: 'every engine is at rest', deadlineMs });
+    await waitUntil(atRest, { what: 'every engine is at rest' });
   }
 
   async stop(): Promise<void> {
@@ -140,7 +140,7 @@ export class TestCluster {
       );
     };
     try {
-      await waitUntil(ready, { what: 'the cluster is ready', deadlineMs: 30_000 });
+      await waitUntil(ready, { what: 'the cluster is ready' });
     } catch (error) {
       await this.stop();
       throw new Error(`${String(error)}\n${this.output}`);

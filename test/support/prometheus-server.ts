@@ -18,7 +18,6 @@ interface Config {
 }
 
 export interface PrometheusOptions {
-  readonly program: string;
   /** The configuration that ships; names that only a container network resolves are replaced by `targets`. */
   readonly config: string;
   /** Addresses by job. */
@@ -35,13 +34,13 @@ export class PrometheusServer {
     private readonly port: number,
   ) {}
 
-  static async start({ program, config, targets }: PrometheusOptions): Promise<PrometheusServer> {
+  static async start({ config, targets }: PrometheusOptions): Promise<PrometheusServer> {
     const folder = await mkdtemp(join(tmpdir(), 'baton-prometheus-'));
     const file = join(folder, 'prometheus.yml');
     await writeFile(file, stringify(await localConfig(config, targets)));
     const port = await freePort();
     const child = spawn(
-      program,
+      'prometheus',
       [
         `--config.file=${file}`,
         `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -53,7 +52,6 @@ export class PrometheusServer {
     child.stderr?.on('data', (chunk: Buffer) => (server.output += chunk.toString()));
     await waitUntil(() => server.isReady(), {
       what: `Prometheus is ready; it said:\n${server.output}`,
-      deadlineMs: 20_000,
     });
     return server;
   }

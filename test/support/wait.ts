@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface WaitOptions {
   /** Completes the sentence "gave up waiting until ...". */
   readonly what: string;
-  /** 10 s unless told. */
+  /** A limit that ends what hangs: 120 s unless told. */
   readonly deadlineMs?: number;
 }
 
 /** Polls a fact until it holds. For facts that another process makes and no event announces. */
 export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
-  { what, deadlineMs = 10_000 }: WaitOptions,
+  { what, deadlineMs = 120_000 }: WaitOptions,
 ): Promise<void> {
   const endMs = performance.now() + deadlineMs;
   while (!(await holds())) {

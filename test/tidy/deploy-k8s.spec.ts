@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { configKeys, envName } from '@baton/runtime';
+import { configKeys, envName } from '@baton/config';
+import { parseTopology } from '@baton/placement';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { parseTopology } from '@baton/placement';
 import { filesBelow, foldersIn, read, ROOT } from './repository';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,35 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
-import { type TestContext, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ownBoardQueries, ownRules } from '../support/board-queries';
-import { debianProgram, missing } from '../support/debian-program';
 import { filesBelow, read, readJson, ROOT } from './repository';
 
-const PROMTOOL = debianProgram('promtool', 'prometheus');
-const RULES = filesBelow('deploy/prometheus/rules');
 const TESTS = filesBelow('deploy/prometheus/tests');
 const BOARDS = filesBelow('deploy/grafana/dashboards');
 
-function expectContent(context: TestContext, args: readonly string[]): void {
-  if (PROMTOOL === undefined) return context.skip(missing('promtool', 'prometheus'));
-  const { stdout, stderr, status } = spawnSync(PROMTOOL, args, { cwd: ROOT, encoding: 'utf8' });
-  expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
-}
-
 describe('deploy/prometheus', () => {
-  it('has a configuration that promtool accepts', (context) => {
-    expectContent(context, ['check', 'config', 'deploy/prometheus/prometheus.yml']);
-  });
-
-  it('has rules that promtool accepts', (context) => {
-    expectContent(context, ['check', 'rules', ...RULES]);
-  });
-
-  it('has rules that do what their tests say', (context) => {
-    expectContent(context, ['test', 'rules', ...TESTS]);
-  });
-
   it('tests every alert', () => {
     const tests = TESTS.map((path) => read(path)).join('');
     const alerts = ownRules().flatMap(({ alert }) => alert ?? []);

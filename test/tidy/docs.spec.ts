@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/runtime';
+import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import { allFiles, filesBelow, read, readJson, ROOT } from './repository';
 

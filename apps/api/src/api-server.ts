@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { BatonConfig, EngineStarter, Logger } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
+import type { EngineStarter } from '@baton/worker';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { AccessGate } from './access/access-gate';
 import { ApiLifecycle } from './api-lifecycle';
-import { ApiModule } from './app.module';
+import { ApiModule } from './api.module';
 import { ExposedEngines } from './cluster/exposed-engines';
+import { AccessGate } from './http/access/access-gate';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { createAdapter } from './http/server';
-import { HttpMetrics } from './metrics/http-metrics';
+import { HttpMetrics } from './observers/metrics/http-metrics';
 
 export interface ApiServerOptions {
   readonly config: BatonConfig;

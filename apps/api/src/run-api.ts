@@ -1,18 +1,11 @@
+import { type BatonConfig, configFromEnv, transportTimes, UsageError } from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
-import {
-  type BatonConfig,
-  ChangeSchedule,
-  configFromEnv,
-  type Logger,
-  Membership,
-  processLogger,
-  UsageError,
-  WorkerHosts,
-} from '@baton/runtime';
+import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { SupervisorLink } from './admin/supervisor-link';
+import { ChangeSchedule, Membership, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
+import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
 interface Parts {
   readonly server: ApiServer;
@@ -47,7 +40,9 @@ export async function runApi(): Promise<void> {
 }
 
 async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {
-  const transport = await connectRedisTransport({ url: redis, prefix: config.redisPrefix });
+  const times = transportTimes(config);
+  const { redisPrefix: prefix } = config;
+  const transport = await connectRedisTransport({ url: redis, prefix, times });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();
   const server = await ApiServer.start({ config, transport, log, starter });
@@ -56,7 +51,7 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
 
 /** Front and engines in one process, over the in-process transport. */
 async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
-  const hub = new InProcessHub();
+  const hub = new InProcessHub(transportTimes(config));
   const [front, back] = [attachInProcess(hub), attachInProcess(hub)];
   const engines = parseTopology(config.topology);
   const hosts = await WorkerHosts.start({ config, engines, transport: back, log });

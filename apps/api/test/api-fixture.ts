@@ -1,4 +1,5 @@
-import { type BatonConfig, createLogger, defaultConfig } from '@baton/runtime';
+import { type BatonConfig, defaultConfig } from '@baton/config';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess, InProcessHub } from '@baton/transport';
 import { ApiServer } from '../src/api-server';
 import { FakeEngine, type FakeEngineOptions } from './fake-engine';

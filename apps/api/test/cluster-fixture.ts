@@ -1,6 +1,8 @@
+import { type BatonConfig, defaultConfig } from '@baton/config';
 import { type EngineLoad, type EnginePresence, type Stage, STAGES } from '@baton/contract';
-import { type BatonConfig, createLogger, defaultConfig, WorkerHosts } from '@baton/runtime';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
+import { WorkerHosts } from '@baton/worker';
 import { ApiServer } from '../src/api-server';
 import { until } from './until';
 

@@ -1,5 +1,4 @@
-import type { ApiFixture } from './api-fixture';
-import { eventsOf } from './api-fixture';
+import { type ApiFixture, eventsOf } from './api-fixture';
 
 /** What a client sees of an answer, whatever its endpoint and whether it was streamed. */
 export interface Seen {

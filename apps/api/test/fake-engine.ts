@@ -33,7 +33,7 @@ export class FakeEngine {
 
   private constructor(
     private readonly transport: ReturnType<typeof attachInProcess>,
-    readonly presence: EnginePresence,
+    public presence: EnginePresence,
   ) {
     this.timer = setInterval(() => void this.announce(), 500);
   }
@@ -73,6 +73,18 @@ export class FakeEngine {
 
   announce(): Promise<void> {
     return this.transport.presence.announceEngine(this.presence, 3_000).catch(() => undefined);
+  }
+
+  /** Takes nothing more, and says so. */
+  drain(): Promise<void> {
+    this.presence = { ...this.presence, state: 'draining' };
+    return this.announce();
+  }
+
+  /** Its presence runs out, as that of a late engine does; `announce` brings it back. */
+  async fallSilent(): Promise<void> {
+    clearInterval(this.timer);
+    await this.transport.presence.removeEngine(this.presence.engineId);
   }
 
   async stop(): Promise<void> {

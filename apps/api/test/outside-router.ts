@@ -1,5 +1,5 @@
+import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import type { BatonConfig } from '@baton/runtime';
 import { ClusterFixture } from './cluster-fixture';
 import { until } from './until';
 

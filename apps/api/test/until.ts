@@ -1,7 +1,7 @@
 /** Waits until the fact holds, looking at it every few milliseconds; fails loudly when it never does. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  deadlineMs = 10_000,
+  deadlineMs = 120_000,
 ): Promise<void> {
   const endMs = performance.now() + deadlineMs;
   while (!(await holds())) {

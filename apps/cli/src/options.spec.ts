@@ -1,4 +1,4 @@
-import { configKeys, flagName, optionOf } from '@baton/runtime';
+import { configKeys, flagName, optionOf } from '@baton/config';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addConfigOptions, spelledWithDashes } from './options';

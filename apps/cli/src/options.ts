@@ -1,4 +1,4 @@
-import { type ConfigKey, flagName, optionOf, SECTIONS, type ValueForm } from '@baton/runtime';
+import { type ConfigKey, flagName, optionOf, SECTIONS, type ValueForm } from '@baton/config';
 import { type Command, Option } from 'commander';
 
 const FOOTER = `

@@ -1,8 +1,9 @@
+import { unknownFlag, UsageError, VERSION } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
-import { UsageError, unknownFlag, VERSION } from '@baton/runtime';
 import { Command, CommanderError } from 'commander';
 import { addBenchCommand, addDemoCommand } from './bench/command';
 import { addCalibrateCommand } from './calibrate/command';
+import { isSystemError, reasonOf } from './claim-output';
 import { Failure } from './failure';
 import { addConfigOptions, spelledWithDashes } from './options';
 import { addPlanCommand } from './plan/command';
@@ -78,8 +79,15 @@ function explain(error: unknown, flags: readonly string[]): number {
   if (error instanceof Failure || error instanceof HardwareError) {
     return say(error.message, FAILED);
   }
+  // The system refused something that no command foresaw, such as a temporary folder.
+  if (isSystemError(error)) return say(withPath(error), FAILED);
   const isError = error instanceof Error;
   return say(isError ? (error.stack ?? error.message) : String(error), FAILED);
+}
+
+function withPath(error: NodeJS.ErrnoException): string {
+  const { path = error.syscall ?? 'a call of the system' } = error;
+  return `${path} cannot be used (${reasonOf(error)}): check that it is there, may be written and has free space.`;
 }
 
 function explainUsage(error: CommanderError, flags: readonly string[]): number {

@@ -1,4 +1,4 @@
-import { WorkerModule, type WorkerProbe } from '@baton/runtime';
+import { WorkerModule, type WorkerProbe } from '@baton/worker';
 import { type DynamicModule, Module } from '@nestjs/common';
 
 /** Engines that stream tokens: decode, and aggregated ones that also compute the prompts. */

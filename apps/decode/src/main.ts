@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { runWorker } from '@baton/runtime';
+import { runWorker } from '@baton/worker';
 import { DecodeModule } from './decode.module';
 
 void runWorker({ roles: ['decode', 'aggregated'], module: (probe) => DecodeModule.forRoot(probe) });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { runWorker } from '@baton/runtime';
+import { runWorker } from '@baton/worker';
 import { PrefillModule } from './prefill.module';
 
 void runWorker({ roles: ['prefill'], module: (probe) => PrefillModule.forRoot(probe) });

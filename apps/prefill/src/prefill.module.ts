@@ -1,4 +1,4 @@
-import { WorkerModule, type WorkerProbe } from '@baton/runtime';
+import { WorkerModule, type WorkerProbe } from '@baton/worker';
 import { type DynamicModule, Module } from '@nestjs/common';
 
 /** Prefill engines: they compute prompts and hold their KV until decode has fetched it. */

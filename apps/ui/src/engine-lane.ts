@@ -38,7 +38,9 @@ export class EngineLane {
     setText(this.running, formatCount(running));
     setText(this.waiting, waiting > 0 ? ` + ${formatCount(waiting)}` : '');
     this.waitingWord.hidden = waiting === 0;
-    setText(this.step, stepMs > 0 ? `${formatMs(stepMs)} a step` : '');
+    const starved =
+      engine.starvedMs === undefined ? '' : `starved, ${formatMs(engine.starvedMs)} late`;
+    setText(this.step, starved || (stepMs > 0 ? `${formatMs(stepMs)} a step` : ''));
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
     const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';
     setText(this.kvText, `KV ${formatShare(kvUsage)}${shortly}`);
@@ -49,6 +51,7 @@ export class EngineLane {
     setAttribute(this.element, 'data-state', state);
     const step = stepMs > 0 ? `, ${formatMs(stepMs)} a step` : '';
     const title = `${name}: ${running} running, ${waiting} waiting${step}, KV ${formatShare(kvUsage)}${held}\n${engine.id}`;
-    setAttribute(this.element, 'title', state === 'ready' ? title : `${title}\n${state}`);
+    const remarks = [title, state === 'ready' ? '' : state, starved].filter(Boolean);
+    setAttribute(this.element, 'title', remarks.join('\n'));
   }
 }

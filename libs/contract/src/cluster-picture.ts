@@ -57,6 +57,8 @@ export interface PictureEngine {
   readonly stepMs: number;
   /** Steps since the engine's start. */
   readonly steps: number;
+  /** The worst pause of its process of late, ms, when that is longer than `starved_after`. */
+  readonly starvedMs?: number;
 }
 
 /** Over the last second, in simulated time; null where there was nothing to measure. */

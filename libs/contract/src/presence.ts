@@ -36,6 +36,8 @@ export interface EngineGauges {
   readonly heldBlocks: number;
   readonly numBlocks: number;
   readonly clockLagMs: number;
+  /** The worst pause of its process of late, fading; unset: none. */
+  readonly latenessMs?: number;
   /** Simulated ms that the last step took; 0 before the first. */
   readonly stepMs: number;
   /** Unset: none. */

@@ -1,7 +1,5 @@
-import { assert } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
-import { Chain } from './chain';
-import type { Link } from './chain';
+import { assert, type Micros } from '@baton/kernel';
+import { Chain, type Link } from './chain';
 
 /** A deadline of `owner`; it stands in at most one list. */
 export interface Deadline<T> extends Link<Deadline<T>> {

@@ -1,7 +1,6 @@
 import type { Micros } from '@baton/kernel';
 import { Chain } from './chain';
-import { clear, DeadlineList, newDeadline } from './deadline-list';
-import type { Deadline } from './deadline-list';
+import { clear, type Deadline, DeadlineList, newDeadline } from './deadline-list';
 import type { Fetch } from './fetch';
 import type { AnyId } from './id-map';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { leaseTimes } from './lease';
-import { lifecycleOf } from './lifecycle';
-import type { HandoffEntry } from './lifecycle';
+import { type HandoffEntry, lifecycleOf } from './lifecycle';
 import { SourceCoordinator } from './source-coordinator';
 import type { SourceFact } from './source-protocol';
 import { TargetCoordinator } from './target-coordinator';

@@ -1,12 +1,16 @@
-import { unreachable } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
+import { type Micros, unreachable } from '@baton/kernel';
 import type { Deadline } from './deadline-list';
-import { findRead, HoldingPool, readersOf, viewOf } from './holding';
-import type { Holding, HoldingName, Read } from './holding';
-import { IdMap } from './id-map';
-import type { AnyId } from './id-map';
-import { LeaseBook } from './lease';
-import type { LeaseTimes } from './lease';
+import {
+  findRead,
+  type Holding,
+  type HoldingName,
+  HoldingPool,
+  type Read,
+  readersOf,
+  viewOf,
+} from './holding';
+import { type AnyId, IdMap } from './id-map';
+import { LeaseBook, type LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import { ReaderCounts } from './reader-counts';
 import type {
@@ -127,7 +131,9 @@ export class SourceCoordinator<Id extends AnyId = string> {
     }
     if (current !== undefined) this.cut(current, 'superseded');
     const holding = this.pool.open(name, tokens);
+    holding.isRouted = fact.isRouted === true;
     if (fact.isKept === true) this.leases.keep(holding.lease, this.nowUs);
+    else if (holding.isRouted) this.leases.openRouted(holding.lease, this.nowUs);
     else this.leases.open(holding.lease, this.nowUs);
     this.holdings.set(requestId, holding);
     this.outbox.push({
@@ -163,7 +169,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   ): void {
     const read = known ?? this.pool.addRead(holding, fact);
     read.attempt = fact.attempt;
-    this.limits.open(read.limit, this.nowUs);
+    if (holding.isRouted) this.limits.openRouted(read.limit, this.nowUs);
+    else this.limits.open(read.limit, this.nowUs);
     holding.activeReads += 1;
     this.activeReads += 1;
     this.readers?.add(fact.reader);

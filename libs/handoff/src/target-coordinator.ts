@@ -1,11 +1,8 @@
-import { unreachable } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
+import { type Micros, unreachable } from '@baton/kernel';
 import { clear, DeadlineList } from './deadline-list';
-import { Fetch, viewOfFetch } from './fetch';
-import type { RunOfFetch } from './fetch';
+import { Fetch, type RunOfFetch, viewOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
-import { IdMap } from './id-map';
-import type { AnyId } from './id-map';
+import { type AnyId, IdMap } from './id-map';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import { Pool } from './pool';
@@ -27,6 +24,8 @@ export interface TargetOptions {
   readonly answerWithinUs: Micros;
   /** Questions per read (2). */
   readonly readTries?: number;
+  /** After so many questions without an answer: whether the holder is known to be late, and is asked again. Unset: it is not. */
+  readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
   /** KV bytes of one prompt token on this engine. */
   readonly bytesPerToken: number;
 }
@@ -270,13 +269,17 @@ export class TargetCoordinator<Id extends AnyId = string> {
       question = this.unanswered.earliest()
     ) {
       const fetch = question.owner;
-      if (fetch.tries < this.readTries) this.ask(fetch);
+      if (fetch.tries < this.readTries || this.mayBeLate(fetch)) this.ask(fetch);
       else this.fail(fetch, 'timeout');
     }
     this.heartbeats.beat(this.nowUs, (to, requestIds) => {
       this.tally.heartbeats += 1;
       this.outbox.push({ kind: 'send-heartbeats', to, requestIds });
     });
+  }
+
+  private mayBeLate({ source, tries }: Fetch<Id>): boolean {
+    return this.options.mayBeLate?.(source.engineId, tries) === true;
   }
 
   private fail(fetch: Fetch<Id>, why: FetchFailure): void {

@@ -1,6 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import { IdMap } from './id-map';
-import type { AnyId } from './id-map';
+import { type AnyId, IdMap } from './id-map';
 
 /** Nothing of this request is wanted any more, whatever its epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;

@@ -1,8 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import type { AnyId } from './id-map';
-import { TransferSet } from './transfer-set';
-import type { CompletedTransfer, TransferStart } from './transfer-set';
+import { type CompletedTransfer, TransferSet, type TransferStart } from './transfer-set';
 
 type Start = TransferStart<AnyId>;
 

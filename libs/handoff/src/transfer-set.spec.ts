@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { linkShare, transferRate } from './transfer-rate';
-import { TransferSet } from './transfer-set';
-import type { CompletedTransfer, TransferStart } from './transfer-set';
+import { type CompletedTransfer, TransferSet, type TransferStart } from './transfer-set';
 
 const GB = 1e9;
 
@@ -211,7 +211,7 @@ describe('laws of shared links', () => {
           expect(Math.abs(completedUs - exactUs)).toBeLessThanOrEqual(SUMMATION_ERROR_US);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   });
 
@@ -235,7 +235,7 @@ describe('laws of shared links', () => {
         }
         expect([...seen, ...runToEnd(asked)]).toEqual(runToEnd(plain));
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -249,7 +249,7 @@ describe('laws of shared links', () => {
         const ordered = bySize.map((i) => ends.get(i) ?? NaN);
         expect(ordered).toEqual([...ordered].sort((a, b) => a - b));
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -270,7 +270,7 @@ describe('laws of shared links', () => {
           expect(lastUs).toBeLessThanOrEqual(idealUs + sizes.length);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -312,7 +312,7 @@ describe('laws of shared links', () => {
         const byId = (a: CompletedTransfer, b: CompletedTransfer): number => (a.id < b.id ? -1 : 1);
         expect(seen.sort(byId)).toEqual(runToEnd(whole).sort(byId));
       }),
-      { numRuns: 500, examples: [[[AT_ONCE, { ...AT_ONCE, bytes: 501 }]]] },
+      { numRuns: runsOf(500), examples: [[[AT_ONCE, { ...AT_ONCE, bytes: 501 }]]] },
     );
   });
 });

@@ -1,7 +1,5 @@
-import { assert } from '@baton/kernel';
-import type { Micros } from '@baton/kernel';
-import { IdMap } from './id-map';
-import type { AnyId } from './id-map';
+import { assert, type Micros } from '@baton/kernel';
+import { type AnyId, IdMap } from './id-map';
 import { LinkEnd, UNKNOWN, US_PER_SECOND } from './link-end';
 import { Outbox } from './outbox';
 import { TransferColumns } from './transfer-columns';

@@ -8,7 +8,7 @@ import {
   linkFromTiming,
   LINKS,
   MODELS,
-} from './index';
+} from './';
 
 const CATALOGUES = [
   ['model', MODELS, findModel],

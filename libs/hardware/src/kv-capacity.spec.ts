@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { findGpu, findModel, HardwareError, kvBytesPerToken, kvCapacityBlocks } from './index';
+import { findGpu, findModel, HardwareError, kvBytesPerToken, kvCapacityBlocks } from './';
 
 interface Published {
   readonly gpu: string;

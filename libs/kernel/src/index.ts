@@ -1,7 +1,10 @@
 export { assert, InvariantError, unreachable } from './assert';
+export { AwakeTime } from './awake-time';
 export { parseDuration } from './duration';
 export { EventQueue } from './event-queue';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
+export { Patience } from './patience';
+export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';
 export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './index';
+import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './';
 import { type NaiveBlock, NaivePool } from './naive-pool';
 
 const FAMILIES = 3;

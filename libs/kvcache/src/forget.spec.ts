@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BlockList, BlockPool, PrefixMatch } from './index';
+import { BlockList, BlockPool, PrefixMatch } from './';
 
 const HASHES = [11, 12, 13];
 

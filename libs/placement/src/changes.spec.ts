@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
-import type { ScheduledChange } from './changes';
+import {
+  ChangesError,
+  checkChanges,
+  formatChanges,
+  parseChanges,
+  type ScheduledChange,
+} from './changes';
 import { parseTopology } from './topology';
 
 const SECOND = 1_000_000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseRoute } from './route';
-import type { ClusterLoad, StageLoad } from './route';
+import { chooseRoute, type ClusterLoad, type StageLoad } from './route';
 
 /** `[ready engines, waiting requests]` of prefill, decode and aggregated. */
 function load(...stages: [[number, number], [number, number], [number, number]]): ClusterLoad {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { planOutput } from './plan-output';
 import { loadTokenizer, TOKENIZER_NAMES } from './tokenizers/named-tokenizers';
 import { visibleText } from './visible-text';
 
 describe.each(TOKENIZER_NAMES)('random words of %s', (name) => {
+  const seeds = runsOf(30);
   const planned = async (seed: number, prompt: string, maxTokens = 120) => {
     const tokenizer = await loadTokenizer(name);
     const plan = planOutput({
@@ -15,7 +17,7 @@ describe.each(TOKENIZER_NAMES)('random words of %s', (name) => {
   };
 
   it('are real tokens, which a client counts alike', async () => {
-    for (let seed = 0; seed < 30; seed++) {
+    for (let seed = 0; seed < seeds; seed++) {
       const { plan, tokenizer, text } = await planned(seed, seed % 2 ? 'x' : 'x\n');
       expect([plan.count, plan.endReason]).toEqual([100, 'stop']);
       expect(tokenizer.encode(text), `seed ${seed}`).toEqual([...plan.tokenIds]);

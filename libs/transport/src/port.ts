@@ -7,6 +7,9 @@ import type {
   Placed,
   Stage,
 } from '@baton/contract';
+import type { Punctuality } from './punctuality';
+
+export { DEFAULT_TIMES, type TransportTimes } from './times';
 
 /**
  * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq +
@@ -25,6 +28,8 @@ export interface Transport {
   readonly admission: AdmissionCounters;
   readonly documents: DocumentStore;
   readonly rates: RateBudgets;
+  /** The pauses of this process. */
+  readonly punctuality: Punctuality;
   /**
    * `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`:
    * another server run; its data may be gone.
@@ -67,8 +72,8 @@ export interface ConsumeOptions {
   /** A taken job. It stays locked, its lock renewed, until `done` or `giveBack`. */
   onJob(job: TakenJob): void;
   /**
-   * The lock of a taken job is lost (this process was paused, or the broker forgot): somebody else
-   * may run it. End the run now.
+   * The lock of a taken job is lost: another worker has taken the job since (this process was
+   * late), or the broker forgot it. End the run now.
    */
   onLockLost(job: TakenJob): void;
 }
@@ -144,8 +149,9 @@ export interface RequestLedger {
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
   /**
-   * The newest run ends because its engine leaves, through no fault of the request: it does not
-   * count against `maxRuns`. Changes nothing when fenced out, or said again.
+   * A run ends because its engine leaves, or was late, through no fault of the request: it does
+   * not count against `maxRuns`, also when a newer run has begun. Changes nothing when said again,
+   * or when the run has done its part.
    */
   withdraw(requestId: string, epoch: Epoch): Promise<void>;
   /**
@@ -375,25 +381,3 @@ export class TransportOutOfMemory extends Error {
     this.name = 'TransportOutOfMemory';
   }
 }
-
-/** Lock, stall and presence times, in wall milliseconds; they never scale with `speedup`. */
-export interface TransportTimes {
-  readonly lockMs: number;
-  readonly lockRenewMs: number;
-  readonly stalledCheckMs: number;
-  readonly tombstoneMs: number;
-  readonly promptTtlMs: number;
-  readonly callDeadlineMs: number;
-}
-
-/**
- * BullMQ's own defaults need a minute to notice a killed worker; these bring a job back within 3 s.
- */
-export const DEFAULT_TIMES: TransportTimes = {
-  lockMs: 1_800,
-  lockRenewMs: 450,
-  stalledCheckMs: 400,
-  tombstoneMs: 60_000,
-  promptTtlMs: 600_000,
-  callDeadlineMs: 5_000,
-};

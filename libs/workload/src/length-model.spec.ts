@@ -1,8 +1,7 @@
 import { hashString } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildLengthModel } from './length-model';
-import type { LengthSpec } from './length-model';
+import { buildLengthModel, type LengthSpec } from './length-model';
 
 function lengths(spec: LengthSpec, count: number, seed = 1): number[] {
   const model = buildLengthModel(spec);

@@ -1,7 +1,9 @@
+import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
-import { type BatonConfig, createLogger, defaultConfig, WorkerHosts } from '@baton/runtime';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess, type Transport } from '@baton/transport';
+import { WorkerHosts } from '@baton/worker';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { until } from '../../../apps/api/test/until';
 

@@ -1,9 +1,9 @@
+import type { BatonConfig } from '@baton/config';
 import type { Dialect } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import { expect } from 'vitest';
+import { SequenceTable } from '../../../apps/api/src/frames/sequence-table';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { until } from '../../../apps/api/test/until';
-import { SequenceTable } from '../../../apps/api/src/sequences/sequence-table';
 
 export const MODEL = 'llama-3.1-8b';
 export const QUESTION = 'What will the weather be in Oslo?';

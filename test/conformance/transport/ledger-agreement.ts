@@ -4,6 +4,7 @@ import type { Transport } from '@baton/transport';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PrivateRedis } from '../../support/redis-server';
+import { runsOf } from '../../support/runs';
 import { handOver, inProcessWorld, redisWorld, start, type World } from './world';
 
 /** One word to the ledger. `pick` chooses among the epochs that were given out so far. */
@@ -71,7 +72,7 @@ export function describeLedgerAgreement(server: () => PrivateRedis): void {
           );
           expect(redis).toEqual(memory);
         }),
-        { numRuns: 200 },
+        { numRuns: runsOf(200) },
       );
     });
 
@@ -86,7 +87,7 @@ export function describeLedgerAgreement(server: () => PrivateRedis): void {
           );
           expect(ends.length).toBeLessThanOrEqual(1);
         }),
-        { numRuns: 200 },
+        { numRuns: runsOf(200) },
       );
     });
   });

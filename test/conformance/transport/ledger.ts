@@ -109,6 +109,17 @@ export function describeLedger(makeWorld: WorldFactory): void {
       await a.ledger.withdraw('unknown', packEpoch(1, 1));
     });
 
+    it('does not count a run that a late worker has lost to a newer one', async () => {
+      for (let attempt = 1; attempt <= 5; attempt += 1) {
+        const late = await run({ maxRuns: 2 });
+        const newer = await run({ maxRuns: 2 });
+        for (const epoch of [late, newer, late]) await a.ledger.withdraw('r', epoch);
+      }
+      expect(
+        await a.ledger.finish('r', await run({ maxRuns: 1 }), { reason: 'stop', tokens: 1 }),
+      ).toBe(true);
+    });
+
     it('counts a run that has handed over, whatever its engine says', async () => {
       await run({ maxRuns: 1 });
       const epoch = packEpoch(1, 1);

@@ -32,6 +32,41 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
+    it('reports a lock as lost, once, when another worker has taken the job since', async () => {
+      const prefix = 'late';
+      const { url } = server();
+      const slow = { lockMs: 400, lockRenewMs: 3_000, stalledCheckMs: 60_000 };
+      const late = await connectRedisTransport({ url, prefix, times: slow });
+      const taking = new Taking(late, 'prefill', { room: 1 });
+      await late.jobs.add('prefill', [job('r0')]);
+      await taking.untilTaken(1);
+      const quick = await connectRedisTransport({ url, prefix, times: { stalledCheckMs: 50 } });
+      const heir = new Taking(quick, 'prefill', { room: 1 });
+      await heir.untilTaken(1);
+      await waitUntil(() => taking.lost.length === 1, { what: 'the loss is reported' });
+      expect(await taking.first().done()).toBe(false);
+      await taking.first().giveBack();
+      expect(await heir.first().done()).toBe(true);
+      expect([taking.lostIds, heir.lostIds]).toEqual([['r0'], []]);
+      await Promise.all([late.close(), quick.close()]);
+    });
+
+    it('gives a lock that ran out back to its worker, out of the waiting list, too', async () => {
+      const prefix = 'regained';
+      const { url } = server();
+      const slow = { lockMs: 300, lockRenewMs: 1_500, stalledCheckMs: 50 };
+      const late = await connectRedisTransport({ url, prefix, times: slow });
+      const taking = new Taking(late, 'prefill', { room: 1 });
+      await late.jobs.add('prefill', [job('r0')]);
+      await taking.untilTaken(1);
+      const waiting = async (): Promise<number> => late.jobs.waiting('prefill');
+      await waitUntil(async () => (await waiting()) === 1, { what: 'the job has stalled' });
+      await waitUntil(async () => (await waiting()) === 0, { what: 'its worker has it again' });
+      expect(await taking.first().done()).toBe(true);
+      expect(taking.lost).toEqual([]);
+      await late.close();
+    });
+
     it('refuses new work when memory is full, and still drains what is there', async () => {
       const world = redisWorld(server());
       const transport = await world.connect();

@@ -149,10 +149,9 @@ export class Taking {
     return this.lost.map(({ job }) => job.requestId);
   }
 
-  async untilTaken(count: number, deadlineMs?: number): Promise<void> {
+  async untilTaken(count: number): Promise<void> {
     await waitUntil(() => this.taken.length >= count, {
       what: `${count} jobs are taken (${this.taken.length} are)`,
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
   }
 

@@ -10,11 +10,11 @@ import { judged } from '../judge.mjs';
 import { installed } from './install.mjs';
 import { PROXIES } from './proxies.mjs';
 
-const HELP = `npm run e2e:proxies:theirs -- [--only TEXT]
+const HELP = `node test/proxies/theirs/run.mjs [--only TEXT]
 
 Fetches vLLM's proxies, vllm-router and sglang-router from PyPI (needs python3 and tar; 100 MB, kept in
 node_modules/.cache), starts each in front of baton up 1P1D --dialect vllm --expose-engines, and sends
-the battery of npm run e2e:proxies through it. Exit code: 0 all is well, 1 something is not.
+the battery of npm run judge:proxy through it. Exit code: 0 all is well, 1 something is not.
 
   --only TEXT   the proxies whose name has it: ${PROXIES.map(({ name }) => name).join('; ')}
 `;

@@ -1,16 +1,14 @@
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 
-const API_TTL_MS = 3_000;
 const TICK_MS = 500;
 const ANNOUNCE_EVERY_TICKS = 2;
 /** Reading a large board may take at most this share of the time. */
 const READING_SHARE = 0.05;
-/** An engine whose presence ran out may only be slow, or the broker new; absent this long, it is lost. */
-const LOST_AFTER_MS = 1_500;
 const FORGET_AFTER_MS = 60_000;
 
 export type EnginesListener = (engines: readonly EnginePresence[]) => void;
@@ -22,7 +20,7 @@ export type EnginesListener = (engines: readonly EnginePresence[]) => void;
 @Injectable()
 export class ClusterView {
   private engines: readonly EnginePresence[] = [];
-  /** When each engine that was ever seen began to be absent; undefined while it is there. */
+  /** The awake time at which each engine that was ever seen began to be absent; undefined while it is there. */
   private readonly absentMs = new Map<string, number | undefined>();
   private refreshedMs = 0;
   private readonly stageReadyMs = new Map<Stage, number>();
@@ -56,7 +54,14 @@ export class ClusterView {
   }
 
   announce(): Promise<void> {
-    return this.transport.presence.announceApi(this.identity.apiId, API_TTL_MS);
+    const { presence, punctuality } = this.transport;
+    const ttlMs = punctuality.leaseMs(this.config.presenceTtl * 1_000);
+    return presence.announceApi(this.identity.apiId, Math.round(ttlMs));
+  }
+
+  /** The time that this process has seen. */
+  awakeMs(): number {
+    return this.transport.punctuality.awakeMs();
   }
 
   living(): readonly EnginePresence[] {
@@ -87,14 +92,17 @@ export class ClusterView {
   /** Ready now, or a moment ago: a lost worker comes back or another takes its place, and its queue waits for that. */
   wasReadyLately(stage: Stage): boolean {
     const readyMs = this.stageReadyMs.get(stage);
-    return readyMs !== undefined && performance.now() - readyMs < this.config.brokerGrace * 1_000;
+    const graceMs = this.config.brokerGrace * 1_000;
+    return readyMs !== undefined && this.transport.punctuality.awakeMs() - readyMs < graceMs;
   }
 
-  /** Absent from the board for a while; also when it was never seen. */
+  /** Absent from the board for `engine_lost_after`; also when it was never seen. */
   hasLost(engineId: string): boolean {
     if (!this.absentMs.has(engineId)) return true;
     const sinceMs = this.absentMs.get(engineId);
-    return sinceMs !== undefined && this.refreshedMs - sinceMs > LOST_AFTER_MS;
+    return (
+      sinceMs !== undefined && this.refreshedMs - sinceMs > this.config.engineLostAfter * 1_000
+    );
   }
 
   /** Reads the board now; the timer does it otherwise. */
@@ -103,12 +111,13 @@ export class ClusterView {
     const engines = await this.transport.presence.engines();
     const nowMs = performance.now();
     this.nextRefreshMs = nowMs + (nowMs - startMs) * (1 / READING_SHARE - 1);
-    this.refreshedMs = nowMs;
+    const awakeMs = this.transport.punctuality.awakeMs();
+    this.refreshedMs = awakeMs;
     this.engines = [...engines].sort((a, b) => a.index - b.index);
-    this.noteAbsent(nowMs);
+    this.noteAbsent(awakeMs);
     for (const engine of engines) {
       this.absentMs.set(engine.engineId, undefined);
-      if (engine.state === 'ready') this.stageReadyMs.set(engine.stage, nowMs);
+      if (engine.state === 'ready') this.stageReadyMs.set(engine.stage, awakeMs);
     }
     for (const listener of this.listeners) listener(this.engines);
   }

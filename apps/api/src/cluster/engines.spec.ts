@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiFixture, readStream } from '../../test/api-fixture';
 import { until } from '../../test/until';
+import { ClusterView } from './cluster-view';
 
 const PARAMS = {
   do_remote_prefill: true,
@@ -124,6 +125,9 @@ describe('engines behind ports of their own', () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('vllm:num_requests_running{engine="1"');
     expect(metrics).not.toContain('engine="0"');
+    await fixture.engines[1]!.drain();
+    const cluster = fixture.api.app.get(ClusterView);
+    await until(() => cluster.find('fake-decode')?.state === 'draining');
     await fixture.engines[1]!.stop();
     let isGone = false;
     const probe = setInterval(() => {
@@ -131,6 +135,30 @@ describe('engines behind ports of their own', () => {
     }, 100);
     await until(() => isGone);
     clearInterval(probe);
+  });
+
+  it('keep their port while they are silent, refuse requests with 503, and recover', async () => {
+    fixture = await ApiFixture.start({
+      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort + 30 },
+      engines: SPLIT.engines,
+    });
+    const cluster = fixture.api.app.get(ClusterView);
+    const [, engine] = fixture.engines;
+    const ask = (): Promise<Response> =>
+      fetch(`http://127.0.0.1:${basePort + 31}/v1/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ prompt: 'x', max_tokens: 4, ignore_eos: true }),
+      });
+    await engine!.fallSilent();
+    await until(() => cluster.find('fake-decode') === undefined);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+    await engine!.announce();
+    await until(() => cluster.find('fake-decode') !== undefined);
+    const answer = ask();
+    await (await engine!.next()).play();
+    expect((await answer).status).toBe(200);
   });
 
   it('take the prefill leg of an outside router', async () => {

@@ -1,10 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { directTo } from '../http/request-context';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
+
+/** A port whose engine has been silent for this long is closed. */
+const KEEP_SILENT_PORT_MS = 60_000;
 
 export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
 
@@ -15,11 +19,14 @@ export type ServerFactory = (listener: RequestListener) => Server;
 interface EnginePort {
   readonly server: Server;
   engineId: string;
+  isLeaving: boolean;
+  /** Awake ms at which the engine was first missed; undefined while it is there. */
+  missedMs: number | undefined;
 }
 
 /**
- * A port for each living engine, so that other people's routers can send it prefill and decode legs by themselves. Listeners come and go with the
- * engines' presence; all lead to the same handlers, with the engine noted on the request.
+ * A port for each engine, so that other people's routers can send it prefill and decode legs by themselves. All lead to the same handlers, with the
+ * engine noted on the request. The port of an engine that left is closed. That of one that is silent stays and answers 503 until the engine is back.
  */
 @Injectable()
 export class ExposedEngines {
@@ -37,7 +44,7 @@ export class ExposedEngines {
     if (!this.config.exposeEngines) return;
     const sync = (engines: readonly EnginePresence[]): void => {
       const wanted = new Map(engines.map((engine) => [this.portOf(engine), engine]));
-      this.closeAllBut(wanted);
+      this.closeAllBut(new Set([...wanted.keys(), ...this.silentPorts(wanted)]));
       for (const [port, engine] of wanted) this.lead(port, engine, { route, factory });
     };
     this.cluster.onEngines(sync);
@@ -45,7 +52,7 @@ export class ExposedEngines {
   }
 
   stop(): void {
-    this.closeAllBut(new Map());
+    this.closeAllBut(new Set());
   }
 
   private portOf(engine: EnginePresence): number {
@@ -55,15 +62,17 @@ export class ExposedEngines {
   private lead(port: number, engine: EnginePresence, { route, factory }: Handlers): void {
     const { engineId } = engine;
     const known = this.ports.get(port);
+    const isLeaving = engine.state === 'draining';
     if (known) {
-      known.engineId = engineId;
+      if (known.missedMs !== undefined) this.logger.info({ port, engine: engineId }, 'engine back');
+      Object.assign(known, { engineId, isLeaving, missedMs: undefined });
       return;
     }
     const server = factory((message, response) => {
       directTo(message, enginePort.engineId);
       route(message, response);
     });
-    const enginePort: EnginePort = { server, engineId };
+    const enginePort: EnginePort = { server, engineId, isLeaving, missedMs: undefined };
     this.ports.set(port, enginePort);
     server.once('error', (error) => this.onRefused(port, error));
     server.listen(port, this.config.host, () => {
@@ -79,7 +88,21 @@ export class ExposedEngines {
     this.refused.add(port);
   }
 
-  private closeAllBut(wanted: ReadonlyMap<number, EnginePresence>): void {
+  /** Ports of engines that did not leave and are missing: they may be late, or dead and soon replaced. */
+  private silentPorts(present: ReadonlyMap<number, EnginePresence>): number[] {
+    const nowMs = this.cluster.awakeMs();
+    const missing = [...this.ports].filter(([port]) => !present.has(port));
+    for (const [port, each] of missing) {
+      if (each.missedMs !== undefined || each.isLeaving) continue;
+      each.missedMs = nowMs;
+      this.logger.warn({ port, engine: each.engineId }, 'engine silent, its port answers 503');
+    }
+    const stays = ({ missedMs, isLeaving }: EnginePort): boolean =>
+      !isLeaving && missedMs !== undefined && nowMs - missedMs < KEEP_SILENT_PORT_MS;
+    return missing.filter(([, each]) => stays(each)).map(([port]) => port);
+  }
+
+  private closeAllBut(wanted: ReadonlySet<number>): void {
     for (const [port, { server }] of this.ports) {
       if (wanted.has(port)) continue;
       this.ports.delete(port);

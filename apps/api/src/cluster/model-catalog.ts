@@ -1,3 +1,4 @@
+import { type BatonConfig, VERSION } from '@baton/config';
 import { findModel } from '@baton/hardware';
 import {
   type AnswerOptions,
@@ -6,12 +7,11 @@ import {
   type RequestLimits,
   systemFingerprint,
 } from '@baton/openai';
-import { type BatonConfig, VERSION } from '@baton/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { AdapterRegistry } from '../adapters/adapter-registry';
-import { KvCapacity } from '../generation/kv-capacity';
-import { TextSetup } from '../text-models/text-setup';
+import { KvCapacity } from '../request/admit/kv-capacity';
+import { TextSetup } from '../request/plan/text-models/text-setup';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
+import { AdapterRegistry } from './adapters/adapter-registry';
 
 /** What is served, and what a request for it is checked against. */
 @Injectable()

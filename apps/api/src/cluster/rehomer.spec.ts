@@ -1,6 +1,7 @@
 import type { EngineLoad } from '@baton/contract';
 import { attachInProcess, channels, type Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { onTime } from '../../../../test/support/on-time';
 import { ApiFixture } from '../../test/api-fixture';
 import { until } from '../../test/until';
 
@@ -68,11 +69,17 @@ describe('jobs of an engine that leaves', () => {
   });
 
   it('go to another within two seconds of its last word', async () => {
-    const answers = await send(5);
-    const silentMs = performance.now();
-    loads.delete('stuck');
-    await expectAnswers(answers);
-    expect(performance.now() - silentMs).toBeLessThan(2_000);
+    const answers: Promise<Response>[] = [];
+    await onTime(5, async () => {
+      loads.set('stuck', { index: 0 });
+      tell();
+      answers.push(...(await send(5)));
+      const silentMs = performance.now();
+      loads.delete('stuck');
+      await expectAnswers(answers);
+      const tookMs = performance.now() - silentMs;
+      return () => expect(tookMs).toBeLessThan(2_000);
+    });
   });
 
   it('go to the shared queue when no other is known, and back to it when it speaks again', async () => {

@@ -1,10 +1,11 @@
 import type { EngineJob } from '@baton/contract';
-import type { JobRouting, Logger } from '@baton/runtime';
+import type { JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { PlacementMetrics } from '../metrics/placement-metrics';
-import { SequenceTable } from '../sequences/sequence-table';
-import { Submitter } from '../sequences/submitter';
+import { SequenceTable } from '../frames/sequence-table';
+import { PlacementMetrics } from '../observers/metrics/placement-metrics';
+import { Submitter } from '../request/dispatch/submitter';
 import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { ClusterView } from './cluster-view';
 

@@ -1,4 +1,5 @@
-import { type BatonConfig, type Certificate, type Logger, readCertificate } from '@baton/runtime';
+import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
 
 /** As often as Kubernetes' own projections are worth looking at; three small files are read each time. */
 const LOOK_EVERY_MS = 1_000;

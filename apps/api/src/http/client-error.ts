@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { renderError } from '@baton/openai';
-import type { BatonConfig } from '@baton/runtime';
 import { commonHeaders } from './common-headers';
 
 /** Where no secure connection came about, nothing that is said would be understood. */

@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 
 type AnswerConfig = Pick<BatonConfig, 'dialect' | 'enableRequestIdHeaders' | 'allowedOrigins'>;
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 
 type CorsConfig = Pick<
   BatonConfig,

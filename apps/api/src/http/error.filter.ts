@@ -1,5 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { BatonConfig, Logger } from '@baton/runtime';
+import type { Logger } from '@baton/telemetry';
 import {
   type ArgumentsHost,
   Catch,

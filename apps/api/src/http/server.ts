@@ -1,9 +1,10 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { type BatonConfig, executesAny } from '@baton/runtime';
+import { executesAny } from '@baton/executors';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readJsonBody } from './body-parser';
 import type { RequestListener } from '../cluster/exposed-engines';
+import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
 import { Cors } from './cors';
 import { dataParallelRankOf } from './data-parallel-rank';

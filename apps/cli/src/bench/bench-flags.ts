@@ -1,6 +1,6 @@
 import { OBJECTIVES, type Objective, type Slo } from '@baton/analysis';
+import { UsageError } from '@baton/config';
 import { msToUs } from '@baton/kernel';
-import { UsageError } from '@baton/runtime';
 import { type Command, Option } from 'commander';
 import { FlagValues } from '../workload/flag-values';
 import {

@@ -1,6 +1,7 @@
 import { type BenchmarkFigures, benchmarkFigures } from '@baton/analysis';
 import { HttpStreams, type LoadRecord, runLoad } from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
+import { claimFolder } from '../claim-output';
 import { Failure } from '../failure';
 import { openProgress } from '../replay/progress';
 import { say } from '../say';
@@ -38,12 +39,23 @@ export interface BenchOutcome {
 
 /** The same for who has flags and a signal that ends the run already. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
+  claimResult(flags);
   const prepared = await prepareBench(flags, stop);
   for (const note of prepared.notes) say(note);
   const record = await loaded(prepared, stop);
   const figures = benchmarkFigures(record.run, flags);
   const document = await tell(prepared, record, figures);
   return { document, exitCode: record.wasInterrupted || figures.completed === 0 ? 1 : 0 };
+}
+
+/**
+ * What could not be kept is not measured.
+ *
+ * @throws Failure, one sentence
+ */
+export function claimResult({ result }: BenchFlags): void {
+  claimFolder(result.out, '--out');
+  if (result.saveResult) claimFolder(result.resultDir, '--result-dir');
 }
 
 async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<LoadRecord> {

@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
+import { UsageError } from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
-import { UsageError } from '@baton/runtime';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
-import { type BenchOutcome, runBench } from './bench';
+import { type BenchOutcome, claimResult, runBench } from './bench';
 import { type BenchFlags, type Given, readBenchFlags } from './bench-flags';
 import { DemoCluster } from './demo-cluster';
 import { besideTwin, virtualTwin } from './virtual-twin';
@@ -25,6 +25,7 @@ export async function demo(asked: string | undefined, given: Given): Promise<num
   const standard = { numWarmups: WARM_UPS, goodput: GOODPUT, out: OUT };
   const wanted = { ...(isOwn ? {} : LOAD), ...standard, ...given };
   const planned = readBenchFlags(wanted);
+  claimResult(planned);
   const stops = new StopRequests();
   const cluster = new DemoCluster(topology);
   stops.second.addEventListener('abort', () => void cluster.stop());

@@ -1,4 +1,4 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { flagOf } from '../workload/workload-options';
 import type { BenchFlag } from './bench-options';
 

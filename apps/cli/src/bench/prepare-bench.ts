@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { openProgress } from '../replay/progress';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { BenchFlags } from './bench-flags';

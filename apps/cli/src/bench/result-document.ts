@@ -1,7 +1,7 @@
 import { type BenchmarkFigures, outcomeCode, summarise } from '@baton/analysis';
+import { VERSION } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
-import { VERSION } from '@baton/runtime';
 import { shownWorkload } from '../replay/prepare';
 import type { PreparedBench } from './prepare-bench';
 

@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { ENDPOINTS, type Protocol } from '@baton/loadgen';
-import { UsageError } from '@baton/runtime';
 import type { FlagValues } from '../workload/flag-values';
 import type { BenchFlag } from './bench-options';
 import { pairOf } from './name-value';

@@ -1,4 +1,4 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
 import { notesOfRequests } from './request-notes';
 import { type RequestTiming, stepsOfRequests } from './request-steps';

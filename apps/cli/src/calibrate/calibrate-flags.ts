@@ -1,8 +1,8 @@
+import { UsageError } from '@baton/config';
 import { type CalibrationOptions, findGpu, findModel, HardwareError } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import { type Command, Option } from 'commander';
-import type { InputOptions } from './measured';
 import { FORMATS, type InputFormat } from './formats';
+import type { InputOptions } from './measured';
 
 type FlagValue = string | boolean | readonly string[];
 export type Flags = Readonly<Record<string, FlagValue | undefined>>;

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultConfig, engineSetup } from '@baton/config';
 import { decodeStep, prefillStep, stepLogLine } from '@baton/hardware';
-import { defaultConfig, engineSetup } from '@baton/runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../program';
 
@@ -167,6 +167,6 @@ describe('baton calibrate', () => {
   it('fails when the profile cannot be written', async () => {
     const { exitCode, stderr } = await baton('calibrate', '--input', LOG, '--out', folder);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('The profile cannot be written: EISDIR');
+    expect(stderr).toContain('cannot be written (EISDIR');
   });
 });

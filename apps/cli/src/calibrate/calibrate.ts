@@ -1,5 +1,6 @@
+import { UsageError } from '@baton/config';
 import { fitKvTransfer } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
+import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
 import { fitSteps, writeFile } from './fit-steps';
@@ -19,6 +20,7 @@ export function calibrate(given: Flags): void {
   }
   const [idle] = liveFlagsIn(given);
   if (idle !== undefined) throw new UsageError(`${idle} has no meaning without --live.`);
+  claimFile(flags.out, '--out');
   const inputs = flags.inputs.map((path) => readInput(path, flags.format, flags.input));
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
   const calibration = fitSteps(

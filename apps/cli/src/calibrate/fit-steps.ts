@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
+import { UsageError } from '@baton/config';
 import {
   calibrate as fit,
   type Calibration,
   HardwareError,
   type MeasuredStep,
 } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
-import { Failure } from '../failure';
+import { cannotWrite } from '../claim-output';
 import type { CalibrateFlags } from './calibrate-flags';
 
 const POINTS_MAX = 1_000_000;
@@ -34,7 +34,6 @@ export function writeFile(path: string, content: string, what: 'profile' | 'poin
   try {
     writeFileSync(path, content);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`The ${what} cannot be written: ${why}.`);
+    throw cannotWrite(`The ${what} in ${path}`, error);
   }
 }

@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { decodeStep, findGpu, findModel, type MeasuredStep, prefillStep } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import type { InputOptions, Measured } from './measured';
 
 /** Other names that a column may have. */

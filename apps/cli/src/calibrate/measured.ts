@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import type { MeasuredStep } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 
 /** What one input file holds. */
 export interface Measured {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { parse, YAMLError } from 'yaml';
 import { readAiperfCsv, readAiperfRecords, readAiperfSummary } from './aiperf';
 import { FORMATS, type InputFormat } from './formats';

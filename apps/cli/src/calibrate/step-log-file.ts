@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { HardwareError, type MeasuredStep, parseStepLogLine } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import type { Measured } from './measured';
 
 /** A recorded log of steps, one JSON object per line (`StepLogEntry` of libs/hardware). */

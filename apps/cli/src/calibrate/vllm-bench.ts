@@ -1,8 +1,8 @@
+import { UsageError } from '@baton/config';
 import type { MeasuredStep } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
-import { type RequestTiming, stepsOfRequests } from './request-steps';
 import { notesOfRequests, sequentially } from './request-notes';
+import { type RequestTiming, stepsOfRequests } from './request-steps';
 import { stepsOfRun } from './run-steps';
 
 const MS_PER_SECOND = 1000;

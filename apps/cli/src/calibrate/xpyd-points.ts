@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import { type Entry, isEntry, type KvTransfer, type Measured, measuredNumber } from './measured';
 
 const SECTIONS = ['prefill', 'kv_transfer', 'decode'];

@@ -1,5 +1,6 @@
+import { resolveConfig } from '@baton/config';
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
-import { detectBroker, resolveConfig } from '@baton/runtime';
+import { detectBroker } from '@baton/transport';
 import { brokerOptions } from '../up/broker';
 import { SHIPPED_TRACES } from '../workload/shipped-traces';
 import { type Finding, machineFindings, programFindings } from './findings';

@@ -1,6 +1,6 @@
 import type { EnginePool } from '@baton/cluster';
+import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { Candidate } from '@baton/planner';
-import { type BatonConfig, defaultConfig } from '@baton/runtime';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,7 +1,7 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
+import type { BatonConfig } from '@baton/config';
 import { engineOverheadMs } from '@baton/hardware';
 import { type Candidate, isAggregated } from '@baton/planner';
-import type { BatonConfig } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
 import { poolOf, scenarioOf } from '../scenario/scenario-of';
 import { configOf } from './split-config';

@@ -1,8 +1,8 @@
-import { defaultConfig, resolveConfig } from '@baton/runtime';
+import { defaultConfig, resolveConfig } from '@baton/config';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it, vi } from 'vitest';
-import type { up } from '../up/up';
 import { runProgram } from '../program';
+import type { up } from '../up/up';
 import { replayCommand, upCommand } from './commands';
 import type { PreparedPlan } from './prepare-plan';
 import { configOf } from './split-config';

@@ -1,4 +1,3 @@
-import { meanRatePerSecond } from '@baton/workload';
 import { formatSlo } from '@baton/analysis';
 import {
   type BatonConfig,
@@ -7,7 +6,8 @@ import {
   flagName,
   optionOf,
   SECTIONS,
-} from '@baton/runtime';
+} from '@baton/config';
+import { meanRatePerSecond } from '@baton/workload';
 import { flagOf } from '../workload/workload-options';
 import type { PreparedPlan } from './prepare-plan';
 import { configOf } from './split-config';

@@ -1,8 +1,8 @@
 import type { EnginePool } from '@baton/cluster';
+import { type BatonConfig, UsageError } from '@baton/config';
 import { assert } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import type { Candidate, Choices, Engines } from '@baton/planner';
-import { type BatonConfig, UsageError } from '@baton/runtime';
 import { poolOf } from '../scenario/scenario-of';
 import type { GivenSizes } from './plan-flags';
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
+import { flagName, keyOf, UsageError } from '@baton/config';
 import type { Target } from '@baton/planner';
-import { flagName, keyOf, UsageError } from '@baton/runtime';
 import { type Command, Option } from 'commander';
 import { addConfigOptions } from '../options';
 import { type Flags, partConfig, readSlo, textOf } from '../replay/replay-flags';

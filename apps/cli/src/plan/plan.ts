@@ -1,5 +1,6 @@
 import { formatSlo } from '@baton/analysis';
 import { formatShare } from '@baton/report';
+import { claimFolder } from '../claim-output';
 import type { Flags } from '../replay/replay-flags';
 import { writeFiles } from '../replay/result-files';
 import { say } from '../say';
@@ -25,6 +26,7 @@ export async function plan(given: Flags): Promise<void> {
     return;
   }
   const flags = readPlanFlags(given);
+  claimFolder(flags.out, '--out');
   const prepared = await preparePlan(flags);
   for (const note of prepared.notes) say(note);
   const pool = openTaskPool(prepared.context, flags.threads);

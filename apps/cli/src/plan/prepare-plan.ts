@@ -1,4 +1,5 @@
 import type { Slo } from '@baton/analysis';
+import { type BatonConfig, type ConfigKey, resolveConfig, UsageError } from '@baton/config';
 import {
   type Candidate,
   candidatesOf,
@@ -9,7 +10,6 @@ import {
   isAggregated,
   matchRates,
 } from '@baton/planner';
-import { type BatonConfig, type ConfigKey, resolveConfig, UsageError } from '@baton/runtime';
 import {
   describeWorkload,
   meanRatePerSecond,

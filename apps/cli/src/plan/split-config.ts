@@ -1,6 +1,6 @@
+import type { BatonConfig } from '@baton/config';
 import { formatTopology } from '@baton/placement';
 import { type Candidate, isAggregated } from '@baton/planner';
-import type { BatonConfig } from '@baton/runtime';
 
 /** The configuration with which `baton up` starts a split. */
 export function configOf(config: BatonConfig, split: Candidate): BatonConfig {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
 import { Failure } from '../failure';
-import { type Measured, type PlanContext, performTask, type PlanTask } from './task';
+import { type Measured, performTask, type PlanContext, type PlanTask } from './task';
 
 /** Performs tasks and returns their results in the order of the tasks, whoever did them and when. */
 export interface TaskPool {

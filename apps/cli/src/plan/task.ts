@@ -1,8 +1,8 @@
 import { type RunRecord, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import type { BatonConfig } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import { atRate, type Candidate, findRate, runWithin, type Target } from '@baton/planner';
-import type { BatonConfig } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
 import { type Assumption, scenarioUnder } from './assumption';
 

@@ -1,4 +1,4 @@
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import { shownConfig } from './prepare';
 

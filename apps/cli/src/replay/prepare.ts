@@ -1,22 +1,22 @@
 import type { RecordedRun } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
-import { parseTopology, TopologyError } from '@baton/placement';
 import {
   type BatonConfig,
   configKeys,
-  configuredChanges,
   fileName,
   optionOf,
   resolveConfig,
   type ResolvedConfig,
   UsageError,
-} from '@baton/runtime';
+} from '@baton/config';
+import { parseTopology, TopologyError } from '@baton/placement';
+import { configuredChanges } from '@baton/worker';
 import { poolOf, scenarioOf } from '../scenario/scenario-of';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { WorkloadFlags } from '../workload/workload-options';
 import { openProgress } from './progress';
 import { noteOnConfig } from './recorded-config';
-import { findRecording, type Recording, readRecorded } from './recording';
+import { findRecording, readRecorded, type Recording } from './recording';
 import type { ReplayFlags } from './replay-flags';
 
 /** Everything that a replay depends on. */

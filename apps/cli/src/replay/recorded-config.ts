@@ -1,4 +1,4 @@
-import { flagName, isConfigKey, keyOf, type ResolvedConfig } from '@baton/runtime';
+import { flagName, isConfigKey, keyOf, type ResolvedConfig } from '@baton/config';
 import type { RecordingHeader } from '@baton/workload';
 
 /** Says whose configuration a replay has, and what of it was given another value. */

@@ -1,6 +1,6 @@
 import type { RecordedPlacement } from '@baton/cluster';
+import { UsageError } from '@baton/config';
 import type { EngineRole, Topology } from '@baton/placement';
-import { UsageError } from '@baton/runtime';
 import type { Measured } from '@baton/workload';
 
 const ROLES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];

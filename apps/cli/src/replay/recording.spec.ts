@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Comparison } from '@baton/analysis';
-import { defaultConfig, recordableConfig } from '@baton/runtime';
+import { defaultConfig, recordableConfig } from '@baton/config';
 import { recordingHeaderLine, traceLine } from '@baton/workload';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, runCommand } from '../test-command';

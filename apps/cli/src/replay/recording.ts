@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { IntervalHistogram, outcomeCode, type RecordedRun, RequestLog } from '@baton/analysis';
+import { UsageError } from '@baton/config';
 import type { Micros } from '@baton/kernel';
-import { UsageError } from '@baton/runtime';
 import {
   isRecordingHeader,
   type Measured,
@@ -12,10 +12,10 @@ import {
   TraceError,
   type Workload,
 } from '@baton/workload';
-import { PlacementGatherer } from './recorded-placement';
 import { readLines } from '../workload/file-lines';
 import { SHIPPED_TRACES } from '../workload/shipped-traces';
 import type { WorkloadFlags } from '../workload/workload-options';
+import { PlacementGatherer } from './recorded-placement';
 
 /** A trace that may be that of a live run. */
 export interface Recording {

@@ -1,5 +1,5 @@
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
-import { isConfigKey, keyOf, UsageError } from '@baton/runtime';
+import { isConfigKey, keyOf, UsageError } from '@baton/config';
 import { type Command, Option } from 'commander';
 import { addConfigOptions } from '../options';
 import {

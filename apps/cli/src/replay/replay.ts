@@ -7,6 +7,7 @@ import {
 } from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
+import { claimFolder } from '../claim-output';
 import { say } from '../say';
 import { mostGpus } from '../scenario/membership-changes';
 import { wantsTraceList } from '../workload/load-workload';
@@ -31,6 +32,7 @@ export async function replay(given: Flags): Promise<void> {
     process.stdout.write(shippedTracesText());
     return;
   }
+  claimFolder(flags.out, '--out');
   const prepared = await prepare(flags);
   for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepLog(TRACED_STEPS) : undefined;

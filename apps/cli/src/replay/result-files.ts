@@ -1,12 +1,13 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
-import { Failure } from '../failure';
+import { makeFolder } from '@baton/transport';
+import { cannotWrite } from '../claim-output';
 
 export interface ResultParts {
   readonly run: RunRecord;
@@ -45,7 +46,7 @@ export async function writeFiles(
   files: AsyncIterable<NamedContent>,
 ): Promise<string[]> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     const names: string[] = [];
     for await (const [name, content] of files) {
       await write(join(folder, name), content);
@@ -53,8 +54,7 @@ export async function writeFiles(
     }
     return names;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`The result cannot be written to ${folder}: ${why}.`);
+    throw cannotWrite(`The result in ${folder}`, error);
   }
 }
 

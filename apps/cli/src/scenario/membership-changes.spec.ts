@@ -1,6 +1,7 @@
 import { simulate } from '@baton/cluster';
+import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
 import { parseChanges } from '@baton/placement';
-import { type BatonConfig, configuredChanges, defaultConfig, UsageError } from '@baton/runtime';
+import { configuredChanges } from '@baton/worker';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 import { membershipChanges, mostGpus } from './membership-changes';

@@ -1,6 +1,6 @@
 import type { ClusterScenario, MembershipChange } from '@baton/cluster';
+import { UsageError } from '@baton/config';
 import type { EngineRole, ScheduledChange } from '@baton/placement';
-import { UsageError } from '@baton/runtime';
 
 /** Engines that ever live in one run, ranks counted singly; the virtual clock gives each a number of its own. */
 const MOST_ENGINES = 30_000;

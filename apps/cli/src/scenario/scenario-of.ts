@@ -1,8 +1,8 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
+import { type BatonConfig, checkExtrapolation, engineSetup, placerSpec } from '@baton/config';
 import { STAGES } from '@baton/contract';
 import { msToUs, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology, type ScheduledChange } from '@baton/placement';
-import { type BatonConfig, checkExtrapolation, engineSetup, placerSpec } from '@baton/runtime';
 import type { Workload } from '@baton/workload';
 import { countRanks } from '../up/checks';
 import { membershipChanges } from './membership-changes';

@@ -1,18 +1,29 @@
-import { type BatonConfig, type Broker, type BrokerOptions, resolveBroker } from '@baton/runtime';
-import { TransportUnavailable } from '@baton/transport';
+import type { BatonConfig } from '@baton/config';
+import {
+  type Broker,
+  type BrokerOptions,
+  CacheUnusable,
+  resolveBroker,
+  TransportUnavailable,
+} from '@baton/transport';
 import { Failure } from '../failure';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 
 /** What the configuration says about the broker. */
 export function brokerOptions(config: BatonConfig): BrokerOptions {
-  return { redisUrl: config.redis, maxMemoryBytes: bytesOf(config.redisMaxmemory) };
+  return {
+    redisUrl: config.redis,
+    maxMemoryBytes: bytesOf(config.redisMaxmemory),
+    isInProcess: config.broker === 'in-process',
+    mayInstall: config.install !== 'never',
+  };
 }
 
 /**
  * The broker of this cluster, found or started.
  *
- * @throws Failure when a Redis was named and does not answer
+ * @throws Failure when a Redis was named and does not answer, or there is no place to unpack one
  */
 export async function obtainBroker(
   config: BatonConfig,
@@ -21,7 +32,12 @@ export async function obtainBroker(
   try {
     return await resolveBroker(brokerOptions(config), log);
   } catch (error) {
-    if (error instanceof TransportUnavailable) throw new Failure(error.message);
+    if (error instanceof CacheUnusable) throw new Failure(error.message);
+    if (error instanceof TransportUnavailable) {
+      throw new Failure(
+        `${error.message.replace(/\.$/, '')}: check that it runs and lets Baton in, and that --redis (or REDIS_URL) is right.`,
+      );
+    }
     throw error;
   }
 }

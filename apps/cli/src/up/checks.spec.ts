@@ -1,4 +1,4 @@
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import { checkEngines } from './checks';
 import { NO_ENGINES } from './cluster-plan';

@@ -1,13 +1,6 @@
+import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/config';
+import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/executors';
 import { MAX_ENGINES, parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
-import {
-  type BatonConfig,
-  checkExtrapolation,
-  checkLlamacpp,
-  checkUpstreams,
-  engineSetup,
-  executorOf,
-  UsageError,
-} from '@baton/runtime';
 import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**

@@ -1,6 +1,6 @@
+import { defaultConfig } from '@baton/config';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '@baton/runtime';
 import { planOneProcess, planProcesses, planWorkers, withEngines } from './cluster-plan';
 
 const names = (specs: readonly { readonly name: string }[]): string[] => specs.map((s) => s.name);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
+import { withUpstreams } from '@baton/executors';
 import { parseEngines } from '@baton/placement';
-import { type BatonConfig, withUpstreams } from '@baton/runtime';
 import type { ProcessSpec } from './supervised-process';
 
 export type Role = 'api' | Stage;
@@ -70,7 +71,8 @@ export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | u
 
 /** Without Redis one process plays all roles: the API's, told no role. */
 export function planOneProcess(config: BatonConfig): ProcessSpec[] {
-  return [{ name: 'api', entry: entryOf('api'), config: { ...config, role: undefined } }];
+  const alone = { ...config, role: undefined, redis: undefined };
+  return [{ name: 'api', entry: entryOf('api'), config: alone }];
 }
 
 /** 7 engines at 3 per process: 3, 3, 1. */

@@ -1,5 +1,6 @@
-import { type BatonConfig, ChangeSchedule, type EngineStarter, Membership } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 import { connectRedisTransport } from '@baton/transport';
+import { ChangeSchedule, type EngineStarter, Membership } from '@baton/worker';
 
 export interface FollowedChanges {
   stop(): Promise<void>;

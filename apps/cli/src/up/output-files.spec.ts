@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { recordingHeaderLine } from '@baton/workload';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clearOutputFiles } from './output-files';

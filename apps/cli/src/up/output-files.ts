@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { type BatonConfig, UsageError } from '@baton/runtime';
+import { type BatonConfig, UsageError } from '@baton/config';
 import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/workload';
 
 /** Enough for the first line of a recording. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import { checkEnginePorts, claimPort } from './ports';
 

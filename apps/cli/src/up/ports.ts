@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { type BatonConfig, UsageError } from '@baton/runtime';
+import { type BatonConfig, UsageError } from '@baton/config';
 import { Failure } from '../failure';
 
 const IN_USE = 'EADDRINUSE';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
-import { defaultConfig } from '@baton/runtime';
+import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import { isServing } from './probe';
 

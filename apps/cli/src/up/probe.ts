@@ -1,6 +1,6 @@
 import { get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
-import type { BatonConfig } from '@baton/runtime';
+import type { BatonConfig } from '@baton/config';
 
 const TIMEOUT_MS = 2_000;
 /** `ssl_cert_reqs` that demands a client's certificate, which this program has not. */

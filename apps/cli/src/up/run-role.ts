@@ -1,4 +1,4 @@
-import { type BatonConfig, configToJson, UsageError } from '@baton/runtime';
+import { type BatonConfig, configToJson, UsageError } from '@baton/config';
 import { obtainBroker } from './broker';
 import { checkEngines } from './checks';
 import { entryOf, NO_ENGINES } from './cluster-plan';
@@ -12,6 +12,9 @@ export async function runRole(config: BatonConfig): Promise<number> {
   const { role, redis } = config;
   if (role === undefined || redis === undefined) {
     throw new UsageError('--role needs --redis URL (or REDIS_URL): roles meet over one Redis.');
+  }
+  if (config.broker === 'in-process') {
+    throw new UsageError('--broker in-process has every role in one process: leave --role out.');
   }
   checkEngines(config, role === 'api' ? NO_ENGINES : { ...NO_ENGINES, [role]: 1 });
   if (config.changes !== undefined) {

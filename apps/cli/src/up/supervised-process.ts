@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type BatonConfig, configToJson } from '@baton/config';
 import type { ChildMessage, SupervisorMessage } from '@baton/contract';
-import { type BatonConfig, configToJson } from '@baton/runtime';
 import { Backoff } from './backoff';
 
 /** One process of the cluster, as it is started again and again. */

@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import type { ChildMessage, Stage } from '@baton/contract';
-import { UsageError } from '@baton/runtime';
 import { withEngines } from './cluster-plan';
 import { type ProcessEvents, type ProcessSpec, SupervisedProcess } from './supervised-process';
 

@@ -1,11 +1,7 @@
 import { once } from 'node:events';
-import {
-  type BatonConfig,
-  type Broker,
-  configuredChanges,
-  readCertificate,
-  resolveConfig,
-} from '@baton/runtime';
+import { type BatonConfig, readCertificate, resolveConfig } from '@baton/config';
+import type { Broker } from '@baton/transport';
+import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
 import { checkEngines, countRanks, enginesOf, withChanges } from './checks';
 import { type EngineCounts, planOneProcess, planProcesses } from './cluster-plan';

@@ -1,4 +1,4 @@
-import { defaultConfig, UsageError } from '@baton/runtime';
+import { defaultConfig, UsageError } from '@baton/config';
 import { describe, expect, it } from 'vitest';
 import type { ProcessSpec } from './supervised-process';
 import { WorkerStarter } from './worker-starter';

@@ -1,6 +1,7 @@
+import { type BatonConfig, UsageError } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
-import { type BatonConfig, type EngineStarter, UsageError } from '@baton/runtime';
+import type { EngineStarter } from '@baton/worker';
 import { checkEngines } from './checks';
 import { type EngineCounts, NO_ENGINES, planWorkers } from './cluster-plan';
 import type { Supervisor } from './supervisor';

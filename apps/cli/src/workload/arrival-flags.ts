@@ -1,4 +1,4 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { type ArrivalSpec, meanRatePerSecond, type Workload } from '@baton/workload';
 import type { FlagValues } from './flag-values';
 import { type ArrivalKind, ARRIVALS, flagOf, type WorkloadFlag } from './workload-options';

@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { secondsToUs } from '@baton/kernel';
-import { UsageError } from '@baton/runtime';
 import {
   drawArrivals,
   generateMultiTurn,

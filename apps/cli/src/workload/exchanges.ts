@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { fromZero, type Workload, WorkloadBuilder } from '@baton/workload';
 import { readLines } from './file-lines';
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 
 const CHUNK_BYTES = 1 << 20;
 /** A longer line is taken for a file that has none. */

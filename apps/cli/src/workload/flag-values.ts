@@ -1,4 +1,4 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { flagOf, type WorkloadFlag } from './workload-options';
 
 export interface NumberBounds {

@@ -1,4 +1,4 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { describeWorkload, type Workload, type WorkloadDescription } from '@baton/workload';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type LoadedWorkload, loadWorkload, wantsTraceList } from './load-workload';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { nearestName, UsageError } from '@baton/config';
 import { secondsToUs } from '@baton/kernel';
-import { nearestName, UsageError } from '@baton/runtime';
 import {
   drawArrivals,
   firstCount,

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { datasetArrivals } from './dataset';
 import type { FlagValues } from './flag-values';

@@ -1,4 +1,4 @@
-import { configKeys } from '@baton/runtime';
+import { configKeys } from '@baton/config';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addConfigOptions } from '../options';

@@ -1,4 +1,4 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { TRACE_FORMATS, type TraceFormat } from '@baton/workload';
 import { type Command, Option } from 'commander';
 

@@ -1,5 +1,5 @@
-import { RandomStream } from '@baton/kernel';
 import { readFileSync } from 'node:fs';
+import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import {
   buildStepTimeModel,
@@ -12,7 +12,7 @@ import {
   type MeasuredStep,
   prefillStep,
   stepTimeFromProfile,
-} from '../index';
+} from '..';
 
 const OPTIONS: CalibrationOptions = {
   fit: 'calibrated',

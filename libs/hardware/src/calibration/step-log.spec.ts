@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseStepLogLine, prefillStep, stepLogLine } from '../index';
+import { parseStepLogLine, prefillStep, stepLogLine } from '..';
 
 describe('the log of steps', () => {
   it('is read as it was written', () => {

@@ -6,9 +6,9 @@ import {
   HardwareError,
   kvTimingFromXpydProfile,
   profileToFile,
-  type StepTimeProfile,
   stepTimeFromProfile,
-} from '../index';
+  type StepTimeProfile,
+} from '..';
 
 const PROFILE: StepTimeProfile = {
   model: 'llama-3.1-8b',

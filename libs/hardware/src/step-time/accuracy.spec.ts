@@ -6,7 +6,7 @@ import {
   findGpu,
   findModel,
   type StepTimeModel,
-} from '../index';
+} from '..';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from '../profiles/calibrated-profiles';
 import { decoding, prompts } from './test-batches';
 

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  buildStepTimeModel,
-  type EnginePlacement,
-  findGpu,
-  findModel,
-  HardwareError,
-} from '../index';
-import { EMPTY, prompts } from './test-batches';
+import { buildStepTimeModel, type EnginePlacement, findGpu, findModel, HardwareError } from '..';
 import { BLIS_BETA } from './blis';
+import { EMPTY, prompts } from './test-batches';
 
 const decode = (decodeSeqs: number, decodeContext: number) => ({
   ...EMPTY,

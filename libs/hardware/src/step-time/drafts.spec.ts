@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BatchAggregates, buildStepTimeModel, findGpu, findModel } from '../index';
+import { type BatchAggregates, buildStepTimeModel, findGpu, findModel } from '..';
 
 const LLAMA = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 const LATENT = { model: findModel('deepseek-v3'), gpu: findGpu('h200'), tp: 1 };

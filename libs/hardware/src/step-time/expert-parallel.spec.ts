@@ -9,7 +9,7 @@ import {
   findModel,
   HardwareError,
   kvCapacityBlocks,
-} from '../index';
+} from '..';
 import { decoding, prompts } from './test-batches';
 
 type Parallel = Pick<EnginePlacement, 'tp' | 'dp' | 'expertParallel' | 'fabric'>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildStepTimeModel, findGpu, findModel, HardwareError } from '../index';
+import { buildStepTimeModel, findGpu, findModel, HardwareError } from '..';
 import { EMPTY } from './test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };

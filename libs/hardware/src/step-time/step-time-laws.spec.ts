@@ -7,7 +7,7 @@ import {
   findModel,
   type StepTimeModel,
   type StepTimeSpec,
-} from '../index';
+} from '..';
 import { EMPTY } from './test-batches';
 
 const place = (model: string, gpu: string, tp: number) => ({

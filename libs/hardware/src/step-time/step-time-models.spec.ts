@@ -7,7 +7,7 @@ import {
   HardwareError,
   polynomialFromXpydProfile,
   type StepTimeSpec,
-} from '../index';
+} from '..';
 import { decoding, prompts } from './test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };

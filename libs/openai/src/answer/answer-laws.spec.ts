@@ -5,6 +5,7 @@ import type { GenerationRequest } from '../generation-request';
 import type { Dialect } from '../limits';
 import { parseChat } from '../request/parse-chat';
 import { parseCompletion } from '../request/parse-completion';
+import { runsOf } from '../../../../test/support/runs';
 import { renderFinal } from './render-final';
 import { StreamedAnswer } from './streamed-answer';
 
@@ -158,7 +159,7 @@ describe('answers', () => {
           expect(parts.at(-1)?.finish_reason).toBe(plans[choice.index]?.endReason);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runsOf(400) },
     );
   });
 
@@ -175,7 +176,7 @@ describe('answers', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -193,7 +194,7 @@ describe('answers', () => {
         expect(last?.choices.length === 0).toBe(request.includeUsage);
         if (request.includeUsage) expect(last?.usage).toMatchObject(countsOf(final));
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -209,7 +210,7 @@ describe('answers', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -226,7 +227,7 @@ describe('answers', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../limits';
 import { planSequence } from '../plan-sequence';
 import { parseChat } from '../request/parse-chat';
+import { runsOf } from '../../../../test/support/runs';
 import { renderFinal } from './render-final';
 import { StreamedAnswer } from './streamed-answer';
 
@@ -183,7 +184,7 @@ describe('an answer of several parts', () => {
         }
         expect(totals(chunks.at(-1))).toEqual(totals(body));
       }),
-      { numRuns: 1500 },
+      { numRuns: runsOf(1500) },
     );
   });
 
@@ -206,7 +207,7 @@ describe('an answer of several parts', () => {
           if (hasCalls) expect(message.content).toBeNull();
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -216,7 +217,7 @@ describe('an answer of several parts', () => {
         const deltas = run({ ...s, dialect: 'openai' }).chunks.flatMap((chunk) => chunk.choices);
         for (const { delta } of deltas) expect(Object.keys(delta).length).toBeLessThanOrEqual(1);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 });

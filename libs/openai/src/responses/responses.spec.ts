@@ -3,6 +3,7 @@ import { defaultTokenizer } from '@baton/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planSequence } from '../plan-sequence';
+import { runsOf } from '../../../../test/support/runs';
 import { followReferences, type Item } from './items';
 import {
   parseResponse,
@@ -131,7 +132,7 @@ describe('a streamed response', () => {
           expect(replayEvents(response, outcome.deltas, FROM_START)).toBe(stream);
         }
       }),
-      { numRuns: 600 },
+      { numRuns: runsOf(600) },
     );
   });
 

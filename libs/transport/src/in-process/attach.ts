@@ -9,6 +9,7 @@ import type {
   Transport,
   Unsubscribe,
 } from '../port';
+import type { Punctuality } from '../punctuality';
 import { MemoryConsumer } from './consumer';
 import { MemoryDocuments } from './documents';
 import { type HubEvent, InProcessHub } from './hub';
@@ -43,6 +44,10 @@ class InProcessTransport implements Transport {
     this.admission = new MemoryAdmission(hub);
     this.documents = new MemoryDocuments(hub);
     this.rates = new MemoryRates(hub);
+  }
+
+  get punctuality(): Punctuality {
+    return this.hub.punctuality;
   }
 
   get isConnected(): boolean {

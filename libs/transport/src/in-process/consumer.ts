@@ -26,7 +26,7 @@ export class MemoryConsumer implements JobConsumer, Taker {
     if (!this.isTaking || this.options.room() <= 0) return false;
     tokens += 1;
     queued.token = tokens;
-    queued.lockEndMs = performance.now() + this.hub.times.lockMs;
+    queued.lockEndMs = this.hub.punctuality.awakeMs() + this.hub.times.lockMs;
     const older = this.held.get(queued.id);
     if (older !== undefined) this.lose(older);
     const held = new HeldJob(queued, tokens, this);
@@ -72,7 +72,8 @@ export class MemoryConsumer implements JobConsumer, Taker {
 
   private isMine(held: HeldJob): boolean {
     return (
-      this.queue.isHeldBy(held.queued, held.token) && performance.now() < held.queued.lockEndMs
+      this.queue.isHeldBy(held.queued, held.token) &&
+      this.hub.punctuality.awakeMs() < held.queued.lockEndMs
     );
   }
 
@@ -80,7 +81,7 @@ export class MemoryConsumer implements JobConsumer, Taker {
     for (const held of [...this.held.values()]) {
       if (!this.isMine(held)) this.lose(held);
       else if (this.hub.isReachable)
-        held.queued.lockEndMs = performance.now() + this.hub.times.lockMs;
+        held.queued.lockEndMs = this.hub.punctuality.awakeMs() + this.hub.times.lockMs;
     }
   }
 

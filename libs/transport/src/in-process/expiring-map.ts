@@ -1,14 +1,16 @@
 /**
- * A map whose entries vanish when their time is over, as Redis keys do. Instants are
- * `performance.now()`.
+ * A map whose entries vanish when their time is over, as Redis keys do.
  */
 export class ExpiringMap<Value> {
   private readonly entries = new Map<string, { value: Value; endMs: number }>();
 
+  /** @param nowMs  the clock of the entries' times; the monotonic one unless given */
+  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+
   get(key: string): Value | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
-    if (performance.now() < entry.endMs) return entry.value;
+    if (this.nowMs() < entry.endMs) return entry.value;
     this.entries.delete(key);
     return undefined;
   }
@@ -18,7 +20,7 @@ export class ExpiringMap<Value> {
   }
 
   set(key: string, value: Value, ttlMs: number): void {
-    this.entries.set(key, { value, endMs: performance.now() + ttlMs });
+    this.entries.set(key, { value, endMs: this.nowMs() + ttlMs });
   }
 
   delete(key: string): void {
@@ -52,7 +54,7 @@ export class ExpiringMap<Value> {
   }
 
   sweep(): void {
-    const nowMs = performance.now();
+    const nowMs = this.nowMs();
     for (const [key, entry] of this.entries) if (nowMs >= entry.endMs) this.entries.delete(key);
   }
 }

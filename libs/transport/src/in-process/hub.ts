@@ -1,5 +1,6 @@
 import { STAGES, type EnginePresence, type Stage } from '@baton/contract';
 import { DEFAULT_TIMES, type QueueName, type TransportTimes, TransportUnavailable } from '../port';
+import { Punctuality } from '../punctuality';
 import { ExpiringMap } from './expiring-map';
 import { MemoryQueue } from './memory-queue';
 import type { RequestRecord } from './record';
@@ -19,9 +20,10 @@ export class InProcessHub {
   readonly queues = new Map<QueueName, MemoryQueue>();
   readonly records = new ExpiringMap<RequestRecord>();
   readonly prompts = new ExpiringMap<Buffer>();
-  readonly apis = new ExpiringMap<true>();
-  readonly engines = new ExpiringMap<EnginePresence>();
-  readonly claims = new ExpiringMap<true>();
+  readonly punctuality: Punctuality;
+  readonly apis = new ExpiringMap<true>(() => this.punctuality.awakeMs());
+  readonly engines = new ExpiringMap<EnginePresence>(() => this.punctuality.awakeMs());
+  readonly claims = new ExpiringMap<true>(() => this.punctuality.awakeMs());
   readonly indexes = new Map<number, string>();
   /** By collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
@@ -34,6 +36,7 @@ export class InProcessHub {
 
   constructor(times: Partial<TransportTimes> = {}) {
     this.times = { ...DEFAULT_TIMES, ...times };
+    this.punctuality = new Punctuality(this.times);
     this.shares = { prefill: new Map(), decode: new Map(), aggregated: new Map() };
     setInterval(() => this.sweep(), SWEEP_MS).unref();
   }

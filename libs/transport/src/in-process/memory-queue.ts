@@ -1,5 +1,6 @@
 import { type EngineJob, jobId } from '@baton/contract';
 import type { TransportTimes } from '../port';
+import type { Punctuality } from '../punctuality';
 
 /**
  * A job in a queue. While somebody holds it, `token` names the holding and `lockEndMs` says when it
@@ -16,6 +17,7 @@ export interface QueuedJob {
 export interface QueueHost {
   readonly isReachable: boolean;
   readonly times: TransportTimes;
+  readonly punctuality: Punctuality;
 }
 
 /** Who may be given jobs. `offer` takes one and says so, or declines. */
@@ -98,7 +100,7 @@ export class MemoryQueue {
 
   /** Takes out what was placed here and is held by nobody. */
   reclaim(): EngineJob[] {
-    const nowMs = performance.now();
+    const nowMs = this.hub.punctuality.awakeMs();
     const free = [...this.jobs.values()].filter(
       ({ job, token, lockEndMs }) =>
         job.placed !== undefined && (token === undefined || nowMs >= lockEndMs),
@@ -144,7 +146,7 @@ export class MemoryQueue {
 
   private recoverStalled(): void {
     if (!this.hub.isReachable) return;
-    const nowMs = performance.now();
+    const nowMs = this.hub.punctuality.awakeMs();
     for (const queued of this.jobs.values()) {
       if (queued.token !== undefined && nowMs >= queued.lockEndMs) this.putBack(queued);
     }

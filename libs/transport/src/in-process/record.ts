@@ -19,7 +19,8 @@ export class RequestRecord {
   private engineId = '';
   private handOverRecord: HandOverRecord | undefined;
   private returnedEpoch: Epoch | undefined;
-  private withdrawnEpoch: Epoch | undefined;
+  /** Stages of the runs that count and have not handed over. */
+  private readonly counted = new Map<Epoch, Stage>();
   private seemedAbandoned = false;
   private result: RequestResult | undefined;
   private readonly runs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
@@ -34,6 +35,7 @@ export class RequestRecord {
     this.submission = start.submission;
     this.epoch = packEpoch(start.submission, this.run);
     this.stage = start.stage;
+    this.counted.set(this.epoch, start.stage);
     this.engineId = start.engineId;
     this.apiId = start.apiId;
     this.anyStageMayBegin = false;
@@ -52,6 +54,7 @@ export class RequestRecord {
     if (this.stage === 'decode' && this.handOverRecord?.epoch === epoch) return true;
     if (this.stage !== 'prefill') return false;
     this.stage = 'decode';
+    this.counted.delete(epoch);
     this.handOverRecord = { ...record, epoch };
     return true;
   }
@@ -69,11 +72,10 @@ export class RequestRecord {
   }
 
   withdraw(epoch: Epoch): boolean {
-    const isNewest = this.state === 'live' && this.epoch === epoch && this.engineId !== '';
-    const isHandedOver = this.stage === 'decode' && this.handOverRecord?.epoch === epoch;
-    if (!isNewest || isHandedOver || this.withdrawnEpoch === epoch) return false;
-    this.runs[this.stage] -= 1;
-    this.withdrawnEpoch = epoch;
+    const stage = this.counted.get(epoch);
+    if (this.state !== 'live' || stage === undefined) return false;
+    this.runs[stage] -= 1;
+    this.counted.delete(epoch);
     return true;
   }
 

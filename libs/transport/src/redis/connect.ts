@@ -1,4 +1,5 @@
 import { DEFAULT_TIMES, type Transport, type TransportTimes } from '../port';
+import type { Punctuality } from '../punctuality';
 import { parseRedisAddress } from './address';
 import { RedisAdmission } from './admission';
 import { RedisBus } from './bus';
@@ -63,6 +64,10 @@ class RedisTransport implements Transport {
     this.ledger = new RedisLedger(link, keys, times);
     this.documents = new RedisDocuments(link, keys);
     this.rates = new RedisRates(link, keys);
+  }
+
+  get punctuality(): Punctuality {
+    return this.link.punctuality;
   }
 
   get description(): string {

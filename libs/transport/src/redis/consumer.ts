@@ -11,6 +11,9 @@ import { Signal } from './signal';
  */
 const BLOCK_SECONDS = 0.5;
 
+/** Timers may ring a little early, and a pause counts for up to 0.2 s. */
+const CHECK_SLACK = 0.9;
+
 /** After a refused take, e.g. by a server that is out of memory. */
 const REST_MS = 100;
 
@@ -30,12 +33,14 @@ export class RedisConsumer implements JobConsumer {
   private readonly id = randomUUID();
   private takes = 0;
   private burst = 1;
+  /** Awake time of the last look for stalled jobs. */
+  private checkedMs: number;
 
   constructor(
     private readonly link: Link,
     private readonly worker: BullWorker,
     private readonly options: ConsumeOptions,
-    times: TransportTimes,
+    private readonly times: TransportTimes,
   ) {
     this.held = new HeldJobs({
       link,
@@ -45,6 +50,7 @@ export class RedisConsumer implements JobConsumer {
       onRelease: () => this.changed.fire(),
     });
     this.stalledCheck = setInterval(() => this.recoverStalled(), times.stalledCheckMs);
+    this.checkedMs = link.punctuality.awakeMs();
     void this.takeJobs();
   }
 
@@ -91,6 +97,7 @@ export class RedisConsumer implements JobConsumer {
     this.takes += 1;
     const token = `${this.id}:${this.takes}`;
     const lockedMs = performance.now();
+    this.worker.opts.lockDuration = this.held.leaseMs;
     let job: BullJob | undefined;
     try {
       job = await this.worker.getNextJob(token, { block: false });
@@ -124,8 +131,15 @@ export class RedisConsumer implements JobConsumer {
     if (this.state === 'taking') await Promise.race([pause(REST_MS), this.changed.wait()]);
   }
 
+  /**
+   * In awake time: a process that was paused together with the holder of a lock leaves that one
+   * time to renew it.
+   */
   private recoverStalled(): void {
-    if (!this.link.isUp) return;
+    const awakeMs = this.link.punctuality.awakeMs();
+    const isDue = awakeMs - this.checkedMs >= this.times.stalledCheckMs * CHECK_SLACK;
+    if (!this.link.isUp || !isDue) return;
+    this.checkedMs = awakeMs;
     this.link
       .call('recover stalled jobs', () => this.worker.scripts.moveStalledJobsToWait())
       .catch(() => undefined);

@@ -3,6 +3,7 @@ import type { Job, Worker } from 'bullmq';
 import type { TakenJob, TransportTimes } from '../port';
 import { isLockFailure } from './failures';
 import type { Link } from './link';
+import { RENEW_LOCKS } from './queue-scripts';
 
 export type BullWorker = Worker<EngineJob, null>;
 export type BullJob = Job<EngineJob, null>;
@@ -16,9 +17,10 @@ interface HeldJobsOptions {
 }
 
 /**
- * The jobs that one consumer holds, and their locks. All locks are renewed in one call. A lock is
- * ours until `lockMs` after the last answered renewal left this process, by its own monotonic
- * clock: when that instant passes, the job is lost, whatever Redis says later. Each loss is told
+ * The jobs that one consumer holds, and their locks. All locks are renewed in one call, for as long
+ * as this process has lately been late. A lock that ran out is taken again, unless another worker
+ * has had the job since; the ledger fences what that one begins meanwhile. While Redis cannot be
+ * asked, a lock is lost when it runs out by this process's own monotonic clock. Each loss is told
  * once.
  */
 export class HeldJobs {
@@ -33,11 +35,16 @@ export class HeldJobs {
   /** @param lockedMs when the take was sent, by `performance.now()`. */
   add(job: BullJob, token: string, lockedMs: number): TakenJob {
     const held = new HeldJob(job, token, this);
-    held.lockEndMs = lockedMs + this.options.times.lockMs;
+    held.lockEndMs = lockedMs + this.leaseMs;
     const older = this.byId.get(held.id);
     if (older !== undefined) this.lose(older);
     this.byId.set(held.id, held);
     return held;
+  }
+
+  /** What a lock that is asked for now lasts. */
+  get leaseMs(): number {
+    return Math.round(this.options.link.punctuality.leaseMs(this.options.times.lockMs));
   }
 
   async complete(held: HeldJob): Promise<boolean> {
@@ -77,32 +84,36 @@ export class HeldJobs {
   }
 
   private schedule(): void {
-    let nextMs = performance.now() + this.options.times.lockRenewMs;
-    for (const held of this.byId.values()) nextMs = Math.min(nextMs, held.lockEndMs);
-    this.timer = setTimeout(() => this.tick(), Math.max(1, nextMs - performance.now()));
+    this.timer = setTimeout(() => this.tick(), this.options.times.lockRenewMs);
   }
 
   private tick(): void {
-    const nowMs = performance.now();
-    for (const held of [...this.byId.values()]) if (nowMs >= held.lockEndMs) this.lose(held);
-    if (!this.isRenewing && this.byId.size > 0) void this.renew([...this.byId.values()], nowMs);
+    if (!this.options.link.isUp) this.loseOverdue(performance.now());
+    else if (!this.isRenewing && this.byId.size > 0) void this.renew([...this.byId.values()]);
     this.schedule();
   }
 
-  private async renew(batch: readonly HeldJob[], sentMs: number): Promise<void> {
-    const { link, worker, times } = this.options;
+  private loseOverdue(nowMs: number): void {
+    for (const held of [...this.byId.values()]) if (nowMs >= held.lockEndMs) this.lose(held);
+  }
+
+  private async renew(batch: readonly HeldJob[]): Promise<void> {
+    const { link, worker } = this.options;
+    const [sentMs, leaseMs] = [performance.now(), this.leaseMs];
     this.isRenewing = true;
     try {
-      const ids = batch.map((held) => held.id);
-      const tokens = batch.map((held) => held.token);
-      const extend = (): Promise<string[]> => worker.extendJobLocks(ids, tokens, times.lockMs);
-      const failed = new Set(await link.call('renew locks', extend));
+      const { wait = '', active = '', prioritized = '', stalled = '' } = worker.keys;
+      const locks = batch.flatMap(({ id, token, bull }) => [id, token, bull.attemptsStarted]);
+      const keys = [wait, active, prioritized, stalled];
+      const args = [worker.toKey(''), leaseMs, ...locks];
+      const lost = await link.call('renew locks', () => link.scripts.run(RENEW_LOCKS, keys, args));
+      const lostIds = new Set(lost as readonly string[]);
       for (const held of batch) {
-        if (failed.has(held.id)) this.lose(held);
-        else held.lockEndMs = sentMs + times.lockMs;
+        if (lostIds.has(held.id)) this.lose(held);
+        else held.lockEndMs = sentMs + leaseMs;
       }
     } catch {
-      // Not renewed; the local clock decides when that means lost.
+      // Not renewed; the next tick tries again, or decides when the broker is away.
     } finally {
       this.isRenewing = false;
     }

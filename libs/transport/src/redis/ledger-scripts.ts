@@ -12,7 +12,7 @@ import type { Script } from './script';
  *   runs:STAGE   runs begun of one stage, over all submissions
  *   engine, api  who runs it, who awaits it
  *   handOver     JSON of the hand-over record, and handOverEpoch, the prefill run that wrote it
- *   withdrawn    epoch of the last run that does not count
+ *   run:EPOCH    stage of a run that counts and has not handed over
  *   returned     epoch of the decode run that sent the request back to prefill, until that
  *                prefill begins
  *   gone         set when a run was refused because the API seemed dead
@@ -58,7 +58,7 @@ local epoch = epochOf(submission, run)
 local runs = redis.call('HINCRBY', record, 'runs:' .. stage, 1)
 redis.call('HDEL', record, 'anyStage', 'returned', 'gone')
 redis.call('HSET', record, 'submission', submission, 'epoch', epoch, 'stage', stage,
-  'engine', ARGV[3], 'api', ARGV[4])
+  'engine', ARGV[3], 'api', ARGV[4], 'run:' .. epoch, stage)
 if isFresh then redis.call('HDEL', record, 'handOver', 'handOverEpoch') end
 if runs > maxRuns or run > 1023 then
   redis.call('HSET', record, 'state', 'finished', 'result', ARGV[8])
@@ -81,6 +81,7 @@ if f[1] ~= 'live' or f[3] ~= ARGV[1] then return 0 end
 if f[2] == 'decode' and f[4] == ARGV[1] then return 1 end
 if f[2] ~= 'prefill' then return 0 end
 redis.call('HSET', KEYS[1], 'stage', 'decode', 'handOver', ARGV[2], 'handOverEpoch', ARGV[1])
+redis.call('HDEL', KEYS[1], 'run:' .. ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `,
@@ -107,12 +108,10 @@ return submission
 export const WITHDRAW: Script = {
   name: 'withdraw',
   body: `
-local f = redis.call('HMGET', KEYS[1], 'state', 'stage', 'epoch', 'handOverEpoch', 'withdrawn',
-  'engine')
-if f[1] ~= 'live' or f[3] ~= ARGV[1] or f[5] == ARGV[1] or not f[6] then return 0 end
-if f[2] == 'decode' and f[4] == ARGV[1] then return 0 end
+local f = redis.call('HMGET', KEYS[1], 'state', 'run:' .. ARGV[1])
+if f[1] ~= 'live' or not f[2] then return 0 end
 redis.call('HINCRBY', KEYS[1], 'runs:' .. f[2], -1)
-redis.call('HSET', KEYS[1], 'withdrawn', ARGV[1])
+redis.call('HDEL', KEYS[1], 'run:' .. ARGV[1])
 return 1
 `,
 };

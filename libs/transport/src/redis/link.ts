@@ -1,5 +1,5 @@
-import type { TransportTimes } from '../port';
-import { TransportUnavailable } from '../port';
+import { type TransportTimes, TransportUnavailable } from '../port';
+import { Punctuality } from '../punctuality';
 import type { RedisAddress } from './address';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
@@ -32,12 +32,14 @@ export class Link {
   private readonly restorers: Restorer[] = [];
   private waiters: (() => void)[] = [];
   private heartbeat: NodeJS.Timeout | undefined;
+  readonly punctuality: Punctuality;
 
   constructor(
     private readonly address: RedisAddress,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
   ) {
+    this.punctuality = new Punctuality(times);
     this.commands = openClient(address, times.callDeadlineMs);
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);
@@ -88,14 +90,17 @@ export class Link {
     return new Promise((resolve) => this.waiters.push(resolve));
   }
 
-  /** Sends something with a deadline. Nothing is tried while the link is down. */
+  /** Sends something with a deadline in awake time. Nothing is tried while the link is down. */
   call<T>(what: string, send: () => Promise<T>): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
     return new Promise((resolve, reject) => {
-      const deadline = setTimeout(
-        () => reject(new TransportUnavailable(`${what}: no answer`)),
-        this.times.callDeadlineMs,
-      );
+      const endMs = this.punctuality.awakeMs() + this.times.callDeadlineMs;
+      const expire = (): void => {
+        const leftMs = endMs - this.punctuality.awakeMs();
+        if (leftMs <= 0) reject(new TransportUnavailable(`${what}: no answer`));
+        else deadline = setTimeout(expire, Math.ceil(leftMs));
+      };
+      let deadline = setTimeout(expire, this.times.callDeadlineMs);
       send().then(
         (value) => {
           clearTimeout(deadline);
@@ -114,6 +119,7 @@ export class Link {
     this.up = false;
     this.attempt += 1;
     clearInterval(this.heartbeat);
+    this.punctuality.stop();
     this.commands.disconnect();
     this.subscriber.disconnect();
     this.release();

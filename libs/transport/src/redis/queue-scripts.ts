@@ -51,3 +51,34 @@ end
 return jobs
 `,
 };
+
+/**
+ * Renews locks, also those that ran out while no other worker has taken the job: BullMQ counts the
+ * takes of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's job
+ * keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
+ */
+export const RENEW_LOCKS: Script = {
+  name: 'renewLocks',
+  body: `
+local function regain(id, takes)
+  if redis.call('HGET', ARGV[1] .. id, 'ats') ~= takes then return false end
+  if redis.call('LREM', KEYS[1], 1, id) + redis.call('ZREM', KEYS[3], id) > 0 then
+    redis.call('LPUSH', KEYS[2], id)
+  end
+  return true
+end
+local lost = {}
+for i = 3, #ARGV, 3 do
+  local id, token = ARGV[i], ARGV[i + 1]
+  local key = ARGV[1] .. id .. ':lock'
+  local holder = redis.call('GET', key)
+  if holder == token or (not holder and regain(id, ARGV[i + 2])) then
+    redis.call('SET', key, token, 'PX', ARGV[2])
+    redis.call('SREM', KEYS[4], id)
+  else
+    lost[#lost + 1] = id
+  end
+end
+return lost
+`,
+};

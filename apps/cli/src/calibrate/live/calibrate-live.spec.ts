@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultConfig, engineSetup } from '@baton/config';
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
-import { defaultConfig, engineSetup } from '@baton/runtime';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readCalibrateFlags } from '../calibrate-flags';
 import { fitSteps } from '../fit-steps';

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UsageError } from '@baton/config';
 import { fitKvTransfer } from '@baton/hardware';
-import { UsageError } from '@baton/runtime';
+import { claimFile } from '../../claim-output';
 import { say } from '../../say';
 import { StopRequests } from '../../up/stop-requests';
 import { type CalibrateFlags, type Flags, readCalibrateFlags } from '../calibrate-flags';
@@ -41,6 +42,8 @@ export async function calibrateLive(given: Flags): Promise<number> {
   const flags = readCalibrateFlags({ holdOut: '0', ...given });
   const live = readLiveFlags(given);
   if (flags.inputs.length > 0) throw new UsageError('--live measures: leave --input out.');
+  claimFile(flags.out, '--out');
+  claimFile(live.savePoints, '--save-points');
   simulatedConfig(live);
   const stops = new StopRequests();
   stops.second.addEventListener('abort', () => process.exit(1));

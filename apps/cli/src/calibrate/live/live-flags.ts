@@ -1,9 +1,9 @@
-import { UsageError } from '@baton/runtime';
+import { UsageError } from '@baton/config';
 import { Command, Option } from 'commander';
-import { FlagValues } from '../../workload/flag-values';
 import { readServerFlags, type ServerFlags } from '../../bench/server-flags';
 import { addConfigOptions } from '../../options';
 import { partConfig } from '../../replay/replay-flags';
+import { FlagValues } from '../../workload/flag-values';
 import type { Flags } from '../calibrate-flags';
 import type { Span } from './load-plan';
 

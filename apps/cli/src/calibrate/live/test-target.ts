@@ -1,11 +1,10 @@
 import { NEVER, outcomeCode, type RequestLog, type RunRecord } from '@baton/analysis';
 import { type ClusterScenario, simulate, type StepSpan } from '@baton/cluster';
+import { type BatonConfig, defaultConfig, engineSetup } from '@baton/config';
 import { msToUs, usToMs } from '@baton/kernel';
-import { type BatonConfig, defaultConfig, engineSetup } from '@baton/runtime';
 import { isFirst, withContentBlock, type Workload, WorkloadBuilder } from '@baton/workload';
 import { scenarioOf } from '../../scenario/scenario-of';
-import type { Counters, Part } from './counters';
-import { PARTS } from './counters';
+import { type Counters, type Part, PARTS } from './counters';
 import type { Answered, LiveTarget, TargetRun } from './target';
 
 export interface VirtualTargetOptions {

@@ -1,5 +1,5 @@
+import { UsageError } from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
-import { UsageError } from '@baton/runtime';
 import type { Counters } from './counters';
 
 export type EngineCounts = Readonly<Record<'prefill' | 'decode' | 'aggregated', number>>;

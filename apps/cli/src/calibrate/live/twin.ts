@@ -1,8 +1,8 @@
 import type { RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import { type BatonConfig, resolveConfig, UsageError } from '@baton/config';
 import type { KvTransferFit } from '@baton/hardware';
 import { TopologyError } from '@baton/placement';
-import { type BatonConfig, resolveConfig, UsageError } from '@baton/runtime';
 import { withContentBlock, type Workload } from '@baton/workload';
 import { scenarioOf } from '../../scenario/scenario-of';
 

@@ -1,6 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../../test/support/runs';
 import { Pattern } from './pattern';
 import { RegexError } from './regex-node';
 import { StringLanguage } from './string-language';
@@ -144,7 +145,7 @@ describe('matching', () => {
         const whole = new RegExp(`^(?:${source})$`, 'u').test(text);
         expect(own.matches(text, 'whole')).toBe(whole);
       }),
-      { numRuns: 3000 },
+      { numRuns: runsOf(3000) },
     );
   });
 

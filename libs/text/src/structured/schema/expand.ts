@@ -1,5 +1,4 @@
-import type { SchemaNode } from './schema-node';
-import { presenceNode } from './schema-node';
+import { presenceNode, type SchemaNode } from './schema-node';
 
 /** One way to fulfil a choice: what then holds, and what then must not hold. */
 export interface Option {

@@ -1,0 +1,38 @@
+import { type Adapter, isAdapter } from '@baton/config';
+import { RequestError } from '@baton/openai';
+
+/** The body of a request to load one. @throws RequestError in vLLM's words */
+export function adapterOfBody(body: unknown): Adapter & { readonly inPlace: boolean } {
+  const { lora_name: name, lora_path: path, load_inplace: inPlace = false } = fieldsOf(body);
+  if (!isGiven(name) || !isGiven(path)) {
+    throw invalid("Both 'lora_name' and 'lora_path' must be provided.");
+  }
+  if (!isAdapter({ name, path }))
+    throw invalid("'lora_name' or 'lora_path' is not a valid string.");
+  if (typeof inPlace !== 'boolean') throw invalid("'load_inplace' must be true or false.");
+  return { name: name as string, path: path as string, inPlace };
+}
+
+/** The body of a request to unload one. @throws RequestError in vLLM's words */
+export function adapterNameOfBody(body: unknown): string {
+  const { lora_name: name } = fieldsOf(body);
+  if (!isGiven(name)) throw invalid("'lora_name' needs to be provided to unload a LoRA adapter.");
+  if (typeof name !== 'string') throw invalid("'lora_name' is not a valid string.");
+  return name.slice(0, 256);
+}
+
+function fieldsOf(body: unknown): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid('The body must be a JSON object.');
+  }
+  return body as Record<string, unknown>;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function invalid(message: string): RequestError {
+  const text = { message, param: null };
+  return new RequestError('invalid_adapter', text, text);
+}

@@ -1,0 +1,29 @@
+import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
+import { adapterNameOfBody, adapterOfBody } from '../../cluster/adapters/adapter';
+import { AdapterRegistry } from '../../cluster/adapters/adapter-registry';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** vLLM's way to change the LoRA adapters of a running server; served with `allow_runtime_lora_updating` only. */
+@Controller('v1')
+export class AdaptersController {
+  constructor(private readonly registry: AdapterRegistry) {}
+
+  @Post('load_lora_adapter')
+  @HttpCode(200)
+  @Header('content-type', TEXT)
+  async load(@Body() body: unknown): Promise<string> {
+    const { inPlace, ...adapter } = adapterOfBody(body);
+    await this.registry.load(adapter, inPlace);
+    return `Success: LoRA adapter '${adapter.name}' added successfully.`;
+  }
+
+  @Post('unload_lora_adapter')
+  @HttpCode(200)
+  @Header('content-type', TEXT)
+  async unload(@Body() body: unknown): Promise<string> {
+    const name = adapterNameOfBody(body);
+    await this.registry.unload(name);
+    return `Success: LoRA adapter '${name}' removed successfully.`;
+  }
+}

@@ -1,0 +1,44 @@
+import { loadOf, type MemberEngine } from '@baton/worker';
+
+/** An engine as `/admin/engines` shows it. */
+export interface EngineEntry {
+  readonly object: 'engine';
+  /** By which it is told to leave; that of its first rank. */
+  readonly id: string;
+  readonly role: string;
+  readonly state: string;
+  readonly pid: number | undefined;
+  readonly host: string | undefined;
+  /** Running and waiting sequences, of all ranks. */
+  readonly requests: number;
+  readonly ranks: readonly RankEntry[];
+}
+
+interface RankEntry {
+  readonly rank: number;
+  readonly engine_id: string;
+  /** Unique in the cluster. */
+  readonly index: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly kv_cache_usage: number;
+}
+
+export function engineEntry(engine: MemberEngine): EngineEntry {
+  const { engineId: id, role, state, ranks } = engine;
+  return {
+    object: 'engine',
+    ...{ id, role, state },
+    pid: ranks[0]?.pid,
+    host: ranks[0]?.host,
+    requests: loadOf(engine),
+    ranks: ranks.map(({ engineId, index, dataParallel, gauges }) => ({
+      rank: dataParallel?.rank ?? 0,
+      engine_id: engineId,
+      index,
+      running: gauges.running,
+      waiting: gauges.waitingCapacity + gauges.waitingDeferred,
+      kv_cache_usage: gauges.kvUsage,
+    })),
+  };
+}

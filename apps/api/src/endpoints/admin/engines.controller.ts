@@ -1,0 +1,55 @@
+import { Membership } from '@baton/worker';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { brokerError } from '../../request/dispatch/submitter';
+import { countOf, roleOf } from './admin-body';
+import { type EngineEntry, engineEntry } from './engine-list';
+
+/** What was asked for has begun: 202. How far it has come, the list of engines shows. */
+const BEGUN = 202;
+
+/** Who is in the cluster, and orders that change it. Served with `enable_admin` only. */
+@Controller('admin/engines')
+export class EnginesController {
+  constructor(@Inject(Membership) private readonly membership: Membership) {}
+
+  @Get()
+  async list(): Promise<{ object: 'list'; data: EngineEntry[] }> {
+    const engines = await served(this.membership.engines());
+    return { object: 'list', data: engines.map(engineEntry) };
+  }
+
+  @Post()
+  @HttpCode(BEGUN)
+  async join(@Body() body: unknown): Promise<{ role: string; joining: number }> {
+    const [role, count] = [roleOf(body), countOf(body)];
+    await served(this.membership.join(role, count));
+    return { role, joining: count };
+  }
+
+  @Delete(':id')
+  @HttpCode(BEGUN)
+  async leave(@Param('id') id: string): Promise<{ id: string; state: 'draining' }> {
+    const { engineId } = await served(this.membership.leave(id));
+    return { id: engineId, state: 'draining' };
+  }
+
+  @Post(':id/role')
+  @HttpCode(BEGUN)
+  async become(
+    @Param('id') id: string,
+    @Body() body: unknown,
+  ): Promise<{ id: string; state: 'draining'; becomes: string }> {
+    const role = roleOf(body);
+    const { engineId } = await served(this.membership.become(id, role));
+    return { id: engineId, state: 'draining', becomes: role };
+  }
+}
+
+/** A broker that is away is the cluster's failure, in its own words. */
+async function served<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw brokerError(error);
+  }
+}

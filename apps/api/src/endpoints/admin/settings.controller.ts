@@ -1,0 +1,56 @@
+import {
+  type BatonConfig,
+  changeableValues,
+  LiveSettings,
+  type Settings,
+  UsageError,
+} from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { brokerError } from '../../request/dispatch/submitter';
+import { CONFIG } from '../../tokens';
+import { fieldsOf } from './admin-body';
+
+/** `settings` can be changed by sending some of them back; `fixed` holds until the cluster is started again. */
+export interface SettingsView {
+  readonly object: 'config';
+  /** 0 as the cluster was started; each change has the next. */
+  readonly revision: number;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly fixed: Readonly<Record<string, unknown>>;
+}
+
+/** Settings that change while the cluster runs. Served with `enable_admin` only. */
+@Controller('admin/config')
+export class SettingsController {
+  constructor(
+    @Inject(LiveSettings) private readonly settings: LiveSettings,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+  ) {}
+
+  @Get()
+  show(): SettingsView {
+    return this.view(this.settings.current);
+  }
+
+  @Post()
+  @HttpCode(200)
+  async change(@Body() body: unknown): Promise<SettingsView> {
+    try {
+      return this.view(await this.settings.change(fieldsOf(body)));
+    } catch (error) {
+      if (error instanceof UsageError) throw new BatonError('invalid_value', error.message);
+      throw brokerError(error);
+    }
+  }
+
+  private view({ revision, config }: Settings): SettingsView {
+    const { topology, model, dialect, speedup, seed, stepTime } = this.config;
+    return {
+      object: 'config',
+      revision,
+      settings: changeableValues(config),
+      fixed: { topology, model, dialect, speedup, seed, step_time: stepTime },
+    };
+  }
+}

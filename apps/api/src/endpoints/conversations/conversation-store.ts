@@ -1,0 +1,51 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import type { ResponseItem } from '@baton/openai';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, TRANSPORT } from '../../tokens';
+import { DocumentCollection } from '../responses/document-collection';
+
+export interface StoredConversation {
+  readonly id: string;
+  /** Seconds since the Unix epoch. */
+  readonly createdAt: number;
+  readonly metadata: object;
+  /** The oldest first. */
+  readonly items: readonly ResponseItem[];
+}
+
+/** The conversations, under the bounds of stored responses. */
+@Injectable()
+export class ConversationStore extends DocumentCollection<StoredConversation> {
+  constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
+    const { responsesMaxEntries: maxEntries, responsesTtl } = config;
+    super(transport, {
+      collection: 'conversations',
+      maxEntries,
+      ttlMs: Math.ceil(responsesTtl * 1000),
+    });
+  }
+
+  /** Throws `conversation_not_found`. */
+  async need(id: string): Promise<StoredConversation> {
+    return (await this.find(id)) ?? notFound(id);
+  }
+
+  /** Throws `conversation_not_found`. */
+  async change(
+    id: string,
+    change: (conversation: StoredConversation) => StoredConversation,
+  ): Promise<StoredConversation> {
+    return (await this.update(id, change)) ?? notFound(id);
+  }
+
+  async append(id: string, items: readonly ResponseItem[]): Promise<StoredConversation> {
+    return this.change(id, (now) => ({ ...now, items: [...now.items, ...items] }));
+  }
+}
+
+export function notFound(id: string): never {
+  const message = `Conversation with id '${id.slice(0, 200)}' not found.`;
+  throw new BatonError('conversation_not_found', message);
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BatonConfig } from '@baton/config';
+import type { BatchView, Operation, OperationReply } from '@baton/contract';
+import { channels, type Transport, type Unsubscribe } from '@baton/transport';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
+
+/** How long engines have to answer; one that is slower counts as one that did not. */
+const REPLY_TIMEOUT_MS = 2_000;
+/** API processes do not know of each other: all that answer within this time count. */
+const API_REPLIES_MS = 150;
+const LOOK_EVERY_MS = 5;
+
+type WithoutAddress<T> = T extends unknown ? Omit<T, 'replyTo'> : never;
+
+/**
+ * Carries what an operator asks to all engines and API processes, gathers their answers, and does this process' own part. What it knows of pauses
+ * began with this process: one that starts later takes the cluster for awake.
+ */
+@Injectable()
+export class Operator implements OnModuleInit, OnModuleDestroy {
+  isPaused = false;
+  isSleeping = false;
+  private unsubscribe: Unsubscribe | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly cluster: ClusterView,
+    private readonly live: LiveExchanges,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    if (!this.config.enableDevMode) return;
+    this.unsubscribe = await this.transport.bus.subscribe(channels.operations, (payload) =>
+      this.act(JSON.parse(payload.toString()) as Operation),
+    );
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.unsubscribe?.().catch(() => undefined);
+  }
+
+  /** True when every engine did it. */
+  async askEngines(operation: WithoutAddress<Operation>): Promise<boolean> {
+    await this.cluster.refresh();
+    const engines = this.cluster.living().map(({ engineId }) => engineId);
+    const replies = await this.ask(operation, (so) => engines.every((id) => so.has(id)));
+    return engines.every((id) => replies.get(id)?.isDone === true);
+  }
+
+  /** What each engine that answers has in hand, in the order of their numbers. */
+  async batches(): Promise<BatchView[]> {
+    await this.cluster.refresh();
+    const engines = this.cluster.living().map(({ engineId }) => engineId);
+    const isEnough = (so: ReadonlyMap<string, OperationReply>): boolean =>
+      engines.every((id) => so.has(id));
+    const replies = await this.ask({ kind: 'show-batch' }, isEnough);
+    const batches = [...replies.values()].flatMap(({ batch }) => batch ?? []);
+    return batches.sort((a, b) => a.index - b.index);
+  }
+
+  /** Requests that were ended, over all API processes. */
+  async abort(requestIds: readonly string[] | undefined): Promise<number> {
+    const operation = { kind: 'abort-requests', requestIds } as const;
+    const startMs = performance.now();
+    const replies = await this.ask(operation, () => performance.now() - startMs > API_REPLIES_MS);
+    return [...replies.values()].reduce((sum, { count }) => sum + count, 0);
+  }
+
+  private async ask(
+    operation: WithoutAddress<Operation>,
+    isEnough: (replies: ReadonlyMap<string, OperationReply>) => boolean,
+  ): Promise<ReadonlyMap<string, OperationReply>> {
+    const { bus } = this.transport;
+    const replyTo = channels.replies(randomUUID());
+    const replies = new Map<string, OperationReply>();
+    const unsubscribe = await bus.subscribe(replyTo, (payload) => {
+      const reply = JSON.parse(payload.toString()) as OperationReply;
+      replies.set(reply.from, reply);
+    });
+    bus.publish(channels.operations, Buffer.from(JSON.stringify({ ...operation, replyTo })));
+    const deadlineMs = performance.now() + REPLY_TIMEOUT_MS;
+    while (!isEnough(replies) && performance.now() < deadlineMs) await delay(LOOK_EVERY_MS);
+    await unsubscribe();
+    return replies;
+  }
+
+  private act(operation: Operation): void {
+    switch (operation.kind) {
+      case 'pause':
+        this.isPaused = true;
+        this.isSleeping = operation.isSleep;
+        return;
+      case 'resume':
+        this.isPaused = false;
+        this.isSleeping = false;
+        return;
+      case 'abort-requests':
+        this.reply(operation, this.live.abort(operation.requestIds));
+        return;
+      case 'reset-prefix-cache':
+      case 'show-batch':
+        return;
+    }
+  }
+
+  private reply({ replyTo }: Operation, count: number): void {
+    const reply: OperationReply = { from: this.identity.apiId, isDone: true, count };
+    this.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(reply)));
+  }
+}

@@ -1,0 +1,168 @@
+import { type BatonConfig, VERSION } from '@baton/config';
+import { type JsonSchema, requestSchemas } from '@baton/openai';
+import { INFERENCE } from './inference-operations';
+import {
+  type Media,
+  type Operation,
+  type Operations,
+  type QueryParameter,
+  TAGS,
+} from './operation';
+import { SERVICE } from './service-operations';
+
+export const OPERATIONS: Operations = { ...INFERENCE, ...SERVICE };
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> } & Readonly<
+    Record<string, unknown>
+  >;
+}
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly parameters?: readonly DescribedParameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: JsonSchema }>> };
+  readonly responses: Readonly<Record<string, JsonSchema>>;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+export interface DescribedParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
+  json: 'application/json',
+  events: 'text/event-stream',
+  text: 'text/plain',
+  html: 'text/html',
+  file: 'application/octet-stream',
+};
+
+/** Below these a key is asked for, when there are keys. */
+const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
+
+/**
+ * Describes the routes that a server has. A route that no operation is written for is there with its method and path alone.
+ *
+ * @param routes  `GET /v1/models/*`, as `KnownRoutes.list` has them
+ */
+export function openApiDocument(
+  routes: readonly string[],
+  config: Pick<BatonConfig, 'dialect' | 'apiKey'>,
+): OpenApiDocument {
+  const hasKeys = config.apiKey.length > 0;
+  const paths: Record<string, Record<string, DescribedOperation>> = {};
+  for (const route of [...routes].sort(byPath)) {
+    const [method = '', url = ''] = route.split(' ');
+    const operation = OPERATIONS[route] ?? { tag: 'Pages', summary: url };
+    const path = pathOf(url, operation.star);
+    const security = hasKeys && GUARDED.test(url) ? { security: [{ bearer: [] }] } : {};
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = { ...described(method, path, operation), ...security };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Baton',
+      version: VERSION,
+      description: `A simulated cluster that serves a large language model, dialect ${config.dialect}. Request fields that are not named here are accepted.`,
+    },
+    tags: TAGS.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { ...requestSchemas(), Error: errorSchema(config.dialect) },
+      responses: {
+        Error: {
+          description: 'What is wrong',
+          content: { 'application/json': { schema: ref('schemas/Error') } },
+        },
+      },
+      ...(hasKeys ? { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } : {}),
+    },
+  };
+}
+
+function byPath(a: string, b: string): number {
+  const [left, right] = [a, b].map((route) => route.split(' ')[1] ?? '');
+  return left === right ? 0 : (left ?? '') < (right ?? '') ? -1 : 1;
+}
+
+/** `:id` is written `{id}`, and a star by its name. */
+function pathOf(url: string, star = 'rest'): string {
+  return url.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
+}
+
+function described(method: string, path: string, operation: Operation): DescribedOperation {
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+      name,
+      in: 'path' as const,
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...(operation.query ?? []).map(queryParameter),
+  ];
+  return {
+    operationId: operationId(method, path),
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(operation),
+    responses: {
+      '200': answerOf(operation.answers ?? ['json']),
+      default: ref('responses/Error'),
+    },
+  };
+}
+
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  const camel = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${method.toLowerCase()}${camel.join('')}`;
+}
+
+function queryParameter({ name, type, meaning }: QueryParameter): DescribedParameter {
+  return { name, in: 'query', required: false, description: meaning, schema: { type } };
+}
+
+function bodyOf({ body }: Operation): Pick<DescribedOperation, 'requestBody'> {
+  if (body === undefined) return {};
+  const schema = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
+  return { requestBody: { content: { 'application/json': { schema } } } };
+}
+
+function answerOf(media: readonly Media[]): JsonSchema {
+  const types = media.flatMap((one) => (one === 'nothing' ? [] : [MEDIA_TYPES[one]]));
+  const isStreamed = media.includes('json') && media.includes('events');
+  const description = isStreamed ? 'The answer; as events when `stream` is true' : 'The answer';
+  if (types.length === 0) return { description: 'Done; no body' };
+  return { description, content: Object.fromEntries(types.map((type) => [type, {}])) };
+}
+
+/** vLLM's code is the status, OpenAI's a name. */
+function errorSchema(dialect: BatonConfig['dialect']): JsonSchema {
+  const code = dialect === 'vllm' ? { type: 'integer' } : { type: ['string', 'null'] };
+  const properties = {
+    message: { type: 'string' },
+    type: { type: 'string' },
+    param: { type: ['string', 'null'] },
+    code,
+  };
+  const error = { type: 'object', properties, required: Object.keys(properties) };
+  return { type: 'object', properties: { error } };
+}
+
+function ref(path: string): JsonSchema {
+  return { $ref: `#/components/${path}` };
+}

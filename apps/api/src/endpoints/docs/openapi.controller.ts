@@ -1,0 +1,30 @@
+import type { BatonConfig } from '@baton/config';
+import { Controller, Get, Header, Inject } from '@nestjs/common';
+import { KnownRoutes } from '../../http/known-routes';
+import { CONFIG } from '../../tokens';
+import { docsPage } from './docs-page';
+import { type OpenApiDocument, openApiDocument } from './openapi-document';
+
+/** The page has no scripts and loads nothing; its style is its own. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+/** What the server serves, for programs and for readers. */
+@Controller()
+export class OpenApiController {
+  constructor(
+    private readonly routes: KnownRoutes,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+  ) {}
+
+  @Get('openapi.json')
+  document(): OpenApiDocument {
+    return openApiDocument(this.routes.list(), this.config);
+  }
+
+  @Get('docs')
+  @Header('content-type', 'text/html; charset=utf-8')
+  @Header('content-security-policy', POLICY)
+  page(): string {
+    return docsPage(this.document());
+  }
+}

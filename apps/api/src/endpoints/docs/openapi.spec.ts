@@ -1,0 +1,120 @@
+import Ajv2020 from 'ajv/dist/2020';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../../test/api-fixture';
+import { KnownRoutes } from '../../http/known-routes';
+import { type OpenApiDocument, openApiDocument, OPERATIONS } from './openapi-document';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'];
+const everything = {
+  enableAdmin: true,
+  enableDevMode: true,
+  allowRuntimeLoraUpdating: true,
+} as const;
+
+describe('the description of the API', () => {
+  let fixture: ApiFixture;
+  let document: OpenApiDocument;
+  let routes: readonly string[];
+  beforeAll(async () => {
+    fixture = await ApiFixture.start({ config: { ...everything, apiKey: ['sk-one'] } });
+    document = (await (await fetch(`${fixture.api.url}/openapi.json`)).json()) as OpenApiDocument;
+    routes = fixture.api.app.get(KnownRoutes).list();
+  });
+  afterAll(() => fixture.stop());
+
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    );
+
+  it('has an operation written for every route, and no other', () => {
+    expect([...routes].sort()).toEqual(Object.keys(OPERATIONS).sort());
+    expect(operations()).toHaveLength(routes.length);
+  });
+
+  it('has only what the server serves', async () => {
+    const plain = await ApiFixture.start();
+    const { paths } = (await (
+      await fetch(`${plain.api.url}/openapi.json`)
+    ).json()) as OpenApiDocument;
+    await plain.stop();
+    expect(paths).toHaveProperty(['/v1/chat/completions', 'post']);
+    for (const path of ['/admin/engines', '/sleep', '/v1/load_lora_adapter']) {
+      expect(paths).not.toHaveProperty([path]);
+      expect(document.paths).toHaveProperty([path]);
+    }
+  });
+
+  // The structure that the specification 3.1.0 asks for (4.8), as far as the document makes use of it.
+  it('has what OpenAPI 3.1 requires of a document and of an operation', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info).toMatchObject({
+      title: expect.any(String) as string,
+      version: expect.any(String) as string,
+    });
+    const tags = document.tags.map(({ name }) => name);
+    expect(new Set(tags).size).toBe(tags.length);
+    const ids = new Set(operations().map(({ operation }) => operation.operationId));
+    expect(ids.size).toBe(operations().length);
+    for (const { path, method, operation } of operations()) {
+      expect(path).toMatch(/^\/[\w./{}]*$/);
+      expect(METHODS).toContain(method);
+      expect(tags).toEqual(expect.arrayContaining([...operation.tags]));
+      const parameters = operation.parameters ?? [];
+      const places = parameters.map((one) => `${one.in} ${one.name}`);
+      expect(new Set(places).size).toBe(places.length);
+      const inPath = parameters.filter((one) => one.in === 'path');
+      expect(inPath.map(({ name }) => `{${name}}`).sort()).toEqual(
+        [...(path.match(/\{\w+\}/g) ?? [])].sort(),
+      );
+      for (const one of inPath) expect(one.required).toBe(true);
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        expect(status).toMatch(/^(default|[1-5]\d\d)$/);
+        expect('$ref' in answer || typeof answer['description'] === 'string').toBe(true);
+      }
+    }
+  });
+
+  it('refers to nothing that is not there', () => {
+    const json = JSON.stringify(document);
+    const references = [...json.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
+    expect(references.length).toBeGreaterThan(0);
+    for (const reference of references) expect(document).toHaveProperty(reference.split('/'));
+    expect(json.match(/"bearer"/g)?.length).toBeGreaterThan(10);
+    expect(document.components).toHaveProperty('securitySchemes.bearer');
+  });
+
+  it('has schemas of draft 2020-12', () => {
+    const ajv = new Ajv2020({ strict: false });
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      expect(ajv.validateSchema(schema), name).toBe(true);
+    }
+  });
+
+  it('says of errors what the dialect says', async () => {
+    const ajv = new Ajv2020();
+    for (const dialect of ['openai', 'vllm'] as const) {
+      const server = await ApiFixture.start({ config: { dialect } });
+      const answer = await server.post('/v1/completions', { prompt: 5 });
+      const error: unknown = await answer.json();
+      await server.stop();
+      const { components } = openApiDocument([], { dialect, apiKey: [] });
+      expect(ajv.validate(components.schemas['Error'] ?? false, error)).toBe(true);
+    }
+  });
+
+  it('can be read as a page that needs nothing else', async () => {
+    const answer = await fetch(`${fixture.api.url}/docs`);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const page = await answer.text();
+    for (const { path, operation } of operations()) {
+      expect(page).toContain(`<code>${path}</code>`);
+      expect(page).toContain(`id="${operation.operationId}"`);
+    }
+    expect(page).toContain(
+      '<td><code>messages</code></td><td>list of object</td><td>required</td>',
+    );
+    expect(page).toContain('<code>temperature</code></td><td>number</td><td></td><td>from 0 to 2<');
+    expect(page).not.toMatch(/<script|src=|https?:|url\(/);
+  });
+});

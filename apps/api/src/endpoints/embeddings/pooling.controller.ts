@@ -1,0 +1,87 @@
+import type { BatonConfig } from '@baton/config';
+import {
+  parseClassify,
+  parseEmbeddings,
+  parsePooling,
+  parseRerank,
+  parseScore,
+  type PoolingContext,
+  type PoolingTask,
+} from '@baton/openai';
+import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { WholeAnswer } from '../../request/answer/whole-answer';
+import type { Ask } from '../../request/take/asked';
+import { callOf, type Received } from '../../request/take/call';
+import { GenerationService } from '../../request/take/generation.service';
+import { CONFIG } from '../../tokens';
+
+type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
+
+/** Endpoints of pooling models: prompts are computed by the cluster, then the answer is a function of their tokens. */
+@Controller()
+export class PoolingController {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly generation: GenerationService,
+  ) {}
+
+  @Post('v1/embeddings')
+  embeddings(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answer(parseEmbeddings, { body, request, reply });
+  }
+
+  @Post('pooling')
+  pooling(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answer(parsePooling, { body, request, reply });
+  }
+
+  @Post('classify')
+  classify(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answer(parseClassify, { body, request, reply });
+  }
+
+  @Post(['score', 'v1/score'])
+  score(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answer(parseScore, { body, request, reply });
+  }
+
+  @Post(['rerank', 'v1/rerank', 'v2/rerank'])
+  rerank(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answer(parseRerank, { body, request, reply });
+  }
+
+  private answer(parse: ParseTask, received: Received): Promise<void> {
+    const { embeddingDimensions: dimensions, seed } = this.config;
+    const ask: Ask = (body, limits) => {
+      const task = parse(body, { limits, space: { seed, dimensions } });
+      return {
+        request: task.request,
+        answerId: (requestId) => `${task.idPrefix}-${requestId}`,
+        isPooling: true,
+        answer: ({ http, plans, head }) => new WholeAnswer(http, plans, () => task.render(head)),
+      };
+    };
+    return this.generation.answer(callOf(ask, received));
+  }
+}

@@ -1,0 +1,46 @@
+import type { BatonConfig } from '@baton/config';
+import type { Stage } from '@baton/contract';
+import { parseTopology } from '@baton/placement';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { CONFIG, TRANSPORT } from '../../tokens';
+
+/** Says what is missing before requests can be served. */
+@Injectable()
+export class Readiness {
+  private readonly needed: readonly Stage[];
+
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly cluster: ClusterView,
+    private readonly live: LiveExchanges,
+  ) {
+    const { prefill, decode, aggregated } = parseTopology(config.topology);
+    const counts: readonly [Stage, number][] = [
+      ['prefill', prefill],
+      ['decode', decode],
+      ['aggregated', aggregated],
+    ];
+    this.needed = counts.filter(([, count]) => count > 0).map(([stage]) => stage);
+  }
+
+  /** In words, for a reader of `/health/ready`. Empty: ready. */
+  missing(): string[] {
+    const missing = this.needed
+      .filter((stage) => !this.cluster.isReady(stage))
+      .map((stage) => `no ${stage} engine is ready`);
+    if (!this.transport.isConnected) missing.unshift('the message broker is not reachable');
+    if (this.live.isClosing) missing.unshift('the server is shutting down');
+    return missing;
+  }
+
+  /** Of the whole cluster, or of the engine at whose own port was asked. */
+  isServing(engineId: string | undefined): boolean {
+    if (engineId === undefined) return this.missing().length === 0;
+    const isUp = this.cluster.find(engineId)?.state === 'ready' && this.transport.isConnected;
+    return isUp && !this.live.isClosing;
+  }
+}

@@ -1,0 +1,72 @@
+import { type BatonConfig, changeableValues, configSchema } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Viewers } from '../../observers/live-page/viewers';
+import { CONFIG } from '../../tokens';
+import { UiFiles } from './ui-files';
+
+/** Nothing from elsewhere, nothing inline: what the page shows cannot become code. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const GUARDS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+/** Names of assets carry a hash of their content. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** The live page, from memory, and its stream of pictures. */
+@Controller('ui')
+export class UiController {
+  private readonly files = new UiFiles();
+
+  constructor(
+    private readonly viewers: Viewers,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+  ) {}
+
+  /** With the slash, so that the relative addresses of the page hold. */
+  @Get()
+  redirect(@Res() reply: FastifyReply): void {
+    void reply.code(308).header('location', 'ui/').send();
+  }
+
+  @Get('stream')
+  stream(@Res() reply: FastifyReply): void {
+    this.viewers.refuseWhenFull();
+    const headers = reply.getHeaders() as Record<string, string>;
+    reply.hijack();
+    this.viewers.show(reply.raw, headers);
+  }
+
+  /** What can be changed while the cluster runs, and the values it takes, as a JSON Schema has them. */
+  @Get('options')
+  options(): object {
+    if (!this.config.enableAdmin) throw new BatonError('not_found');
+    const { properties } = configSchema() as { properties: Record<string, object> };
+    const names = Object.keys(changeableValues(this.config));
+    return Object.fromEntries(names.map((name) => [name, properties[name] ?? {}]));
+  }
+
+  @Get('*')
+  file(@Param('*') name: string, @Res() reply: FastifyReply): void {
+    const file = this.files.find(name === '' ? 'index.html' : name);
+    if (file === undefined) throw new BatonError('not_found');
+    const caching = name.startsWith('assets/') ? FOREVER : 'no-cache';
+    void reply
+      .headers({ ...GUARDS, 'cache-control': caching })
+      .type(file.type)
+      .send(file.body);
+  }
+}

@@ -1,0 +1,63 @@
+import { assert } from '@baton/kernel';
+import {
+  countTokensBody,
+  messageId,
+  parseMessages,
+  renderMessage,
+  StreamedMessage,
+} from '@baton/openai';
+import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import type { Answer } from '../../request/answer/answer';
+import { StreamAnswer } from '../../request/answer/stream-answer';
+import { WholeAnswer } from '../../request/answer/whole-answer';
+import type { AnswerParts, Ask, Asked } from '../../request/take/asked';
+import { callOf } from '../../request/take/call';
+import { GenerationService } from '../../request/take/generation.service';
+
+/** Anthropic's way to ask for text: the same cluster, other shapes. */
+@Controller('v1/messages')
+export class MessagesController {
+  constructor(
+    private readonly generation: GenerationService,
+    private readonly catalog: ModelCatalog,
+  ) {}
+
+  @Post()
+  create(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(askMessage, { body, request, reply }));
+  }
+
+  @Post('count_tokens')
+  @HttpCode(200)
+  @Header('content-type', 'application/json')
+  countTokens(@Body() body: unknown): string {
+    return countTokensBody(body, this.catalog.limits);
+  }
+}
+
+const askMessage: Ask = (body, limits): Asked => {
+  const request = parseMessages(body, limits);
+  return {
+    request,
+    answerId: (requestId) => messageId(limits.dialect, requestId),
+    answer: (parts) => answerOf(request, parts),
+  };
+};
+
+function answerOf(request: Asked['request'], { http, head, plans, options }: AnswerParts): Answer {
+  const [plan] = plans;
+  assert(plan, 'a message has one sequence');
+  if (request.stream) {
+    return new StreamAnswer(http, new StreamedMessage({ request, head, plan, options }));
+  }
+  return new WholeAnswer(http, plans, ([result], facts) => {
+    assert(result, 'the sequence has ended');
+    return renderMessage({ request, head, options }, result, facts);
+  });
+}

@@ -1,0 +1,29 @@
+import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { ModelCatalog } from '../../cluster/model-catalog';
+
+/** What can be asked for. Model ids may contain slashes. */
+@Controller()
+export class ModelsController {
+  constructor(private readonly catalog: ModelCatalog) {}
+
+  @Get('v1/models')
+  @Header('content-type', 'application/json')
+  list(): string {
+    return modelList(this.catalog.cards());
+  }
+
+  @Get('v1/models/*')
+  @Header('content-type', 'application/json')
+  find(@Param('*') id: string): string {
+    const card = this.catalog.find(id);
+    if (!card) throw modelNotFound(id);
+    return modelCard(card);
+  }
+
+  @Get('version')
+  @Header('content-type', 'application/json')
+  version(): string {
+    return versionBody(this.catalog.version);
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { replayEvents, type ReasoningEvents } from '@baton/openai';
+import { channels, type Transport, type Unsubscribe } from '@baton/transport';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { TRANSPORT } from '../../tokens';
+import type { Listener } from './events-answer';
+import { isOver, ResponseStore, type StoredResponse } from './response-store';
+
+/** How often a response that is followed is looked at in the store, in case its events do not come. */
+const LOOK_EVERY_MS = 250;
+
+/** A response on its way in this process: what was told so far, and to whom it is told. */
+interface Broadcast {
+  told: string;
+  isFollowed: boolean;
+  listener: Listener | undefined;
+}
+
+/** Events of this response are wanted, those numbered `from` and later. */
+interface FollowRequest {
+  readonly id: string;
+  readonly from: number;
+}
+
+/** Who follows a response that is under way, in whichever process. */
+export interface Follower extends Listener {
+  readonly hasLeft: boolean;
+}
+
+export interface FollowOptions {
+  readonly after: number;
+  readonly reasoning: ReasoningEvents;
+}
+
+/**
+ * The events of background responses, for clients that listen from the start and for those that join later through any API process. A process that follows
+ * asks for a response; the one that makes it publishes all that it has told, and from then on what comes. Messages may be lost: the store
+ * has the last word.
+ */
+@Injectable()
+export class Broadcasts implements OnModuleInit, OnModuleDestroy {
+  private readonly live = new Map<string, Broadcast>();
+  private unsubscribe: Unsubscribe | undefined;
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly store: ResponseStore,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { bus } = this.transport;
+    this.unsubscribe = await bus.subscribe(channels.followedResponses, (payload) => {
+      const { id, from } = JSON.parse(payload.toString()) as FollowRequest;
+      const broadcast = this.live.get(id);
+      if (broadcast === undefined) return;
+      broadcast.isFollowed = true;
+      // Events are numbered without gaps.
+      this.publish(id, broadcast.told.split('\n\n').slice(from).join('\n\n'));
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.unsubscribe?.().catch(() => undefined);
+  }
+
+  /** @param listener a client of this process that hears it from the start */
+  open(id: string, listener: Listener | undefined): Listener {
+    const broadcast: Broadcast = { told: '', isFollowed: false, listener };
+    this.live.set(id, broadcast);
+    return {
+      isOverfull: false,
+      hear: (events) => {
+        broadcast.told += events;
+        broadcast.listener?.hear(events);
+        if (broadcast.isFollowed) this.publish(id, events);
+      },
+      end: () => {
+        broadcast.listener?.end();
+        this.live.delete(id);
+      },
+    };
+  }
+
+  /** Tells the follower the events behind `after`, as they come. Resolves at the end. */
+  async follow(id: string, follower: Follower, { after, reasoning }: FollowOptions): Promise<void> {
+    const heard = new EventOrder(follower, after + 1);
+    const { bus } = this.transport;
+    const channel = channels.responseEvents(id);
+    const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
+    try {
+      let found: StoredResponse | undefined;
+      let asked = -1;
+      do {
+        // At first, and again where nothing has come since.
+        if (asked === heard.next || asked < 0) this.ask({ id, from: heard.next });
+        asked = heard.next;
+        await delay(LOOK_EVERY_MS);
+        if (heard.isOver || follower.hasLeft) return;
+        found = await this.store.find(id);
+      } while (found !== undefined && !isOver(found));
+      if (found === undefined) return;
+      // The store knows of the end first, and of a cancellation before there is an end.
+      await delay(LOOK_EVERY_MS);
+      if (heard.isOver) return;
+      found = (await this.store.find(id)) ?? found;
+      heard.take(replayEvents(found.response, found.deltas, { after: heard.next - 1, reasoning }));
+    } finally {
+      follower.end();
+      await stop();
+    }
+  }
+
+  private ask(request: FollowRequest): void {
+    this.transport.bus.publish(channels.followedResponses, Buffer.from(JSON.stringify(request)));
+  }
+
+  private publish(id: string, events: string): void {
+    this.transport.bus.publish(channels.responseEvents(id), Buffer.from(events));
+  }
+}
+
+/** Lets each event of a stream through once, in order: what comes again or too early is left out. */
+export class EventOrder {
+  isOver = false;
+
+  constructor(
+    private readonly listener: Listener,
+    /** Number of the event that it waits for. */
+    public next: number,
+  ) {}
+
+  take(events: string): void {
+    let fresh = '';
+    for (const event of events.split('\n\n')) {
+      if (event === '' || this.isOver) continue;
+      const number = /"sequence_number":(\d+)/.exec(event)?.[1];
+      if (number === undefined) this.isOver = true;
+      else if (Number(number) === this.next) this.next += 1;
+      else continue;
+      fresh += `${event}\n\n`;
+    }
+    if (fresh !== '') this.listener.hear(fresh);
+  }
+}

@@ -1,0 +1,30 @@
+import { channels, type Transport, type Unsubscribe } from '@baton/transport';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { TRANSPORT } from '../../tokens';
+
+/** Ends the generation of responses that nobody wants any more, in whichever API process it goes on. A message that is lost costs the work, nothing else. */
+@Injectable()
+export class Cancellations implements OnModuleInit, OnModuleDestroy {
+  private unsubscribe: Unsubscribe | undefined;
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly live: LiveExchanges,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { bus } = this.transport;
+    this.unsubscribe = await bus.subscribe(channels.cancelledResponses, (payload) => {
+      this.live.abort([payload.toString()]);
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.unsubscribe?.().catch(() => undefined);
+  }
+
+  cancel(responseId: string): void {
+    this.transport.bus.publish(channels.cancelledResponses, Buffer.from(responseId));
+  }
+}

@@ -1,0 +1,78 @@
+import type { BatonError, EndReason } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import type { StreamedResponse } from '@baton/openai';
+import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
+import type { DetachedResponse } from './detached-response';
+
+/** Who hears the events of a response that has no HTTP response of its own. */
+export interface Listener {
+  /** It takes them too slowly; true ends the answer. */
+  readonly isOverfull: boolean;
+  /** Whole events, as they go over a stream. */
+  hear(events: string): void;
+  /** No more will come. */
+  end(): void;
+}
+
+/** An answer as events for a listener: of a background response, or of a turn on a WebSocket. */
+export class EventsAnswer implements Answer {
+  private pending = '';
+  private hasBegun = false;
+
+  /** @param stub what the exchange takes for the client's response; it closes with the answer */
+  constructor(
+    private readonly rendered: StreamedResponse,
+    private readonly listener: Listener,
+    private readonly options: { readonly stub: DetachedResponse; readonly isQueued: boolean },
+  ) {}
+
+  get isOverfull(): boolean {
+    return this.listener.isOverfull;
+  }
+
+  open(): void {
+    if (this.options.isQueued) this.listener.hear(this.rendered.queued());
+  }
+
+  tokens(_index: number, from: number, count: number): void {
+    this.begin();
+    this.pending += this.sequence.tokens(from, count);
+  }
+
+  finish({ from, count }: TokenSpan, reason: EndReason): void {
+    this.begin();
+    this.pending += this.sequence.finish(reason, from, count);
+  }
+
+  flush(): void {
+    if (this.pending === '') return;
+    this.listener.hear(this.pending);
+    this.pending = '';
+  }
+
+  complete({ cachedTokens }: AnswerFacts): void {
+    this.end(this.rendered.close({ cachedTokens }));
+  }
+
+  fail(error: BatonError): void {
+    this.end(this.rendered.fail(error));
+  }
+
+  private end(events: string): void {
+    this.listener.hear(this.pending + events);
+    this.listener.end();
+    this.options.stub.close();
+  }
+
+  private begin(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.pending += this.rendered.open();
+  }
+
+  private get sequence(): StreamedResponse {
+    const [sequence] = this.rendered.sequences;
+    assert(sequence, 'a response has one sequence');
+    return sequence;
+  }
+}

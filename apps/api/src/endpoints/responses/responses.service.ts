@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import {
+  asCompaction,
+  inputTokensBody,
+  parseResponse,
+  readResponse,
+  renderCompaction,
+  replayEvents,
+  type ResponseObject,
+  type ResponseRequest,
+  startingAfter,
+} from '@baton/openai';
+import type { Logger } from '@baton/telemetry';
+import { asciiJson } from '@baton/text';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import type { Answer } from '../../request/answer/answer';
+import { WholeAnswer } from '../../request/answer/whole-answer';
+import type { AnswerParts } from '../../request/take/asked';
+import { type Call, callOf, type Received } from '../../request/take/call';
+import { GenerationService } from '../../request/take/generation.service';
+import { CONFIG, LOGGER } from '../../tokens';
+import { Broadcasts } from './broadcasts';
+import { Cancellations } from './cancellations';
+import { DetachedResponse } from './detached-response';
+import { tooLarge } from './document-collection';
+import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
+import { type Recall, type Remembered, ResponseMemory } from './response-memory';
+import { isOver, ResponseStore, type StoredResponse } from './response-store';
+import { StreamListener } from './stream-listener';
+
+type Query = Readonly<Record<string, unknown>>;
+
+const SKIPPED_TOOLS = 'x-baton-skipped-tools';
+const MAX_HEADER_LENGTH = 1_000;
+
+/** The way of a response: read the request, load what it goes on with, generate, store. */
+@Injectable()
+export class ResponsesService {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly generation: GenerationService,
+    private readonly catalog: ModelCatalog,
+    private readonly store: ResponseStore,
+    private readonly memory: ResponseMemory,
+    private readonly answers: ResponseAnswers,
+    private readonly broadcasts: Broadcasts,
+    private readonly cancellations: Cancellations,
+  ) {}
+
+  async create(received: Received): Promise<void> {
+    const parts = await this.read(received.body);
+    this.nameSkipped(parts, received.reply);
+    if (isBackground(parts.request)) await this.inBackground(parts, received);
+    else await this.generation.answer(this.callFor(parts, received));
+  }
+
+  /** A checked request with all that it goes on with. */
+  async read(body: unknown, recall?: Recall): Promise<ResponseParts> {
+    const remembered = await this.memory.load(readResponse(body, newId), recall);
+    const request = this.parse(remembered);
+    const { context } = remembered;
+    return { id: newId('resp'), request, context, reasoningEvents: this.config.reasoningEvents };
+  }
+
+  /** What the cluster has to do for a response. */
+  callFor(parts: ResponseParts, received: Received): Call {
+    const asked = {
+      request: parts.request.generation,
+      answerId: () => parts.id,
+      answer: this.answers.make.bind(this.answers, parts),
+    };
+    return callOf(() => asked, received);
+  }
+
+  /** A conversation in short, written by the model. */
+  async compact(received: Received): Promise<void> {
+    const draft = asCompaction(readResponse(received.body, newId));
+    const remembered = await this.memory.load(draft);
+    const request = this.parse(remembered);
+    const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
+      new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
+        assert(result, 'the sequence has ended');
+        const { plan } = result;
+        return renderCompaction({ request, head, plan, options }, { ...result, cachedTokens });
+      });
+    const id = newId('resp');
+    const asked = { request: request.generation, answerId: () => id, answer };
+    await this.generation.answer(callOf(() => asked, received));
+  }
+
+  /** The body of `input_tokens`. */
+  async countTokens(body: unknown): Promise<string> {
+    return inputTokensBody(this.parse(await this.memory.load(readResponse(body, newId))));
+  }
+
+  /** Throws `response_not_found`. */
+  async find(id: string): Promise<StoredResponse> {
+    const found = await this.store.find(id);
+    if (found === undefined) throw notFound(id);
+    return found;
+  }
+
+  async remove(id: string): Promise<void> {
+    if (!(await this.store.remove(id))) throw notFound(id);
+    this.cancellations.cancel(id);
+  }
+
+  /** Ends a response that runs in the background; one that is over stays as it is. */
+  async cancel(id: string): Promise<ResponseObject> {
+    const found = await this.store.update(id, (stored) => {
+      const { response } = stored;
+      if (!response.background) {
+        throw new BatonError('invalid_value', 'Cannot cancel a synchronous response.');
+      }
+      if (isOver(stored)) return undefined;
+      return { ...stored, response: { ...response, status: 'cancelled' } };
+    });
+    if (found === undefined) throw notFound(id);
+    this.cancellations.cancel(id);
+    return found.response;
+  }
+
+  /** Streams a stored response again, and one that is under way as it goes on. */
+  async replay(id: string, query: Query, reply: FastifyReply): Promise<void> {
+    const after = startingAfter(query);
+    const found = await this.find(id);
+    const reasoning = this.config.reasoningEvents;
+    const listener = new StreamListener(reply);
+    if (isOver(found)) {
+      listener.hear(replayEvents(found.response, found.deltas, { after, reasoning }));
+      listener.end();
+    } else {
+      await this.broadcasts.follow(id, listener, { after, reasoning });
+    }
+  }
+
+  private parse({ draft, context }: Remembered): ResponseRequest {
+    const { unsupportedTools, refusalProbability } = this.config;
+    const limits = { ...this.catalog.limits, unsupportedTools, refusalProbability };
+    return parseResponse(draft, context, limits);
+  }
+
+  private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {
+    const tools = [...new Set(request.skippedTools)];
+    if (tools.length === 0) return;
+    this.logger.info({ response: id, tools }, 'tools left out of a response');
+    const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
+    // On Node's own response, because the framework may not be the one who sends it.
+    reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
+  }
+
+  /** Answers at once; what is generated is found in the store. */
+  private async inBackground(parts: ResponseParts, received: Received): Promise<void> {
+    const { id, request } = parts;
+    const { stream } = request.generation;
+    const { reply } = received;
+    let listener: StreamListener | undefined;
+    const takeOver = (): void => {
+      listener = stream ? new StreamListener(reply) : undefined;
+    };
+    const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
+    const call = this.callFor(heard, received);
+    const stored = this.answers.queued(parts, Math.floor(call.arrivalUs / 1_000_000));
+    if (!(await this.store.add(id, stored))) throw tooLarge();
+    try {
+      await this.generation.answer({ ...call, response: new DetachedResponse(), takeOver });
+    } catch (error) {
+      await this.store.remove(id);
+      throw error;
+    }
+    if (!stream) void reply.code(200).type('application/json').send(asciiJson(stored.response));
+  }
+}
+
+/** A client is taken over only when nothing can refuse it any more. */
+function lateListener(listener: () => StreamListener | undefined) {
+  return {
+    isOverfull: false,
+    hear: (events: string) => listener()?.hear(events),
+    end: () => listener()?.end(),
+  };
+}
+
+function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(24).toString('hex')}`;
+}
+
+function notFound(id: string): BatonError {
+  return new BatonError('response_not_found', `Response with id '${id.slice(0, 200)}' not found.`);
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { BatonError } from '@baton/contract';
+import { parseJsonBody, renderResponseError } from '@baton/openai';
+import { asciiJson } from '@baton/text';
+import type { RawData, WebSocket } from 'ws';
+import type { Received } from '../../../request/take/call';
+import type { GenerationService } from '../../../request/take/generation.service';
+import { DetachedResponse } from '../detached-response';
+import type { Listener } from '../events-answer';
+import type { StoredResponse } from '../response-store';
+import type { ResponsesService } from '../responses.service';
+
+/** OpenAI's. */
+const MAX_CONNECTION_MS = 60 * 60 * 1_000;
+/** Turns that wait for the one that runs. */
+const MAX_WAITING = 16;
+/** A client with more than this unsent does not read. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+
+type Message = Readonly<Record<string, unknown>>;
+
+export interface SocketServices {
+  readonly responses: ResponsesService;
+  readonly generation: GenerationService;
+}
+
+/**
+ * One WebSocket: turns one after the other, each a request like that of a stream, answered by the same events. It remembers its last response, so that
+ * the next turn can go on with it though nobody else has stored it.
+ */
+export class ResponseSocket {
+  private readonly waiting: string[] = [];
+  private isBusy = false;
+  private isExpired = false;
+  private last: StoredResponse | undefined;
+  private turn: DetachedResponse | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly upgrade: Received,
+    private readonly services: SocketServices,
+  ) {}
+
+  listen(): void {
+    const timer = setTimeout(() => {
+      this.isExpired = true;
+      if (!this.isBusy) this.expire();
+    }, MAX_CONNECTION_MS);
+    timer.unref();
+    this.socket.on('message', (data) => this.take(textOf(data)));
+    this.socket.on('error', () => this.socket.terminate());
+    this.socket.once('close', () => {
+      clearTimeout(timer);
+      this.waiting.length = 0;
+      this.turn?.close();
+    });
+  }
+
+  private take(text: string): void {
+    if (this.waiting.length >= MAX_WAITING) {
+      this.refuse(new BatonError('queue_full'));
+      return;
+    }
+    this.waiting.push(text);
+    if (!this.isBusy) void this.work();
+  }
+
+  private async work(): Promise<void> {
+    this.isBusy = true;
+    for (let text = this.waiting.shift(); text !== undefined; text = this.waiting.shift()) {
+      await this.answer(text);
+      if (this.isExpired) this.expire();
+    }
+    this.isBusy = false;
+  }
+
+  /** Any failure is said, and takes what the turn went on with out of memory. */
+  private async answer(text: string): Promise<void> {
+    let previous: unknown;
+    try {
+      const message = readMessage(text);
+      previous = message['previous_response_id'];
+      await this.generate(message);
+    } catch (error) {
+      this.forget(previous);
+      this.refuse(error instanceof BatonError ? error : new BatonError('engine_error'));
+    }
+  }
+
+  private async generate(message: Message): Promise<void> {
+    const { responses, generation } = this.services;
+    const body = { ...message, stream: true };
+    const recall = (id: string): StoredResponse | undefined =>
+      this.last?.response.id === id ? this.last : undefined;
+    const read = await responses.read(body, recall);
+    const remember = (stored: StoredResponse): void => {
+      if (stored.response.status === 'failed') this.forget(read.request.previousResponseId);
+      else this.last = stored;
+    };
+    const parts = { ...read, listener: listenerAt(this.socket), remember };
+    const response = new DetachedResponse();
+    const call = responses.callFor(parts, { ...this.upgrade, body });
+    const closed = once(response, 'close');
+    this.turn = response;
+    await generation.answer({ ...call, ...newNames(), response, takeOver: () => undefined });
+    if (this.socket.readyState !== this.socket.OPEN) response.close();
+    await closed;
+    this.turn = undefined;
+    // The exchange has given up on a client that does not read.
+    if (response.destroyed) this.socket.terminate();
+  }
+
+  private forget(responseId: unknown): void {
+    if (this.last?.response.id === responseId) this.last = undefined;
+  }
+
+  private refuse(error: BatonError): void {
+    const { status, body } = renderResponseError(error);
+    const told = JSON.parse(body) as object;
+    if (this.socket.readyState === this.socket.OPEN) {
+      this.socket.send(asciiJson({ type: 'error', status, ...told }));
+    }
+  }
+
+  private expire(): void {
+    this.waiting.length = 0;
+    this.refuse(new BatonError('websocket_connection_limit_reached'));
+    this.socket.close();
+  }
+}
+
+/** Throws `BatonError` for what is no request for a response. */
+function readMessage(text: string): Message {
+  const value = parseJsonBody(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new BatonError('invalid_type', 'A message must be a JSON object.');
+  }
+  const { type, ...message } = value as Message;
+  if (type !== 'response.create') {
+    throw new BatonError('invalid_value', "type must be 'response.create'.", 'type');
+  }
+  if (message['background'] === true) {
+    const why = 'background is not supported over a WebSocket.';
+    throw new BatonError('invalid_value', why, 'background');
+  }
+  if (message['generate'] === false) {
+    throw new BatonError('invalid_value', 'generate: false is not supported.', 'generate');
+  }
+  return message;
+}
+
+/** Each event is a message of its own. */
+function listenerAt(socket: WebSocket): Listener {
+  return {
+    get isOverfull() {
+      return socket.bufferedAmount > MAX_UNSENT_BYTES;
+    },
+    hear: (events) => {
+      if (socket.readyState !== socket.OPEN) return;
+      for (const [, data] of events.matchAll(/^data: (\{.*)$/gm)) socket.send(data!);
+    },
+    end: () => undefined,
+  };
+}
+
+/** A turn has an arrival and an id of its own. */
+function newNames() {
+  return {
+    arrivalUs: Math.round((performance.timeOrigin + performance.now()) * 1_000),
+    requestId: randomBytes(16).toString('hex'),
+    clientRequestId: undefined,
+  };
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8');
+}

@@ -1,0 +1,100 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { WebSocketServer } from 'ws';
+import { GenerationService } from '../../../request/take/generation.service';
+import { CONFIG } from '../../../tokens';
+import { ResponsesService } from '../responses.service';
+import { servePlainly } from './plain-request';
+import { ResponseSocket } from './response-socket';
+
+const PATH = /^\/v1\/responses\/?(\?|$)/;
+const GOING_AWAY = 1001;
+
+/** A connection that offers to become a WebSocket. */
+interface Upgrade {
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+/**
+ * WebSockets at `/v1/responses`. A request for one goes the way of every request, past keys, limits and metrics, and becomes a WebSocket
+ * where its controller says so; whatever refuses it on that way answers in HTTP.
+ */
+@Injectable()
+export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly upgrades = new WeakMap<IncomingMessage, Upgrade>();
+  private readonly server: WebSocketServer;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly host: HttpAdapterHost,
+    private readonly responses: ResponsesService,
+    private readonly generation: GenerationService,
+  ) {
+    const maxPayload = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
+    this.server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });
+  }
+
+  onApplicationBootstrap(): void {
+    const { httpAdapter } = this.host;
+    const server = httpAdapter.getHttpServer() as Server;
+    const fastify = httpAdapter.getInstance<FastifyInstance>();
+    server.on('upgrade', (message: IncomingMessage, socket: Socket, head: Buffer) => {
+      const upgrade = { socket, head };
+      if (message.headers.upgrade?.toLowerCase() !== 'websocket' || !PATH.test(message.url ?? '')) {
+        servePlainly(server, message, upgrade);
+        return;
+      }
+      this.upgrades.set(message, upgrade);
+      fastify.routing(message, responseOn(socket, message));
+    });
+  }
+
+  onModuleDestroy(): void {
+    for (const client of this.server.clients) {
+      client.close(GOING_AWAY);
+      client.terminate();
+    }
+  }
+
+  /** Makes a WebSocket of the request's connection. Throws for a request that offers none, or when there are too many. */
+  accept(request: FastifyRequest, reply: FastifyReply): void {
+    const upgrade = this.upgrades.get(request.raw);
+    if (upgrade === undefined) throw new BatonError('method_not_allowed');
+    if (this.server.clients.size >= this.config.maxWebsockets) throw new BatonError('queue_full');
+    reply.hijack();
+    const { socket, head } = upgrade;
+    reply.raw.detachSocket(socket);
+    this.server.handleUpgrade(request.raw, socket, head, (client) => {
+      reply.raw.statusCode = 101;
+      client.once('close', () => reply.raw.emit('close'));
+      const received = { body: undefined, request, reply };
+      const { responses, generation } = this;
+      new ResponseSocket(client, received, { responses, generation }).listen();
+    });
+  }
+}
+
+/** A response to a request whose connection the server has let go of. It ends the connection, unless somebody takes it. */
+function responseOn(socket: Socket, message: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(message);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => {
+    response.detachSocket(socket);
+    socket.end();
+    response.emit('close');
+  });
+  socket.on('error', () => socket.destroy());
+  return response;
+}

@@ -1,0 +1,28 @@
+import { BatonError } from '@baton/contract';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { perfettoTrace } from '../../observers/timelines/perfetto-trace';
+import { Timelines } from '../../observers/timelines/timelines';
+
+/** What happened to one request, by the id of its answer, its X-Request-Id or the internal id of a sequence. */
+@Controller('v1/requests')
+export class TimelinesController {
+  constructor(private readonly timelines: Timelines) {}
+
+  @Get(':id/timeline')
+  async timeline(
+    @Param('id') id: string,
+    @Query('format') format: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
+    if (format !== undefined && format !== 'json' && format !== 'perfetto') {
+      throw new BatonError('invalid_value', 'format must be json or perfetto.', 'format');
+    }
+    const timeline = await this.timelines.find(id);
+    if (timeline === undefined) throw new BatonError('request_not_found');
+    if (format !== 'perfetto') return timeline;
+    void reply.header('content-type', 'application/json');
+    void reply.header('content-disposition', 'attachment; filename="baton-request.trace.json"');
+    return perfettoTrace(timeline);
+  }
+}

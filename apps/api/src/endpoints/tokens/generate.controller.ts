@@ -1,0 +1,37 @@
+import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StreamAnswer } from '../../request/answer/stream-answer';
+import { WholeAnswer } from '../../request/answer/whole-answer';
+import type { Ask } from '../../request/take/asked';
+import { callOf } from '../../request/take/call';
+import { GenerationService } from '../../request/take/generation.service';
+
+/** Tokens in, tokens out: for routers that tokenize by themselves. */
+@Controller('inference/v1/generate')
+export class GenerateController {
+  constructor(private readonly generation: GenerationService) {}
+
+  @Post()
+  generate(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(askTokens, { body, request, reply }));
+  }
+}
+
+const askTokens: Ask = (body, limits) => {
+  const request = parseGenerate(body, limits);
+  return {
+    request,
+    answerId: (requestId) => requestId,
+    answer: ({ http, plans, head, options }) =>
+      request.stream
+        ? new StreamAnswer(http, new StreamedGenerate(request, head, plans, options))
+        : new WholeAnswer(http, plans, (results, facts) =>
+            renderGenerate({ request, head, options }, results, facts),
+          ),
+  };
+};

@@ -1,0 +1,57 @@
+import {
+  answerId,
+  derenderChatBody,
+  derenderCompletionBody,
+  renderChatBody,
+  renderCompletionBody,
+} from '@baton/openai';
+import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import { contextOf } from '../../http/request-context';
+
+const JSON_TYPE = 'application/json';
+
+/** The two ends of a request apart from its generation: texts into token ids, and token ids into an answer. No engine has a part in it. */
+@Controller('v1')
+export class RenderController {
+  constructor(private readonly catalog: ModelCatalog) {}
+
+  @Post('chat/completions/render')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  renderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
+    return renderChatBody(body, this.catalog.limits, answerId('chat', idOf(request)));
+  }
+
+  @Post('completions/render')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
+    return renderCompletionBody(body, this.catalog.limits, answerId('completions', idOf(request)));
+  }
+
+  @Post('chat/completions/derender')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
+    return derenderChatBody(body, this.catalog.limits, this.head(answerId('chat', idOf(request))));
+  }
+
+  @Post('completions/derender')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
+    const head = this.head(answerId('completions', idOf(request)));
+    return derenderCompletionBody(body, this.catalog.limits, head);
+  }
+
+  private head(id: string): { id: string; created: number; systemFingerprint: string } {
+    const { systemFingerprint } = this.catalog;
+    return { id, created: Math.floor(Date.now() / 1_000), systemFingerprint };
+  }
+}
+
+function idOf(request: FastifyRequest): string {
+  return contextOf(request.raw).requestId;
+}

@@ -1,0 +1,45 @@
+import {
+  isSglangBatch,
+  parseSglangGenerate,
+  renderSglangGenerate,
+  StreamedSglangGenerate,
+} from '@baton/openai';
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StreamAnswer } from '../../request/answer/stream-answer';
+import { WholeAnswer } from '../../request/answer/whole-answer';
+import type { Ask } from '../../request/take/asked';
+import { callOf } from '../../request/take/call';
+import { GenerationService } from '../../request/take/generation.service';
+
+/** SGLang's native API, to which its load balancers send the legs of a hand-over. */
+@Controller('generate')
+export class SglangController {
+  constructor(private readonly generation: GenerationService) {}
+
+  @Post()
+  generate(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(askSglang, { body, request, reply }));
+  }
+}
+
+const askSglang: Ask = (body, limits) => {
+  const request = parseSglangGenerate(body, limits);
+  const isBatch = isSglangBatch(body);
+  return {
+    request,
+    answerId: (requestId) => requestId,
+    answer: ({ http, plans, head, options }) => {
+      const context = { request, head, options };
+      return request.stream
+        ? new StreamAnswer(http, new StreamedSglangGenerate(context, plans, isBatch))
+        : new WholeAnswer(http, plans, (results, facts) =>
+            renderSglangGenerate({ ...context, isBatch }, results, facts),
+          );
+    },
+  };
+};

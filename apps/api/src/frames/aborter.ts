@@ -1,0 +1,63 @@
+import type { BatonConfig } from '@baton/config';
+import { channels, type Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, TRANSPORT } from '../tokens';
+
+/** More ids than this wait only while the broker is away, and then their requests end by themselves. */
+const MAX_UNSTORED = 100_000;
+
+/**
+ * Tells the cluster that nobody awaits a request any more: published, which acts at once, and stored, which holds if the message is lost. What
+ * could not be stored is kept and stored later.
+ */
+@Injectable()
+export class Aborter {
+  private readonly unstored = new Set<string>();
+  private isScheduled = false;
+  private isStoring = false;
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+  ) {}
+
+  abort(requestIds: readonly string[]): void {
+    for (const requestId of requestIds) {
+      if (this.unstored.size < MAX_UNSTORED) this.unstored.add(requestId);
+    }
+    this.retry();
+  }
+
+  /** Stores what is still unstored; called with each sweep. */
+  retry(): void {
+    if (this.isScheduled || this.isStoring || this.unstored.size === 0) return;
+    this.isScheduled = true;
+    setImmediate(() => void this.store());
+  }
+
+  /** Resolves when everything so far is stored, or cannot be. */
+  async settled(): Promise<void> {
+    if (this.unstored.size > 0) await this.store();
+  }
+
+  private async store(): Promise<void> {
+    this.isScheduled = false;
+    if (this.isStoring || !this.transport.isConnected) return;
+    this.isStoring = true;
+    try {
+      while (this.unstored.size > 0) await this.storeAll([...this.unstored]);
+    } catch {
+      // The broker is away: the next sweep tries again.
+    } finally {
+      this.isStoring = false;
+    }
+  }
+
+  private async storeAll(requestIds: readonly string[]): Promise<void> {
+    if (Math.random() >= this.config.loseAborts) {
+      this.transport.bus.publish(channels.aborts, Buffer.from(JSON.stringify({ requestIds })));
+    }
+    await this.transport.ledger.abort(requestIds);
+    for (const requestId of requestIds) this.unstored.delete(requestId);
+  }
+}

@@ -1,0 +1,264 @@
+import type { BatonConfig } from '@baton/config';
+import type { EndReason } from '@baton/contract';
+import type { JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
+import type { QueueName, RequestView, Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../cluster/cluster-view';
+import { Rehomer } from '../cluster/rehomer';
+import { Submitter } from '../request/dispatch/submitter';
+import { CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import { Aborter } from './aborter';
+import { Resender } from './resender';
+import type { Sequence } from './sequence';
+import { SequenceTable } from './sequence-table';
+
+const SWEEP_EVERY_MS = 500;
+/** A gap that no resend closed for this long is looked up. */
+const GAP_MS = 1_000;
+/** Sequences looked up in one sweep; the others have their turn in the next ones. */
+const MAX_INSPECTIONS = 512;
+/** A job that nobody ever began, in a queue that is empty, is gone after this long. */
+const NEVER_BEGUN_MS = 5_000;
+/** An engine that lives, and is silent about its request this often in a row, has forgotten it. */
+const MAX_UNANSWERED = 4;
+/** A late engine may be silent for this many times its worst pause on top. */
+const LATE_MARGIN = 10;
+/** Jobs without a sign of life are submitted again this often. */
+const MAX_REVIVALS = 3;
+
+/**
+ * Looks after sequences from which nothing comes: asks the engine to send again, reads the ledger, submits again what the broker lost, and ends
+ * what cannot go on. One sweep every 500 ms and the broker's connection events drive it; it never touches a sequence that makes progress.
+ */
+@Injectable()
+export class Recovery {
+  private timer: NodeJS.Timeout | undefined;
+  private disconnectedMs: number | undefined;
+  private isSweeping = false;
+  private sweptMs = performance.now();
+  private sweptAwakeMs = 0;
+  /** Within one sweep. */
+  private readonly emptyQueues = new Map<QueueName, Promise<boolean>>();
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly table: SequenceTable,
+    private readonly submitter: Submitter,
+    private readonly aborter: Aborter,
+    private readonly resender: Resender,
+    private readonly cluster: ClusterView,
+    private readonly rehomer: Rehomer,
+  ) {}
+
+  start(): void {
+    this.transport.onConnection((event) => this.onConnection(event));
+    this.sweptMs = performance.now();
+    this.sweptAwakeMs = this.transport.punctuality.awakeMs();
+    this.timer = setInterval(() => void this.sweep(performance.now()), SWEEP_EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** A sequence of which nothing was heard for this long is looked up. */
+  private get silentMs(): number {
+    return this.config.requestSilentAfter * 1_000;
+  }
+
+  async sweep(nowMs: number): Promise<void> {
+    this.grantPause(nowMs);
+    this.endWithoutBroker(nowMs);
+    this.endWithoutEngine();
+    if (this.isSweeping || !this.transport.isConnected) return;
+    this.isSweeping = true;
+    try {
+      this.aborter.retry();
+      await this.inspect(this.silent(nowMs), nowMs);
+    } catch (error) {
+      this.logger.debug({ err: error }, 'sweep cut short');
+    } finally {
+      this.isSweeping = false;
+    }
+  }
+
+  /** A pause of this process counts as silence of no other one. */
+  private grantPause(nowMs: number): void {
+    const awakeMs = this.transport.punctuality.awakeMs();
+    const wallMs = performance.now();
+    const pausedMs = wallMs - this.sweptMs - (awakeMs - this.sweptAwakeMs);
+    this.sweptMs = wallMs;
+    this.sweptAwakeMs = awakeMs;
+    if (pausedMs < SWEEP_EVERY_MS) return;
+    if (this.disconnectedMs !== undefined) this.disconnectedMs += pausedMs;
+    for (const sequence of this.table) sequence.grant(pausedMs, nowMs);
+  }
+
+  private onConnection(event: 'lost' | 'restored' | 'replaced'): void {
+    this.logger.warn({ event }, 'broker connection');
+    if (event === 'lost') {
+      this.disconnectedMs ??= performance.now();
+      return;
+    }
+    this.disconnectedMs = undefined;
+    if (event === 'replaced') void this.resubmitAll();
+  }
+
+  /** Another server run: its queues and records may be gone. What still lives there is fenced out by the higher submission. */
+  private async resubmitAll(): Promise<void> {
+    const sequences = [...this.table];
+    this.logger.warn({ sequences: sequences.length }, 'broker restarted, submitting again');
+    try {
+      await this.cluster.announce();
+      await Promise.all(sequences.map((sequence) => this.resubmit(sequence)));
+    } catch (error) {
+      // The sweep finds what is still without a job: no record, silent, queue empty.
+      this.logger.warn({ err: error }, 'resubmission cut short');
+    }
+  }
+
+  private async resubmit(sequence: Sequence): Promise<void> {
+    if (sequence.isOver) return;
+    const submission = sequence.resubmitted(performance.now());
+    const job = { ...sequence.job, submission };
+    await this.transport.ledger.resubmit(job);
+    const { placed } = job;
+    const next = placed ? this.routing.again(placed.stage, job) : this.routing.atArrival(job);
+    sequence.queue = next.queue;
+    await this.submitter.submit(next.queue, [next.job]);
+  }
+
+  private endWithoutBroker(nowMs: number): void {
+    const since = this.disconnectedMs;
+    if (since === undefined) return;
+    const graceMs = this.config.brokerGrace * 1_000;
+    for (const sequence of this.table) {
+      if (nowMs - Math.max(sequence.heardMs, since) < graceMs) continue;
+      sequence.owner.onFailure(sequence, 'broker_unavailable');
+    }
+  }
+
+  /** A job for one engine alone has no other engine to go to. */
+  private endWithoutEngine(): void {
+    const lost = new Set<string>();
+    for (const sequence of this.table) {
+      const { engineId } = sequence.job;
+      if (engineId === undefined || !this.cluster.hasLost(engineId)) continue;
+      lost.add(engineId);
+      sequence.owner.onFailure(sequence, 'worker_lost');
+    }
+    for (const sequence of this.table) this.endUnserved(sequence);
+    for (const engineId of lost) {
+      void this.rehomer.abandon(engineId).catch(() => undefined);
+    }
+  }
+
+  /** It waits in the queue of a stage that has had no engine for a while. */
+  private endUnserved(sequence: Sequence): void {
+    const stage = sequence.waitingIn;
+    if (stage === undefined || this.cluster.isReady(stage)) return;
+    if (!this.cluster.wasReadyLately(stage)) sequence.owner.onFailure(sequence, 'no_engine');
+  }
+
+  private silent(nowMs: number): Sequence[] {
+    const silent = [...this.table].filter((sequence) => {
+      if (nowMs - sequence.inspectedMs < GAP_MS) return false;
+      const isGap = sequence.gapMs !== undefined && nowMs - sequence.gapMs >= GAP_MS;
+      const quietMs = nowMs - Math.max(sequence.heardMs, sequence.inspectedMs);
+      return isGap || quietMs >= this.silentMs;
+    });
+    silent.sort((a, b) => a.inspectedMs - b.inspectedMs);
+    return silent.slice(0, MAX_INSPECTIONS);
+  }
+
+  private async inspect(sequences: readonly Sequence[], nowMs: number): Promise<void> {
+    if (sequences.length === 0) return;
+    for (const sequence of sequences) sequence.inspectedMs = nowMs;
+    const ids = sequences.map(({ job }) => job.requestId);
+    const views = await this.transport.ledger.inspect(ids);
+    this.emptyQueues.clear();
+    for (const [i, sequence] of sequences.entries()) {
+      if (sequence.isOver) continue;
+      const view = views[i];
+      if (view) await this.act(sequence, view, nowMs);
+      else if (await this.isLost(sequence, nowMs)) await this.revive(sequence, nowMs);
+    }
+  }
+
+  private async act(sequence: Sequence, view: RequestView, nowMs: number): Promise<void> {
+    const { result } = view;
+    if (view.isAborted && view.stage === 'finished') {
+      this.conclude(sequence, { reason: 'abort', tokens: sequence.received, errorCode: undefined });
+    } else if (view.epoch < sequence.epoch) {
+      return;
+    } else if (view.isAborted) {
+      // Not by us, or it would be over: somebody took this process for dead. It lives, and so does the request.
+      await this.revive(sequence, nowMs);
+    } else if (result) {
+      const { reason, tokens, errorCode } = result;
+      this.conclude(sequence, { reason, tokens, errorCode });
+    } else if (view.stage !== 'finished' && view.engineId !== '') {
+      await this.askEngine(sequence, view, nowMs);
+    }
+  }
+
+  /** An engine that runs the request answers, be it that there is nothing new. One that left the cluster has its jobs run by another. */
+  private async askEngine(sequence: Sequence, view: RequestView, nowMs: number): Promise<void> {
+    const { engineId, awaitsRun } = view;
+    const engine = this.cluster.find(engineId);
+    if (awaitsRun || engine === undefined) sequence.unanswered = 0;
+    else sequence.unanswered += 1;
+    const moreMs = LATE_MARGIN * (engine?.gauges.latenessMs ?? 0);
+    if (sequence.unanswered > MAX_UNANSWERED + moreMs / this.silentMs)
+      await this.revive(sequence, nowMs);
+    else this.resender.send(sequence, engineId);
+  }
+
+  private conclude(sequence: Sequence, end: LedgerEnd): void {
+    const from = sequence.received;
+    const verdict = sequence.conclude(end.reason, end.tokens, end.errorCode);
+    if (verdict === 'failed') {
+      sequence.owner.onFailure(sequence, sequence.errorCode ?? 'engine_error');
+    } else if (verdict === 'ended') {
+      sequence.owner.onEnd(sequence, from);
+    }
+    sequence.owner.flush();
+  }
+
+  /** Of a sequence without a record: either nobody has begun it yet, or the broker lost both job and record. */
+  private async isLost(sequence: Sequence, nowMs: number): Promise<boolean> {
+    if (sequence.epoch > 0) return true;
+    if (nowMs - sequence.heardMs < NEVER_BEGUN_MS) return false;
+    return this.isEmpty(sequence.queue);
+  }
+
+  /** Asked once per queue and sweep, however many sequences wait in it. */
+  private isEmpty(queue: QueueName): Promise<boolean> {
+    const known = this.emptyQueues.get(queue);
+    if (known) return known;
+    const asked = this.transport.jobs.waiting(queue).then((waiting) => waiting === 0);
+    this.emptyQueues.set(queue, asked);
+    return asked;
+  }
+
+  private async revive(sequence: Sequence, nowMs: number): Promise<void> {
+    if (sequence.revivals >= MAX_REVIVALS) {
+      sequence.owner.onFailure(sequence, 'attempts_exhausted');
+      return;
+    }
+    sequence.revivals += 1;
+    sequence.inspectedMs = nowMs;
+    this.logger.warn({ requestId: sequence.job.requestId }, 'job lost, submitting again');
+    await this.resubmit(sequence);
+  }
+}
+
+interface LedgerEnd {
+  readonly reason: EndReason;
+  readonly tokens: number;
+  readonly errorCode: string | undefined;
+}

@@ -1,0 +1,227 @@
+import {
+  type EndReason,
+  type EngineJob,
+  type Epoch,
+  ERRORS,
+  type ErrorCode,
+  type FrameEntry,
+  packEpoch,
+  type Stage,
+  submissionOf,
+  type UpstreamFailure,
+} from '@baton/contract';
+import { entryQueue } from '@baton/routing';
+import type { QueueName } from '@baton/transport';
+
+/** What one frame entry meant to a sequence. */
+export type Verdict =
+  /** Of an older run, or of a sequence that has ended: to be forgotten. */
+  | 'stale'
+  /** Nothing for the client. */
+  | 'noted'
+  /** `received` grew. */
+  | 'advanced'
+  /** Tokens before these are missing: nothing was taken over. */
+  | 'gap'
+  /** `received` may have grown, and the sequence is over for `endReason`. */
+  | 'ended'
+  /** Over, with `errorCode`. */
+  | 'failed';
+
+/** Who shows the tokens of a sequence to a client. */
+export interface SequenceOwner {
+  /** Tokens `[from, sequence.received)` are new. */
+  onTokens(sequence: Sequence, from: number): void;
+  /** The last tokens `[from, sequence.received)` and the end in one. */
+  onEnd(sequence: Sequence, from: number): void;
+  onFailure(sequence: Sequence, errorCode: ErrorCode): void;
+  /** All entries of a frame have been handed over: write now. */
+  flush(): void;
+  /** True between the first entry of a frame and `flush`. */
+  isDirty: boolean;
+}
+
+/**
+ * One prompt and choice on its way through the cluster, as the API sees it: which tokens have come, from which run. It decides what a frame
+ * entry means; it never writes, never waits and reads no clock. Whoever calls says what time it is.
+ */
+export class Sequence {
+  /** Tokens delivered so far: the index of the next one. */
+  received = 0;
+  /** Highest run seen. */
+  epoch: Epoch = 0;
+  /** The newest submission that this API knows of. */
+  submission: number;
+  endReason: EndReason | undefined;
+  errorCode: ErrorCode | undefined;
+  /** What the end entry carried: kv_transfer_params of a held prompt. */
+  tail: string | undefined;
+  /** Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM counts them. */
+  cachedTokens = 0;
+  /** The queue into which its first job was put last. */
+  queue: QueueName;
+  /** Stage in whose queue it is counted as waiting. */
+  waitingIn: Stage | undefined;
+  /** Instants in ms of `performance.now()`. */
+  heardMs: number;
+  inspectedMs: number;
+  /** When the first of a run of gaps was seen; undefined when there is none. */
+  gapMs: number | undefined;
+  resends = 0;
+  resentMs = -Infinity;
+  /** Times in a row that the engine of record was asked for a sign of life, and said nothing. */
+  unanswered = 0;
+  /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
+  revivals = 0;
+  /** When the step began in which it first entered a batch; 0 before. */
+  scheduledMs = 0;
+  /** When its prompt was held for a decode engine, and when its first step there began; 0 before. */
+  heldMs = 0;
+  decodeMs = 0;
+  firstTokenMs = 0;
+  lastTokenMs = 0;
+  /** Engine that spoke last. */
+  engineId: string | undefined;
+  isOver = false;
+  /** What an upstream server said of the request, when that ended it. */
+  upstreamFailure: UpstreamFailure | undefined;
+  private payloads: string[] = [];
+  private shownEpoch: Epoch = 0;
+
+  constructor(
+    readonly streamId: number,
+    /** Place of the sequence in its answer. */
+    readonly index: number,
+    readonly job: EngineJob,
+    readonly owner: SequenceOwner,
+    nowMs: number,
+  ) {
+    this.submission = job.submission;
+    this.queue = entryQueue(job);
+    this.heardMs = nowMs;
+    this.inspectedMs = nowMs;
+  }
+
+  accept(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+    if (this.isOver || entry.epoch < this.epoch) return 'stale';
+    this.epoch = entry.epoch;
+    this.heardMs = nowMs;
+    this.unanswered = 0;
+    switch (entry.kind) {
+      case 'tokens':
+        if (this.job.executes === true) return this.execute(entry, nowMs);
+        return this.advance(entry.first, entry.count, nowMs);
+      case 'end':
+        return this.end(entry, nowMs);
+      case 'scheduled':
+        this.revivals = 0;
+        return 'noted';
+      case 'handed-over':
+      case 'restarted':
+      case 'fault':
+        this.revivals = 0;
+        return 'noted';
+    }
+  }
+
+  /** Whether a server has said something that is not shown yet. */
+  get hasPayloads(): boolean {
+    return this.payloads.length > 0;
+  }
+
+  takePayloads(): readonly string[] {
+    const { payloads } = this;
+    this.payloads = [];
+    return payloads;
+  }
+
+  /** The ledger's word, when frames were lost: all `tokens` are there. */
+  conclude(reason: EndReason, tokens: number, errorCode: string | undefined): Verdict {
+    if (this.isOver) return 'stale';
+    if (reason === 'error' || reason === 'abort') return this.fail(errorCodeOf(errorCode));
+    // What a server said and no frame brought is nowhere.
+    if (this.job.executes === true && this.received < tokens) return this.fail('upstream_lost');
+    this.received = Math.max(this.received, tokens);
+    return this.over(reason);
+  }
+
+  /** From now on only runs of a later submission count. */
+  resubmitted(nowMs: number): number {
+    this.submission = Math.max(this.submission, submissionOf(this.epoch)) + 1;
+    this.epoch = packEpoch(this.submission, 0);
+    this.heardMs = nowMs;
+    this.gapMs = undefined;
+    this.unanswered = 0;
+    return this.submission;
+  }
+
+  /** The process that listens was paused: what it could not hear in that time is no silence. */
+  grant(pausedMs: number, nowMs: number): void {
+    this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
+    this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);
+    if (this.gapMs !== undefined) this.gapMs = Math.min(nowMs, this.gapMs + pausedMs);
+  }
+
+  private advance(first: number, count: number, nowMs: number): Verdict {
+    if (first > this.received) return this.missing(nowMs);
+    const end = first + count;
+    if (end <= this.received) return 'noted';
+    if (this.received === 0) this.firstTokenMs = nowMs;
+    this.received = end;
+    this.gapMs = undefined;
+    this.resends = 0;
+    this.revivals = 0;
+    return 'advanced';
+  }
+
+  /** What a server has said is shown once: another run may only go on where nothing was shown. */
+  private execute({ first, count, tail, epoch }: Readonly<FrameEntry>, nowMs: number): Verdict {
+    if (count === 0 || first > this.received || tail === undefined) {
+      return this.advance(first, 0, nowMs);
+    }
+    if (this.received > 0 && epoch > this.shownEpoch) return this.fail('upstream_lost');
+    if (first < this.received) return 'noted';
+    this.shownEpoch = epoch;
+    this.payloads.push(tail);
+    return this.advance(first, 1, nowMs);
+  }
+
+  private end(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+    if (entry.reason === 'error' || entry.reason === 'abort') {
+      this.upstreamFailure = failureIn(entry.tail);
+      return this.fail(this.upstreamFailure?.code ?? errorCodeOf(entry.tail));
+    }
+    const total = entry.first;
+    if (this.advance(total - entry.count, entry.count, nowMs) === 'gap') return 'gap';
+    this.tail = entry.tail;
+    return this.over(entry.reason === 'none' ? 'stop' : entry.reason);
+  }
+
+  private over(reason: EndReason): Verdict {
+    this.endReason = reason;
+    this.isOver = true;
+    return 'ended';
+  }
+
+  private fail(errorCode: ErrorCode): Verdict {
+    this.endReason = 'error';
+    this.errorCode = errorCode;
+    this.isOver = true;
+    return 'failed';
+  }
+
+  private missing(nowMs: number): Verdict {
+    this.gapMs ??= nowMs;
+    return 'gap';
+  }
+}
+
+function failureIn(tail: string | undefined): UpstreamFailure | undefined {
+  return tail?.startsWith('{') === true ? (JSON.parse(tail) as UpstreamFailure) : undefined;
+}
+
+/** A code of the catalogue, plain or as JSON; what is not one is the engine's own failure. */
+function errorCodeOf(text: string | undefined): ErrorCode {
+  const code = text?.replaceAll('"', '') ?? '';
+  return Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'engine_error';
+}

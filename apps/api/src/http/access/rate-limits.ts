@@ -1,0 +1,189 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import type { GenerationRequest } from '@baton/openai';
+import type { BudgetAnswer, BudgetTake, Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { brokerError } from '../../request/dispatch/submitter';
+import { CONFIG, TRANSPORT } from '../../tokens';
+import { type CallerId, callerIdOf } from './api-keys';
+import { resetTime } from './reset-time';
+
+/** Per minute; undefined: no limit. */
+interface Limits {
+  readonly requests: number | undefined;
+  readonly tokens: number | undefined;
+}
+
+type BudgetName = keyof Limits;
+
+/** All who come without a key that is known. */
+export const ANYONE: CallerId = 'anyone';
+
+/** Requests by this method count when they arrive. */
+export const COUNTED = 'POST';
+
+/** Fields by which a body limits its output, the newest name first. */
+const OUTPUT_LIMITS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'];
+
+/** A request's tokens, taken before they are used. */
+export interface Charge {
+  /** Puts right what was taken by what was used. Once. */
+  settle(usedTokens: number): void;
+}
+
+/** What a request is charged by. */
+export interface Chargeable {
+  readonly caller: CallerId | undefined;
+  readonly body: unknown;
+  readonly message: Pick<IncomingMessage, 'method'>;
+  readonly response: ServerResponse;
+}
+
+/**
+ * How much each key may ask: requests and tokens per minute, kept in the broker, so that all API processes count together. A request counts when it
+ * arrives, whatever becomes of it. Tokens are taken before anything is queued, the prompt's and as many more as the request itself allows for; what it
+ * really used is put right at the end, into debt if need be. Every answer tells what is left.
+ */
+@Injectable()
+export class RateLimits {
+  /** True when anybody is limited. */
+  readonly isOn: boolean;
+  private readonly common: Limits;
+  private readonly own: ReadonlyMap<CallerId, Limits>;
+
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+  ) {
+    this.common = {
+      requests: config.limitRequestsPerMinute,
+      tokens: config.limitTokensPerMinute,
+    };
+    const rows = Object.entries(config.apiKeyLimits ?? {});
+    this.own = new Map(
+      rows.map(([key, row]) => [
+        callerIdOf(key),
+        {
+          requests: row['limit_requests_per_minute'] ?? this.common.requests,
+          tokens: row['limit_tokens_per_minute'] ?? this.common.tokens,
+        },
+      ]),
+    );
+    this.isOn = [this.common, ...this.own.values()].some(
+      ({ requests, tokens }) => requests !== undefined || tokens !== undefined,
+    );
+  }
+
+  /**
+   * Lets a request in; one that is not `counted` only hears what is left.
+   *
+   * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
+   */
+  async enter(caller: CallerId, response: ServerResponse, isCounted: boolean): Promise<void> {
+    const takes = this.takesOf(caller, { requests: isCounted ? 1 : 0, tokens: 0 });
+    if (takes.length === 0) return;
+    let answer: BudgetAnswer;
+    try {
+      answer = await this.transport.rates.take(caller, takes);
+    } catch (error) {
+      if (isCounted) throw brokerError(error);
+      return;
+    }
+    tell(response, takes, answer);
+    if (isCounted) refuse(takes, answer);
+  }
+
+  /**
+   * Takes the tokens of a checked request, and the request itself where it was not counted at the door: a turn over a WebSocket. Undefined: nobody counts
+   * its tokens.
+   *
+   * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
+   */
+  async charge(call: Chargeable, request: GenerationRequest): Promise<Charge | undefined> {
+    const caller = call.caller ?? ANYONE;
+    const expected = expectedTokens(call.body, request);
+    const isCounted = call.message.method === COUNTED;
+    const takes = this.takesOf(caller, { tokens: expected, ...(isCounted ? {} : { requests: 1 }) });
+    if (takes.length === 0) return undefined;
+    const answer = await this.transport.rates.take(caller, takes).catch((error: unknown) => {
+      throw brokerError(error);
+    });
+    tell(call.response, takes, answer);
+    refuse(takes, answer);
+    const paid = takes.find(({ budget }) => budget === 'tokens');
+    return paid && this.chargeOf(caller, paid);
+  }
+
+  private chargeOf(caller: CallerId, take: BudgetTake): Charge {
+    let isSettled = false;
+    const settle = (usedTokens: number): void => {
+      if (isSettled || usedTokens === take.amount) return;
+      isSettled = true;
+      const correction = { ...take, amount: usedTokens - take.amount };
+      // A broker that is away has forgotten the budget, or will soon have filled it.
+      void this.transport.rates.settle(caller, correction).catch(() => undefined);
+    };
+    return { settle };
+  }
+
+  private takesOf(
+    caller: CallerId,
+    amounts: Readonly<Partial<Record<BudgetName, number>>>,
+  ): BudgetTake[] {
+    const limits = this.own.get(caller) ?? this.common;
+    return (['requests', 'tokens'] as const).flatMap((budget) => {
+      const [limit, amount] = [limits[budget], amounts[budget]];
+      return limit === undefined || amount === undefined ? [] : [{ budget, limit, amount }];
+    });
+  }
+}
+
+/** Prompt tokens, and the output that the body itself allows for; without such a limit the output counts when it is there. */
+function expectedTokens(body: unknown, request: GenerationRequest): number {
+  const named = namedOutput(body);
+  return request.prompts.reduce((sum, { ids, maxTokens }) => {
+    const output = named === undefined ? 0 : Math.min(named, maxTokens) * request.choices;
+    return sum + ids.length + output;
+  }, 0);
+}
+
+function namedOutput(body: unknown): number | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(body));
+  const limits = OUTPUT_LIMITS.map((name) => fields.get(name));
+  return limits.find((limit): limit is number => typeof limit === 'number');
+}
+
+/** OpenAI's six headers, as far as there are limits. */
+function tell(response: ServerResponse, takes: readonly BudgetTake[], answer: BudgetAnswer): void {
+  if (response.headersSent) return;
+  takes.forEach(({ budget, limit }, i) => {
+    const state = answer.states[i];
+    if (state === undefined) return;
+    response.setHeader(`x-ratelimit-limit-${budget}`, String(limit));
+    response.setHeader(`x-ratelimit-remaining-${budget}`, String(state.remaining));
+    response.setHeader(`x-ratelimit-reset-${budget}`, resetTime(state.fullInMs));
+  });
+}
+
+function refuse(takes: readonly BudgetTake[], { isTaken, states }: BudgetAnswer): void {
+  if (isTaken) return;
+  const shortages = takes.map(({ budget, limit, amount }, i) => {
+    const { remaining = 0, fullInMs = 0 } = states[i] ?? {};
+    // What must be missing at most, for the amount to be there.
+    const waitMs = fullInMs - ((limit - amount) * MINUTE_MS) / limit;
+    return { budget, limit, amount, used: limit - remaining, waitMs };
+  });
+  const worst = shortages.reduce((a, b) => (b.waitMs > a.waitMs ? b : a));
+  const { budget, limit, amount, used, waitMs } = worst;
+  const code = budget === 'requests' ? 'request_rate_exceeded' : 'token_rate_exceeded';
+  if (amount > limit) {
+    const message = `Request too large on ${budget} per minute: limit ${limit}, requested ${amount}. Shorten the prompt or max_tokens.`;
+    throw new BatonError(code, message);
+  }
+  const message = `Rate limit reached on ${budget} per minute: limit ${limit}, used ${used}, requested ${amount}. Please try again in ${resetTime(waitMs)}.`;
+  throw new BatonError(code, message, null, waitMs / 1_000);
+}
+
+const MINUTE_MS = 60_000;

@@ -1,0 +1,98 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { WireTap } from '../../observers/recording/wire-log';
+
+/** A stream with more than this unsent is not being read. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+};
+
+const EVENT_END = '\n\n';
+
+/**
+ * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of a token, so the HTTP chunk is framed by hand
+ * and written to the socket as latin1; where that is not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
+ * text. It never waits: who writes asks `isOverfull` and gives up on a client that does not read.
+ */
+export class EventStream {
+  private socket: Socket | undefined;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly tap?: WireTap,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.response.headersSent;
+  }
+
+  /** Sends status and headers at once. `headers` come on top of those of an event stream. */
+  open(headers: Readonly<Record<string, string>>): void {
+    const { response } = this;
+    if (response.headersSent || response.destroyed) return;
+    response.writeHead(200, { ...HEADERS, ...headers });
+    this.tap?.head(200, HEADERS);
+    response.flushHeaders();
+    response.socket?.setNoDelay(true);
+    this.socket = directSocket(response);
+  }
+
+  /** @param events whole events, ASCII only */
+  write(events: string): void {
+    if (events === '' || this.response.writableEnded) return;
+    this.tap?.bytes(events);
+    const { socket } = this;
+    if (!socket) this.response.write(events, 'latin1');
+    else if (socket.writable) {
+      socket.write(chunksOf(events), 'latin1');
+    }
+  }
+
+  /** The last events and the end of the answer, in one write. */
+  end(events: string): void {
+    const { response, socket } = this;
+    if (response.writableEnded) return;
+    socket?.cork();
+    this.write(events);
+    response.end();
+    socket?.uncork();
+    this.tap?.end();
+  }
+
+  /** Ends the connection: the client learns nothing more. */
+  destroy(): void {
+    this.response.destroy();
+  }
+
+  get isOverfull(): boolean {
+    return unsentBytes(this.response) > MAX_UNSENT_BYTES;
+  }
+}
+
+/** Every event as an HTTP chunk of its own: who reads by chunks gets one at a time, however many go out in one write. */
+function chunksOf(events: string): string {
+  let chunks = '';
+  for (let from = 0; from < events.length;) {
+    const end = events.indexOf(EVENT_END, from);
+    const to = end === -1 ? events.length : end + EVENT_END.length;
+    chunks += `${(to - from).toString(16)}\r\n${events.slice(from, to)}\r\n`;
+    from = to;
+  }
+  return chunks;
+}
+
+/** Bytes that the client has not taken over yet. */
+export function unsentBytes(response: ServerResponse): number {
+  return Math.max(response.socket?.writableLength ?? 0, response.writableLength);
+}
+
+/** The socket, when what is written to it lands right behind the headers, as a chunk. */
+function directSocket(response: ServerResponse): Socket | undefined {
+  const { socket } = response;
+  return socket !== null && response.chunkedEncoding && response.writableLength === 0
+    ? socket
+    : undefined;
+}

@@ -1,0 +1,128 @@
+import { defaultConfig } from '@baton/config';
+import type { EngineJob, EnginePresence } from '@baton/contract';
+import { describe, expect, it } from 'vitest';
+import type { ClusterView } from '../../cluster/cluster-view';
+import type { Sequence, SequenceOwner } from '../../frames/sequence';
+import { SequenceTable } from '../../frames/sequence-table';
+import type { AdmissionGate } from '../../request/admit/admission-gate';
+import type { Timelines } from '../timelines/timelines';
+import { ClusterPictures, phaseOf } from './cluster-pictures';
+import { RateMeter } from './rate-meter';
+
+const OWNER = {} as SequenceOwner;
+
+function jobOf(streamId: number): EngineJob {
+  const arrivalUs = Math.round((performance.timeOrigin + 1_000) * 1_000);
+  const job = { requestId: `r${streamId}`, streamId, arrivalUs, flow: 'route', submission: 1 };
+  return { ...job, promptTokens: 10, maxTokens: 5 } as unknown as EngineJob;
+}
+
+function open(table: SequenceTable, change: Partial<Sequence> = {}): Sequence {
+  const sequence = table.open(OWNER, { index: 0, nowMs: 0, jobOf });
+  return Object.assign(sequence, change);
+}
+
+function picturesOf(table: SequenceTable, engines: readonly string[] = []): ClusterPictures {
+  const gauges = { running: 1, waitingCapacity: 2, waitingDeferred: 3, kvUsage: 0.123456 };
+  const living = engines.map((engineId, index) => ({
+    ...{ engineId, index, stage: 'decode', state: 'ready', counters: { steps: 9 } },
+    gauges: { ...gauges, heldBlocks: 4, numBlocks: 10, clockLagMs: 0, stepMs: 1.23456 },
+  })) as unknown as EnginePresence[];
+  const waiting = { prefill: 1, decode: 2, aggregated: 3 };
+  return new ClusterPictures(
+    defaultConfig(),
+    { living: () => living } as unknown as ClusterView,
+    table,
+    { waiting: () => waiting } as unknown as AdmissionGate,
+    new RateMeter(defaultConfig()),
+    { takenBy: () => undefined } as unknown as Timelines,
+  );
+}
+
+describe('a picture', () => {
+  it('counts all requests and shows so many', () => {
+    const table = new SequenceTable();
+    for (let i = 0; i < 5_000; i += 1) open(table, { waitingIn: 'prefill' });
+    const pictures = picturesOf(table);
+    const first = pictures.take(0);
+    expect(first.phases).toEqual([5_000, 0, 0, 0]);
+    expect([first.requests.length, first.names.length]).toEqual([4 * 4_096, 4_096]);
+    expect(pictures.take(250).names).toEqual([]);
+    expect(pictures.names().length).toBe(4_096);
+  });
+
+  it('names a request again under a key that another one had', () => {
+    const table = new SequenceTable(1);
+    const pictures = picturesOf(table);
+    const before = open(table);
+    expect(pictures.take(0).names.map(([key]) => key)).toEqual([before.streamId]);
+    table.close(before);
+    pictures.take(250);
+    const after = open(table);
+    expect(pictures.take(500).names.map(([key]) => key)).toEqual([after.streamId]);
+  });
+
+  it('is small at 64 engines and 2,000 requests', () => {
+    const table = new SequenceTable();
+    const ids = Array.from({ length: 64 }, (_none, i) => `0f3a9c77-1111-2222-3333-${i + 1e11}`);
+    for (let i = 0; i < 2_000; i += 1) open(table, { engineId: ids[i % 64]!, received: i });
+    const pictures = picturesOf(table, ids);
+    pictures.take(0);
+    expect(JSON.stringify(pictures.take(250)).length).toBeLessThan(64 * 1024);
+  });
+
+  it('has of an engine what a lane shows', () => {
+    const [engine] = picturesOf(new SequenceTable(), ['e']).take(0).engines;
+    expect(engine).toEqual({
+      ...{ id: 'e', index: 0, role: 'decode', state: 'ready', running: 1, waiting: 5 },
+      ...{ kvUsage: 0.1235, heldBlocks: 4, numBlocks: 10, stepMs: 1.235, steps: 9 },
+    });
+  });
+
+  it.each([
+    ['waits for prefill', 'prefill', 0, undefined, 0],
+    ['was taken by a prefill engine', 'prefill', 0, 'prefill', 1],
+    ['was taken by an aggregated engine', 'aggregated', 0, 'aggregated', 1],
+    ['is computed', undefined, 0, 'prefill', 1],
+    ['was handed over', 'decode', 0, 'prefill', 2],
+    ['came with KV from outside', 'decode', 0, undefined, 2],
+    ['has begun to decode', undefined, 0, 'decode', 3],
+    ['generates on an aggregated engine', undefined, 3, 'aggregated', 3],
+  ] as const)('puts a request that %s where it is', (_name, waitingIn, received, stage, phase) => {
+    expect(phaseOf({ waitingIn, received }, stage)).toBe(phase);
+  });
+});
+
+describe('rates', () => {
+  it('are of the last second, in simulated time', () => {
+    const meter = new RateMeter(defaultConfig({ speedup: 10 }));
+    const sequence = open(new SequenceTable());
+    meter.start(1_000);
+    meter.arrived(3);
+    sequence.received = 1;
+    meter.tokens(sequence, 1_020, 0);
+    sequence.lastTokenMs = 1_020;
+    sequence.received = 5;
+    meter.tokens(sequence, 1_100, 1);
+    meter.finished();
+    const rates = meter.take(1_250);
+    // Arrived at 1,000 ms; four tokens in 80 ms; a quarter of a second is two and a half simulated ones.
+    expect(rates.ttftMs!.p50).toBeCloseTo(200, 0);
+    expect(rates.itlMs!.p99).toBeCloseTo(200, 0);
+    expect(rates.tokensPerSecond).toBeCloseTo(5 / 2.5);
+    expect(rates.requestsPerSecond).toBeCloseTo(3 / 2.5);
+    expect(rates.finishedPerSecond).toBeCloseTo(1 / 2.5);
+    for (const nowMs of [1_500, 1_750, 2_000]) meter.take(nowMs);
+    expect(meter.take(2_250)).toMatchObject({ ttftMs: null, itlMs: null, tokensPerSecond: 0 });
+  });
+
+  it('are not counted while nobody looks', () => {
+    const meter = new RateMeter(defaultConfig());
+    const sequence = open(new SequenceTable());
+    sequence.received = 1;
+    meter.tokens(sequence, 10, 0);
+    meter.arrived(1);
+    meter.start(0);
+    expect(meter.take(1_000)).toMatchObject({ ttftMs: null, requestsPerSecond: 0 });
+  });
+});

@@ -1,0 +1,121 @@
+import type { BatonConfig } from '@baton/config';
+import {
+  type ClusterPicture,
+  type EnginePresence,
+  type PictureEngine,
+  type RequestName,
+  type Stage,
+  STAGES,
+} from '@baton/contract';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import type { Sequence } from '../../frames/sequence';
+import { SequenceTable } from '../../frames/sequence-table';
+import { AdmissionGate } from '../../request/admit/admission-gate';
+import { Timelines } from '../timelines/timelines';
+import { CONFIG } from '../../tokens';
+import { RateMeter } from './rate-meter';
+
+/** Requests that one picture shows; the others are only counted. */
+const MOST_REQUESTS = 4_096;
+
+const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
+
+/**
+ * Where a request is in the cluster, as far as this front knows: an index in `PICTURE_PHASES`.
+ *
+ * @param stage  of the engine that has it: that spoke of it last, or else that has told to have taken it
+ */
+export function phaseOf(
+  { waitingIn, received }: Pick<Sequence, 'waitingIn' | 'received'>,
+  stage: Stage | undefined,
+): 0 | 1 | 2 | 3 {
+  if (waitingIn === 'decode') return TRANSFER;
+  // A step is told of when it ends, so a prompt that is being computed counts as waiting until then.
+  if (waitingIn !== undefined) return stage === undefined ? QUEUE : PREFILL;
+  return received > 0 || stage === 'decode' ? DECODE : PREFILL;
+}
+
+/** Takes pictures of the cluster for the live page. It looks at what the process knows anyway, and asks nobody. */
+@Injectable()
+export class ClusterPictures {
+  /** Names that a picture has shown, of requests that were under way in the last one. */
+  private named = new Map<number, RequestName>();
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly cluster: ClusterView,
+    private readonly table: SequenceTable,
+    private readonly gate: AdmissionGate,
+    private readonly meter: RateMeter,
+    private readonly timelines: Timelines,
+  ) {}
+
+  /** Of the requests in the last picture. */
+  names(): RequestName[] {
+    return [...this.named.values()];
+  }
+
+  /** Nobody looks any more. */
+  forget(): void {
+    this.named.clear();
+  }
+
+  take(nowMs: number): ClusterPicture {
+    const living = this.cluster.living();
+    const places = new Map(
+      living.map(({ engineId, stage }, place) => [engineId, { place, stage }]),
+    );
+    const phases = [0, 0, 0, 0];
+    const requests: number[] = [];
+    const names: RequestName[] = [];
+    const named = new Map<number, RequestName>();
+    for (const sequence of this.table) {
+      const engineId = sequence.engineId ?? this.timelines.takenBy(sequence) ?? '';
+      const { place = -1, stage } = places.get(engineId) ?? {};
+      const phase = phaseOf(sequence, stage);
+      phases[phase]! += 1;
+      if (named.size >= MOST_REQUESTS) continue;
+      const { streamId } = sequence;
+      requests.push(streamId, phase, phase === QUEUE ? -1 : place, sequence.received);
+      const known = this.named.get(streamId);
+      const name = known ?? nameOf(sequence);
+      if (known === undefined) names.push(name);
+      named.set(streamId, name);
+    }
+    this.named = named;
+    const waiting = this.gate.waiting();
+    return {
+      at: Math.round(performance.timeOrigin + nowMs),
+      engines: living.map((engine) => engineOf(engine, this.config.starvedAfter * 1_000)),
+      phases,
+      waiting: Object.fromEntries(STAGES.map((stage) => [stage, waiting[stage]])) as Record<
+        Stage,
+        number
+      >,
+      requests,
+      names,
+      rates: this.meter.take(nowMs),
+    };
+  }
+}
+
+function nameOf({ streamId, job }: Sequence): RequestName {
+  return [streamId, job.requestId, job.promptTokens, job.maxTokens];
+}
+
+function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine {
+  const { engineId, index, stage, state, gauges, counters } = engine;
+  const { latenessMs = 0 } = gauges;
+  return {
+    ...{ id: engineId, index, role: stage, state },
+    running: gauges.running,
+    waiting: gauges.waitingCapacity + gauges.waitingDeferred,
+    kvUsage: Math.round(gauges.kvUsage * 1e4) / 1e4,
+    heldBlocks: gauges.heldBlocks,
+    numBlocks: gauges.numBlocks,
+    stepMs: Math.round(gauges.stepMs * 1e3) / 1e3,
+    steps: counters['steps'] ?? 0,
+    ...(latenessMs > starvedAfterMs ? { starvedMs: latenessMs } : {}),
+  };
+}

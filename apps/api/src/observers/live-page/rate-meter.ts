@@ -1,0 +1,105 @@
+import { IntervalHistogram } from '@baton/analysis';
+import type { BatonConfig } from '@baton/config';
+import type { PictureRates, Quantiles } from '@baton/contract';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Sequence } from '../../frames/sequence';
+import { CONFIG } from '../../tokens';
+
+/** Slots of the window that rates are taken over; one ends with each picture. */
+const SLOTS = 4;
+
+class Slot {
+  ttft = new IntervalHistogram();
+  itl = new IntervalHistogram();
+  tokens = 0;
+  arrived = 0;
+  finished = 0;
+  startMs = 0;
+
+  begin(nowMs: number): void {
+    this.ttft = new IntervalHistogram();
+    this.itl = new IntervalHistogram();
+    this.tokens = 0;
+    this.arrived = 0;
+    this.finished = 0;
+    this.startMs = nowMs;
+  }
+}
+
+/**
+ * Latencies and throughput of this process' requests over the last second, in simulated time. It counts only while somebody looks; otherwise every call
+ * returns at once.
+ */
+@Injectable()
+export class RateMeter {
+  private isOn = false;
+  private readonly slots = Array.from({ length: SLOTS }, () => new Slot());
+  private at = 0;
+  private readonly speedup: number;
+
+  constructor(@Inject(CONFIG) { speedup }: BatonConfig) {
+    this.speedup = speedup;
+  }
+
+  start(nowMs: number): void {
+    this.isOn = true;
+    for (const slot of this.slots) slot.begin(nowMs);
+  }
+
+  stop(): void {
+    this.isOn = false;
+  }
+
+  arrived(count: number): void {
+    if (this.isOn) this.slot.arrived += count;
+  }
+
+  finished(): void {
+    if (this.isOn) this.slot.finished += 1;
+  }
+
+  /** Tokens from index `from` on have come, and the sequence does not say so yet in `lastTokenMs`. */
+  tokens(sequence: Sequence, nowMs: number, from: number): void {
+    if (!this.isOn) return;
+    const { slot, speedup } = this;
+    const count = sequence.received - from;
+    slot.tokens += count;
+    if (from === 0) {
+      const arrivedMs = sequence.job.arrivalUs / 1_000 - performance.timeOrigin;
+      slot.ttft.add(Math.max(0, (nowMs - arrivedMs) * 1_000 * speedup));
+    } else {
+      const gapMs = (nowMs - sequence.lastTokenMs) / count;
+      slot.itl.add(Math.max(0, gapMs * 1_000 * speedup), count);
+    }
+  }
+
+  /** What the slots of the last second hold; the oldest is begun anew. */
+  take(nowMs: number): PictureRates {
+    const { slots, speedup } = this;
+    const seconds = ((nowMs - Math.min(...slots.map(({ startMs }) => startMs))) / 1_000) * speedup;
+    const perSecond = (value: (slot: Slot) => number): number =>
+      seconds > 0 ? slots.reduce((sum, slot) => sum + value(slot), 0) / seconds : 0;
+    const rates = {
+      ttftMs: quantiles(slots.map(({ ttft }) => ttft)),
+      itlMs: quantiles(slots.map(({ itl }) => itl)),
+      tokensPerSecond: perSecond(({ tokens }) => tokens),
+      requestsPerSecond: perSecond(({ arrived }) => arrived),
+      finishedPerSecond: perSecond(({ finished }) => finished),
+    };
+    this.at = (this.at + 1) % SLOTS;
+    this.slot.begin(nowMs);
+    return rates;
+  }
+
+  private get slot(): Slot {
+    return this.slots[this.at]!;
+  }
+}
+
+function quantiles(histograms: readonly IntervalHistogram[]): Quantiles | null {
+  const all = new IntervalHistogram();
+  for (const each of histograms) if (each.count > 0) all.merge(each);
+  if (all.count === 0) return null;
+  const [p50 = 0, p99 = 0] = all.quantilesUs([0.5, 0.99]);
+  return { p50: p50 / 1_000, p99: p99 / 1_000 };
+}

@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http';
+import { type BatonConfig, VERSION } from '@baton/config';
+import { BatonError, type ClusterHello } from '@baton/contract';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { unsentBytes } from '../../http/streaming/event-stream';
+import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import { ClusterPictures } from './cluster-pictures';
+import { RateMeter } from './rate-meter';
+
+const PICTURE_EVERY_MS = 250;
+export const MOST_VIEWERS = 16;
+/** A viewer with more than this unsent misses pictures until it has caught up. */
+const MOST_UNSENT_BYTES = 512 * 1024;
+/** Pictures in a row that a viewer may miss before it is let go. */
+const MOST_MISSED = 40;
+
+interface Viewer {
+  readonly response: ServerResponse;
+  missed: number;
+}
+
+/**
+ * Who looks at the live page. A picture is taken and written as text once for all of them, and none is taken while there are none. A viewer that does not read
+ * misses pictures, and is let go after ten seconds.
+ */
+@Injectable()
+export class Viewers implements OnModuleDestroy {
+  private readonly viewers = new Set<Viewer>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly pictures: ClusterPictures,
+    private readonly meter: RateMeter,
+  ) {}
+
+  get size(): number {
+    return this.viewers.size;
+  }
+
+  refuseWhenFull(): void {
+    if (this.viewers.size >= MOST_VIEWERS) throw new BatonError('too_many_viewers');
+  }
+
+  /** Sends pictures until the connection closes. */
+  show(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+    response.writeHead(200, {
+      ...headers,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // Proxies that collect answers would make one picture of many.
+      'x-accel-buffering': 'no',
+    });
+    response.write(event('hello', this.hello()));
+    const viewer = { response, missed: 0 };
+    this.viewers.add(viewer);
+    response.once('close', () => this.leave(viewer));
+    if (this.timer === undefined) this.begin();
+  }
+
+  onModuleDestroy(): void {
+    for (const viewer of this.viewers) viewer.response.destroy();
+    this.end();
+  }
+
+  private begin(): void {
+    this.meter.start(performance.now());
+    this.timer = setInterval(() => this.tick(), PICTURE_EVERY_MS);
+  }
+
+  private end(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.meter.stop();
+    this.pictures.forget();
+  }
+
+  private leave(viewer: Viewer): void {
+    this.viewers.delete(viewer);
+    if (this.viewers.size === 0) this.end();
+  }
+
+  private tick(): void {
+    const text = event('picture', this.pictures.take(performance.now()));
+    for (const viewer of this.viewers) {
+      if (unsentBytes(viewer.response) <= MOST_UNSENT_BYTES) {
+        viewer.missed = 0;
+        viewer.response.write(text);
+      } else if ((viewer.missed += 1) > MOST_MISSED) viewer.response.destroy();
+    }
+  }
+
+  private hello(): ClusterHello {
+    const { topology, speedup, model, servedModelName, enableAdmin } = this.config;
+    return {
+      ...{ api: this.identity.apiId, version: VERSION, topology, speedup },
+      model: servedModelName ?? model,
+      intervalMs: PICTURE_EVERY_MS,
+      hasSettings: enableAdmin,
+      names: this.pictures.names(),
+    };
+  }
+}
+
+function event(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,57 @@
+import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
+import { Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import { renderNumbers } from './exposition';
+
+const STATES = ['starting', 'ready', 'draining'] as const;
+
+/** Counts the engines of the cluster by what they do, and those that vanished without having drained. */
+@Injectable()
+export class EngineCensus {
+  private known = new Map<string, EnginePresence>();
+  /** Not on the board any more; a slow engine comes back. */
+  private readonly missing = new Map<string, Stage>();
+  private readonly lost: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+
+  constructor(private readonly cluster: ClusterView) {
+    cluster.onEngines((engines) => this.look(engines));
+  }
+
+  render(): string {
+    const engines = [...this.known.values()];
+    const counts = STAGES.flatMap((stage) =>
+      STATES.map((state) => ({
+        labels: { stage, state },
+        value: engines.filter((each) => each.stage === stage && each.state === state).length,
+      })),
+    );
+    return [
+      renderNumbers(
+        { name: 'baton:engines', help: 'Engines that announce themselves, by stage and state.' },
+        'gauge',
+        counts,
+      ),
+      renderNumbers(
+        {
+          name: 'baton:engines_lost_total',
+          help: 'Engines that fell silent without having drained: killed, crashed or cut off.',
+        },
+        'counter',
+        STAGES.map((stage) => ({ labels: { stage }, value: this.lost[stage] })),
+      ),
+    ].join('');
+  }
+
+  private look(engines: readonly EnginePresence[]): void {
+    const now = new Map(engines.map((engine) => [engine.engineId, engine]));
+    for (const { engineId, stage, state } of this.known.values()) {
+      if (!now.has(engineId) && state !== 'draining') this.missing.set(engineId, stage);
+    }
+    this.known = now;
+    for (const [engineId, stage] of this.missing) {
+      const isLost = this.cluster.hasLost(engineId);
+      if (isLost) this.lost[stage] += 1;
+      if (isLost || now.has(engineId)) this.missing.delete(engineId);
+    }
+  }
+}

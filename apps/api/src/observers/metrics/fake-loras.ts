@@ -1,0 +1,19 @@
+import { type BatonConfig, fakeMetricsOf } from '@baton/config';
+import { renderNumbers } from './exposition';
+
+const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };
+
+/** The LoRA adapters that are only said to run and wait; nothing unless they are faked. */
+export function renderFakeLoras({ fakeMetrics, maxLoras }: BatonConfig): string {
+  const loras = fakeMetricsOf(fakeMetrics)?.loras;
+  if (loras === undefined) return '';
+  const series = loras.map(({ running, waiting, timestamp }) => ({
+    labels: {
+      max_lora: String(maxLoras),
+      waiting_lora_adapters: waiting,
+      running_lora_adapters: running,
+    },
+    value: timestamp,
+  }));
+  return renderNumbers(HEAD, 'gauge', series);
+}

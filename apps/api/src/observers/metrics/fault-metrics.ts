@@ -1,0 +1,37 @@
+import { FAULT_STAGES, type FaultKind, type FaultStage } from '@baton/contract';
+import { KINDS } from '@baton/faults';
+import { Injectable } from '@nestjs/common';
+import { renderNumbers } from './exposition';
+
+const HEAD = {
+  name: 'baton:faults_injected_total',
+  help: 'Faults carried out on purpose, by what was done and at which stage.',
+};
+
+/** How often each fault struck the requests of this process, wherever it did. */
+@Injectable()
+export class FaultMetrics {
+  private readonly counts = new Map<string, number>();
+
+  count(fault: FaultKind, stage: FaultStage): void {
+    const key = keyOf(fault, stage);
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+  }
+
+  /** Every fault at every stage where it may happen, from 0. */
+  render(): string {
+    const series = FAULT_STAGES.flatMap((stage) =>
+      (Object.keys(KINDS) as FaultKind[])
+        .filter((fault) => KINDS[fault].stages.includes(stage))
+        .map((fault) => ({
+          labels: { fault, stage },
+          value: this.counts.get(keyOf(fault, stage)) ?? 0,
+        })),
+    );
+    return renderNumbers(HEAD, 'counter', series);
+  }
+}
+
+function keyOf(fault: FaultKind, stage: FaultStage): string {
+  return `${fault}@${stage}`;
+}

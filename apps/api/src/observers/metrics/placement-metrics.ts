@@ -1,0 +1,67 @@
+import { LiveSettings, placerSpec } from '@baton/config';
+import type { EnginePresence, Stage } from '@baton/contract';
+import { engineLabels } from '@baton/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import { renderNumbers, type Series } from './exposition';
+
+const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
+
+/** What placement did: by this front, and by whoever sent jobs to the engines. */
+@Injectable()
+export class PlacementMetrics {
+  prefillsOnDecode = 0;
+  rehomed = 0;
+  sloRefusals = 0;
+  private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
+
+  constructor(@Inject(LiveSettings) settings: LiveSettings) {
+    settings.follow(({ config }) => {
+      const spec = placerSpec(config);
+      const [prefill, decode] = [spec.prefill, spec.decode].map((policy) =>
+        policy === 'pull' ? policy : policy.kind,
+      ) as [string, string];
+      this.policies = { prefill, decode, aggregated: prefill };
+    });
+  }
+
+  render(engines: readonly EnginePresence[]): string {
+    const placed = engines.filter(({ stage }) => this.policies[stage] !== 'pull');
+    const decisions: Series<number>[] = placed.map((engine) => {
+      const { model, stage, counters } = engine;
+      const place = { model_name: model, stage, policy: this.policies[stage] };
+      return {
+        labels: { ...engineLabels(engine), ...place },
+        value: counters['placed_jobs'] ?? 0,
+      };
+    });
+    return [
+      renderNumbers(
+        {
+          name: 'baton:placement_decisions_total',
+          help: 'Jobs that the placement policy sent to the engine, counted when the engine takes them.',
+        },
+        'counter',
+        decisions,
+      ),
+      this.counter(
+        'baton:prefills_on_decode_total',
+        'Prompts short enough to be computed by their decode engine (conditional disaggregation).',
+        this.prefillsOnDecode,
+      ),
+      this.counter(
+        'baton:rehomed_jobs_total',
+        'Jobs taken out of the queue of an engine that drained, fell silent or was lost, and placed again.',
+        this.rehomed,
+      ),
+      this.counter(
+        'baton:slo_refusals_total',
+        'Requests refused because their first token was predicted to come too late.',
+        this.sloRefusals,
+      ),
+    ].join('');
+  }
+
+  private counter(name: string, help: string, value: number): string {
+    return renderNumbers({ name, help }, 'counter', [{ labels: {}, value }]);
+  }
+}

@@ -1,0 +1,72 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ApiFixture } from '../../../test/api-fixture';
+import { type Family, parseExposition, sumOf } from '../../../test/exposition';
+import { until } from '../../../test/until';
+
+const BODY = { prompt: 'x', max_tokens: 2, ignore_eos: true };
+
+describe('the numbers of the queues', () => {
+  let fixture: ApiFixture;
+  let page: ReadonlyMap<string, Family>;
+
+  afterEach(() => fixture.stop());
+
+  const of = (name: string, stage: string): number => sumOf(page, name, { stage });
+
+  async function scrape(): Promise<void> {
+    page = parseExposition(await (await fetch(`${fixture.api.url}/metrics`)).text());
+  }
+
+  it('grow while nobody takes what waits, and are 0 again when it has run', async () => {
+    let isOpen = false;
+    fixture = await ApiFixture.start({ engines: [{ isEager: true, takes: () => isOpen }] });
+    const answers = [1, 2, 3].map(() => fixture.post('/v1/completions', BODY));
+    await until(async () => {
+      await scrape();
+      return of('baton:queue_depth', 'aggregated') === 3;
+    });
+    await until(async () => {
+      await scrape();
+      return of('baton:waiting_sequences', 'aggregated') === 3;
+    });
+    const age = of('baton:queue_age_seconds', 'aggregated');
+    expect(age).toBeGreaterThan(0);
+    await scrape();
+    expect(of('baton:queue_age_seconds', 'aggregated')).toBeGreaterThan(age);
+    for (const stage of ['prefill', 'decode']) expect(of('baton:queue_depth', stage)).toBe(0);
+
+    isOpen = true;
+    await fixture.post('/v1/completions', BODY);
+    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+    await until(async () => {
+      await scrape();
+      return of('baton:waiting_sequences', 'aggregated') === 0;
+    });
+    expect(of('baton:queue_depth', 'aggregated')).toBe(0);
+    expect(of('baton:queue_age_seconds', 'aggregated')).toBe(0);
+  });
+
+  it('count jobs in the own queues of engines where a policy places them', async () => {
+    fixture = await ApiFixture.start({
+      engines: [{ takes: () => false }],
+      config: { exposeEngines: true, exposeEnginesPort: 22_150 },
+    });
+    await until(async () => {
+      await scrape();
+      return sumOf(page, 'baton:engines', { state: 'ready' }) === 1;
+    });
+    const leaving = new AbortController();
+    const asked = fetch('http://127.0.0.1:22150/v1/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(BODY),
+      signal: leaving.signal,
+    }).catch(() => undefined);
+    await until(async () => {
+      await scrape();
+      return of('baton:queue_depth', 'aggregated') === 1;
+    });
+    leaving.abort();
+    await asked;
+  });
+});

@@ -1,0 +1,83 @@
+import { type BatonConfig, placerSpec } from '@baton/config';
+import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
+import { engineQueue, sharedQueue } from '@baton/routing';
+import type { QueueName, Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { SequenceTable } from '../../frames/sequence-table';
+import { AdmissionGate } from '../../request/admit/admission-gate';
+import { CONFIG, TRANSPORT } from '../../tokens';
+import { renderNumbers } from './exposition';
+
+type PerStage = Readonly<Record<Stage, number>>;
+
+/** How much waits for each stage, and for how long: what an autoscaler goes by. */
+@Injectable()
+export class QueueMetrics {
+  private depths: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
+  /** Jobs lie in the own queues of engines too. */
+  private readonly isPlaced: boolean;
+
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly gate: AdmissionGate,
+    private readonly table: SequenceTable,
+  ) {
+    const { prefill, decode } = placerSpec(config);
+    this.isPlaced = prefill !== 'pull' || decode !== 'pull' || config.exposeEngines;
+  }
+
+  /** Asks the broker; what is known is shown when it cannot be asked. */
+  async refresh(engines: readonly EnginePresence[]): Promise<void> {
+    const depths = STAGES.map(async (stage) => [stage, await this.depthOf(stage, engines)]);
+    const [counted] = await Promise.all([Promise.all(depths), this.gate.refreshTotals()]);
+    this.depths = Object.fromEntries(counted) as Record<Stage, number>;
+  }
+
+  render(nowMs = performance.now()): string {
+    return [
+      perStage(
+        'baton:queue_depth',
+        'Jobs in the queues of a stage that no engine has taken.',
+        this.depths,
+      ),
+      perStage(
+        'baton:waiting_sequences',
+        'Sequences that have not entered a batch of the stage, in its queues or in an engine, over all API processes.',
+        this.gate.waiting(),
+      ),
+      perStage(
+        'baton:queue_age_seconds',
+        'How long the oldest of these that this API process knows has been waiting.',
+        this.ages(nowMs),
+      ),
+    ].join('');
+  }
+
+  private async depthOf(stage: Stage, engines: readonly EnginePresence[]): Promise<number> {
+    const here = engines.filter((engine) => engine.stage === stage);
+    const ranks = new Set(here.flatMap(({ dataParallel: dp }) => (dp ? [dp.rank] : [])));
+    const queues: QueueName[] = [
+      stage,
+      ...[...ranks].map((rank) => sharedQueue(stage, rank)),
+      ...(this.isPlaced ? here.map(({ engineId }) => engineQueue(engineId)) : []),
+    ];
+    const counts = await Promise.all(queues.map((queue) => this.transport.jobs.waiting(queue)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** A sequence that waits was last heard of when it began to. */
+  private ages(nowMs: number): PerStage {
+    const ages = { prefill: 0, decode: 0, aggregated: 0 };
+    for (const { waitingIn, heardMs } of this.table) {
+      if (waitingIn === undefined) continue;
+      ages[waitingIn] = Math.max(ages[waitingIn], (nowMs - heardMs) / 1_000);
+    }
+    return ages;
+  }
+}
+
+function perStage(name: string, help: string, values: PerStage): string {
+  const series = STAGES.map((stage) => ({ labels: { stage }, value: values[stage] }));
+  return renderNumbers({ name, help }, 'gauge', series);
+}

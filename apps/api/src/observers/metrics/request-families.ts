@@ -1,0 +1,120 @@
+import { OVERHEAD_SECONDS, REQUEST_TOKENS } from '@baton/telemetry';
+import type { FamilyHead, Labels } from './exposition';
+
+export interface RequestFamily extends FamilyHead {
+  readonly buckets: readonly number[];
+  /** vLLM ends these buckets at `max_model_len`. */
+  readonly endsAtModelLength?: true;
+  /** Of the series, where several make one family. */
+  readonly labels?: Labels;
+}
+
+/** vllm/v1/metrics/loggers.py. */
+const TTFT_SECONDS = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
+  160, 640, 2560,
+];
+const TOKEN_SECONDS = [
+  0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
+];
+const REQUEST_SECONDS = [
+  0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
+];
+const CHOICES = [1, 2, 5, 10, 20];
+const family = (name: string, help: string, buckets: readonly number[]): RequestFamily => ({
+  name,
+  help,
+  buckets,
+});
+
+const phase = (name: string, phaseName: string): RequestFamily =>
+  family(
+    `vllm:request_${name}_time_seconds`,
+    `Histogram of time spent in ${phaseName} phase for request.`,
+    REQUEST_SECONDS,
+  );
+
+const tokens = (name: string, help: string): RequestFamily => ({
+  ...family(name, help, REQUEST_TOKENS),
+  endsAtModelLength: true,
+});
+
+/** Parts of the time to the first token: end to end, so that they sum up to it. */
+const part = (name: string): RequestFamily => ({
+  ...family(
+    'baton:time_to_first_token_part_seconds',
+    'Time to first token by part: queue until the first batch; prefill until the prompt was held, or the first token where nothing is handed over; transfer until the first batch of decode, the KV fetched; first_step until the first token.',
+    TTFT_SECONDS,
+  ),
+  labels: { part: name },
+});
+
+/** What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks what vLLM has no word for. */
+export const REQUEST_FAMILIES = {
+  timeToFirstToken: family(
+    'vllm:time_to_first_token_seconds',
+    'Histogram of time to first token in seconds.',
+    TTFT_SECONDS,
+  ),
+  interTokenLatency: family(
+    'vllm:inter_token_latency_seconds',
+    'Histogram of inter-token latency in seconds.',
+    TOKEN_SECONDS,
+  ),
+  timePerOutputToken: family(
+    'vllm:request_time_per_output_token_seconds',
+    'Histogram of time_per_output_token_seconds per request.',
+    TOKEN_SECONDS,
+  ),
+  endToEnd: family(
+    'vllm:e2e_request_latency_seconds',
+    'Histogram of e2e request latency in seconds.',
+    REQUEST_SECONDS,
+  ),
+  queue: phase('queue', 'WAITING'),
+  inference: phase('inference', 'RUNNING'),
+  prefill: phase('prefill', 'PREFILL'),
+  decode: phase('decode', 'DECODE'),
+  promptTokens: tokens('vllm:request_prompt_tokens', 'Number of prefill tokens processed.'),
+  generationTokens: tokens(
+    'vllm:request_generation_tokens',
+    'Number of generation tokens processed.',
+  ),
+  maxGenerationTokens: tokens(
+    'vllm:request_max_num_generation_tokens',
+    'Histogram of maximum number of requested generation tokens.',
+  ),
+  choices: family('vllm:request_params_n', 'Histogram of the n request parameter.', CHOICES),
+  maxTokens: tokens(
+    'vllm:request_params_max_tokens',
+    'Histogram of the max_tokens request parameter.',
+  ),
+  queuePart: part('queue'),
+  prefillPart: part('prefill'),
+  transferPart: part('transfer'),
+  firstStepPart: part('first_step'),
+  firstTokenOverhead: family(
+    'baton:request_overhead_seconds',
+    'Wall time to the first token as the front sees it, less the simulated one.',
+    OVERHEAD_SECONDS,
+  ),
+  frameDelay: family(
+    'baton:frame_delay_seconds',
+    'Wall time from the simulated end of an engine step until its tokens are written to the clients.',
+    OVERHEAD_SECONDS,
+  ),
+} as const satisfies Record<string, RequestFamily>;
+
+export type RequestFamilyKey = keyof typeof REQUEST_FAMILIES;
+
+/** vLLM's, and the one of llm-d-inference-sim for requests below their cache-hit threshold. */
+export const FINISHED_REASONS = [
+  'stop',
+  'length',
+  'abort',
+  'error',
+  'repetition',
+  'cache_threshold',
+] as const;
+
+export type FinishedReason = (typeof FINISHED_REASONS)[number];

@@ -1,0 +1,86 @@
+import type { LineFile } from '@baton/telemetry';
+import type { Call } from '../../request/take/call';
+import { wallUs, type WireTap } from './wire-log';
+
+/** A request of a client and all of its answer: one line of `record_answers`, which `play` serves again. */
+export interface RecordedExchange {
+  readonly baton_exchange: 1;
+  /** µs of the wall clock since the Unix epoch. */
+  readonly arrival_us: number;
+  readonly request_id: string;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly status: number;
+  readonly answer_headers: Readonly<Record<string, string>>;
+  /** `[µs since the arrival, what was written]`. */
+  readonly writes: readonly (readonly [number, string])[];
+  /** False: the client left, or there was more than is kept. */
+  readonly complete: boolean;
+}
+
+/** Of one answer; more is not kept. */
+const MAX_ANSWER_CHARS = 8 * 1024 * 1024;
+const SECRET = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key)$/i;
+const REDACTED = '[redacted]';
+
+/** Gathers one exchange and writes its line when the answer is over. */
+export class ExchangeTap implements WireTap {
+  private status = 0;
+  private headers: Record<string, string> = {};
+  private readonly writes: [number, string][] = [];
+  private chars = 0;
+  private isWritten = false;
+
+  constructor(
+    private readonly file: LineFile,
+    private readonly call: Call,
+  ) {
+    call.response.once('close', () => this.write(false));
+  }
+
+  head(status: number, headers: Readonly<Record<string, string | number>>): void {
+    this.status = status;
+    this.headers = redacted(headers);
+  }
+
+  bytes(text: string): void {
+    this.chars += text.length;
+    if (this.chars > MAX_ANSWER_CHARS) return;
+    this.writes.push([Math.max(0, wallUs() - this.call.arrivalUs), text]);
+  }
+
+  end(): void {
+    this.write(this.chars <= MAX_ANSWER_CHARS);
+  }
+
+  private write(complete: boolean): void {
+    if (this.isWritten) return;
+    this.isWritten = true;
+    const { arrivalUs, requestId, message, body } = this.call;
+    const line: RecordedExchange = {
+      baton_exchange: 1,
+      arrival_us: arrivalUs,
+      request_id: requestId,
+      method: message.method ?? 'POST',
+      path: message.url ?? '',
+      headers: redacted(message.headers),
+      body,
+      status: this.status,
+      answer_headers: this.headers,
+      writes: this.writes,
+      complete,
+    };
+    this.file.add(JSON.stringify(line));
+  }
+}
+
+function redacted(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  const pairs = Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return [[name, SECRET.test(name) ? REDACTED : String(value)]];
+  });
+  return Object.fromEntries(pairs) as Record<string, string>;
+}

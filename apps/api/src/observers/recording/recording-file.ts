@@ -1,0 +1,44 @@
+import { hostname } from 'node:os';
+import { parse, join } from 'node:path';
+import { type BatonConfig, recordableConfig, VERSION } from '@baton/config';
+import { LineFile, type Logger } from '@baton/telemetry';
+import { recordingHeaderLine } from '@baton/workload';
+
+/**
+ * Opens a new recording and writes its first line. A file that is there already, of another API process or of an earlier life of this one, is left alone: this
+ * process then writes beside it, with its own id in the name.
+ *
+ * @throws UsageError when neither can be written
+ */
+export async function openRecording(
+  path: string,
+  { config, apiId, startedUs, log }: RecordingParts,
+): Promise<LineFile | undefined> {
+  const file =
+    (await LineFile.open(path, 'new', log)) ??
+    (await LineFile.open(besides(path, apiId), 'new', log));
+  const process_ = { host: hostname(), pid: process.pid };
+  file?.add(
+    recordingHeaderLine({
+      version: VERSION,
+      startedUs,
+      ...process_,
+      config: recordableConfig(config),
+    }),
+  );
+  return file;
+}
+
+export interface RecordingParts {
+  readonly config: BatonConfig;
+  readonly apiId: string;
+  /** Instant 0, µs since the Unix epoch. */
+  readonly startedUs: number;
+  readonly log: Logger;
+}
+
+/** `run.jsonl` becomes `run.api-0f3a.jsonl`. */
+export function besides(path: string, apiId: string): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}.${apiId}${ext}`);
+}

@@ -1,0 +1,51 @@
+import type { LineFile } from '@baton/telemetry';
+
+/** Sees what goes to one client, as it goes. */
+export interface WireTap {
+  head(status: number, headers: Readonly<Record<string, string | number>>): void;
+  /** Text that is written now: whole events of a stream, or a body. */
+  bytes(text: string): void;
+  /** All has been written. */
+  end(): void;
+}
+
+/** One JSON line per write to a client's event stream (`log_frames`): the very bytes, and when. */
+export class FrameLogTap implements WireTap {
+  private writes = 0;
+  private isStream = false;
+
+  constructor(
+    private readonly file: LineFile,
+    private readonly requestId: string,
+  ) {}
+
+  head(_status: number, headers: Readonly<Record<string, string | number>>): void {
+    this.isStream = String(headers['content-type']).startsWith('text/event-stream');
+  }
+
+  bytes(text: string): void {
+    if (!this.isStream) return;
+    const line = { at_us: wallUs(), request_id: this.requestId, write: this.writes, bytes: text };
+    this.file.add(JSON.stringify(line));
+    this.writes += 1;
+  }
+
+  end(): void {
+    if (!this.isStream) return;
+    this.file.add(JSON.stringify({ at_us: wallUs(), request_id: this.requestId, end: true }));
+  }
+}
+
+/** Several as one; undefined when there is none. */
+export function joined(taps: readonly WireTap[]): WireTap | undefined {
+  if (taps.length < 2) return taps[0];
+  return {
+    head: (status, headers) => taps.forEach((tap) => tap.head(status, headers)),
+    bytes: (text) => taps.forEach((tap) => tap.bytes(text)),
+    end: () => taps.forEach((tap) => tap.end()),
+  };
+}
+
+export function wallUs(): number {
+  return Math.round((performance.timeOrigin + performance.now()) * 1_000);
+}

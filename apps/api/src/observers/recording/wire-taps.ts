@@ -1,0 +1,57 @@
+import { type BatonConfig, UsageError } from '@baton/config';
+import { LineFile, type Logger } from '@baton/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Call } from '../../request/take/call';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
+import { ExchangeTap } from './recorded-exchange';
+import { besides } from './recording-file';
+import { FrameLogTap, joined, type WireTap } from './wire-log';
+
+/** The files that keep what clients were sent: `log_frames` and `record_answers`. */
+@Injectable()
+export class WireTaps {
+  private frames: LineFile | undefined;
+  private exchanges: LineFile | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws UsageError when a file cannot be written */
+  async start(): Promise<void> {
+    const { logFrames, recordAnswers } = this.config;
+    this.frames = await this.open(logFrames);
+    this.exchanges = await this.open(recordAnswers);
+  }
+
+  async stop(): Promise<void> {
+    await this.frames?.close();
+    await this.exchanges?.close();
+    this.frames = undefined;
+    this.exchanges = undefined;
+  }
+
+  /** Who listens to the answer of this call; undefined: nobody. */
+  tapFor(call: Call): WireTap | undefined {
+    const { frames, exchanges } = this;
+    if (frames === undefined && exchanges === undefined) return undefined;
+    return joined([
+      ...(frames === undefined ? [] : [new FrameLogTap(frames, call.requestId)]),
+      ...(exchanges === undefined ? [] : [new ExchangeTap(exchanges, call)]),
+    ]);
+  }
+
+  /** As a recording: a file that another API process has is left alone, and this one writes beside it. */
+  private async open(path: string | undefined): Promise<LineFile | undefined> {
+    if (path === undefined) return undefined;
+    const { logger } = this;
+    const file =
+      (await LineFile.open(path, 'new', logger)) ??
+      (await LineFile.open(besides(path, this.identity.apiId), 'new', logger));
+    if (file === undefined) throw new UsageError(`${path} is there already.`);
+    logger.info({ file: file.path }, 'writing what clients are sent');
+    return file;
+  }
+}

@@ -1,0 +1,89 @@
+import { defaultConfig } from '@baton/config';
+import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
+import { attachInProcess, type Transport } from '@baton/transport';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../test/until';
+import type { Sequence } from '../../frames/sequence';
+import { AdmissionGate } from './admission-gate';
+
+describe('the admission gate', () => {
+  let transport: Transport;
+  let gate: AdmissionGate;
+
+  beforeEach(async () => {
+    transport = attachInProcess();
+    await transport.presence.announceApi('api-1', 60_000);
+    gate = new AdmissionGate(
+      transport,
+      { apiId: 'api-1', startedAt: 0 },
+      defaultConfig({ maxWaitingRequests: 10 }),
+    );
+  });
+
+  async function waiting(): Promise<number> {
+    const totals = await transport.admission.totals();
+    return STAGES.reduce((sum, stage) => sum + totals[stage], 0);
+  }
+
+  async function settled(expected: number): Promise<void> {
+    let count = -1;
+    const poll = setInterval(() => void waiting().then((now) => (count = now)), 1);
+    await until(() => count === expected).finally(() => clearInterval(poll));
+  }
+
+  it('lets fewer wait for a stage whose engines are all starved, and as many again when one is not', async () => {
+    const engine = (latenessMs: number): EnginePresence =>
+      ({ stage: 'prefill', state: 'ready', gauges: { latenessMs } }) as EnginePresence;
+    gate.noteEngines([engine(2_500), engine(2_500)]);
+    await gate.enter('prefill', 2);
+    const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
+    expect((error as BatonError).code).toBe('queue_full');
+    expect((error as BatonError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    await gate.enter('decode', 10);
+    gate.noteEngines([engine(2_500), engine(0)]);
+    await gate.enter('prefill', 8);
+  });
+
+  it('lets in up to the limit and says how long to wait beyond it', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => gate.enter('prefill', 1)));
+    const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
+    expect((error as BatonError).code).toBe('queue_full');
+    expect((error as BatonError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    gate.leave('prefill', 1);
+    await settled(9);
+    await gate.enter('prefill', 1);
+  });
+
+  it('takes as many of a burst as fit', async () => {
+    const entries = [4, 4, 4, 2].map((count) => gate.enter('decode', count));
+    const results = await Promise.allSettled(entries);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+  });
+
+  it('refuses what the stage after the first has no room for', async () => {
+    await gate.enter('decode', 10);
+    await gate.refreshTotals();
+    await expect(gate.enter('prefill', 1, 'decode')).rejects.toThrow(BatonError);
+  });
+
+  it('counts every sequence in the one stage it waits in, whatever news repeat or get lost', async () => {
+    const stages: readonly (Stage | undefined)[] = [...STAGES, undefined];
+    const move = fc.record({ who: fc.nat(4), to: fc.constantFrom(...stages) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+        const sequences = Array.from({ length: 5 }, () => ({ waitingIn: undefined }) as Sequence);
+        for (const { who, to } of moves) gate.moved(sequences[who] as Sequence, to);
+        await settled(sequences.filter(({ waitingIn }) => waitingIn !== undefined).length);
+        for (const sequence of sequences) gate.moved(sequence, undefined);
+        await settled(0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,139 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
+import { retryAfterSeconds } from '@baton/placement';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Sequence } from '../../frames/sequence';
+import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
+import { DrainRate } from './drain-rate';
+import { TurnBatch } from './turn-batch';
+
+interface Entry {
+  readonly stage: Stage;
+  readonly count: number;
+}
+
+/**
+ * Who may still wait. Owns this process's share of the cluster-wide counts of waiting sequences: one atomic decision lets a request in, and the
+ * sequence's own news let it out. A sequence is counted in one stage at a time, so that repeated or lost news never make the counts drift.
+ */
+@Injectable()
+export class AdmissionGate {
+  private readonly batch = new TurnBatch<Entry>((entries) => this.decide(entries));
+  private readonly unsent: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private readonly drain = Object.fromEntries(
+    STAGES.map((stage) => [stage, new DrainRate()]),
+  ) as Record<Stage, DrainRate>;
+  private totals: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private readonly latenessMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private isSending = false;
+  private isScheduled = false;
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    @Inject(CONFIG) private readonly config: BatonConfig,
+  ) {}
+
+  /**
+   * Counts `count` sequences into the queue of `stage`; `leave` them if they are not submitted. `next` is the stage after it, whose queue must not be full either.
+   * Throws `queue_full`.
+   */
+  async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
+    const isNextFull = next !== undefined && this.totals[next] >= this.limitOf(next);
+    if (isNextFull || !(await this.batch.add({ stage, count }))) {
+      throw this.full(isNextFull ? next : stage);
+    }
+  }
+
+  /** `count` sequences that entered and were never submitted. */
+  leave(stage: Stage, count: number): void {
+    this.shift(stage, -count);
+  }
+
+  /** The sequence waits in the queue of `stage` from now on; undefined: in none. */
+  moved(sequence: Sequence, stage: Stage | undefined): void {
+    const before = sequence.waitingIn;
+    if (before === stage) return;
+    sequence.waitingIn = stage;
+    if (before !== undefined) {
+      this.shift(before, -1);
+      this.drain[before].add(1, performance.now());
+    }
+    if (stage !== undefined) this.shift(stage, 1);
+  }
+
+  /** How late the most punctual engine of each stage is. */
+  noteEngines(engines: readonly EnginePresence[]): void {
+    for (const stage of STAGES) {
+      const own = engines.filter((engine) => engine.stage === stage && engine.state === 'ready');
+      const latenesses = own.map(({ gauges }) => gauges.latenessMs ?? 0);
+      this.latenessMs[stage] = own.length === 0 ? 0 : Math.min(...latenesses);
+    }
+  }
+
+  async refreshTotals(): Promise<void> {
+    this.totals = await this.transport.admission.totals();
+  }
+
+  waiting(): Readonly<Record<Stage, number>> {
+    return this.totals;
+  }
+
+  /**
+   * Fewer requests may wait for a stage whose engines are all starved, or in a starved API: half as
+   * many where the worst pause is twice `starved_after`, and so on.
+   */
+  private limitOf(stage: Stage): number {
+    const { maxWaitingRequests, starvedAfter } = this.config;
+    const ownMs = this.transport.punctuality.latenessMs();
+    const factor = Math.max(ownMs, this.latenessMs[stage]) / (starvedAfter * 1_000);
+    return Math.max(1, Math.floor(maxWaitingRequests / Math.max(1, factor)));
+  }
+
+  private full(stage: Stage): BatonError {
+    const perSecond = this.drain[stage].perSecond(performance.now());
+    const seconds = retryAfterSeconds(this.limitOf(stage), perSecond);
+    return new BatonError('queue_full', undefined, null, seconds);
+  }
+
+  /** All of a turn in one question per stage; only when that is refused are they asked one by one. */
+  private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
+    const answers = new Map<Entry, boolean>();
+    for (const stage of STAGES) {
+      const here = entries.filter((entry) => entry.stage === stage);
+      const count = here.reduce((sum, entry) => sum + entry.count, 0);
+      const areAllIn = here.length > 0 && (await this.tryEnter(stage, count));
+      for (const entry of here) {
+        const isAlone = here.length === 1;
+        const isIn = areAllIn || (!isAlone && (await this.tryEnter(stage, entry.count)));
+        answers.set(entry, isIn);
+      }
+    }
+    return entries.map((entry) => answers.get(entry) ?? false);
+  }
+
+  private tryEnter(stage: Stage, count: number): Promise<boolean> {
+    const limit = this.limitOf(stage);
+    return this.transport.admission.tryEnter(this.identity.apiId, stage, count, limit);
+  }
+
+  private shift(stage: Stage, delta: number): void {
+    this.unsent[stage] += delta;
+    if (this.isSending || this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => void this.send());
+  }
+
+  /** One shift at a time; what comes meanwhile goes with the next. While the broker is away the transport remembers. */
+  private async send(): Promise<void> {
+    this.isScheduled = false;
+    this.isSending = true;
+    while (STAGES.some((stage) => this.unsent[stage] !== 0)) {
+      const deltas = { ...this.unsent };
+      for (const stage of STAGES) this.unsent[stage] = 0;
+      await this.transport.admission.shift(this.identity.apiId, deltas).catch(() => undefined);
+    }
+    this.isSending = false;
+  }
+}

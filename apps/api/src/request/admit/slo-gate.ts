@@ -1,0 +1,57 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError, type Stage } from '@baton/contract';
+import { missesSlo, retryAfterSeconds } from '@baton/placement';
+import type { JobRouting, PromptFacts } from '@baton/routing';
+import { Inject, Injectable } from '@nestjs/common';
+import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
+import { CONFIG, ROUTING } from '../../tokens';
+import { AdmissionGate } from './admission-gate';
+
+const US_PER_SECOND = 1_000_000;
+
+/** Refuses requests whose first token would come later than `admission_slo_ttft`, so that they do not delay those that can still be in time. */
+@Injectable()
+export class SloGate {
+  private readonly sloUs: number;
+  private readonly usPerSecond: number;
+  private totals: Readonly<Record<Stage, number>>;
+  /** Prompts let in since the totals were read. */
+  private admitted = 0;
+
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly gate: AdmissionGate,
+    private readonly metrics: PlacementMetrics,
+  ) {
+    this.sloUs = (config.admissionSloTtft ?? Infinity) * 1_000;
+    this.usPerSecond = US_PER_SECOND * config.speedup;
+    this.totals = gate.waiting();
+  }
+
+  get isOn(): boolean {
+    return this.sloUs !== Infinity;
+  }
+
+  /** Throws `slo_unattainable`. `stage`: where the prompt is computed. */
+  check(stage: Stage, prompt: PromptFacts): void {
+    const predictedUs = this.routing.predictTtftUs(stage, prompt, this.waitingIn(stage)) ?? 0;
+    if (!missesSlo(predictedUs, this.sloUs)) {
+      this.admitted += 1;
+      return;
+    }
+    this.metrics.sloRefusals += 1;
+    // What is too much drains at one simulated second per second.
+    const seconds = retryAfterSeconds(predictedUs - this.sloUs, this.usPerSecond);
+    throw new BatonError('slo_unattainable', undefined, null, seconds);
+  }
+
+  private waitingIn(stage: Stage): number {
+    const totals = this.gate.waiting();
+    if (totals !== this.totals) {
+      this.totals = totals;
+      this.admitted = 0;
+    }
+    return totals[stage] + this.admitted;
+  }
+}

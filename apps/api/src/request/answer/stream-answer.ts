@@ -1,0 +1,87 @@
+import type { BatonError, EndReason } from '@baton/contract';
+import { assert } from '@baton/kernel';
+import type { HttpAnswer } from '../../http/http-answer';
+import { EventStream } from '../../http/streaming/event-stream';
+import type { Answer, AnswerFacts, TokenSpan } from './answer';
+
+/** A stream as its events: what one sequence shows, and what belongs to all of them. */
+export interface Streamed {
+  readonly sequences: readonly StreamedSequence[];
+  /** Once, before the first token. */
+  open(): string;
+  /** When every sequence has finished. */
+  close(facts: Partial<AnswerFacts>): string;
+  /** A failure after the first byte, and the end. */
+  fail(error: BatonError): string;
+}
+
+export interface StreamedSequence {
+  tokens(from: number, count: number): string;
+  finish(reason: EndReason, from: number, count: number): string;
+}
+
+/**
+ * A streamed answer: text is gathered while a frame is read and goes out in one write when it is through. Before the headers are out a failure is
+ * an HTTP status, afterwards an event.
+ */
+export class StreamAnswer implements Answer {
+  private readonly stream: EventStream;
+  private pending = '';
+  private hasBegun = false;
+
+  constructor(
+    private readonly http: HttpAnswer,
+    private readonly rendered: Streamed,
+  ) {
+    this.stream = new EventStream(http.response, http.tap);
+  }
+
+  get isOverfull(): boolean {
+    return this.stream.isOverfull;
+  }
+
+  open(): void {
+    this.stream.open(this.http.headers());
+  }
+
+  tokens(index: number, from: number, count: number): void {
+    this.begin();
+    this.pending += this.rendererOf(index).tokens(from, count);
+  }
+
+  finish({ index, from, count }: TokenSpan, reason: EndReason): void {
+    this.begin();
+    this.pending += this.rendererOf(index).finish(reason, from, count);
+  }
+
+  flush(): void {
+    if (this.pending === '') return;
+    this.open();
+    this.stream.write(this.pending);
+    this.pending = '';
+  }
+
+  complete(facts: AnswerFacts): void {
+    this.open();
+    this.stream.end(this.pending + this.rendered.close(facts));
+    this.pending = '';
+  }
+
+  fail(error: BatonError): void {
+    if (this.stream.isOpen) this.stream.end(this.pending + this.rendered.fail(error));
+    else this.http.sendError(error);
+  }
+
+  /** The role frames go with the first token, never at arrival: clients take them for it. */
+  private begin(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.pending += this.rendered.open();
+  }
+
+  private rendererOf(index: number): StreamedSequence {
+    const renderer = this.rendered.sequences[index];
+    assert(renderer, 'every sequence has a renderer');
+    return renderer;
+  }
+}

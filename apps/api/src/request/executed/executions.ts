@@ -1,0 +1,65 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError, type EngineJob, type ExecutedRequest } from '@baton/contract';
+import { executes, executesAny } from '@baton/executors';
+import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { textOf } from '../../http/body-parser';
+import { CONFIG, TRANSPORT } from '../../tokens';
+import type { Asked } from '../take/asked';
+import type { Call } from '../take/call';
+import { PassThroughAnswer } from './pass-through-answer';
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/completions': 'completions',
+};
+
+/** What the front has to do where stages execute on servers: keep the client's body for them, and let the answer through. */
+@Injectable()
+export class Executions {
+  /** Some stage needs the client's body. */
+  readonly isOn: boolean;
+  /** Answers come from servers. */
+  readonly answers: boolean;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+  ) {
+    this.isOn = executesAny(config);
+    this.answers = executes(config, 'decode') || executes(config, 'aggregated');
+  }
+
+  /** What the server checks, and answers, is looked at no closer than placement needs. Throws `not_executed` for anything but a text. */
+  ask(call: Call, limits: RequestLimits): Asked {
+    const endpoint = endpointOf(call);
+    const request = executedRequest(endpoint, call.body, limits);
+    const { dialect } = this.config;
+    return {
+      request,
+      isExecuted: true,
+      answerId: (id) => answerId(endpoint, id),
+      answer: ({ http }) => new PassThroughAnswer(http, { isStream: request.stream, dialect }),
+    };
+  }
+
+  /** Before the jobs are added. Throws `body_too_large`. */
+  async keep(jobs: readonly EngineJob[], { message, body, requestId }: Call): Promise<void> {
+    const path = (message.url ?? '').split('?', 1)[0] ?? '';
+    const text = textOf(message) ?? JSON.stringify(body);
+    const executed: ExecutedRequest = { path, text, requestId };
+    const stored = Buffer.from(JSON.stringify(executed));
+    for (const { requestId: id } of jobs) {
+      const outcome = await this.transport.ledger.putPrompt(id, stored);
+      if (outcome === 'too-large') throw new BatonError('body_too_large');
+    }
+  }
+}
+
+function endpointOf({ message }: Call): Endpoint {
+  const [path = ''] = (message.url ?? '').split('?', 1);
+  const endpoint = ENDPOINTS[path];
+  if (endpoint === undefined) throw new BatonError('not_executed');
+  return endpoint;
+}

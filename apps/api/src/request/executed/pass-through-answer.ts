@@ -1,0 +1,68 @@
+import type { BatonError } from '@baton/contract';
+import { type Dialect, renderStreamError } from '@baton/openai';
+import type { HttpAnswer } from '../../http/http-answer';
+import { EventStream } from '../../http/streaming/event-stream';
+import type { Answer } from '../answer/answer';
+
+const DONE = 'data: [DONE]\n\n';
+const NOT_ASCII = /[^\x00-\x7f]/g;
+
+/** The words of an upstream server as they come: its events one by one, or its body. */
+export class PassThroughAnswer implements Answer {
+  private readonly stream: EventStream | undefined;
+  private pending = '';
+
+  constructor(
+    private readonly http: HttpAnswer,
+    private readonly options: { readonly isStream: boolean; readonly dialect: Dialect },
+  ) {
+    if (options.isStream) this.stream = new EventStream(http.response, http.tap);
+  }
+
+  get isOverfull(): boolean {
+    return this.stream?.isOverfull ?? false;
+  }
+
+  /** Headers go out with the first event: until then a failure has a status of its own. */
+  open(): void {}
+
+  executed(payload: string): void {
+    this.pending += this.stream === undefined ? payload : `data: ${ascii(payload)}\n\n`;
+  }
+
+  tokens(): void {}
+
+  finish(): void {}
+
+  flush(): void {
+    const { stream } = this;
+    if (stream === undefined || this.pending === '') return;
+    stream.open(this.http.headers());
+    stream.write(this.pending);
+    this.pending = '';
+  }
+
+  complete(): void {
+    if (this.stream === undefined) this.http.sendJson(this.pending);
+    else this.end(DONE);
+  }
+
+  fail(error: BatonError): void {
+    if (this.stream?.isOpen !== true) this.http.sendError(error);
+    else this.end(renderStreamError(error, this.options.dialect) + DONE);
+  }
+
+  private end(last: string): void {
+    this.stream?.open(this.http.headers());
+    this.stream?.end(this.pending + last);
+    this.pending = '';
+  }
+}
+
+/** In JSON other characters stand in strings alone, where they may be escaped. */
+function ascii(json: string): string {
+  return json.replace(
+    NOT_ASCII,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
+import { BatonError, type ErrorCode, type Fault, type FaultNote, INJECTED } from '@baton/contract';
+import { FaultBook, InjectedError, isDue } from '@baton/faults';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DetachedResponse } from '../../endpoints/responses/detached-response';
+import type { Sequence } from '../../frames/sequence';
+import { FaultMetrics } from '../../observers/metrics/fault-metrics';
+import { CONFIG } from '../../tokens';
+import type { Answer } from '../answer/answer';
+import type { Call } from '../take/call';
+import { FaultyAnswer, type FaultyAnswerParts } from './faulty-answer';
+
+const US_PER_MS = 1_000;
+
+/**
+ * Faults on purpose in this API process: judges each request once, does what happens at the queue, and puts what happens to the answer around it.
+ * What is to happen at engines goes along with the jobs; engines say when it did.
+ */
+@Injectable()
+export class FaultInjector implements OnModuleInit {
+  private readonly book: FaultBook;
+  /** The rules that struck at engines, by the sequence that they struck. */
+  private readonly struck = new WeakMap<Sequence, string>();
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LiveSettings) private readonly settings: LiveSettings,
+    private readonly metrics: FaultMetrics,
+  ) {
+    this.book = new FaultBook({ seed: config.seed, speedup: config.speedup });
+  }
+
+  onModuleInit(): void {
+    this.settings.follow((settings) => this.book.adopt(faultSettings(settings)));
+  }
+
+  /** What this request is to meet on its way. Throws `BatonError` for a header that makes no sense. */
+  judge({ response }: Call, model: string): readonly Fault[] {
+    const { headers } = response.req;
+    const header = (name: string): string | undefined => {
+      const value = headers[name.toLowerCase()];
+      return Array.isArray(value) ? value[0] : value;
+    };
+    const faults = this.book.judge({ model, header, nowUs: nowUs() });
+    return response instanceof DetachedResponse ? faults.filter(needsNoConnection) : faults;
+  }
+
+  /** Before the request is queued. Resolves false when the client has been cut off; throws the error it is to get. */
+  async atQueue(faults: readonly Fault[], { response, takeOver }: Call): Promise<boolean> {
+    for (const { action, stage } of faults) {
+      if (stage !== 'queue') continue;
+      this.metrics.count(action.kind, stage);
+      if (action.kind === 'delay') await wait(this.wallMs(action.delayUs));
+      if (action.kind === 'error') throw new InjectedError(action);
+      if (action.kind !== 'cut') continue;
+      takeOver();
+      response.destroy();
+      return false;
+    }
+    return true;
+  }
+
+  /** The faults that engines are to see to. */
+  forEngines(faults: readonly Fault[]): readonly Fault[] {
+    return faults.filter(({ stage }) => stage !== 'queue' && stage !== 'stream');
+  }
+
+  /** The answer with its faults around it, where it has any. */
+  around(answer: Answer, faults: readonly Fault[], parts: FaultyAnswerParts): Answer {
+    const own = faults.filter(({ stage }) => stage === 'stream');
+    if (own.length === 0) return answer;
+    return new FaultyAnswer(answer, own, {
+      ...parts,
+      isDue: (fault) => isDue(fault, nowUs()),
+      count: ({ action, stage }) => this.metrics.count(action.kind, stage),
+      wallMs: (us) => this.wallMs(us),
+    });
+  }
+
+  /** An engine says that it carried out a fault. */
+  noted(sequence: Sequence | undefined, tail: string | undefined): void {
+    if (tail === undefined) return;
+    const { fault, stage, rule } = JSON.parse(tail) as FaultNote;
+    this.metrics.count(fault, stage);
+    if (sequence && fault === 'error') this.struck.set(sequence, rule);
+  }
+
+  /** What the client is told when a sequence has failed. */
+  errorOf(sequence: Sequence, code: ErrorCode): BatonError {
+    if (code !== INJECTED) return new BatonError(code);
+    const rule = this.struck.get(sequence);
+    const errors = (sequence.job.faults ?? []).filter(({ action }) => action.kind === 'error');
+    // The word of which rule it was may have been lost.
+    const fault = errors.find((each) => each.rule === rule) ?? errors[0];
+    return fault?.action.kind === 'error' ? new InjectedError(fault.action) : new BatonError(code);
+  }
+
+  /** Simulated µs on the wall clock. */
+  private wallMs(us: number): number {
+    return us / US_PER_MS / this.config.speedup;
+  }
+}
+
+/** An answer in the background, or on a WebSocket, has no connection of its own to be cut. */
+function needsNoConnection({ action }: Fault): boolean {
+  return action.kind !== 'cut' && action.kind !== 'malformed-frame';
+}
+
+function nowUs(): number {
+  return (performance.timeOrigin + performance.now()) * US_PER_MS;
+}

@@ -1,0 +1,188 @@
+import type { ServerResponse } from 'node:http';
+import type { BatonError, EndReason, Fault, FaultAction } from '@baton/contract';
+import { InjectedError } from '@baton/faults';
+import type { HttpAnswer } from '../../http/http-answer';
+import type { Answer, AnswerFacts, TokenSpan } from '../answer/answer';
+
+export interface FaultyAnswerParts {
+  readonly http: HttpAnswer;
+  readonly response: ServerResponse;
+  readonly isStream: boolean;
+  /** Ends the whole request with an error, in the cluster too. */
+  readonly fail: (error: BatonError) => void;
+}
+
+export interface FaultTools {
+  readonly isDue: (fault: Fault) => boolean;
+  readonly count: (fault: Fault) => void;
+  /** Simulated µs in wall ms. */
+  readonly wallMs: (us: number) => number;
+}
+
+/** The beginning of an event that no parser can read. */
+const MALFORMED = 'data: {"choices":[{"index":0,"delta":{"content":"\n\n';
+
+/**
+ * An answer to which things happen on its way to the client, each after so many of its tokens; of a whole answer, which shows no tokens, when it is
+ * complete. While it stalls, whatever comes waits in order. It is bounded by the tokens of the answer; the client's leaving ends it.
+ */
+export class FaultyAnswer implements Answer {
+  private pending: Fault[];
+  private shown = 0;
+  private deferred: (() => void)[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private isOver = false;
+
+  constructor(
+    private readonly inner: Answer,
+    faults: readonly Fault[],
+    private readonly parts: FaultyAnswerParts & FaultTools,
+  ) {
+    this.pending = [...faults].sort((a, b) => tokensBefore(a) - tokensBefore(b));
+    parts.response.once('close', () => this.end());
+  }
+
+  get isOverfull(): boolean {
+    return this.inner.isOverfull;
+  }
+
+  open(): void {
+    this.whenFree(() => {
+      if (this.parts.isStream) this.strikeAll(({ action }) => action.kind === 'delay');
+      this.whenFree(() => this.inner.open());
+    });
+  }
+
+  tokens(index: number, from: number, count: number): void {
+    this.whenFree(() => {
+      const before = this.before(count);
+      if (before > 0) this.pass(before, () => this.inner.tokens(index, from, before));
+      if (before < count) this.strike(() => this.tokens(index, from + before, count - before));
+    });
+  }
+
+  finish(span: TokenSpan, reason: EndReason): void {
+    this.whenFree(() => {
+      const { index, from, count } = span;
+      const before = this.before(count);
+      if (before === count) {
+        this.pass(count, () => this.inner.finish(span, reason));
+        return;
+      }
+      if (before > 0) this.pass(before, () => this.inner.tokens(index, from, before));
+      this.strike(() => this.finish({ index, from: from + before, count: count - before }, reason));
+    });
+  }
+
+  flush(): void {
+    if (this.timer === undefined && !this.isOver) this.inner.flush();
+  }
+
+  complete(facts: AnswerFacts): void {
+    this.whenFree(() => {
+      this.strikeAll((fault) => tokensBefore(fault) <= this.shown);
+      this.whenFree(() => {
+        this.end();
+        this.inner.complete(facts);
+      });
+    });
+  }
+
+  fail(error: BatonError): void {
+    if (this.isOver) return;
+    this.end();
+    this.inner.fail(error);
+  }
+
+  /** How many of `count` further tokens come before the next fault; a whole answer shows them all at its end. */
+  private before(count: number): number {
+    const next = this.pending.find(({ action }) => action.kind !== 'delay');
+    if (next === undefined || !this.parts.isStream) return count;
+    return Math.min(count, Math.max(0, tokensBefore(next) - this.shown));
+  }
+
+  private pass(count: number, show: () => void): void {
+    this.shown += count;
+    show();
+  }
+
+  /** The next fault, then whatever it leaves. */
+  private strike(then: () => void): void {
+    const at = this.pending.findIndex(({ action }) => action.kind !== 'delay');
+    const [fault] = this.pending.splice(at, 1);
+    if (fault) this.carryOut(fault);
+    this.whenFree(then);
+  }
+
+  private strikeAll(isMeant: (fault: Fault) => boolean): void {
+    const meant = this.pending.filter(isMeant);
+    this.pending = this.pending.filter((fault) => !meant.includes(fault));
+    for (const fault of meant) this.whenFree(() => this.carryOut(fault));
+  }
+
+  private carryOut(fault: Fault): void {
+    if (!this.parts.isDue(fault)) return;
+    this.parts.count(fault);
+    this.act(fault.action);
+  }
+
+  private act(action: FaultAction): void {
+    const { http, response, isStream, fail, wallMs } = this.parts;
+    switch (action.kind) {
+      case 'delay':
+      case 'stall':
+        return this.stall(wallMs(action.delayUs));
+      case 'error': {
+        const error = new InjectedError(action);
+        fail(error);
+        // A request that is complete in the cluster does not fail there any more.
+        this.fail(error);
+        return;
+      }
+      case 'cut':
+        this.inner.flush();
+        this.end();
+        response.destroy();
+        return;
+      case 'malformed-frame':
+        if (isStream) this.writeMalformed();
+        else http.breakBody();
+        return;
+      default:
+        // The others happen at engines.
+        return;
+    }
+  }
+
+  private stall(ms: number): void {
+    this.inner.flush();
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      const waiting = this.deferred.splice(0);
+      for (const go of waiting) this.whenFree(go);
+      this.flush();
+    }, ms);
+  }
+
+  private writeMalformed(): void {
+    this.inner.open();
+    this.inner.flush();
+    if (!this.parts.response.writableEnded) this.parts.response.write(MALFORMED, 'latin1');
+  }
+
+  private whenFree(go: () => void): void {
+    if (this.isOver) return;
+    if (this.timer === undefined) go();
+    else this.deferred.push(go);
+  }
+
+  private end(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+    this.deferred = [];
+  }
+}
+
+function tokensBefore({ action }: Fault): number {
+  return 'afterTokens' in action ? action.afterTokens : 0;
+}

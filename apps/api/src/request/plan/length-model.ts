@@ -1,0 +1,60 @@
+import { type BatonConfig, UsageError } from '@baton/config';
+import { unreachable } from '@baton/kernel';
+import { buildLengthModel, type LengthBucket, type LengthModel } from '@baton/workload';
+
+/**
+ * The natural length of answers as the configuration describes it.
+ *
+ * @param datasetTokens lengths of a dataset's answers, where there is one
+ * @throws UsageError for a distribution that lacks what it is made of
+ */
+export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): LengthModel {
+  const { outputLengthMean: mean, outputLengthMin: min } = config;
+  const max = Math.max(min, config.outputLengthMax);
+  switch (config.outputLength) {
+    case 'constant':
+      return buildLengthModel({ kind: 'constant', tokens: Math.round(mean) });
+    case 'uniform':
+      return buildLengthModel({ kind: 'uniform', min, max });
+    case 'geometric':
+      return buildLengthModel({ kind: 'geometric', mean, min, max });
+    case 'lognormal':
+      return buildLengthModel({
+        kind: 'lognormal',
+        mean,
+        sigma: config.outputLengthSigma,
+        min,
+        max,
+      });
+    case 'histogram':
+      return buildLengthModel({ kind: 'histogram', buckets: bucketsOf(config) });
+    case 'dataset':
+      if (datasetTokens !== undefined) {
+        return buildLengthModel({ kind: 'empirical', tokens: datasetTokens });
+      }
+      throw new UsageError('output_length dataset needs dataset_path.');
+    default:
+      return unreachable(config.outputLength);
+  }
+}
+
+/** The natural length of thinking: distributed as answers are where that is by mean, else lognormal. */
+export function reasoningLengthModelOf(config: BatonConfig): LengthModel {
+  const { outputLength, reasoningLengthMean: outputLengthMean } = config;
+  const isByMean = outputLength !== 'histogram' && outputLength !== 'dataset';
+  const kind = isByMean ? outputLength : 'lognormal';
+  return lengthModelOf({ ...config, outputLength: kind, outputLengthMean });
+}
+
+function bucketsOf({ outputLengthHistogram: text }: BatonConfig): LengthBucket[] {
+  if (text === undefined) {
+    throw new UsageError('output_length histogram needs output_length_histogram.');
+  }
+  return text.split(',').map((bucket) => {
+    const [min = 0, max = 0, weight = 0] = bucket.split(/[-:]/).map(Number);
+    if (min >= 1 && min <= max && weight > 0) return { min, max, weight };
+    throw new UsageError(
+      `output_length_histogram: '${bucket}' is no range from 1 with a weight above 0.`,
+    );
+  });
+}

@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs';
+import { UsageError } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
+import type { GivenAnswer } from '@baton/text';
+import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from '../text-model';
+import { readRules } from './read-rules';
+import { isMatch, type Outcome, type Rule, type RuleSet } from './rule';
+
+/** How often it is looked whether the file is another. */
+const LOOK_EVERY_MS = 1_000;
+const MAX_BYTES = 4 * 2 ** 20;
+
+/**
+ * Answers by the rules of a file, the first that matches. It owns how far each sequence has come, per process, and reads the file again when it changes; a
+ * file that cannot be read then leaves the rules as they were.
+ */
+export class RulesModel implements TextModel {
+  private steps = new Map<string, number>();
+  private readonly timer: NodeJS.Timeout;
+
+  private constructor(
+    private readonly path: string,
+    private set: RuleSet,
+    /** Of the file as it was read last. */
+    private stamp: string,
+    private readonly logger: Logger,
+  ) {
+    this.timer = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Throws a `UsageError`. */
+  static open(path: string, logger: Logger): RulesModel {
+    const stamp = stampOf(path);
+    return new RulesModel(path, load(path), stamp, logger);
+  }
+
+  reply(prompt: AskedPrompt): Reply {
+    const rule = this.set.rules.find(
+      (one, i) =>
+        isMatch(one, prompt) &&
+        (one.probability >= 1 || prompt.chance(`rule ${i}`) < one.probability),
+    );
+    const outcome = rule === undefined ? this.set.fallback : this.next(rule);
+    return outcome === undefined ? {} : replyOf(outcome, prompt);
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Rules that are as they were go on with their sequences. */
+  reload(): void {
+    try {
+      this.set = load(this.path);
+      const keys = new Set(this.set.rules.map(({ key }) => key));
+      this.steps = new Map([...this.steps].filter(([key]) => keys.has(key)));
+      this.logger.info({ rules: this.set.rules.length, path: this.path }, 'rules read again');
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      this.logger.error({ problem: error.message }, 'rules not read, the old ones stay');
+    }
+  }
+
+  private look(): void {
+    const stamp = stampOf(this.path);
+    if (stamp === this.stamp) return;
+    this.stamp = stamp;
+    this.reload();
+  }
+
+  private next({ key, outcomes, isCycle }: Rule): Outcome {
+    if (outcomes.length === 1) return outcomes[0]!;
+    const step = this.steps.get(key) ?? 0;
+    const following = step + 1 === outcomes.length ? (isCycle ? 0 : step) : step + 1;
+    this.steps.set(key, following);
+    return outcomes[step]!;
+  }
+}
+
+function replyOf({ given, isEcho, delayMs, error }: Outcome, { said }: AskedPrompt): Reply {
+  const answer: GivenAnswer | undefined = isEcho ? { ...given, content: lastOfUser(said) } : given;
+  return { delayMs, error, answers: answer && (() => answer) };
+}
+
+/** Another one for another file. */
+function stampOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+}
+
+function load(path: string): RuleSet {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${path} cannot be read: ${code ?? message}.`);
+  }
+  if (content.length > MAX_BYTES) {
+    throw new UsageError(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB.`);
+  }
+  return readRules(path, content);
+}

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import type { Logger } from '@baton/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import type { RecordedExchange } from '../../observers/recording/recorded-exchange';
+import { CONFIG, LOGGER } from '../../tokens';
+import type { Call } from '../take/call';
+import { RecordedAnswers } from './recorded-answers';
+
+/** The body's length is counted anew, and how it is framed is the connection's business. */
+const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|date|x-request-id)$/i;
+
+/** Answers with what was recorded (`play`): the same bytes with the same pauses, `speedup` times as fast. The cluster has no part in it. */
+@Injectable()
+export class Player {
+  private answers: RecordedAnswers | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @throws UsageError when the file cannot be played */
+  async start(): Promise<void> {
+    const { play } = this.config;
+    if (play === undefined) return;
+    this.answers = await RecordedAnswers.read(play);
+    this.logger.info({ file: play, answers: this.answers.size }, 'playing recorded answers');
+  }
+
+  get isOn(): boolean {
+    return this.answers !== undefined;
+  }
+
+  /** Throws `not_recorded` when nobody asked this before. */
+  async answer(call: Call): Promise<void> {
+    const exchange = this.answers?.find(call.message.url ?? '', call.body);
+    if (exchange === undefined) throw new BatonError('not_recorded');
+    call.takeOver();
+    await this.write(exchange, call);
+  }
+
+  private async write(
+    { status, answer_headers, writes }: RecordedExchange,
+    call: Call,
+  ): Promise<void> {
+    const { response, arrivalUs } = call;
+    const headers = Object.entries(answer_headers).filter(([name]) => !OWN_HEADERS.test(name));
+    for (const [index, [atUs, text]] of writes.entries()) {
+      const dueMs = (arrivalUs + atUs / this.config.speedup) / 1_000 - performance.timeOrigin;
+      const waitMs = dueMs - performance.now();
+      if (waitMs > 1) await delay(waitMs);
+      if (response.destroyed) return;
+      if (index === 0) response.writeHead(status, Object.fromEntries(headers));
+      response.write(text);
+    }
+    if (writes.length === 0) response.writeHead(status, Object.fromEntries(headers));
+    response.end();
+  }
+}

@@ -1,0 +1,148 @@
+import type { BatonConfig } from '@baton/config';
+import { POLICY_KINDS } from '@baton/placement';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ClusterFixture } from '../../../test/cluster-fixture';
+import { until } from '../../../test/until';
+
+const SPLIT = { prefill: 2, decode: 2 };
+const BODY = { max_tokens: 4, ignore_eos: true };
+
+describe('a cluster with a placement policy', () => {
+  let cluster: ClusterFixture;
+
+  afterEach(() => cluster.stop());
+
+  async function start(
+    config: Partial<BatonConfig>,
+    roles: Parameters<typeof ClusterFixture.start>[0] = SPLIT,
+  ): Promise<void> {
+    cluster = await ClusterFixture.start(roles, config);
+  }
+
+  /** All answers are whole; returns how many decisions fell on each engine of the stage. */
+  async function load(count: number, bodyOf: (i: number) => object): Promise<void> {
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, i) => cluster.post({ ...BODY, ...bodyOf(i) })),
+    );
+    for (const answer of answers) {
+      expect(answer.status).toBe(200);
+      const { usage } = (await answer.json()) as { usage: { completion_tokens: number } };
+      expect(usage.completion_tokens).toBe(4);
+    }
+  }
+
+  async function decisions(stage: string): Promise<number[]> {
+    const engines = (await cluster.engines()).filter((engine) => engine.stage === stage);
+    return Promise.all(
+      engines.map(({ index }) =>
+        cluster.metric('baton:placement_decisions_total', { stage, engine: String(index) }),
+      ),
+    );
+  }
+
+  /** Presences lag behind by a fifth of a second. */
+  async function untilDecided(stage: string, count: number): Promise<number[]> {
+    let seen: number[] = [];
+    await until(async () => {
+      seen = await decisions(stage);
+      return seen.reduce((sum, each) => sum + each, 0) === count;
+    });
+    return seen;
+  }
+
+  const promptOf = (i: number) => `Question ${i}: ${`why is number ${i} odd? `.repeat(12)}`;
+
+  it.each(POLICY_KINDS.flatMap((kind) => [[kind, 'late'] as const, [kind, 'early'] as const]))(
+    'serves every request under %s, decode chosen %s, and sends each to one engine of a stage',
+    async (placement, decodeChoice) => {
+      await start({ placement, decodeChoice });
+      await load(100, (i) => ({ prompt: promptOf(i), user: `user ${i % 9}` }));
+      const prefill = await untilDecided('prefill', 100);
+      const decode = await untilDecided('decode', 100);
+      expect(prefill.every((count) => count > 0)).toBe(true);
+      expect(decode.every((count) => count > 0)).toBe(true);
+      expect(await cluster.metric('baton:rehomed_jobs_total')).toBe(0);
+    },
+  );
+
+  it('sends prompts with the same beginning to the same prefill engine under prefix-aware', async () => {
+    const perToken = { stepTime: 'per-token', prefillTimePerToken: 0.5 } as const;
+    await start({ placement: 'prefix-aware', decodePlacement: 'pull', ...perToken });
+    const beginnings = ['Once upon a time, ', 'It was a dark night. '].map((text) =>
+      text.repeat(40),
+    );
+    for (const beginning of beginnings) await load(1, () => ({ prompt: beginning }));
+    for (let i = 0; i < 10; i += 1) {
+      await load(1, () => ({ prompt: `${beginnings[i % 2]} And then came number ${i}.` }));
+    }
+    expect(await untilDecided('prefill', 12)).toEqual([6, 6]);
+    const hits = await cluster.metric('vllm:prompt_tokens_by_source_total', {
+      source: 'local_cache_hit',
+    });
+    expect(hits).toBeGreaterThan(10 * 100);
+    expect(await decisions('decode')).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['x-session-id', (session: string) => [{}, { 'x-session-id': session }]],
+    ['user', (session: string) => [{ user: session }, {}]],
+    ['prompt_cache_key', (session: string) => [{ prompt_cache_key: session }, {}]],
+  ] as const)(
+    'keeps a session, named by %s, on its engines under session-sticky',
+    async (_, say) => {
+      await start({ placement: 'session-sticky' });
+      for (let i = 0; i < 8; i += 1) {
+        const [fields, headers] = say('one session');
+        const answer = await cluster.post({ ...BODY, prompt: promptOf(i), ...fields }, headers);
+        expect(answer.status).toBe(200);
+      }
+      expect((await untilDecided('prefill', 8)).sort()).toEqual([0, 8]);
+      expect((await untilDecided('decode', 8)).sort()).toEqual([0, 8]);
+    },
+  );
+
+  it('computes short prompts on their decode engine without any transfer', async () => {
+    await start({ placement: 'least-requests', disaggregationThreshold: 64 });
+    await load(20, (i) => ({ prompt: `Say ${i}.` }));
+    expect(await cluster.metric('baton:prefills_on_decode_total')).toBe(20);
+    expect(await untilDecided('decode', 20)).not.toContain(20);
+    expect(await decisions('prefill')).toEqual([0, 0]);
+    expect(await cluster.metric('vllm:nixl_bytes_transferred_count')).toBe(0);
+    await load(3, (i) => ({ prompt: promptOf(i) }));
+    await until(async () => (await cluster.metric('vllm:nixl_bytes_transferred_count')) === 3);
+    expect(await cluster.metric('baton:prefills_on_decode_total')).toBe(20);
+  });
+
+  it('computes short prompts on decode under pull as well', async () => {
+    await start({ disaggregationThreshold: 64 });
+    await load(20, (i) => ({ prompt: i % 2 === 0 ? `Say ${i}.` : promptOf(i) }));
+    expect(await cluster.metric('baton:prefills_on_decode_total')).toBe(10);
+    await until(async () => (await cluster.metric('vllm:nixl_bytes_transferred_count')) === 10);
+  });
+
+  it('places over aggregated engines too', async () => {
+    await start({ placement: 'round-robin' }, { aggregated: 2 });
+    await load(10, (i) => ({ prompt: promptOf(i) }));
+    expect(await untilDecided('aggregated', 10)).toEqual([5, 5]);
+  });
+
+  it('refuses at once what would come too late, and says when to come again', async () => {
+    await start({
+      ...{ placement: 'least-tokens', admissionSloTtft: 100 },
+      ...{ maxNumBatchedTokens: 128, maxNumSeqs: 128 },
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => cluster.post({ ...BODY, prompt: promptOf(i) })),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
+    // Each step takes 20 ms and holds a prompt and a half, so that about seven prompts in a row are in time.
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
+    expect(refused.length).toBeGreaterThanOrEqual(10);
+    const { error } = (await refused[0]?.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe('rate_limit_exceeded');
+    expect(error.message).toContain('objective');
+    expect(refused[0]?.headers.get('retry-after')).toBe('1');
+    expect(await cluster.metric('baton:slo_refusals_total')).toBe(refused.length);
+  });
+});

@@ -1,0 +1,22 @@
+import { hashString } from '@baton/kernel';
+import type { Call } from '../take/call';
+
+/** From the most to the least particular: a session, then what shares prompts, then a user. */
+const SOURCES = [
+  { header: 'x-session-id', field: 'session_id' },
+  { header: undefined, field: 'prompt_cache_key' },
+  { header: 'x-user', field: 'user' },
+] as const;
+
+/** Whatever the client says about which requests belong together, as a hash; undefined when it says nothing. */
+export function sessionKeyOf({
+  body,
+  response,
+}: Pick<Call, 'body' | 'response'>): number | undefined {
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  for (const { header, field } of SOURCES) {
+    const said = (header && response.req.headers[header]) || fields[field];
+    if (typeof said === 'string' && said !== '') return hashString(said) || 1;
+  }
+  return undefined;
+}

@@ -1,0 +1,153 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError, type KvTransferParams, parseKvTransferParams } from '@baton/contract';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '../tokens';
+import { KvRelease } from './kv-release';
+
+/** What became of the prefill leg, as its decode leg learns it. */
+export type Met =
+  | { readonly kind: 'held'; readonly params: KvTransferParams; readonly atUs: number }
+  /** `failed`: the prefill leg did. `absent`: it did not come in time. `taken`: another decode leg had it. */
+  | { readonly kind: 'failed' | 'absent' | 'taken' };
+
+interface Pair {
+  /** `taken`: its decode leg has been told. `forsaken`: its decode leg will never come. */
+  state: 'expected' | 'computing' | 'held' | 'failed' | 'taken' | 'forsaken';
+  params: KvTransferParams | undefined;
+  heldAtUs: number;
+  /** The decode leg that waits. */
+  tell: ((met: Met) => void) | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Beyond this many the oldest are forgotten, whose blocks are then freed by their lease. */
+const MAX_PAIRS = 65_536;
+
+/**
+ * Brings the two legs of a hand-over together that an outside router sends at once: the decode leg waits here until its prompt is held. A pair serves
+ * one decode leg; blocks that none can come for any more are given up at once. It knows the legs of this process alone.
+ */
+@Injectable()
+export class LegPairs {
+  private readonly pairs = new Map<string, Pair>();
+  private waiting = 0;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly release: KvRelease,
+  ) {}
+
+  /** The prefill leg of these names is here. One that comes again takes the place of the one before. */
+  prefillCame(names: readonly string[]): void {
+    for (const name of names) {
+      const pair = this.pairs.get(name);
+      if (pair?.state === 'forsaken') continue;
+      if (pair?.tell === undefined) this.put(name, newPair('computing'));
+      else this.move(name, pair, 'computing');
+    }
+  }
+
+  /** The prompt is held under `raw`, or will not be. Only what is being computed can end. */
+  prefillEnded(names: readonly string[], raw: unknown): void {
+    const params = parseKvTransferParams(raw);
+    for (const name of names) {
+      const pair = this.pairs.get(name);
+      if (pair === undefined) continue;
+      if (pair.state === 'forsaken' && params !== undefined) this.giveUp(params);
+      if (pair.state !== 'computing') continue;
+      pair.params = params;
+      pair.heldAtUs = Math.round((performance.timeOrigin + performance.now()) * 1_000);
+      this.move(name, pair, params === undefined ? 'failed' : 'held');
+      if (pair.tell !== undefined) this.conclude(name, pair);
+    }
+  }
+
+  /** A prefill leg was refused before anything was computed. */
+  prefillRefused(names: readonly string[]): void {
+    this.prefillCame(names);
+    this.prefillEnded(names, undefined);
+  }
+
+  /** Waits for the prefill leg, until `left` at most. Throws `queue_full` when too many wait. */
+  async meet(name: string, left: AbortSignal): Promise<Met> {
+    const pair = this.pairs.get(name) ?? this.put(name, newPair('expected'));
+    if (pair.tell !== undefined || pair.state === 'taken') return { kind: 'taken' };
+    if (pair.state === 'forsaken') return { kind: 'absent' };
+    if (this.waiting >= this.config.maxWaitingRequests) throw new BatonError('queue_full');
+    this.waiting += 1;
+    const leave = (): void => this.forsake(name);
+    try {
+      return await new Promise<Met>((resolve) => {
+        pair.tell = resolve;
+        if (pair.state === 'held' || pair.state === 'failed') this.conclude(name, pair);
+        else if (left.aborted) leave();
+        else left.addEventListener('abort', leave);
+      });
+    } finally {
+      left.removeEventListener('abort', leave);
+      this.waiting -= 1;
+    }
+  }
+
+  /** A decode leg was refused before it met its prefill leg; one that has come before it stays. */
+  decodeRefused(name: string): void {
+    const pair = this.pairs.get(name);
+    if (pair?.tell === undefined && pair?.state !== 'taken') this.forsake(name);
+  }
+
+  /** Nobody comes for what this pair holds, now or when it is computed. */
+  private forsake(name: string): void {
+    const pair = this.pairs.get(name) ?? this.put(name, newPair('forsaken'));
+    if (pair.params !== undefined) this.giveUp(pair.params);
+    pair.params = undefined;
+    this.move(name, pair, 'forsaken');
+    pair.tell?.({ kind: 'absent' });
+    pair.tell = undefined;
+  }
+
+  private conclude(name: string, pair: Pair): void {
+    const { tell, params, heldAtUs: atUs } = pair;
+    pair.tell = undefined;
+    this.move(name, pair, 'taken');
+    tell?.(params === undefined ? { kind: 'failed' } : { kind: 'held', params, atUs });
+  }
+
+  private put(name: string, pair: Pair): Pair {
+    const former = this.pairs.get(name);
+    clearTimeout(former?.timer);
+    this.pairs.delete(name);
+    this.pairs.set(name, pair);
+    this.move(name, pair, pair.state);
+    const oldest = this.pairs.size > MAX_PAIRS ? [...this.pairs.keys()][0] : undefined;
+    if (oldest !== undefined) this.forget(oldest);
+    return pair;
+  }
+
+  /** A prefill leg under way ends by itself; everything else is forgotten in time. */
+  private move(name: string, pair: Pair, state: Pair['state']): void {
+    pair.state = state;
+    clearTimeout(pair.timer);
+    pair.timer = undefined;
+    if (state === 'computing') return;
+    const { kvLegTimeout, kvLeaseDuration, speedup } = this.config;
+    const seconds = state === 'expected' ? kvLegTimeout : kvLeaseDuration / speedup;
+    pair.timer = setTimeout(() => this.forget(name), seconds * 1_000);
+    pair.timer.unref();
+  }
+
+  private forget(name: string): void {
+    const pair = this.pairs.get(name);
+    if (pair === undefined) return;
+    clearTimeout(pair.timer);
+    this.pairs.delete(name);
+    pair.tell?.({ kind: 'absent' });
+  }
+
+  private giveUp(params: KvTransferParams): void {
+    this.release.refused({ kv_transfer_params: params });
+  }
+}
+
+function newPair(state: Pair['state']): Pair {
+  return { state, params: undefined, heldAtUs: 0, tell: undefined, timer: undefined };
+}

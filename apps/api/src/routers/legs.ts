@@ -1,0 +1,118 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError, faultOfKvTransferParams } from '@baton/contract';
+import type { Logger } from '@baton/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../cluster/cluster-view';
+import type { AnswerFacts, HeldFacts } from '../request/answer/answer';
+import type { Call } from '../request/take/call';
+import { CONFIG, LOGGER } from '../tokens';
+import { opaqueStateOf } from './disaggregated-params';
+import { KvRelease, rawParamsOf } from './kv-release';
+import { type HoldTold, type Leg, legOf, type SettledLeg } from './leg';
+import { LegPairs, type Met } from './leg-pairs';
+
+type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
+type HeldAs = (params: KvParams | undefined) => HeldFacts;
+
+/** The legs of outside routers as they come in: each is checked, and brought together with its other leg where that is under way too. */
+@Injectable()
+export class Legs {
+  private readonly settled = new WeakMap<Call, SettledLeg>();
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly cluster: ClusterView,
+    private readonly pairs: LegPairs,
+    private readonly release: KvRelease,
+  ) {}
+
+  /**
+   * What the call is; resolves when its other leg has come as far as it needs it.
+   *
+   * @throws BatonError `kv_reference_refused` with `strict_kv`, `kv_load_failed` by `kv_load_failure_policy`
+   */
+  async settle(call: Call, params: KvParams | undefined): Promise<SettledLeg> {
+    const leg = this.legAt(call, params);
+    if (leg.kind === 'hold') this.pairs.prefillCame(leg.pairs);
+    if (leg.kind !== 'meet') this.refuseMalformed(leg, params);
+    const settled = leg.kind === 'meet' ? await this.meet(call, leg.pair) : leg;
+    this.settled.set(call, settled);
+    if (settled.kind === 'unusable') {
+      this.logger.warn({ params, why: settled.why }, 'served without a KV transfer');
+    }
+    return settled;
+  }
+
+  /** The call ends without having been submitted: its other leg need not wait. */
+  refused(call: Call): void {
+    const leg = this.settled.get(call) ?? this.legAt(call, rawParamsOf(call.body));
+    if (leg.kind === 'hold') this.pairs.prefillRefused(leg.pairs);
+    else if (leg.kind === 'meet') this.pairs.decodeRefused(leg.pair);
+    else if (leg.kind === 'attach' && leg.causeUs !== undefined) {
+      this.release.refused({ kv_transfer_params: leg.params });
+    }
+  }
+
+  /** For the exchange of a prefill leg; undefined for all others. */
+  heldAs(leg: SettledLeg): HeldAs | undefined {
+    if (leg.kind === 'none' && leg.told === 'first-token') {
+      return () => ({ kvTransferParams: undefined, tellsFirstToken: true });
+    }
+    if (leg.kind !== 'hold') return undefined;
+    return (params) => {
+      this.pairs.prefillEnded(leg.pairs, params);
+      return params === undefined ? { kvTransferParams: params } : shown(params, leg.told);
+    };
+  }
+
+  private legAt({ body, clientRequestId, engineId }: Call, params: KvParams | undefined): Leg {
+    const stage = engineId === undefined ? undefined : this.cluster.find(engineId)?.stage;
+    return legOf({ params, body, clientRequestId, stage });
+  }
+
+  private refuseMalformed(leg: SettledLeg, params: KvParams | undefined): void {
+    if (!this.config.strictKv) return;
+    const ofParams = params && faultOfKvTransferParams(params);
+    const fault = leg.kind === 'unusable' ? leg.why : ofParams;
+    if (fault !== undefined) throw refusal(fault);
+  }
+
+  private async meet({ response }: Call, pair: string): Promise<SettledLeg> {
+    const left = new AbortController();
+    const leave = (): void => left.abort();
+    if (response.destroyed) leave();
+    response.once('close', leave);
+    const met = await this.pairs.meet(pair, left.signal);
+    response.off('close', leave);
+    if (met.kind === 'held') return { kind: 'attach', params: met.params, causeUs: met.atUs };
+    return this.withoutPrefill(met.kind);
+  }
+
+  private withoutPrefill(why: Exclude<Met['kind'], 'held'>): SettledLeg {
+    if (this.config.strictKv && why !== 'failed') throw refusal(SAID[why]);
+    if (this.config.kvLoadFailurePolicy === 'fail') throw new BatonError('kv_load_failed');
+    return { kind: 'unusable', why: SAID[why] };
+  }
+}
+
+const SAID = {
+  failed: 'The prefill leg of this transfer has failed.',
+  absent: 'kv_transfer_params name a transfer whose prefill leg has not come.',
+  taken: 'kv_transfer_params name a transfer that another decode leg has taken.',
+} as const;
+
+function refusal(why: string): BatonError {
+  const [field = 'kv_transfer_params'] = /^disaggregated_params/.exec(why) ?? [];
+  return new BatonError('kv_reference_refused', why, field);
+}
+
+function shown(params: KvParams, told: HoldTold): HeldFacts {
+  if (told === 'nothing') return { kvTransferParams: undefined };
+  if (told === 'params') return { kvTransferParams: params };
+  if ('transferId' in told) {
+    return { kvTransferParams: { ...params, transfer_id: told.transferId } };
+  }
+  const disaggregated = { id: told.disaggregatedId, state: opaqueStateOf(params) };
+  return { kvTransferParams: undefined, disaggregated };
+}

@@ -1,0 +1,79 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cannotWrite, claimFile, claimFolder } from './claim-output';
+import { Failure } from './failure';
+import { runCommand } from './test-command';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-claim-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a place for results', () => {
+  it('is made, and left empty', () => {
+    const path = join(folder, 'a', 'b');
+    claimFolder(path, '--out');
+    claimFolder(path, '--out');
+    expect(readdirSync(path)).toEqual([]);
+    claimFolder(undefined, '--out');
+  });
+
+  it('keeps the file that is there already', () => {
+    const [old, fresh] = [join(folder, 'old'), join(folder, 'new')];
+    writeFileSync(old, 'old');
+    for (const path of [old, fresh, undefined]) claimFile(path, '--out');
+    expect(readFileSync(old, 'utf8')).toBe('old');
+    expect(existsSync(fresh)).toBe(false);
+  });
+
+  it.each(['file', join('file', 'below')])('is refused at %s, which is no folder', (name) => {
+    writeFileSync(join(folder, 'file'), '');
+    const claim = (): void => claimFolder(join(folder, name), '--out');
+    expect(claim).toThrow(Failure);
+    expect(claim).toThrow(/^--out .* cannot be written \(E[A-Z]+: [a-z ]+\): name a place/);
+  });
+
+  it('is refused where the system takes no folders, and does not hang', () => {
+    expect(() => claimFolder('/proc/baton/x', '--out')).toThrow(/cannot be written \(E/);
+    expect(() => claimFile('/proc/baton', '--out')).toThrow(/cannot be written \(E/);
+  });
+
+  it('says what a full disk says', () => {
+    let sentence = '';
+    try {
+      writeFileSync('/dev/full', 'x');
+    } catch (error) {
+      sentence = cannotWrite('--out x', error).message;
+    }
+    expect(sentence).toContain('(ENOSPC: no space left on device): name a place that can');
+  });
+});
+
+const GRID = join(import.meta.dirname, '..', '..', '..', 'package.json');
+
+describe('a command whose results cannot be kept', () => {
+  it.each([
+    ['replay', '--dataset', 'random', '--num-prompts', '50000'],
+    ['plan', '--dataset', 'random', '--num-prompts', '50000', '--gpus', '4', '--slo', 'ttft=1s'],
+    ['bench', '--base-url', 'http://127.0.0.1:9', '--dataset', 'random'],
+    ['demo'],
+    ['calibrate', '--input', GRID],
+    ['calibrate', '--live', '--base-url', 'http://127.0.0.1:9'],
+  ])('%s ends with one sentence before it begins', async (...args) => {
+    const { exitCode, stdout, stderr } = await runCommand(...args, '--out', '/proc/baton/x');
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^baton: --out \/proc\/baton\/x cannot be written \(E[^\n]+\n$/);
+  });
+
+  it.each([
+    ['bench', '--base-url', 'http://127.0.0.1:9', '--save-result', '--result-dir'],
+    ['calibrate', '--live', '--base-url', 'http://127.0.0.1:9', '--save-points'],
+  ])('%s of %s refuses %s %s and %s alike', async (...args) => {
+    const { exitCode, stderr } = await runCommand(...args, '/proc/baton/x');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^baton: --[a-z-]+ \/proc\/baton\/x cannot be written \(E[^\n]+\n$/);
+  });
+});

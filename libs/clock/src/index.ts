@@ -1,0 +1,4 @@
+export { LiveClock } from './live-clock';
+export { LAG_SAMPLING_MS, LoopLag } from './loop-lag';
+export { ManualWallClock, settle } from './manual-wall-clock';
+export { type Alarm, SystemWallClock, type WallClock } from './wall-clock';

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type BatonConfig, defaultConfig } from '../config';
+import { UsageError } from '../usage-error';
+import { engineSetup } from './engine-factory';
+
+const optionsOf = (changes: Partial<BatonConfig>) =>
+  engineSetup({ ...defaultConfig(), model: 'llama-3.1-70b', gpu: 'h100', ...changes }, 'decode')
+    .options;
+
+describe('the KV options of an engine', () => {
+  it('default to LRU without a host tier', () => {
+    const options = optionsOf({ tensorParallelSize: 8 });
+    expect(options.evictionPolicy).toBe('lru');
+    expect(options.hostTier).toBeUndefined();
+    expect(optionsOf({ tensorParallelSize: 8, evictionPolicy: 'fifo' }).evictionPolicy).toBe(
+      'fifo',
+    );
+  });
+
+  it('count the host memory of all ranks, and the bytes that one of them loads', () => {
+    const kv = { kvOffloadingSize: 100, kvOffloadingBandwidth: 50 };
+    // 80 layers · 2 · 8 heads · 128 · 2 B = 320 KiB per token, an eighth of it per rank.
+    expect(optionsOf({ tensorParallelSize: 8, ...kv }).hostTier).toEqual({
+      blocks: Math.floor((100 * 2 ** 30) / (327_680 * 16)),
+      bytesPerBlock: (327_680 * 16) / 8,
+      bytesPerSecond: 50e9,
+    });
+  });
+
+  it('refuse host memory that holds no block', () => {
+    const tooSmall = { tensorParallelSize: 8, kvOffloadingSize: 0.001 };
+    expect(() => optionsOf(tooSmall)).toThrow(UsageError);
+    expect(() => optionsOf(tooSmall)).toThrow(/kv_offloading_size \(0.001 GiB\) must hold/);
+  });
+});
+
+describe('LoRA adapters of a configuration', () => {
+  const optionsWith = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'prefill').options;
+
+  it('limit the batch where there are any, or may be', () => {
+    expect(optionsWith({ maxLoras: 3 }).maxAdapters).toBeUndefined();
+    expect(optionsWith({ maxLoras: 3, enableLora: true }).maxAdapters).toBe(3);
+    expect(optionsWith({ allowRuntimeLoraUpdating: true }).maxAdapters).toBe(1);
+    expect(optionsWith({ loraModules: ['a=b'] }).maxAdapters).toBe(1);
+  });
+
+  it.each([
+    [['sql'], 'neither name=path'],
+    [['=x'], 'neither name=path'],
+    [['{"name": 3, "path": "x"}'], 'neither name=path'],
+    [['{broken'], 'neither name=path'],
+    [['a=x', 'a=y'], 'two models are called `a`'],
+    [['llama-3.1-8b=x'], 'two models are called'],
+  ])('refuse %j', (loraModules, message) => {
+    expect(() => optionsWith({ loraModules })).toThrow(message);
+  });
+});

@@ -1,0 +1,159 @@
+import type { Stage } from '@baton/contract';
+import type { EngineOptions } from '@baton/engine';
+import {
+  buildStepTimeModel,
+  type EnginePlacement,
+  findGpu,
+  findLink,
+  findModel,
+  HardwareError,
+  kvBytesPerToken,
+  kvCapacityBlocks,
+  type Link,
+  linkFromTiming,
+  type RangeGuard,
+} from '@baton/hardware';
+import { type BatonConfig, configForStage } from '../config';
+import { UsageError } from '../usage-error';
+import { guarded } from './extrapolation';
+import { loraModulesOf } from './lora-modules';
+import { kvTimingFromFile } from './step-time-file';
+import { stepTimeSpec } from './step-time-spec';
+
+/** Everything about the engines of one stage that follows from a configuration, for both clocks. */
+export interface EngineSetup {
+  readonly options: EngineOptions;
+  /** Name under which clients know the model. */
+  readonly servedModelName: string;
+  readonly tensorParallelSize: number;
+  /** Bytes of KV per prompt token that one rank sends over its own link. */
+  readonly kvBytesPerToken: number;
+  /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
+  readonly kvRegionsPerBlock: number;
+  readonly link: Link;
+  /** What counts the steps of this engine that lie outside of the range of its step times, if they have one. */
+  readonly guard?: RangeGuard;
+}
+
+/**
+ * Resolves model, GPU, link, KV capacity and step times for the engines of `stage`.
+ *
+ * @throws UsageError, one sentence, for unknown names, a model that does not fit, or an unreadable step-time file
+ */
+export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
+  try {
+    return resolve(configForStage(config, stage));
+  } catch (error) {
+    if (error instanceof HardwareError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function resolve(config: BatonConfig): EngineSetup {
+  const placement = placementOf(config);
+  const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
+  return {
+    options: engineOptions(config, placement),
+    servedModelName: config.servedModelName ?? config.model,
+    tensorParallelSize: placement.tp,
+    kvBytesPerToken: bytesPerToken,
+    kvRegionsPerBlock: regionsPerBlock(placement),
+    link: linkOf(config, bytesPerToken),
+  };
+}
+
+/** As vLLM's NIXL connector registers them: latent attention keeps one vector for both. */
+function regionsPerBlock({ model }: EnginePlacement): number {
+  return model.layers * (model.attention.kind === 'latent' ? 1 : 2);
+}
+
+function placementOf(config: BatonConfig): EnginePlacement {
+  return {
+    model: findModel(config.model),
+    gpu: findGpu(config.gpu),
+    tp: config.tensorParallelSize,
+    dp: config.dataParallelSize,
+    expertParallel: config.enableExpertParallel,
+    fabric: findLink(config.link),
+  };
+}
+
+function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineOptions {
+  const { maxNumSeqs, maxNumBatchedTokens, gpuMemoryUtilization, blockSize } = config;
+  if (maxNumBatchedTokens < maxNumSeqs) {
+    throw new UsageError(
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs (${maxNumSeqs}).`,
+    );
+  }
+  if (maxNumBatchedTokens <= config.numSpeculativeTokens) {
+    throw new UsageError(
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be above num_speculative_tokens (${config.numSpeculativeTokens}).`,
+    );
+  }
+  const capacity = { ...placement, gpuMemoryUtilization, blockSize };
+  return {
+    maxNumSeqs,
+    maxNumBatchedTokens,
+    blockSize,
+    numBlocks: config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity),
+    maxModelLen: config.maxModelLen ?? placement.model.maxContext,
+    longPrefillTokenThreshold: config.longPrefillTokenThreshold,
+    enablePrefixCaching: config.enablePrefixCaching,
+    evictionPolicy: config.evictionPolicy,
+    ...hostTierOptions(config, placement),
+    globalCacheHitThreshold: config.globalCacheHitThreshold,
+    enableChunkedPrefill: config.enableChunkedPrefill,
+    schedulingPolicy: config.schedulingPolicy,
+    sjfAgingTokensPerSecond: config.sjfAging,
+    schedulerReserveFullIsl: config.schedulerReserveFullIsl,
+    ...speculationOptions(config),
+    ...adapterOptions(config),
+    stepTime: guarded(buildStepTimeModel(stepTimeSpec(config), placement), config),
+    seed: config.seed,
+    warmupPenaltyPercent: config.warmupPenalty,
+    warmupSteps: config.warmupSteps,
+  };
+}
+
+/** Without adapters an engine need not look for them. */
+function adapterOptions(config: BatonConfig): Pick<EngineOptions, 'maxAdapters'> {
+  const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
+  const isOn = enableLora || mayLoad || loraModulesOf(config).length > 0;
+  return isOn ? { maxAdapters: maxLoras } : {};
+}
+
+function hostTierOptions(
+  config: BatonConfig,
+  { model, tp }: EnginePlacement,
+): Pick<EngineOptions, 'hostTier'> {
+  const { kvOffloadingSize: gib, kvOffloadingBandwidth, blockSize } = config;
+  if (gib === 0) return {};
+  const bytesPerBlock = kvBytesPerToken(model, tp) * blockSize;
+  const blocks = Math.floor((gib * 2 ** 30) / (bytesPerBlock * tp));
+  if (blocks === 0) {
+    throw new UsageError(
+      `kv_offloading_size (${gib} GiB) must hold at least one KV block, which takes ${bytesPerBlock * tp} bytes.`,
+    );
+  }
+  return { hostTier: { blocks, bytesPerBlock, bytesPerSecond: kvOffloadingBandwidth * 1e9 } };
+}
+
+function speculationOptions(config: BatonConfig): Pick<EngineOptions, 'speculation'> {
+  const { numSpeculativeTokens: tokens, speculativeAcceptanceRate: acceptanceRate } = config;
+  if (tokens === 0) return {};
+  return { speculation: { tokens, acceptanceRate, draftUs: config.speculativeDraftMs * 1_000 } };
+}
+
+function linkOf(config: BatonConfig, bytesPerToken: number): Link {
+  const { kvCacheTransferLatency: latencyMs, kvCacheTransferTimePerToken: perTokenMs } = config;
+  const isGiven = latencyMs !== undefined || perTokenMs !== undefined;
+  const timing = isGiven ? { latencyMs, perTokenMs } : profiledTiming(config);
+  if (timing === undefined) return findLink(config.link);
+  return linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken });
+}
+
+/** Times of a transfer that the step-time file has beside its steps. */
+function profiledTiming({ stepTime, stepTimeFile }: BatonConfig) {
+  const isRead = stepTime === 'polynomial' || stepTime === 'auto';
+  return isRead && stepTimeFile !== undefined ? kvTimingFromFile(stepTimeFile) : undefined;
+}

@@ -1,0 +1,96 @@
+import { type BatonConfig, type ConfigKey, configKeys, isConfigKey, optionOf } from '../config';
+import { fileName, keyOf, nearestName } from '../names';
+import type { OptionValue } from '../option';
+import { readTyped, whereIn } from '../read-value';
+import { UsageError } from '../usage-error';
+
+/** Options that may change while a cluster runs. All others hold from the start of a process. */
+export const CHANGEABLE = [
+  'faults',
+  'failureInjectionRate',
+  'failureTypes',
+  'fakeMetrics',
+  'placement',
+  'decodePlacement',
+  'decodeChoice',
+  'disaggregationThreshold',
+  'prefixBalanceThreshold',
+  'prefixOverlapWeight',
+  'stickyVirtualNodes',
+  'stickyLoadFactor',
+] as const satisfies readonly ConfigKey[];
+
+/** Of a client's own name, in a sentence about it. */
+const MAX_NAME_LENGTH = 100;
+
+export type ChangeableKey = (typeof CHANGEABLE)[number];
+
+/** New values by key; null: unset. */
+export type Changes = Partial<Record<ChangeableKey, Exclude<OptionValue, undefined> | null>>;
+
+/**
+ * What a client wants to change, by any spelling of the options' names. Metrics to fake are added to those that are faked already, as in
+ * llm-d-inference-sim; everything else takes the place of what was.
+ *
+ * @throws UsageError with one sentence for the first name or value that is wrong
+ */
+export function readChanges(given: Readonly<Record<string, unknown>>, now: BatonConfig): Changes {
+  const changes: Changes = {};
+  for (const [name, wanted] of Object.entries(given)) {
+    const key = changeable(name);
+    const whole = key === 'fakeMetrics' ? withEarlier(wanted, now.fakeMetrics) : wanted;
+    const read = readTyped(optionOf(key), whole);
+    if (read.kind === 'problem') {
+      const place = `${fileName(key)}${whereIn(read.path)}`.slice(0, MAX_NAME_LENGTH);
+      throw new UsageError(`${place} ${read.complaint}.`);
+    }
+    changes[key] = read.value ?? null;
+  }
+  return changes;
+}
+
+/** The configuration with changes on top. */
+export function withChanges(config: BatonConfig, changes: Changes): BatonConfig {
+  const values = Object.entries(changes).map(([key, value]) => [key, value ?? undefined]);
+  return { ...config, ...(Object.fromEntries(values) as Partial<BatonConfig>) };
+}
+
+/** The present values of what may change, by file names; structures as structures. */
+export function changeableValues(config: BatonConfig): Record<string, unknown> {
+  return Object.fromEntries(
+    CHANGEABLE.map((key) => {
+      const value = config[key];
+      const isDocument = optionOf(key).form.kind === 'document' && typeof value === 'string';
+      return [fileName(key), isDocument ? (JSON.parse(value) as unknown) : (value ?? null)];
+    }),
+  );
+}
+
+function changeable(name: string): ChangeableKey {
+  const key = keyOf(name);
+  const found = CHANGEABLE.find((each) => each === key);
+  if (found !== undefined) return found;
+  if (isConfigKey(key) && optionOf(key).hidden !== true) {
+    throw new UsageError(
+      `${fileName(key)} cannot change while the cluster runs; what can: ${CHANGEABLE.map(fileName).join(', ')}.`,
+    );
+  }
+  const shown = name.slice(0, MAX_NAME_LENGTH);
+  const nearest = nearestName(fileName(keyOf(shown)), configKeys().map(fileName));
+  const hint = nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
+  throw new UsageError(`unknown option '${shown}'${hint}`);
+}
+
+function withEarlier(wanted: unknown, earlier: string | undefined): unknown {
+  const isMap = typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted);
+  if (!isMap || earlier === undefined) return wanted;
+  return { ...dashed(JSON.parse(earlier) as object), ...dashed(wanted) };
+}
+
+/** One spelling, so that one name replaces the other. */
+function dashed(given: object): object {
+  const entries = Object.entries(given) as [string, unknown][];
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.replaceAll('_', '-'), value] as const),
+  );
+}

@@ -1,0 +1,45 @@
+import { number } from '../option';
+
+/** When a process counts as dead. Wall seconds; they never scale with `speedup`. */
+export const LIVENESS = {
+  lockDuration: number(1.8, [0.2, 3_600], {
+    help: 'How long a job stays with a punctual worker after it was last heard of.',
+    unit: 's',
+  }),
+  lockDurationMax: number(30, [0.2, 3_600], {
+    help: 'The same for a worker that has lately been late: lock_duration and presence_ttl grow by three times its worst pause, up to this.',
+    unit: 's',
+  }),
+  lockRenewInterval: number(0.45, [0.05, 600], {
+    help: 'How often a worker renews the locks of its jobs.',
+    unit: 's',
+  }),
+  stalledInterval: number(0.4, [0.05, 600], {
+    help: 'How often a worker looks for jobs whose lock has run out.',
+    unit: 's',
+  }),
+  presenceTtl: number(3, [1, 3_600], {
+    help: 'How long a punctual engine or API process counts as alive after it was last heard of.',
+    unit: 's',
+  }),
+  engineLostAfter: number(1.5, [0, 3_600], {
+    help: 'How long after its presence has run out an engine counts as lost.',
+    unit: 's',
+  }),
+  requestSilentAfter: number(2, [0.1, 3_600], {
+    help: 'After this time without news of a request, the API asks what has become of it.',
+    unit: 's',
+  }),
+  kvReadTimeout: number(1, [0.05, 600], {
+    help: 'How long decode waits for the answer to one question for KV blocks. It asks twice, and a late holder more often.',
+    unit: 's',
+  }),
+  latenessHalfLife: number(10, [0.1, 3_600], {
+    help: 'An observed pause loses half of its weight in this time, during which the process ran.',
+    unit: 's',
+  }),
+  starvedAfter: number(0.5, [0.05, 600], {
+    help: 'A process whose worst pause of late is longer than this counts as starved; fewer requests may wait for it.',
+    unit: 's',
+  }),
+} as const;

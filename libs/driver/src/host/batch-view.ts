@@ -1,0 +1,48 @@
+import type { BatchEntry, BatchView } from '@baton/contract';
+import type { Run } from '../jobs/run';
+import type { HostContext } from './host-context';
+
+type Phase = BatchEntry['phase'];
+
+/** Requests of one engine that are shown. */
+const SHOWN = 256;
+
+/** What the engine has in hand now. */
+export function batchView(context: HostContext, index: number): BatchView {
+  const { engine, engineId, loop, options, runs } = context;
+  const now = engine.snapshot();
+  const all = runs.all();
+  return {
+    engine_id: engineId,
+    index,
+    role: options.role,
+    is_stepping: loop.isStepping,
+    waiting: now.waiting + now.deferred,
+    running: now.running,
+    held_blocks: now.heldBlocks,
+    free_blocks: now.freeBlocks,
+    kv_cache_usage: now.kvUsage,
+    requests: all.slice(0, SHOWN).map((run) => entryOf(run, context)),
+    omitted: Math.max(0, all.length - SHOWN),
+  };
+}
+
+function entryOf(run: Run, { engine }: HostContext): BatchEntry {
+  const { job, handle, emitted } = run;
+  const isRunning = handle >= 0 && engine.isRunning(handle);
+  const computed = isRunning ? Math.min(engine.computedTokens(handle), job.promptTokens) : 0;
+  return {
+    id: job.requestId,
+    phase: phaseOf(run, isRunning),
+    input_tokens: job.promptTokens,
+    cached_tokens: isRunning ? engine.cachedTokens(handle) : 0,
+    generated_tokens: emitted,
+    context_length: (emitted > 0 ? job.promptTokens : computed) + emitted,
+  };
+}
+
+function phaseOf({ state, stage, emitted, fetching }: Run, isRunning: boolean): Phase {
+  if (state === 'moving-on') return 'handing-over';
+  if (isRunning) return emitted > 0 || stage === 'decode' ? 'decode' : 'prefill';
+  return fetching === undefined ? 'waiting' : 'transfer';
+}

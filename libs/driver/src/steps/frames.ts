@@ -1,0 +1,104 @@
+import type { WallClock } from '@baton/clock';
+import { type FrameEntry, FrameWriter, type Stage } from '@baton/contract';
+import { type Bus, channels } from '@baton/transport';
+
+/** What one engine has to say to one API process until the next flush. */
+export interface Outbox {
+  readonly apiId: string;
+  readonly writer: FrameWriter;
+  hasEntries: boolean;
+  /** Logical end of the step whose entries wait for company. */
+  stepEndUs: number | undefined;
+  /** Runs that may still write here. */
+  users: number;
+}
+
+export interface FramesOptions {
+  readonly engineId: string;
+  readonly stage: Stage;
+  readonly bus: Bus;
+  readonly wall: WallClock;
+}
+
+/** Wall µs that entries without a token may wait for others to travel with. */
+const COMPANY_US = 5_000;
+
+/** One frame per engine step and API process; whatever happens between steps goes out at the end of the turn. */
+export class Frames {
+  private readonly outboxes = new Map<string, Outbox>();
+  private readonly filled: Outbox[] = [];
+  private isFlushDue = false;
+  private isDeferred = false;
+
+  constructor(private readonly options: FramesOptions) {}
+
+  /** The outbox of an API process, kept until `release`d as often as it was taken. */
+  take(apiId: string): Outbox {
+    let outbox = this.outboxes.get(apiId);
+    if (outbox === undefined) {
+      const writer = new FrameWriter(this.options.engineId, this.options.stage);
+      outbox = { apiId, writer, hasEntries: false, stepEndUs: undefined, users: 0 };
+      this.outboxes.set(apiId, outbox);
+    }
+    outbox.users += 1;
+    return outbox;
+  }
+
+  release(outbox: Outbox): void {
+    outbox.users -= 1;
+    if (outbox.users === 0) this.outboxes.delete(outbox.apiId);
+  }
+
+  add(outbox: Outbox, entry: Readonly<FrameEntry>): void {
+    if (outbox.writer.isFull) this.publish(outbox, this.options.wall.nowUs());
+    outbox.writer.add(entry);
+    if (outbox.hasEntries) return;
+    outbox.hasEntries = true;
+    this.filled.push(outbox);
+  }
+
+  /**
+   * The step's entries bring no token, so they wait a few ms for what follows from them: a prompt that is scheduled and computed in one
+   * step is handed over by the time.
+   */
+  defer(stepEndUs: number): void {
+    const { wall } = this.options;
+    for (const outbox of this.filled) outbox.stepEndUs ??= stepEndUs;
+    if (this.filled.length === 0 || this.isDeferred) return;
+    this.isDeferred = true;
+    wall.at(wall.nowUs() + COMPANY_US, () => {
+      this.isDeferred = false;
+      this.flush(wall.nowUs());
+    });
+  }
+
+  /** For entries that no step flushes. */
+  flushSoon(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    this.options.wall.soon(() => {
+      this.isFlushDue = false;
+      this.flush(this.options.wall.nowUs());
+    });
+  }
+
+  /** With tokens of the step that ended at `stepEndUs`, which is then that of all entries. */
+  flushStep(stepEndUs: number): void {
+    for (const outbox of this.filled) outbox.stepEndUs = stepEndUs;
+    this.flush(stepEndUs);
+  }
+
+  private flush(nowUs: number): void {
+    for (const outbox of this.filled) {
+      outbox.hasEntries = false;
+      this.publish(outbox, nowUs);
+    }
+    this.filled.length = 0;
+  }
+
+  private publish(outbox: Outbox, nowUs: number): void {
+    const stepEndUs = outbox.stepEndUs ?? nowUs;
+    outbox.stepEndUs = undefined;
+    this.options.bus.publish(channels.api(outbox.apiId), outbox.writer.take(stepEndUs));
+  }
+}

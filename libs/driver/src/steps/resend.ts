@@ -1,0 +1,86 @@
+import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/contract';
+import type { HostContext } from '../host/host-context';
+import type { FinishedRuns } from '../jobs/finished-runs';
+import type { KeptPayloads } from '../jobs/kept-payloads';
+import type { Outbox } from './frames';
+
+/**
+ * Says again to an API process what it missed of a sequence that runs or has lately ended here; of one that runs, also that there is nothing
+ * new. What is unknown stays unanswered.
+ */
+export class Resender {
+  private readonly entry = emptyFrameEntry();
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly finished: FinishedRuns,
+  ) {}
+
+  readonly answer = (ask: Extract<EngineMessage, { kind: 'resend' }>): void => {
+    const { requestId, fromIndex } = ask;
+    const run = this.context.runs.get(requestId);
+    this.entry.streamId = ask.streamId;
+    if (run !== undefined) {
+      this.entry.epoch = run.epoch;
+      this.say(ask.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
+      return;
+    }
+    const ended = this.finished.get(requestId);
+    if (ended === undefined) return;
+    const { reason, tokens } = ended.result;
+    this.entry.epoch = ended.epoch;
+    const end = { reason, tail: ended.tail };
+    this.say(ask.apiId, { total: tokens, fromIndex, end, payloads: ended.payloads });
+  };
+
+  private say(apiId: string, missed: Missed): void {
+    const { frames } = this.context;
+    const outbox = frames.take(apiId);
+    const shown = this.sayPayloads(outbox, missed);
+    this.sayCounts(outbox, { ...missed, fromIndex: shown });
+    frames.release(outbox);
+    frames.flushSoon();
+  }
+
+  /** One by one, as far as they are known. Returns the index of the first that is not said. */
+  private sayPayloads(outbox: Outbox, { payloads, fromIndex, total }: Missed): number {
+    const { entry } = this;
+    let index = fromIndex;
+    for (; payloads !== undefined && index < total; index += 1) {
+      entry.tail = payloads.at(index);
+      if (entry.tail === undefined) break;
+      entry.kind = 'tokens';
+      entry.reason = 'none';
+      entry.first = index;
+      entry.count = 1;
+      this.context.frames.add(outbox, entry);
+    }
+    return index;
+  }
+
+  private sayCounts(outbox: Outbox, missed: Missed): void {
+    const { entry } = this;
+    entry.count = Math.max(0, missed.total - missed.fromIndex);
+    if (missed.end) {
+      entry.kind = 'end';
+      entry.first = missed.total;
+    } else {
+      entry.kind = 'tokens';
+      entry.first = missed.fromIndex;
+    }
+    entry.reason = missed.end?.reason ?? 'none';
+    entry.tail = missed.end?.tail;
+    this.context.frames.add(outbox, entry);
+  }
+}
+
+interface Missed {
+  readonly total: number;
+  readonly fromIndex: number;
+  /** Of a run that executes. */
+  readonly payloads: KeptPayloads | undefined;
+  readonly end?: {
+    readonly reason: EndReason;
+    readonly tail: string | undefined;
+  };
+}

@@ -1,0 +1,85 @@
+import type { BatonConfig, EngineSetup } from '@baton/config';
+import type { Stage } from '@baton/contract';
+import { type BatchAggregates, stepLogLine, type StepTimeModel } from '@baton/hardware';
+import { type Micros, usToMs } from '@baton/kernel';
+import { LineFile, type Logger } from '@baton/telemetry';
+
+/** A setup whose engine is watched, and what is to be told the length of each of its steps. */
+export interface WatchedSetup {
+  readonly setup: EngineSetup;
+  readonly onStep: (durationUs: Micros) => void;
+}
+
+/** The log of steps of one process (`log_steps`): a line per step of each of its engines. Other processes append to the same file. */
+export class StepLog {
+  private engines = 0;
+
+  private constructor(private readonly file: LineFile) {}
+
+  /**
+   * Undefined when none is wanted.
+   *
+   * @throws UsageError when the file cannot be written
+   */
+  static async open({ logSteps }: BatonConfig, log: Logger): Promise<StepLog | undefined> {
+    if (logSteps === undefined) return undefined;
+    const file = await LineFile.open(logSteps, 'append', log);
+    return file && new StepLog(file);
+  }
+
+  /** The setup for one further engine, whose step times are asked through the log. */
+  watch(setup: EngineSetup, role: Stage): WatchedSetup {
+    const name = `${role}-${process.pid}-${this.engines++}`;
+    const stepTime = new WatchedStepTime(setup.options.stepTime);
+    return {
+      setup: { ...setup, options: { ...setup.options, stepTime } },
+      onStep: (durationUs) => this.add(stepTime.batch, durationUs, name),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+
+  /** The step of this batch has ended; one in which nothing was computed leaves no line. */
+  private add(batch: SeenBatch, durationUs: Micros, engine: string): void {
+    if (batch.prefillTokens + batch.decodeSeqs === 0) return;
+    this.file.add(stepLogLine({ ...batch, ms: usToMs(durationUs) }, engine));
+    batch.prefillTokens = 0;
+    batch.decodeSeqs = 0;
+  }
+}
+
+type SeenBatch = { -readonly [K in keyof BatchAggregates]-?: number };
+
+/**
+ * Another model, whose answers it gives, and which keeps the batch that was asked for last. It has no law for decode steps, which would keep them from
+ * being asked for: the times are the same, but each step is rounded to a microsecond by itself.
+ */
+class WatchedStepTime implements StepTimeModel {
+  readonly description: string;
+  readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
+  readonly batch: SeenBatch = {
+    ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+    ...{ decodeSeqs: 0, decodeContext: 0, draftTokens: 0, kvUsage: 0 },
+  };
+
+  constructor(private readonly model: StepTimeModel) {
+    this.description = model.description;
+    // Whether a model has jitter is told by its having this.
+    if (model.tokenJitterUs) this.tokenJitterUs = model.tokenJitterUs.bind(model);
+  }
+
+  stepUs(asked: BatchAggregates): number {
+    const { batch } = this;
+    batch.prefillTokens = asked.prefillTokens;
+    batch.prefillSeqs = asked.prefillSeqs;
+    batch.prefillQuadratic = asked.prefillQuadratic;
+    batch.prefillContext = asked.prefillContext;
+    batch.decodeSeqs = asked.decodeSeqs;
+    batch.decodeContext = asked.decodeContext;
+    batch.draftTokens = asked.draftTokens ?? 0;
+    batch.kvUsage = asked.kvUsage;
+    return this.model.stepUs(asked);
+  }
+}

@@ -1,0 +1,166 @@
+import type { Alarm, LiveClock } from '@baton/clock';
+import type { EnginePort, StepFacts } from '@baton/engine';
+import { type Micros, secondsToUs } from '@baton/kernel';
+
+/** How far before the present an idle engine may start a step whose cause lies there, so that delivery does not add to latency (wall µs). */
+export const BACK_DATING_US = 20_000;
+
+/** An engine this far behind was stopped, not slow: it goes on from now (wall µs). */
+const RE_ANCHOR_US = secondsToUs(1);
+
+export interface StepLoopOptions {
+  readonly clock: LiveClock;
+  readonly engine: () => EnginePort;
+  /** A step has begun at this instant, or could not. */
+  readonly onBegun: (startUs: Micros) => void;
+  /** What a step did. Called at its end, before the next one begins. */
+  readonly onFacts: (facts: StepFacts) => void;
+  /** `lateUs`: wall µs between the step's logical end and now. */
+  readonly onStep: (durationUs: Micros, lateUs: number) => void;
+  readonly onReAnchor: () => void;
+  /** The engine broke an invariant: nothing it says is to be trusted any more. */
+  readonly onCrash: (error: unknown) => void;
+}
+
+interface Arrival {
+  readonly causeUs: Micros;
+  readonly enter: () => void;
+}
+
+/**
+ * Paces one engine on the wall clock. Steps lie end to end on simulated time, whenever the process got to run; an idle engine starts
+ * from the instant of the cause that woke it. What arrives enters the engine before the first step that starts at or after its cause.
+ */
+export class StepLoop {
+  private readonly backDatingUs: Micros;
+  private arrivals: Arrival[] = [];
+  private stepStartUs: Micros = 0;
+  private alarm: Alarm | undefined;
+  /** End of the last step: no step starts before it. */
+  private freeSinceUs: Micros = 0;
+  private isWakeDue = false;
+  private isStopped = false;
+  private isPaused = false;
+
+  constructor(private readonly options: StepLoopOptions) {
+    this.backDatingUs = BACK_DATING_US * options.clock.speedup;
+  }
+
+  get isStepping(): boolean {
+    return this.alarm !== undefined;
+  }
+
+  /** The instant that something which happened at `causeUs` counts as having happened at: not after now, nor too long before. */
+  logicalUs(causeUs: Micros): Micros {
+    const nowUs = this.options.clock.nowUs();
+    return Math.min(nowUs, Math.max(causeUs, Math.round(nowUs - this.backDatingUs)));
+  }
+
+  /** Has `enter` change the engine at the logical instant `causeUs`, and a step started if none is under way. */
+  enter(causeUs: Micros, enter: () => void): void {
+    this.arrivals.push({ causeUs: this.logicalUs(causeUs), enter });
+    this.wake();
+  }
+
+  /** Forgets the step under way and everything that has not entered: the engine has been replaced. */
+  reset(): void {
+    this.alarm?.cancel();
+    this.alarm = undefined;
+    this.arrivals = [];
+  }
+
+  /** Begins no step until `resume`; the one under way ends. What arrives waits. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  /** Goes on from now. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.freeSinceUs = Math.max(this.freeSinceUs, this.options.clock.nowUs());
+    const { freeSinceUs } = this;
+    if (!this.isStepping) this.guard(() => this.begin(this.startOfNext() ?? freeSinceUs));
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.reset();
+  }
+
+  private wake(): void {
+    if (this.isStepping || this.isWakeDue || this.isPaused) return;
+    this.isWakeDue = true;
+    this.options.clock.wall.soon(() => {
+      this.isWakeDue = false;
+      if (this.isStepping || this.isPaused) return;
+      this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
+    });
+  }
+
+  /** Starts the next step at `fromUs`, or where the next arrival makes one possible. */
+  private begin(fromUs: Micros | undefined): void {
+    let startUs = fromUs;
+    while (startUs !== undefined && !this.isStopped) {
+      this.admitUpTo(startUs);
+      const endUs = this.options.engine().beginStep(startUs);
+      if (endUs !== undefined) {
+        this.stepStartUs = startUs;
+        this.alarm = this.options.clock.atSim(endUs, () => this.guard(() => this.end(endUs)));
+      }
+      this.options.onBegun(startUs);
+      if (endUs !== undefined) return;
+      startUs = this.nextCauseUs(startUs);
+    }
+  }
+
+  /**
+   * Right behind the step that ended, if anything waits. (An engine that came to rest goes on from what wakes it, although something may have
+   * waited all the while: for blocks, say, which that has freed.)
+   */
+  private startOfNext(): Micros | undefined {
+    const { freeSinceUs } = this;
+    return this.options.engine().hasWork() ? freeSinceUs : this.nextCauseUs(freeSinceUs);
+  }
+
+  private nextCauseUs(fromUs: Micros): Micros | undefined {
+    let first: Micros | undefined;
+    for (const { causeUs } of this.arrivals) {
+      if (first === undefined || causeUs < first) first = causeUs;
+    }
+    return first === undefined ? undefined : Math.max(first, fromUs);
+  }
+
+  private admitUpTo(startUs: Micros): void {
+    if (this.arrivals.length === 0) return;
+    const due = this.arrivals.filter(({ causeUs }) => causeUs <= startUs);
+    this.arrivals = this.arrivals.filter(({ causeUs }) => causeUs > startUs);
+    due.sort((a, b) => a.causeUs - b.causeUs);
+    for (const { enter } of due) enter();
+  }
+
+  private end(endUs: Micros): void {
+    const { clock, engine, onStep, onFacts } = this.options;
+    const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
+    this.alarm = undefined;
+    this.freeSinceUs = endUs;
+    onStep(endUs - this.stepStartUs, lateUs);
+    onFacts(engine().endStep());
+    if (lateUs > RE_ANCHOR_US) this.reAnchor();
+    if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
+  }
+
+  private reAnchor(): void {
+    this.freeSinceUs = this.options.clock.nowUs();
+    this.options.onReAnchor();
+  }
+
+  private guard(run: () => void): void {
+    if (this.isStopped) return;
+    try {
+      run();
+    } catch (error) {
+      this.options.onCrash(error);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { optionalFolder } from '@baton/config';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkLlamacpp } from './local-server';
+
+describe('what executor llamacpp needs', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'baton-llamacpp-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function write(path: string): string {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '');
+    return file;
+  }
+
+  const config = (llamacppModel?: string) =>
+    ({ llamacppModel, upstreamKvConnector: 'nixl' }) as const;
+  const install = (): string => write('node_modules/node-llama-cpp/package.json');
+
+  it('is told with the command that installs it, in one sentence', () => {
+    const check = (): void => checkLlamacpp(config(), folder);
+    expect(check).toThrow(
+      'executor llamacpp needs the optional package: run `node engines/llamacpp/setup.mjs` first, which installs it.',
+    );
+  });
+
+  it('is a model too: the named one, or the one that is written', () => {
+    install();
+    expect(() => checkLlamacpp(config(), folder)).toThrow(/random weights/);
+    const missing = join(folder, 'none.gguf');
+    expect(() => checkLlamacpp(config(missing), folder)).toThrow(/there is no file/);
+  });
+
+  it('is the one connector that it has', () => {
+    install();
+    const push = { llamacppModel: write('named.gguf'), upstreamKvConnector: 'nixl-push' } as const;
+    expect(() => checkLlamacpp(push, folder)).toThrow(/hands over as nixl does/);
+  });
+
+  it('is there once both are', () => {
+    install();
+    const named = write('named.gguf');
+    expect(() => checkLlamacpp(config(named), folder)).not.toThrow();
+    write('.baton/random-29m.gguf');
+    expect(() => checkLlamacpp(config(), folder)).not.toThrow();
+  });
+});
+
+describe('engines/llamacpp', () => {
+  it('passes those of its own tests that need nothing installed', () => {
+    const folder = join(optionalFolder('engines/llamacpp') ?? '', 'test');
+    const files = readdirSync(folder).map((file) => join(folder, file));
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--test', ...files], {
+      encoding: 'utf8',
+    });
+    expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+  });
+});

@@ -1,0 +1,146 @@
+import { type BatonConfig, configForStage } from '@baton/config';
+import { type Stage, STAGES } from '@baton/contract';
+import { MAX_ENGINES } from '@baton/placement';
+import type { Logger } from '@baton/telemetry';
+import type { DocumentPlace, Transport } from '@baton/transport';
+import { executorOf, type ServerAddress } from '../upstream/executing';
+import { type LocalServer, type Peer, startLocalServer } from './local-server';
+
+/** Context of a sequence where `max_model_len` does not say: every sequence has memory for it. */
+const CONTEXT_TOKENS = 4_096;
+/** Of the entry by which others know a server: some renewals may be missed. */
+const TTL_MS = 60_000;
+const RENEW_MS = 15_000;
+
+export interface LocalServersOptions {
+  readonly config: BatonConfig;
+  readonly transport: Transport;
+  readonly log: Logger;
+}
+
+/**
+ * The servers with a local model that engines of this process pass their work on to: one for each engine (and rank) of a stage with
+ * `executor: llamacpp`. They tell the cluster who they are, and fetch KV only from servers that did. A server can compute any stage: that of an
+ * engine which left serves the next.
+ */
+export class LocalServers {
+  /** With as much room in the engines of those stages as their servers have. */
+  readonly config: BatonConfig;
+  private readonly servers: LocalServer[] = [];
+  private readonly idle: LocalServer[] = [];
+  private readonly ready = new Map<Stage, LocalServer[]>();
+  private taken: LocalServer[] = [];
+  private readonly lent = new Map<object, LocalServer[]>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly options: LocalServersOptions,
+    private readonly startServer = startLocalServer,
+  ) {
+    this.config = STAGES.reduce(withRoom, options.config);
+  }
+
+  /** Servers for engines of a stage that are about to be, if it computes locally. @throws UsageError */
+  async prepare(stage: Stage, count: number): Promise<void> {
+    if (executorOf(this.config, stage) !== 'llamacpp') return;
+    const ready = this.ready.get(stage) ?? [];
+    this.ready.set(stage, ready);
+    while (ready.length < count) {
+      const server = this.idle.pop() ?? (await this.startOne());
+      ready.push(server);
+      this.options.log.info({ stage, server: server.url }, 'serving a local model');
+    }
+  }
+
+  /** One that was prepared; undefined where engines do something else. */
+  next(stage: Stage): ServerAddress | undefined {
+    const server = this.ready.get(stage)?.shift();
+    if (server === undefined) return undefined;
+    this.taken.push(server);
+    return { url: server.url };
+  }
+
+  /** What was taken since the last call is the engine's. */
+  lend(engine: object): void {
+    this.lent.set(engine, this.taken);
+    this.taken = [];
+  }
+
+  /** The engine has left. */
+  takeBack(engine: object): void {
+    this.idle.push(...(this.lent.get(engine) ?? []));
+    this.lent.delete(engine);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    const { documents } = this.options.transport;
+    const closing = this.servers.map(async (server) => {
+      await documents.remove(placeOf(server)).catch(() => false);
+      await server.close();
+    });
+    await Promise.all(closing);
+  }
+
+  private async startOne(): Promise<LocalServer> {
+    const { config, log } = this.options;
+    const server = await this.startServer(config, {
+      servedModel: config.servedModelName ?? config.model,
+      host: config.llamacppHost,
+      threads: config.llamacppThreads,
+      sequences: config.llamacppSequences,
+      contextTokens: config.maxModelLen ?? CONTEXT_TOKENS,
+      kvLeaseMs: config.kvLeaseDuration * 1_000,
+      loadFailurePolicy: config.kvLoadFailurePolicy,
+      peerFailurePolicy: 'recompute',
+      isPeer: (source) => this.isPeer(source),
+      log: (sentence) => log.warn(sentence),
+    });
+    this.servers.push(server);
+    await this.announce(server);
+    this.timer ??= this.renewing();
+    return server;
+  }
+
+  /** A request's body may name any address; only one that a server of this cluster has told for itself is opened. */
+  private async isPeer({ origin, engineId }: Peer): Promise<boolean> {
+    const { documents } = this.options.transport;
+    return (await documents.get(placeOf({ engineId }))) === origin;
+  }
+
+  private async announce(server: LocalServer): Promise<void> {
+    const bounds = { maxEntries: MAX_ENGINES, ttlMs: TTL_MS };
+    await this.options.transport.documents.put(placeOf(server), server.url, bounds);
+  }
+
+  private renewing(): NodeJS.Timeout {
+    const renew = (): void => {
+      Promise.all(this.servers.map((server) => this.announce(server))).catch((error: unknown) => {
+        this.options.log.debug({ err: error }, 'addresses not told');
+      });
+    };
+    return setInterval(renew, RENEW_MS).unref();
+  }
+}
+
+function placeOf({ engineId }: Pick<LocalServer, 'engineId'>): DocumentPlace {
+  return { collection: 'llamacpp-servers', id: engineId };
+}
+
+/** An engine of the stage takes no more jobs than its server has sequences. */
+function withRoom(config: BatonConfig, stage: Stage): BatonConfig {
+  if (executorOf(config, stage) !== 'llamacpp') return config;
+  const roomOf = (of: Stage): number => configForStage(config, of).maxNumSeqs;
+  const rooms = {
+    aggregated: roomOf('aggregated'),
+    prefill: roomOf('prefill'),
+    decode: roomOf('decode'),
+    [stage]: Math.min(roomOf(stage), config.llamacppSequences),
+  };
+  return {
+    ...config,
+    maxNumSeqs: rooms.aggregated,
+    prefillMaxNumSeqs: rooms.prefill,
+    decodeMaxNumSeqs: rooms.decode,
+  };
+}

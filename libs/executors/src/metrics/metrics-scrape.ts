@@ -1,0 +1,26 @@
+import type { UpstreamServer } from '../upstream/upstream-server';
+import { engineFamilies, renderPage } from './upstream-page';
+
+/** Reads the metrics of one server when somebody wants them, and no more often than every so many ms. */
+export class MetricsScrape {
+  private last = Promise.resolve('');
+  private readMs = -Infinity;
+
+  constructor(
+    private readonly server: UpstreamServer,
+    private readonly everyMs: number,
+  ) {}
+
+  /** What its engine counts; empty while it does not answer. */
+  page(): Promise<string> {
+    const nowMs = performance.now();
+    if (nowMs - this.readMs < this.everyMs) return this.last;
+    this.readMs = nowMs;
+    this.last = this.read();
+    return this.last;
+  }
+
+  private async read(): Promise<string> {
+    return renderPage(engineFamilies((await this.server.metrics()) ?? ''));
+  }
+}

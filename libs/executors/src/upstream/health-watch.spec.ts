@@ -1,0 +1,80 @@
+import { createLogger } from '@baton/telemetry';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HealthWatch } from './health-watch';
+import { NIXL_PULL } from './kv-connector';
+import type { UpstreamServer } from './upstream-server';
+
+/** A server that is asked for its health alone. */
+class Patient {
+  readonly url = 'http://patient';
+  isWell = true;
+  looks = 0;
+
+  isHealthy(): Promise<boolean> {
+    this.looks += 1;
+    return Promise.resolve(this.isWell);
+  }
+}
+
+describe('the watch over a server', () => {
+  let patient: Patient;
+  let watch: HealthWatch;
+  let said: boolean[];
+
+  beforeEach(async () => {
+    vi.useFakeTimers();
+    patient = new Patient();
+    said = [];
+    watch = new HealthWatch({
+      server: patient as unknown as UpstreamServer,
+      connector: NIXL_PULL,
+      log: createLogger({ name: 'watch', level: 'silent' }),
+    });
+    watch.start((isUp) => said.push(isUp));
+    await vi.advanceTimersByTimeAsync(0);
+  });
+
+  afterEach(() => {
+    watch.stop();
+    vi.useRealTimers();
+  });
+
+  it('finds out that an idle server has gone, and that it is back', async () => {
+    patient.isWell = false;
+    await vi.advanceTimersByTimeAsync(5_000 + 2 * 1_000);
+    expect(said).toEqual([true, false]);
+    patient.isWell = true;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(said).toEqual([true, false, true]);
+  });
+
+  it('takes one slow answer for no loss', async () => {
+    patient.isWell = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+    patient.isWell = true;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(said).toEqual([true]);
+  });
+
+  it('is down at once when a connection is refused, and after three losses', () => {
+    watch.failed(true);
+    expect(watch.isUp).toBe(false);
+    watch.succeeded();
+    watch.failed(false);
+    watch.failed(false);
+    expect(watch.isUp).toBe(true);
+    watch.failed(false);
+    expect(watch.isUp).toBe(false);
+  });
+
+  it('looks in one rhythm, however many legs fail', async () => {
+    patient.isWell = false;
+    for (let i = 0; i < 50; i += 1) watch.failed(false);
+    const before = patient.looks;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(patient.looks - before).toBe(10);
+    watch.stop();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(patient.looks - before).toBe(10);
+  });
+});

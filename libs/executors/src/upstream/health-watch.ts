@@ -1,0 +1,97 @@
+import type { Logger } from '@baton/telemetry';
+import type { KvConnector } from './kv-connector';
+import type { UpstreamServer } from './upstream-server';
+
+const LOOK_EVERY_MS = 5_000;
+/** While something is wrong. */
+const LOOK_AGAIN_MS = 1_000;
+/** Failures in a row after which the server counts as down. */
+const MAX_FAILURES = 3;
+
+export interface Watched {
+  readonly server: UpstreamServer;
+  readonly connector: KvConnector;
+  readonly log: Logger;
+}
+
+/**
+ * Circuit breaker of one server: down after three failures in a row, of legs or of looks at `/health`, or one refused connection, until `/health` says
+ * otherwise. A server of which something must be known before the first leg is not up until it is.
+ */
+export class HealthWatch {
+  private failures = 0;
+  private state: 'unknown' | 'up' | 'down' = 'unknown';
+  private timer: NodeJS.Timeout | undefined;
+  private isLooking = false;
+  private onState: (isUp: boolean) => void = () => undefined;
+  private isStopped = false;
+
+  constructor(private readonly watched: Watched) {}
+
+  get isUp(): boolean {
+    if (this.state !== 'unknown') return this.state === 'up';
+    return this.watched.connector.isReady === undefined;
+  }
+
+  /** Looks now, and again every five seconds; every second while something is wrong. */
+  start(onState: (isUp: boolean) => void): void {
+    this.onState = onState;
+    void this.look();
+  }
+
+  stop(): void {
+    this.cancelLook();
+    this.isStopped = true;
+    this.onState = () => undefined;
+  }
+
+  /** By a look, or by anything that a leg has heard: a server that is too busy to answer `/health` in time is up as long as it talks. */
+  succeeded(): void {
+    this.failures = 0;
+    this.enter('up');
+  }
+
+  failed(isCertain: boolean): void {
+    this.failures += 1;
+    if (isCertain || this.failures >= MAX_FAILURES) this.enter('down');
+    if (this.failures === 1) this.cancelLook();
+    this.lookIn(LOOK_AGAIN_MS);
+  }
+
+  private cancelLook(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private lookIn(ms: number): void {
+    if (this.isStopped || this.isLooking) return;
+    this.timer ??= setTimeout(() => void this.look(), ms);
+  }
+
+  private async look(): Promise<void> {
+    const { server, connector } = this.watched;
+    this.timer = undefined;
+    this.isLooking = true;
+    const isHealthy = (await server.isHealthy()) && (await connector.isReady?.()) !== false;
+    this.isLooking = false;
+    if (this.isStopped) return;
+    if (isHealthy) {
+      this.succeeded();
+      this.lookIn(LOOK_EVERY_MS);
+    } else this.failed(this.state === 'unknown');
+  }
+
+  private enter(state: 'up' | 'down'): void {
+    const former = this.state;
+    if (state === former) return;
+    this.state = state;
+    const { server, connector, log } = this.watched;
+    if (state === 'down') {
+      connector.forget?.();
+      log.warn({ server: server.url }, 'upstream server is down');
+    } else if (former === 'down') {
+      log.info({ server: server.url }, 'upstream server is up again');
+    }
+    this.onState(state === 'up');
+  }
+}

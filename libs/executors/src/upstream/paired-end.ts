@@ -1,0 +1,76 @@
+import { type LegFailure, submissionOf } from '@baton/contract';
+import { type ExecutorSides, type HostContext, isOver, type Run } from '@baton/driver';
+
+const TELL_EVERY_US = 500_000;
+/** Then decode has heard of it, or has answered in spite of it. */
+const TELLS_MAX = 20;
+
+/**
+ * Ends requests of which a leg has failed on a server. Where both legs are under way the ledger decides whose word counts: as long as decode has not begun
+ * the prefill run ends the request, or sends it round again, by itself; afterwards decode does, told until it has.
+ */
+export class PairedEnd {
+  constructor(
+    private readonly context: HostContext,
+    private readonly sides: ExecutorSides,
+  ) {}
+
+  /** Whether no other engine is to try. */
+  isFinal({ code }: LegFailure): boolean {
+    return code === 'upstream_error' || code === 'upstream_timeout';
+  }
+
+  fail(run: Run, failure: LegFailure): void {
+    if ('status' in failure) this.sides.endings.failUpstream(run, failure);
+    else this.sides.endings.fail(run, failure.code);
+  }
+
+  /** The prefill leg of `run` has failed beside decode's. */
+  async tell(run: Run, failure: LegFailure): Promise<void> {
+    for (let told = 0; told < TELLS_MAX && !isOver(run); told += 1) {
+      if (await this.isSettled(run, failure)) break;
+      await this.pause();
+    }
+    if (!isOver(run)) this.sides.endings.handOn(run);
+  }
+
+  private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {
+    const { log } = this.context;
+    try {
+      return (await this.endsHere(run, failure)) || !(await this.tellDecode(run, failure));
+    } catch (error) {
+      log.debug({ err: error, requestId: run.job.requestId }, 'decode not told');
+      return false;
+    }
+  }
+
+  /** False when decode has begun: this run is fenced out. */
+  private async endsHere(run: Run, failure: LegFailure): Promise<boolean> {
+    const { transport, options } = this.context;
+    const { failed } = this.sides;
+    if (!this.isFinal(failure) && options.workerLossPolicy === 'retry') {
+      return failed.returnToPrefill(run);
+    }
+    const result = { reason: 'error', tokens: 0, errorCode: failure.code } as const;
+    const isOurs = await transport.ledger.finish(run.job.requestId, run.epoch, result);
+    if (isOurs && !isOver(run)) this.fail(run, failure);
+    return isOurs;
+  }
+
+  /** False when nobody is to be told: the request is over, or has gone round again. */
+  private async tellDecode(run: Run, failure: LegFailure): Promise<boolean> {
+    const { transport, engineId: from } = this.context;
+    const { requestId } = run.job;
+    const [view] = await transport.ledger.inspect([requestId]);
+    const isDecoding = view?.stage === 'decode' && !view.isAborted;
+    if (!isDecoding || submissionOf(view.epoch) !== submissionOf(run.epoch)) return false;
+    const { epoch } = run;
+    this.sides.mailbox.send(view.engineId, { kind: 'leg-over', from, requestId, epoch, failure });
+    return true;
+  }
+
+  private pause(): Promise<void> {
+    const { wall } = this.context.clock;
+    return new Promise((resolve) => wall.at(wall.nowUs() + TELL_EVERY_US, resolve));
+  }
+}

@@ -1,0 +1,400 @@
+import {
+  emptyFrameEntry,
+  type EngineMessage,
+  type Epoch,
+  type ExecutedRequest,
+  type KvTransferParams,
+  type LegFailure,
+  submissionOf,
+  type UpstreamMetrics,
+} from '@baton/contract';
+import {
+  EXECUTED,
+  type Executor,
+  type ExecutorNumbers,
+  type ExecutorSides,
+  HandOver,
+  type HeldPrompt,
+  type HostContext,
+  isOver,
+  KeptPayloads,
+  type Run,
+} from '@baton/driver';
+import type { Incoming } from '@baton/placement';
+import type { HandOverRecord } from '@baton/transport';
+import { LegTally } from '../metrics/leg-tally';
+import { MetricsScrape } from '../metrics/metrics-scrape';
+import { FINISH, reasonIn } from './finish-reason';
+import { HealthWatch } from './health-watch';
+import { JsonObjectText } from './json-object-text';
+import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
+import type { Body } from './leg-bodies';
+import { PairedEnd } from './paired-end';
+import { eventsIn } from './sse-reader';
+import {
+  DONE,
+  objectIn,
+  refuseError,
+  UpstreamLost,
+  UpstreamRefusal,
+  type UpstreamServer,
+  wholeText,
+} from './upstream-server';
+
+const LOST_CODES = {
+  unreachable: 'upstream_lost',
+  timeout: 'upstream_timeout',
+  cut: 'upstream_lost',
+  garbled: 'upstream_garbled',
+} as const satisfies Readonly<Record<UpstreamLost['why'], LegFailure['code']>>;
+
+export interface Upstream {
+  readonly server: UpstreamServer;
+  /** Unset: NIXL pull. */
+  readonly connector?: KvConnector;
+  /** Its metrics are read no more often than this. */
+  readonly metricsEveryMs?: number;
+}
+
+/** What the server does for one run. */
+interface ActiveLeg {
+  readonly controller: AbortController;
+  /** On decode: the prefill run whose leg is under way at the same time. */
+  readonly source: { readonly engineId: string; readonly epoch: Epoch } | undefined;
+  /** On prefill: decode has the request already. */
+  isPaired: boolean;
+  /** On decode: its server is told where the KV is. */
+  fetches: boolean;
+}
+
+/**
+ * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are those of any engine. An upstream text is never begun twice for one client: what fails before
+ * its first token is tried again elsewhere, with a prefill of its own, and what fails later ends the answer.
+ */
+export class UpstreamExecutor implements Executor {
+  private readonly legs = new Map<Run, ActiveLeg>();
+  private readonly server: UpstreamServer;
+  private readonly connector: KvConnector;
+  private readonly hands: HandOver;
+  private readonly pairedEnd: PairedEnd;
+  private readonly health: HealthWatch;
+  private readonly metrics: MetricsScrape;
+  private readonly tally = new LegTally();
+  private readonly entry = emptyFrameEntry();
+
+  constructor(
+    private readonly context: HostContext,
+    private readonly sides: ExecutorSides,
+    { server, connector = NIXL_PULL, metricsEveryMs = 0 }: Upstream,
+  ) {
+    this.metrics = new MetricsScrape(server, metricsEveryMs);
+    this.server = server;
+    this.connector = connector;
+    this.hands = new HandOver(context, sides.endings);
+    this.pairedEnd = new PairedEnd(context, sides);
+    this.health = new HealthWatch({ server, connector, log: context.log });
+  }
+
+  open(onState: (isUp: boolean) => void): void {
+    this.health.start(onState);
+  }
+
+  async close(): Promise<void> {
+    this.health.stop();
+    for (const { controller } of this.legs.values()) controller.abort();
+    await this.server.close();
+  }
+
+  /** Nothing while the server is down. */
+  roomLeft({ sequences }: Incoming): number {
+    if (!this.health.isUp) return 0;
+    return this.context.options.facts.maxNumSeqs - this.legs.size - sequences;
+  }
+
+  start(run: Run, handOver: HandOverRecord | undefined): void {
+    const leg = {
+      ...{ controller: new AbortController(), source: sourceIn(handOver) },
+      ...{ isPaired: false, fetches: false },
+    };
+    this.legs.set(run, leg);
+    run.isScheduled = true;
+    this.sayState(run, 'scheduled');
+    this.execute(run, handOver, leg)
+      .catch((error: unknown) => this.onFailure(run, leg, error))
+      .finally(() => this.legs.delete(run));
+  }
+
+  cancel(run: Run): void {
+    this.legs.get(run)?.controller.abort();
+    this.legs.delete(run);
+  }
+
+  pairedRuns(): readonly Run[] {
+    return [...this.legs].filter(([, leg]) => leg.isPaired).map(([run]) => run);
+  }
+
+  sources(): readonly string[] {
+    return [...new Set([...this.legs.values()].flatMap(({ source }) => source?.engineId ?? []))];
+  }
+
+  onSourceLost(engineId: string): void {
+    for (const [run, { source }] of this.legs) {
+      if (source?.engineId === engineId && run.emitted === 0) this.beginAnew(run);
+    }
+  }
+
+  tellMetrics(replyTo: string): void {
+    const { engineId, transport } = this.context;
+    void this.metrics.page().then((page) => {
+      const told: UpstreamMetrics = { engineId, page };
+      transport.bus.publish(replyTo, Buffer.from(JSON.stringify(told)));
+    });
+  }
+
+  numbers(): ExecutorNumbers {
+    return { isUp: this.health.isUp, counters: this.tally.counters() };
+  }
+
+  onLegOver({ requestId, epoch, failure }: Extract<EngineMessage, { kind: 'leg-over' }>): void {
+    const run = this.context.runs.get(requestId);
+    const leg = run && this.legs.get(run);
+    if (run === undefined || leg === undefined) return;
+    if (failure === undefined) {
+      if (leg.isPaired && run.epoch === epoch) this.sides.endings.drop(run);
+      return;
+    }
+    // What has begun to answer has its prompt.
+    if (leg.source?.epoch !== epoch || run.emitted > 0) return;
+    if (this.pairedEnd.isFinal(failure)) this.pairedEnd.fail(run, failure);
+    else this.beginAnew(run);
+  }
+
+  private async execute(
+    run: Run,
+    handOver: HandOverRecord | undefined,
+    leg: ActiveLeg,
+  ): Promise<void> {
+    const stored = await this.context.transport.ledger.getPrompt(run.job.requestId);
+    if (isOver(run)) return;
+    if (stored === undefined) {
+      this.sides.endings.fail(run, 'engine_error');
+      return;
+    }
+    const { text, ...asked } = JSON.parse(stored.toString()) as ExecutedRequest;
+    const request = { ...asked, body: new JsonObjectText(text) };
+    if (run.stage === 'prefill') await this.prefill(run, request, leg);
+    else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
+    else {
+      const { signal } = leg.controller;
+      const params = this.paramsOf(run, handOver);
+      leg.fetches = params !== undefined;
+      const generation = { request, params, signal };
+      const last = await this.tally.leg(signal, () => this.generate(run, generation));
+      if (last !== undefined && !isOver(run)) this.complete(run, last);
+    }
+  }
+
+  private async prefill(run: Run, request: ClientRequest, leg: ActiveLeg): Promise<void> {
+    const asked = this.connector.prefillLeg(request);
+    const { early } = asked;
+    if (early !== undefined && !(await this.handOverEarly(run, leg, early))) return;
+    const { signal } = leg.controller;
+    const answer = await this.tally.leg(signal, () =>
+      this.server.ask({ ...asked, request, signal }),
+    );
+    this.health.succeeded();
+    const params = asked.learn(answer);
+    if (isOver(run)) return;
+    if (leg.isPaired) {
+      this.sides.endings.handOn(run);
+      return;
+    }
+    run.state = 'moving-on';
+    await this.hands.pass(run, this.held(params));
+  }
+
+  /** Decode's leg may begin before this one does, and knows where it goes on. False when the run is over. */
+  private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
+    run.state = 'moving-on';
+    const held = { ...this.held(params), prefillEngineId: this.context.engineId };
+    leg.isPaired = await this.hands.offer(run, held);
+    return leg.isPaired;
+  }
+
+  private held(params: Body | undefined): HeldPrompt {
+    const heldUs = this.context.clock.wall.nowUs();
+    return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
+  }
+
+  /** What says why it ended; undefined when the run is over before. */
+  private async generate(
+    run: Run,
+    { request, params, signal }: Generation,
+  ): Promise<string | undefined> {
+    const body = this.connector.decodeBody(request.body, params);
+    const answer = await this.server.post({ request, body, signal });
+    this.health.succeeded();
+    const isStream = request.body.valueOf('stream') === 'true';
+    return isStream ? this.stream(run, answer) : this.whole(run, answer);
+  }
+
+  /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
+  private paramsOf(run: Run, handOver: HandOverRecord | undefined): Body | undefined {
+    if (handOver === undefined) return undefined;
+    const { params, generation } = handOver;
+    if (generation === EXECUTED) return hasTransfer(handOver) ? { ...params } : undefined;
+    const from = this.context.engineId;
+    const { requestId } = run.job;
+    const message = { kind: 'release', from, requestId, generation } as const;
+    this.sides.mailbox.send(params.remote_engine_id ?? '', message);
+    return undefined;
+  }
+
+  private async whole(run: Run, answer: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+    const text = await wholeText(answer);
+    objectIn(text);
+    if (isOver(run)) return undefined;
+    this.say(run, text);
+    return text;
+  }
+
+  private async stream(run: Run, answer: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+    let last = '';
+    for await (const data of eventsIn(answer)) {
+      if (isOver(run)) return undefined;
+      if (data === DONE) return last;
+      refuseError(data);
+      this.say(run, data);
+      if (FINISH.test(data)) last = data;
+    }
+    throw new UpstreamLost('cut', undefined);
+  }
+
+  /** One more event of the answer, as the server wrote it. */
+  private say(run: Run, payload: string): void {
+    this.health.succeeded();
+    (run.payloads ??= new KeptPayloads()).add(payload);
+    if (run.emitted === 0) run.firstTokenUs = this.context.clock.nowUs();
+    const { entry } = this;
+    this.address(run);
+    entry.kind = 'tokens';
+    entry.first = run.emitted;
+    entry.count = 1;
+    entry.tail = payload;
+    this.context.frames.add(run.outbox, entry);
+    this.context.frames.flushSoon();
+    run.emitted += 1;
+  }
+
+  /** It is with the server, or waits again for one. */
+  private sayState(run: Run, kind: 'scheduled' | 'restarted'): void {
+    const { entry } = this;
+    this.address(run);
+    entry.kind = kind;
+    entry.first = 0;
+    entry.count = 0;
+    entry.tail = undefined;
+    this.context.frames.add(run.outbox, entry);
+    this.context.frames.flushSoon();
+  }
+
+  private complete(run: Run, last: string): void {
+    const { entry } = this;
+    const reason = reasonIn(last);
+    this.address(run);
+    entry.kind = 'end';
+    entry.reason = reason;
+    entry.first = run.emitted;
+    entry.count = 0;
+    entry.tail = undefined;
+    this.context.frames.add(run.outbox, entry);
+    this.context.frames.flushSoon();
+    this.sides.endings.complete(run, { reason, tokens: run.emitted });
+  }
+
+  private address(run: Run): void {
+    this.entry.streamId = run.job.streamId;
+    this.entry.epoch = run.epoch;
+    this.entry.reason = 'none';
+  }
+
+  private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
+    if (isOver(run) || leg.controller.signal.aborted) return;
+    const failure = this.failureOf(run, error);
+    if (failure === undefined) this.context.guard(() => this.sides.endings.giveBack(run));
+    else if (leg.isPaired) void this.pairedEnd.tell(run, failure);
+    else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
+    else this.beginAnew(run);
+  }
+
+  /** Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not come, and often before anybody knows of a lost prefill: another one may mend that. One that says 503 is not to be asked again. */
+  private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
+    if (run.emitted > 0) return true;
+    const { workerLossPolicy, maxRuns } = this.context.options;
+    const mayTry = workerLossPolicy === 'retry' && submissionOf(run.epoch) < maxRuns;
+    if (leg.fetches && mayTry && isInternal(failure)) return false;
+    return this.pairedEnd.isFinal(failure);
+  }
+
+  /** Undefined for what is no server's doing. */
+  private failureOf(run: Run, cause: unknown): LegFailure | undefined {
+    // What the server says of the request holds wherever it runs.
+    if (cause instanceof UpstreamRefusal) return cause.failure;
+    if (!(cause instanceof UpstreamLost)) return undefined;
+    const { why, cause: err } = cause;
+    const { log } = this.context;
+    log.warn({ requestId: run.job.requestId, server: this.server.url, why, err }, 'upstream');
+    this.health.failed(why === 'unreachable');
+    return { code: LOST_CODES[why] };
+  }
+
+  private fail(run: Run, leg: ActiveLeg, failure: LegFailure): void {
+    this.tellPrefill(run, leg);
+    this.pairedEnd.fail(run, failure);
+  }
+
+  /** Before the first token another engine may try; a prefill that was read is not read again. */
+  private beginAnew(run: Run): void {
+    const leg = this.legs.get(run);
+    if (leg) this.tellPrefill(run, leg);
+    this.cancel(run);
+    this.tally.retried();
+    this.sayState(run, 'restarted');
+    if (run.stage === 'decode') this.sides.failed.onSourceGone(run);
+    else this.sides.endings.giveBack(run);
+  }
+
+  /** Nobody comes for what it computes for this run. */
+  private tellPrefill({ job }: Run, { source }: ActiveLeg): void {
+    if (source === undefined) return;
+    const { engineId: from } = this.context;
+    const { requestId } = job;
+    const { engineId, epoch } = source;
+    this.sides.mailbox.send(engineId, { kind: 'leg-over', from, requestId, epoch });
+  }
+}
+
+interface Generation {
+  readonly request: ClientRequest;
+  readonly params: Body | undefined;
+  readonly signal: AbortSignal;
+}
+
+function sourceIn(handOver: HandOverRecord | undefined): ActiveLeg['source'] {
+  if (handOver?.prefillEngineId === undefined) return undefined;
+  return { engineId: handOver.prefillEngineId, epoch: handOver.epoch };
+}
+
+function isInternal(failure: LegFailure): boolean {
+  return 'status' in failure && failure.status === 500;
+}
+
+function hasTransfer({ params, generation }: HandOverRecord): boolean {
+  return generation === EXECUTED && Object.keys(params).length > 0;
+}
+
+/** The record is gone, or a decode run before this one may have used what it names: a server reads garbage under a name that was used. */
+function isSpent({ epoch }: Run, handOver: HandOverRecord | undefined): boolean {
+  if (handOver === undefined) return true;
+  return hasTransfer(handOver) && epoch !== handOver.epoch + 1;
+}

@@ -1,0 +1,20 @@
+/**
+ * Time that a process has seen, in ms. Two readings of its clock that lie further apart than
+ * `strideMs` show that the process did not run in between: what exceeds the stride is not counted.
+ * A deadline on this time is extended by every pause of the process that waits for it.
+ */
+export class AwakeTime {
+  private lastMs: number | undefined;
+  private awakeMs = 0;
+
+  /** @param strideMs  > 0; the process takes a reading more often than this while it runs */
+  constructor(private readonly strideMs: number) {}
+
+  /** @param nowMs  a monotonic clock; @returns the awake time up to now */
+  at(nowMs: number): number {
+    const gapMs = Math.max(0, nowMs - (this.lastMs ?? nowMs));
+    this.lastMs = nowMs;
+    this.awakeMs += Math.min(gapMs, this.strideMs);
+    return this.awakeMs;
+  }
+}

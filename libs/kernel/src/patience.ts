@@ -1,0 +1,42 @@
+export interface PatienceOptions {
+  /** What a punctual process gets, ms. */
+  readonly floorMs: number;
+  /** However late it has been, ms; at least the floor. */
+  readonly ceilingMs: number;
+  /** Awake ms in which an observed lateness loses half of its weight. */
+  readonly halfLifeMs: number;
+}
+
+/** A pause this many times as long as the worst one of late is still forgiven. */
+const MARGIN = 3;
+
+/**
+ * How long to wait for a process before it counts as dead, from how late it has been: the floor
+ * plus three times the worst lateness, which fades by half in each half-life, up to the ceiling.
+ * (Phi-accrual detectors, Hayashibara et al. 2004, fit a distribution to the same observations.
+ * The pauses of a starved process have two values, so their maximum says more than their mean.)
+ */
+export class Patience {
+  private worstMs = 0;
+  private atMs = 0;
+
+  constructor(private readonly options: PatienceOptions) {}
+
+  /** @param nowMs  awake time, as `AwakeTime` counts it: what happened in a pause does not fade in it */
+  observe(latenessMs: number, nowMs: number): void {
+    this.worstMs = Math.max(latenessMs, this.latenessMs(nowMs));
+    this.atMs = nowMs;
+  }
+
+  /** The worst lateness, faded: 0 for a process that has always been punctual. */
+  latenessMs(nowMs: number): number {
+    const ageMs = Math.max(0, nowMs - this.atMs);
+    return this.worstMs * 0.5 ** (ageMs / this.options.halfLifeMs);
+  }
+
+  ms(nowMs: number): number {
+    const { floorMs, ceilingMs } = this.options;
+    const wantedMs = floorMs + MARGIN * this.latenessMs(nowMs);
+    return Math.round(Math.max(floorMs, Math.min(ceilingMs, wantedMs)));
+  }
+}

@@ -1,0 +1,269 @@
+import type { Alarm, WallClock } from '@baton/clock';
+import {
+  type BatonConfig,
+  engineSetup,
+  type EngineSetup,
+  LiveSettings,
+  placerSpec,
+} from '@baton/config';
+import type { EngineJob, EngineLoad, Stage } from '@baton/contract';
+import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
+import {
+  type ArrivalChoice,
+  Placer,
+  type PlacementContext,
+  type PlacementRequest,
+  predictTtftUs,
+  prefillUs,
+  type PlacerSpec,
+  PrefixDirectory,
+  SHARED_QUEUE,
+} from '@baton/placement';
+import { channels, type Transport, type Unsubscribe } from '@baton/transport';
+import { EngineBoard } from './engine-board';
+import {
+  engineQueue,
+  entryQueue,
+  type ForsakenEngine,
+  type JobRouting,
+  type PromptFacts,
+  type RoutedJob,
+  sharedQueue,
+  SharedQueues,
+} from './job-routing';
+
+const TICK_US = 250_000;
+/** A tick this late: the process was away, and what it did not hear is no silence of others. */
+const AWAY_US = secondsToUs(0.75);
+/** How fast the mean prompt length follows: the last 64 prompts or so decide. */
+const MEAN_WEIGHT = 1 / 64;
+
+export interface PolicyRoutingOptions {
+  readonly config: BatonConfig;
+  readonly transport: Transport;
+  /** Another one for each process. */
+  readonly routerId: string;
+  /** Names the random stream: what a policy draws depends on seed and role. */
+  readonly role: 'api' | Stage;
+  readonly wall: WallClock;
+}
+
+/** Whether anybody has to know the load of engines: a policy, one that may yet be chosen, or the prediction for admission. */
+export function needsLoads(config: BatonConfig): boolean {
+  if (config.enableAdmin) return true;
+  const spec = placerSpec(config);
+  const isPull = spec.prefill === 'pull' && spec.decode === 'pull';
+  return !isPull || config.disaggregationThreshold > 0 || config.admissionSloTtft !== undefined;
+}
+
+/** The routing that a configuration asks for. */
+export function buildRouting(options: PolicyRoutingOptions): JobRouting {
+  return needsLoads(options.config) ? new PolicyRouting(options) : new SharedQueues();
+}
+
+/**
+ * The router of one process. It listens to the loads of all engines, asks the placer, and names the queue. Without an engine that it could
+ * choose it names the stage's shared queue, from which every engine of the stage takes: no job ever waits for knowledge.
+ */
+export class PolicyRouting implements JobRouting {
+  private placer: Placer;
+  private spec: PlacerSpec;
+  private readonly settings: LiveSettings;
+  private readonly board: EngineBoard;
+  private readonly prefixes: PrefixDirectory;
+  private readonly setups = new Map<Stage, EngineSetup>();
+  private isPull: Readonly<Record<Stage, boolean>>;
+  private meanPromptTokens = 0;
+  private alarm: Alarm | undefined;
+  private unsubscribe: Unsubscribe | undefined;
+
+  constructor(private readonly options: PolicyRoutingOptions) {
+    const { config, transport, routerId, wall } = options;
+    const { blockSize } = config;
+    this.settings = new LiveSettings({ config, transport, nowUs: () => wall.nowUs() });
+    this.spec = placerSpec(config);
+    this.placer = this.newPlacer();
+    this.isPull = pulledStages(this.spec);
+    this.prefixes = new PrefixDirectory(blockSize);
+    this.board = new EngineBoard({
+      ...{ routerId, blockSize },
+      onJoin: (engineId, kvTokens) => this.prefixes.join(engineId, kvTokens),
+      onLeave: (engineId) => this.prefixes.leave(engineId),
+    });
+  }
+
+  async start(): Promise<void> {
+    const { transport, wall } = this.options;
+    this.board.listenAfresh(wall.nowUs());
+    transport.onConnection((event) => {
+      if (event !== 'lost') this.board.listenAfresh(wall.nowUs());
+    });
+    this.unsubscribe = await transport.bus.subscribe(channels.loads, (payload) => {
+      this.board.onLoad(JSON.parse(payload.toString()) as EngineLoad, wall.nowUs());
+    });
+    this.tick(wall.nowUs());
+    this.settings.follow(({ config }) => this.place(placerSpec(config)));
+    await this.settings.start();
+  }
+
+  /** Jobs that are placed already stay where they are. */
+  private place(spec: PlacerSpec): void {
+    if (JSON.stringify(spec) === JSON.stringify(this.spec)) return;
+    this.spec = spec;
+    this.placer = this.newPlacer();
+    this.isPull = pulledStages(spec);
+  }
+
+  private newPlacer(): Placer {
+    const { config, role } = this.options;
+    return new Placer(this.spec, RandomStream.root(config.seed).stream(`placement ${role}`));
+  }
+
+  async stop(): Promise<void> {
+    this.alarm?.cancel();
+    await this.settings.stop();
+    await this.unsubscribe?.();
+  }
+
+  atArrival(job: EngineJob): RoutedJob {
+    if (job.engineId !== undefined) return { queue: entryQueue(job), job };
+    switch (job.flow) {
+      case 'route':
+        return this.split(job);
+      case 'hold':
+        return this.again('prefill', job);
+      case 'attach':
+        return this.again('decode', job);
+      case 'local':
+        return this.again('aggregated', job);
+    }
+  }
+
+  /** The engine chosen at arrival if it still takes work, else one chosen now. */
+  atHandOver(job: EngineJob): RoutedJob {
+    const { decodeEngineId } = job;
+    const isThere =
+      decodeEngineId !== undefined && this.board.isReady(decodeEngineId, this.options.wall.nowUs());
+    return isThere ? this.send(job, 'decode', decodeEngineId) : this.again('decode', job);
+  }
+
+  again(stage: Stage, job: EngineJob): RoutedJob {
+    const context = this.contextOf(stage, job);
+    if (context.engines.length === 0) return this.send(job, stage, undefined);
+    return this.send(job, stage, engineAt(context, this.chooseIn(stage, context)));
+  }
+
+  expect(engineId: string, promptTokens: number, hasArrived: () => boolean): void {
+    this.board.expect(engineId, { tokens: promptTokens, hasArrived });
+  }
+
+  forsaken(): readonly ForsakenEngine[] {
+    return this.board.forsaken(this.options.wall.nowUs());
+  }
+
+  predictTtftUs(stage: Stage, job: PromptFacts, waitingRequests: number): Micros | undefined {
+    const context = this.contextOf(stage, job);
+    this.meanPromptTokens ||= job.promptTokens;
+    this.meanPromptTokens += (job.promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
+    if (context.engines.length === 0) return undefined;
+    const known = context.engines.reduce((sum, engine) => sum + engine.waitingTokens, 0);
+    return predictTtftUs(context, Math.max(0, waitingRequests * this.meanPromptTokens - known));
+  }
+
+  private tick(dueUs: number): void {
+    const { wall } = this.options;
+    const nowUs = wall.nowUs();
+    if (nowUs - dueUs > AWAY_US) this.board.listenAfresh(nowUs);
+    this.board.forgetOld(nowUs);
+    const nextUs = nowUs + TICK_US;
+    this.alarm = wall.at(nextUs, () => this.tick(nextUs));
+  }
+
+  private split(job: EngineJob): RoutedJob {
+    const prefill = this.contextOf('prefill', job);
+    const decode = this.contextOf('decode', job);
+    const isKnown = (context: PlacementContext): boolean =>
+      this.isPull[context.stage] || context.engines.length > 0;
+    if (!isKnown(prefill) || !isKnown(decode)) return this.again('prefill', job);
+    return this.follow(job, this.placer.atArrival(prefill, decode), { prefill, decode });
+  }
+
+  private follow(
+    job: EngineJob,
+    choice: ArrivalChoice,
+    { prefill, decode }: Record<'prefill' | 'decode', PlacementContext>,
+  ): RoutedJob {
+    const decodeEngineId = engineAt(decode, choice.decode);
+    if (choice.kind === 'local') {
+      const local = { ...job, flow: 'local' as const };
+      return this.send(local, 'decode', decodeEngineId);
+    }
+    if (decodeEngineId === undefined) {
+      return this.send(job, 'prefill', engineAt(prefill, choice.prefill));
+    }
+    this.prefixes.record(decodeEngineId, decode.request);
+    const early = { ...job, decodeEngineId };
+    return this.send(early, 'prefill', engineAt(prefill, choice.prefill));
+  }
+
+  private chooseIn(stage: Stage, context: PlacementContext): number {
+    if (stage === 'decode') return this.placer.atHandOver(context);
+    return stage === 'prefill' ? this.placer.onPrefill(context) : this.placer.onAggregated(context);
+  }
+
+  /** Undefined: to the shared queue. */
+  private send(job: EngineJob, stage: Stage, engineId: string | undefined): RoutedJob {
+    if (engineId === undefined) {
+      const queue = sharedQueue(stage, job.dataParallelRank);
+      return { queue, job: { ...job, placed: { stage } } };
+    }
+    const queue = engineQueue(engineId);
+    const { routerId, wall } = this.options;
+    const request = this.requestOf(job);
+    const cached = this.prefixes.cachedTokens(engineId, request);
+    const ordinal = this.board.sent(engineId, job.promptTokens - cached, wall.nowUs());
+    this.prefixes.record(engineId, request);
+    return { queue, job: { ...job, placed: { stage, own: { engineId, routerId, ordinal } } } };
+  }
+
+  private contextOf(stage: Stage, job: PromptFacts): PlacementContext {
+    const request = this.requestOf(job);
+    return {
+      ...{ stage, request },
+      engines: this.board.ready(stage, this.options.wall.nowUs(), job.dataParallelRank),
+      cachedTokens: ({ engineId }) => this.prefixes.cachedTokens(engineId, request),
+      prefillUs: (_engine, tokens, cached) => {
+        const { stepTime, maxNumBatchedTokens } = this.setupOf(stage).options;
+        return prefillUs(stepTime, { tokens, cached }, maxNumBatchedTokens);
+      },
+    };
+  }
+
+  /** Only when asked for: a cluster may have no engines of a stage, nor a configuration that could have any. */
+  private setupOf(stage: Stage): EngineSetup {
+    const known = this.setups.get(stage) ?? engineSetup(this.options.config, stage);
+    this.setups.set(stage, known);
+    return known;
+  }
+
+  /** The hashes of a job go on behind the prompt; how far is not for policies. */
+  private requestOf({ promptTokens, blockHashes, sessionKey }: PromptFacts): PlacementRequest {
+    const promptBlocks = Math.floor(promptTokens / this.options.config.blockSize);
+    return {
+      promptTokens,
+      sessionKey: sessionKey ?? 0,
+      blockHashes,
+      blockFrom: 0,
+      blockCount: Math.min(blockHashes.length, promptBlocks),
+    };
+  }
+}
+
+function pulledStages(spec: PlacerSpec): Readonly<Record<Stage, boolean>> {
+  const isPullPrefill = spec.prefill === 'pull';
+  return { prefill: isPullPrefill, decode: spec.decode === 'pull', aggregated: isPullPrefill };
+}
+
+function engineAt({ engines }: PlacementContext, choice: number): string | undefined {
+  return choice === SHARED_QUEUE ? undefined : engines[choice]?.engineId;
+}

@@ -1,0 +1,17 @@
+export { LineFile } from './logs/line-file';
+export { createLogger, type Logger, moduleLogger, processLogger } from './logs/logger';
+export { boundLabel, BucketCounts } from './metrics/bucket-counts';
+export { OVERHEAD_SECONDS, REQUEST_TOKENS, tokensUpTo } from './metrics/buckets';
+export { cacheConfigLabels } from './metrics/cache-config';
+export { engineLabels } from './metrics/engine-labels';
+export {
+  type EngineMetricsSource,
+  isSimulatedFamily,
+  registerEngineMetrics,
+  renderClusterMetrics,
+} from './metrics/engine-metrics';
+export { EngineStats } from './metrics/engine-stats';
+export { acceptedAt, type OptionalKey } from './metrics/families';
+export { UPSTREAM_OUTCOMES, type UpstreamKey, type UpstreamOutcome } from './metrics/metric-family';
+export { contextOfTraceparent, timeOf, traceparentOf } from './tracing/trace-context';
+export { startTracing, tracesUrl, type Tracing } from './tracing/tracing';

@@ -1,0 +1,51 @@
+import { type BatonConfig, LOG_LEVELS, UsageError } from '@baton/config';
+import { pino, type Logger } from 'pino';
+
+export interface LoggerOptions {
+  /** Role of the process, on every line: `api`, `prefill-0`. */
+  readonly name: string;
+  readonly level: string;
+  /** Levels of single modules, each as `module=level`. */
+  readonly levels?: readonly string[];
+}
+
+const levelsOf = new WeakMap<Logger, ReadonlyMap<string, string>>();
+
+/**
+ * A JSON logger on stderr: stdout belongs to results. Writes are synchronous, so that a crash loses no line.
+ *
+ * @throws UsageError when one of `levels` is not written as it must be
+ */
+export function createLogger({ name, level, levels = [] }: LoggerOptions): Logger {
+  const logger = pino(
+    { name, level, base: { name, pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: true }),
+  );
+  levelsOf.set(logger, new Map(levels.map(moduleLevel)));
+  return logger;
+}
+
+/** The logger of a process by its configuration; `BATON_PROCESS` is the name that its supervisor has given it. */
+export function processLogger(
+  config: Pick<BatonConfig, 'logLevel' | 'logLevels'>,
+  role: string,
+): Logger {
+  const name = process.env['BATON_PROCESS'] ?? role;
+  return createLogger({ name, level: config.logLevel, levels: config.logLevels });
+}
+
+/** A part of the process: its lines name it, and it may have a level of its own. @param logger as `createLogger` made it */
+export function moduleLogger(logger: Logger, module: string): Logger {
+  const level = levelsOf.get(logger)?.get(module);
+  return logger.child({ module }, level === undefined ? {} : { level });
+}
+
+function moduleLevel(written: string): [module: string, level: string] {
+  const [, module = '', level = ''] = /^([a-z][a-z-]*)=([a-z]+)$/.exec(written) ?? [];
+  if ((LOG_LEVELS as readonly string[]).includes(level)) return [module, level];
+  throw new UsageError(
+    `log_levels: \`${written}\` is not module=level, with one of ${LOG_LEVELS.join(', ')}.`,
+  );
+}
+
+export type { Logger };

@@ -1,0 +1,92 @@
+import { defaultConfig } from '@baton/config';
+import type { EnginePresence } from '@baton/contract';
+import { describe, expect, it } from 'vitest';
+import { cacheConfigLabels } from './cache-config';
+import { renderClusterMetrics } from './engine-metrics';
+import { EngineStats } from './engine-stats';
+
+function presence(index: number, stats: EngineStats): EnginePresence {
+  return {
+    engineId: `engine-${index}`,
+    stage: 'decode',
+    index,
+    pid: 1,
+    host: 'here',
+    model: 'm',
+    state: 'ready',
+    gauges: {
+      running: 3,
+      waitingCapacity: 2,
+      waitingDeferred: 1,
+      kvUsage: 0.25,
+      heldBlocks: 0,
+      numBlocks: 100,
+      clockLagMs: 0.5,
+      stepMs: 0,
+    },
+    counters: stats.counters(),
+    histograms: stats.histograms(),
+  };
+}
+
+const render = (presences: EnginePresence[]): Promise<string> =>
+  renderClusterMetrics(presences, cacheConfigLabels(defaultConfig(), 1_000));
+
+describe('engine metrics', () => {
+  it("show vLLM's families with its label set, one series per engine", async () => {
+    const stats = new EngineStats();
+    stats.add('generation_tokens', 7);
+    const text = await render([presence(0, stats), presence(1, new EngineStats())]);
+    expect(text).toContain('vllm:num_requests_running{engine="0",model_name="m"} 3');
+    expect(text).toContain('vllm:num_requests_waiting{engine="0",model_name="m"} 3');
+    expect(text).toContain(
+      'vllm:num_requests_waiting_by_reason{engine="1",model_name="m",reason="deferred"} 1',
+    );
+    expect(text).toContain('vllm:generation_tokens_total{engine="0",model_name="m"} 7');
+    expect(text).toContain('vllm:generation_tokens_total{engine="1",model_name="m"} 0');
+  });
+
+  it('have cumulative buckets, sum and count', async () => {
+    const stats = new EngineStats();
+    for (const tokens of [1, 9, 9, 20_000]) stats.observe('iteration_tokens_total', tokens);
+    const text = await render([presence(0, stats)]);
+    const series = '{engine="0",model_name="m"';
+    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="8.0"} 1`);
+    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="16.0"} 3`);
+    expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="+Inf"} 4`);
+    expect(text).toContain(`vllm:iteration_tokens_total_sum${series}} 20019`);
+    expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);
+  });
+
+  it('show drafts of the engines that make them alone', async () => {
+    const drafting = { ...presence(1, new EngineStats()) };
+    const counters = {
+      ...drafting.counters,
+      spec_decode_num_drafts: 4,
+      spec_decode_num_accepted_tokens_per_pos_0: 3,
+      spec_decode_num_accepted_tokens_per_pos_1: 2,
+    };
+    const text = await render([presence(0, new EngineStats()), { ...drafting, counters }]);
+    const lines = text.split('\n').filter((line) => line.startsWith('vllm:spec_decode'));
+    const series = 'engine="1",model_name="m"';
+    expect(lines).toEqual([
+      `vllm:spec_decode_num_drafts_total{${series}} 4`,
+      `vllm:spec_decode_num_accepted_tokens_per_pos_total{${series},position="0"} 3`,
+      `vllm:spec_decode_num_accepted_tokens_per_pos_total{${series},position="1"} 2`,
+    ]);
+  });
+
+  it('name the cache configuration, without a model name', async () => {
+    const text = await render([presence(0, new EngineStats())]);
+    const info = text.split('\n').find((line) => line.startsWith('vllm:cache_config_info{'));
+    expect(info).toContain('kv_cache_size_tokens="1600"');
+    expect(info).toContain('kv_cache_max_concurrency="1.6"');
+    expect(info).not.toContain('model_name');
+  });
+
+  it('say what each family is even before any engine is there', async () => {
+    const text = await render([]);
+    expect(text).toContain('# TYPE vllm:iteration_tokens_total histogram');
+    expect(text).toContain('# TYPE vllm:prompt_tokens_by_source_total counter');
+  });
+});

@@ -1,0 +1,58 @@
+/** Where messages go. `line` says it in one sentence for the log. */
+export type Broker =
+  | {
+      /** A server that somebody else runs. */
+      readonly kind: 'url';
+      readonly url: string;
+      readonly line: string;
+      close(): Promise<void>;
+    }
+  | {
+      /** A server of our own, on a unix socket, that ends with this process however it ends. */
+      readonly kind: 'private-server';
+      /** As `connectRedisTransport` takes it. */
+      readonly url: string;
+      readonly socketPath: string;
+      readonly line: string;
+      close(): Promise<void>;
+    }
+  | {
+      /** No server at all: every role must run in this process. */
+      readonly kind: 'in-process';
+      readonly line: string;
+      close(): Promise<void>;
+    };
+
+export interface BrokerOptions {
+  /** `REDIS_URL`. Set, it is used or the start fails; nothing else is tried. */
+  readonly redisUrl?: string | undefined;
+  /** Memory limit of a private server, in bytes. */
+  readonly maxMemoryBytes?: number | undefined;
+  /** True: no server is looked for; every role runs in this process. */
+  readonly isInProcess?: boolean | undefined;
+  /** False: what is not there is not fetched from the distribution. */
+  readonly mayInstall?: boolean | undefined;
+  /** The environment to look in; that of this process unless told. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Where an unpacked package is kept; `~/.cache/baton/redis` unless told. */
+  readonly cacheDirectory?: string | undefined;
+}
+
+/** A package cannot be kept where it is to be kept; the message is one sentence. */
+export class CacheUnusable extends Error {
+  constructor(folder: string, why: string) {
+    super(
+      `redis-server cannot be unpacked into ${folder} (${why}): name a folder with free space in ` +
+        'XDG_CACHE_HOME, set REDIS_URL, or start with --broker in-process.',
+    );
+    this.name = 'CacheUnusable';
+  }
+}
+
+export const DEFAULT_MAX_MEMORY_BYTES = 512 * 1024 * 1024;
+
+/** A program that can serve, and what its shared libraries need. */
+export interface ServerProgram {
+  readonly path: string;
+  readonly libraryPath?: string;
+}

@@ -1,0 +1,54 @@
+import { AwakeTime, Patience } from '@baton/kernel';
+import type { TransportTimes } from './times';
+
+/** A process reads its clock ten times a second while it runs. */
+const READ_EVERY_MS = 100;
+const STRIDE_MS = 2 * READ_EVERY_MS;
+
+/**
+ * What one process knows of its own pauses: those of its event loop, and those in which the system
+ * did not let it run. Its leases follow them: a late process asks for longer locks and presences,
+ * so that the others do not take it for dead. Its deadlines follow them, too: they count awake
+ * time only, so that it takes no other process for dead because of a pause of its own.
+ */
+export class Punctuality {
+  private readonly awake = new AwakeTime(STRIDE_MS);
+  private readonly patience: Patience;
+  private readonly readings: NodeJS.Timeout;
+  private readMs = performance.now();
+
+  constructor(private readonly times: TransportTimes) {
+    this.patience = new Patience({
+      floorMs: 0,
+      ceilingMs: times.lockCeilingMs,
+      halfLifeMs: times.latenessHalfLifeMs,
+    });
+    this.readings = setInterval(() => this.awakeMs(), READ_EVERY_MS);
+    this.readings.unref();
+  }
+
+  /** Monotonic; it stands still while the process does not run. */
+  awakeMs(): number {
+    const nowMs = performance.now();
+    const awakeMs = this.awake.at(nowMs);
+    const gapMs = nowMs - this.readMs;
+    this.readMs = nowMs;
+    if (gapMs > STRIDE_MS) this.patience.observe(gapMs - STRIDE_MS, awakeMs);
+    return awakeMs;
+  }
+
+  /** The worst pause of late, fading by half in each half-life. */
+  latenessMs(): number {
+    return this.patience.latenessMs(this.awakeMs());
+  }
+
+  /** How long a lease should be that lasts `floorMs` for a punctual process. */
+  leaseMs(floorMs: number): number {
+    const wantedMs = floorMs + this.patience.ms(this.awakeMs());
+    return Math.max(floorMs, Math.min(this.times.lockCeilingMs, wantedMs));
+  }
+
+  stop(): void {
+    clearInterval(this.readings);
+  }
+}

@@ -1,0 +1,28 @@
+/** Lock, stall and presence times, in wall milliseconds; they never scale with `speedup`. */
+export interface TransportTimes {
+  /** How long a lock lasts that a punctual process asks for. */
+  readonly lockMs: number;
+  /** The same for a process that has been late, at most. */
+  readonly lockCeilingMs: number;
+  readonly lockRenewMs: number;
+  readonly stalledCheckMs: number;
+  /** Awake ms in which an observed lateness loses half of its weight. */
+  readonly latenessHalfLifeMs: number;
+  readonly tombstoneMs: number;
+  readonly promptTtlMs: number;
+  readonly callDeadlineMs: number;
+}
+
+/**
+ * BullMQ's own defaults need a minute to notice a killed worker; these bring a job back within 3 s.
+ */
+export const DEFAULT_TIMES: TransportTimes = {
+  lockMs: 1_800,
+  lockCeilingMs: 30_000,
+  lockRenewMs: 450,
+  stalledCheckMs: 400,
+  latenessHalfLifeMs: 10_000,
+  tombstoneMs: 60_000,
+  promptTtlMs: 600_000,
+  callDeadlineMs: 5_000,
+};

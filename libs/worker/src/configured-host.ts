@@ -1,0 +1,80 @@
+import type { BatonConfig, EngineSetup } from '@baton/config';
+import type { Stage } from '@baton/contract';
+import { type HostOptions, publishers } from '@baton/driver';
+import { Engine, type EngineOptions } from '@baton/engine';
+import { executedBy, type ServerAddress } from '@baton/executors';
+import { secondsToUs } from '@baton/kernel';
+import { needsLoads } from '@baton/routing';
+
+/** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
+const UNLIMITED = 1e18;
+
+function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions, 'hostTier'> {
+  if (hostTier === undefined) return {};
+  const { bytesPerBlock, bytesPerSecond } = hostTier;
+  return { hostTier: { bytesPerToken: bytesPerBlock / blockSize, bytesPerSecond } };
+}
+
+function rangeFacts({ guard }: EngineSetup): Pick<HostOptions, 'stepsOutsideRange'> {
+  return guard === undefined ? {} : { stepsOutsideRange: () => guard.stepsOutsideRange };
+}
+
+/** Who does the work: a simulated engine, or a server. */
+function workOf(
+  config: BatonConfig,
+  role: Stage,
+  { options, upstream }: EngineSetup & { readonly upstream?: ServerAddress | undefined },
+): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
+  if (upstream !== undefined) return executedBy(upstream, { config, role, options });
+  return {
+    buildEngine: (watcher) =>
+      new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
+  };
+}
+
+/** What a host of this role is to know, by the configuration. @param setup  with the server of an engine that executes */
+export function hostOptions(
+  config: BatonConfig,
+  role: Stage,
+  setup: EngineSetup & { readonly upstream?: ServerAddress | undefined },
+): HostOptions {
+  const { options, link } = setup;
+  const { blockSize } = options;
+  const kvEvents = publishers(config, { model: setup.servedModelName, blockSize });
+  return {
+    role,
+    facts: {
+      model: setup.servedModelName,
+      maxNumSeqs: options.maxNumSeqs,
+      maxNumBatchedTokens: options.maxNumBatchedTokens,
+      blockSize: options.blockSize,
+      numBlocks: options.numBlocks,
+      tensorParallelSize: setup.tensorParallelSize,
+      kvBytesPerToken: setup.kvBytesPerToken,
+      link: {
+        bytesPerSecond: Math.min(UNLIMITED, link.bytesPerSecond),
+        baseLatencyUs: link.baseLatencyUs,
+      },
+    },
+    maxModelLen: options.maxModelLen,
+    kvRegionsPerBlock: setup.kvRegionsPerBlock,
+    ...hostTierFacts(options),
+    ...rangeFacts(setup),
+    ...(kvEvents && { kvEvents }),
+    ...workOf(config, role, setup),
+    kvLeaseUs: secondsToUs(config.kvLeaseDuration),
+    kvKeepUs: secondsToUs(config.decoderKvBlocksTtl),
+    kvRecomputeThreshold: config.kvRecomputeThreshold,
+    kvLoadFailurePolicy: config.kvLoadFailurePolicy,
+    strictKv: config.strictKv,
+    workerLossPolicy: config.workerLossPolicy,
+    maxRuns: config.maxRuns,
+    presenceTtlMs: config.presenceTtl * 1_000,
+    kvReadTimeoutUs: secondsToUs(config.kvReadTimeout),
+    maxLeaseWallUs: secondsToUs(config.lockDurationMax),
+    startupUs: secondsToUs(config.startupDuration),
+    tellsLoad: needsLoads(config),
+    tellsTimelines: config.timelineMaxEntries > 0,
+    faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },
+  };
+}

@@ -1,0 +1,8 @@
+export type { WorkerProbe } from './health/worker-probe';
+export { WorkerModule } from './health/worker.module';
+export { ChangeSchedule } from './membership/change-schedule';
+export { configuredChanges } from './membership/configured-changes';
+export { loadOf, type MemberEngine } from './membership/member-engine';
+export { type EngineStarter, Membership } from './membership/membership';
+export { runWorker } from './run-worker';
+export { WorkerHosts } from './worker-hosts';

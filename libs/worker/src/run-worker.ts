@@ -1,0 +1,131 @@
+import { SystemWallClock } from '@baton/clock';
+import {
+  type BatonConfig,
+  configFromEnv,
+  engineSetup,
+  LiveSettings,
+  shownEngines,
+  transportTimes,
+  UsageError,
+} from '@baton/config';
+import type { ChildMessage, Stage } from '@baton/contract';
+import { withUpstreamMetrics } from '@baton/executors';
+import { formatTopology, parseEngines, TopologyError } from '@baton/placement';
+import { cacheConfigLabels, type Logger, processLogger } from '@baton/telemetry';
+import { connectRedisTransport, type Transport } from '@baton/transport';
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type WorkerProbe, workerProbe } from './health/worker-probe';
+import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
+
+export interface WorkerProcessOptions {
+  /** Roles that this app can play; the first when the configuration names none. */
+  readonly roles: readonly Stage[];
+  readonly module: (probe: WorkerProbe) => DynamicModule;
+}
+
+interface Parts {
+  readonly app: NestFastifyApplication;
+  readonly hosts: WorkerHosts;
+  readonly transport: Transport;
+  readonly settings: LiveSettings;
+  readonly log: Logger;
+  isEnding: boolean;
+}
+
+/**
+ * A worker process from its configuration (`configFromEnv`) to its end: by a signal, or when its last engine has left the cluster. Tells its parent
+ * `ready` once its engines are announced, and when they change.
+ */
+export async function runWorker(options: WorkerProcessOptions): Promise<void> {
+  try {
+    const config = configFromEnv();
+    const role = roleOf(config, options.roles);
+    const parts = await startParts(config, role, options.module);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => void end(parts));
+    }
+    const url = await parts.app.getUrl();
+    parts.log.info({ url, engines: parts.hosts.hosts.length }, 'engines announced');
+    tell({ kind: 'ready', role, url });
+    parts.hosts.onChange(() => {
+      tell({ kind: 'engines', engines: formatTopology(parts.hosts.counts) });
+      if (parts.hosts.isEmpty) void end(parts);
+    });
+  } catch (error) {
+    endWith(error);
+  }
+}
+
+function tell(message: ChildMessage): void {
+  process.send?.(message);
+}
+
+function endWith(error: unknown): never {
+  const sentence = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${sentence}\n`);
+  const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
+  process.exit(isWrongUsage ? 2 : 1);
+}
+
+function roleOf(config: BatonConfig, roles: readonly Stage[]): Stage {
+  const role = config.role ?? roles[0];
+  const known = roles.find((each) => each === role);
+  if (known === undefined) {
+    throw new UsageError(`this process plays ${roles.join(' or ')}, not ${String(role)}.`);
+  }
+  return known;
+}
+
+async function startParts(
+  config: BatonConfig,
+  role: Stage,
+  module: WorkerProcessOptions['module'],
+): Promise<Parts> {
+  const { redis, redisPrefix: prefix } = config;
+  if (redis === undefined) {
+    throw new UsageError('a worker process needs --redis URL (or REDIS_URL).');
+  }
+  const { maxModelLen } = engineSetup(config, role).options;
+  const log = processLogger(config, role);
+  const times = transportTimes(config);
+  const transport = await connectRedisTransport({ url: redis, prefix, times });
+  const wall = new SystemWallClock();
+  // Another life of this process has what this one lacks.
+  const options = { config, transport, log, onFailure: endWith };
+  const hosts = await WorkerHosts.start({ ...options, engines: enginesOf(config, role) });
+  const settings = new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
+  await settings.start();
+  const probe = workerProbe(() => hosts.presences(), {
+    presences: () => shownEngines(hosts.presences(), settings.current, wall.nowUs()),
+    cacheConfig: cacheConfigLabels(config, maxModelLen),
+    around: (page) => withUpstreamMetrics(page, hosts.presences(), { config, transport }),
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    module(probe),
+    new FastifyAdapter(),
+    { logger: false, abortOnError: false },
+  );
+  await app.listen({ host: config.workerHost, port: config.workerPort });
+  return { app, hosts, transport, settings, log, isEnding: false };
+}
+
+/** Its configured role's, or those that it had when its last life ended. */
+function enginesOf(config: BatonConfig, role: Stage): WorkerHostsOptions['engines'] {
+  if (config.workerEngines !== undefined) return parseEngines(config.workerEngines);
+  return { [role]: config.enginesPerProcess };
+}
+
+async function end(parts: Parts): Promise<void> {
+  if (parts.isEnding) return;
+  parts.isEnding = true;
+  const { app, hosts, transport, settings, log } = parts;
+  log.info('draining');
+  await hosts.stop();
+  await settings.stop();
+  await app.close();
+  await transport.close();
+  log.info('ended');
+  process.exit(0);
+}

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { LiveClock, SystemWallClock, type WallClock } from '@baton/clock';
+import {
+  type BatonConfig,
+  checkExtrapolation,
+  engineSetup,
+  type EngineSetup,
+  withOwnGuard,
+} from '@baton/config';
+import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@baton/contract';
+import { EngineHost, type HostOptions, StepLog } from '@baton/driver';
+import { executes, LocalServers, type ServerAddress, upstreamAt } from '@baton/executors';
+import { buildRouting, type JobRouting } from '@baton/routing';
+import { type Logger, startTracing, type Tracing } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import { hostOptions } from './configured-host';
+import { EngineRanks } from './engine-ranks';
+
+export interface WorkerHostsOptions {
+  readonly config: BatonConfig;
+  /** Engines of this process by role. */
+  readonly engines: Readonly<Partial<Record<Stage, number>>>;
+  readonly transport: Transport;
+  readonly log: Logger;
+  /** The machine's by default. */
+  readonly wall?: WallClock;
+  /** An engine that was to take another's place could not be started. By default it is logged. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** What engines of one role have in common. */
+interface RoleParts {
+  readonly setup: EngineSetup;
+  readonly routing: JobRouting;
+}
+
+/**
+ * The engines of one process, on one transport: at first of one role, later whatever they are told to become. Whoever starts them stops them; the
+ * transport stays open.
+ */
+export class WorkerHosts {
+  private readonly engines = new Set<EngineRanks>();
+  /** Engines that drain, and what comes in the place of each. */
+  private readonly leaving = new Map<EngineRanks, Stage | undefined>();
+  private readonly roles = new Map<Stage, Promise<RoleParts>>();
+  private readonly wall: WallClock;
+  /** Servers that engines of each role have got. */
+  private readonly upstreams = new Map<Stage, number>();
+  private listener: (() => void) | undefined;
+  private hasChanged = false;
+  private isStopping = false;
+  private readonly tracing: Tracing | undefined;
+
+  private constructor(
+    private readonly options: WorkerHostsOptions,
+    private readonly local: LocalServers,
+    private readonly stepLog: StepLog | undefined,
+  ) {
+    this.wall = options.wall ?? new SystemWallClock();
+    this.tracing = startTracing(options.config, 'worker');
+  }
+
+  /** @throws UsageError when the configuration describes no engine that can be */
+  static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
+    const local = new LocalServers(options);
+    const stepLog = await StepLog.open(options.config, options.log);
+    const hosts = new WorkerHosts({ ...options, config: local.config }, local, stepLog);
+    await Promise.all(STAGES.map((role) => hosts.join(role, options.engines[role] ?? 0)));
+    return hosts;
+  }
+
+  /** One per engine and data-parallel rank. */
+  get hosts(): readonly EngineHost[] {
+    return [...this.engines].flatMap((engine) => engine.hosts);
+  }
+
+  /** Engines by role once those that drain are gone, and what they become is there. */
+  get counts(): Readonly<Record<Stage, number>> {
+    const roles = [...this.engines].map((engine) =>
+      this.leaving.has(engine) ? this.leaving.get(engine) : engine.role,
+    );
+    const countOf = (role: Stage): number => roles.filter((each) => each === role).length;
+    return {
+      prefill: countOf('prefill'),
+      decode: countOf('decode'),
+      aggregated: countOf('aggregated'),
+    };
+  }
+
+  /** No engine is left, and none is to come. */
+  get isEmpty(): boolean {
+    return this.engines.size === 0;
+  }
+
+  /** Called whenever engines begin to leave, have left, or have changed their role; at once if that has happened by now. */
+  onChange(listener: () => void): void {
+    this.listener = listener;
+    if (this.hasChanged) listener();
+  }
+
+  presences(): EnginePresence[] {
+    return this.hosts.map((host) => host.presence());
+  }
+
+  /**
+   * Starts further engines; they take work once their start-up is over.
+   *
+   * @throws UsageError when the configuration describes no such engine that can be
+   */
+  async join(role: Stage, count: number): Promise<void> {
+    if (count === 0) return;
+    await this.open(role, count, await this.partsOf(role));
+  }
+
+  /** Drains all engines at once, for at most `shutdown_timeout`. */
+  async stop(timeoutMs = this.options.config.shutdownTimeout * 1_000): Promise<void> {
+    this.isStopping = true;
+    await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
+    for (const parts of this.roles.values()) await (await parts).routing.stop();
+    await this.local.close();
+    await this.stepLog?.close();
+    await this.tracing?.stop();
+  }
+
+  private async open(role: Stage, count: number, parts: RoleParts): Promise<void> {
+    await this.local.prepare(role, count * this.options.config.dataParallelSize);
+    if (this.isStopping) return;
+    const joining = Array.from({ length: count }, () => this.newEngine(role, parts));
+    for (const engine of joining) this.engines.add(engine);
+    await Promise.all(joining.map((engine) => engine.start()));
+  }
+
+  private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
+    const { config, transport, log } = this.options;
+    const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
+      const options = this.optionsFor(role, setup);
+      return new EngineHost(rank === undefined ? options : { ...options, dataParallel: rank }, {
+        clock: new LiveClock(this.wall, config.speedup),
+        ...{ transport, log, routing },
+        tracer: this.tracing?.tracer,
+        onOrder: (order) => void this.obey(engine, order),
+      });
+    });
+    this.local.lend(engine);
+    return engine;
+  }
+
+  private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
+    const { config } = this.options;
+    const setup = { ...withOwnGuard(shared), upstream: this.nextUpstream(role) };
+    if (this.stepLog === undefined) return hostOptions(config, role, setup);
+    const { setup: watched, onStep } = this.stepLog.watch(setup, role);
+    return { ...hostOptions(config, role, { ...watched, upstream: setup.upstream }), onStep };
+  }
+
+  /** The server of the next engine of an executing stage. @throws UsageError when there are more engines than servers */
+  private nextUpstream(role: Stage): ServerAddress | undefined {
+    const { config } = this.options;
+    if (!executes(config, role)) return undefined;
+    const own = this.local.next(role);
+    if (own !== undefined) return own;
+    const number = (this.upstreams.get(role) ?? 0) + 1;
+    this.upstreams.set(role, number);
+    return upstreamAt(config, role, number);
+  }
+
+  /** A failure is remembered no longer than it takes to tell of it. */
+  private partsOf(role: Stage): Promise<RoleParts> {
+    const known = this.roles.get(role) ?? this.newParts(role);
+    this.roles.set(role, known);
+    known.catch(() => this.roles.delete(role));
+    return known;
+  }
+
+  private async newParts(role: Stage): Promise<RoleParts> {
+    const { config, transport } = this.options;
+    const setup = engineSetup(config, role);
+    checkExtrapolation(setup, role, { everyBatch: true });
+    const routerId = `${role}-${randomUUID().slice(0, 12)}`;
+    const routing = buildRouting({ config, transport, routerId, role, wall: this.wall });
+    await routing.start();
+    return { setup, routing };
+  }
+
+  /** An order comes again until the engine is seen to drain, and to each of its ranks. */
+  private async obey(engine: EngineRanks, order: MembershipOrder): Promise<void> {
+    if (this.isStopping || this.leaving.has(engine) || !this.engines.has(engine)) return;
+    const next = order.kind === 'become' ? order.role : undefined;
+    this.leaving.set(engine, next);
+    try {
+      if (next !== undefined) await this.partsOf(next);
+    } catch (error) {
+      this.leaving.delete(engine);
+      this.options.log.error({ err: error, role: next }, 'the engine cannot change its role');
+      return;
+    }
+    await this.replace(engine, next).catch((error: unknown) => this.fail(error));
+  }
+
+  /** Drains for as long as what runs takes. */
+  private async replace(engine: EngineRanks, next: Stage | undefined): Promise<void> {
+    this.tellChange();
+    await engine.stop(Infinity);
+    this.local.takeBack(engine);
+    const parts = next === undefined ? undefined : await this.partsOf(next);
+    this.engines.delete(engine);
+    this.leaving.delete(engine);
+    if (next !== undefined && parts !== undefined) await this.open(next, 1, parts);
+    this.tellChange();
+  }
+
+  private tellChange(): void {
+    this.hasChanged = true;
+    this.listener?.();
+  }
+
+  private fail(error: unknown): void {
+    this.options.log.error({ err: error }, 'no engine took the place of the one that left');
+    this.options.onFailure?.(error);
+  }
+}

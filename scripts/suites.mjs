@@ -1,0 +1,119 @@
+// The test suites by name. `npm test` runs those that need Node and npm alone. Each of the others
+// needs a tool, which its `install` gets first; a suite whose tool cannot be had has failed.
+import { changedFiles } from './changed-files.mjs';
+import { chromiumOnPath, prometheusOnPath } from './debian-tools.mjs';
+
+/** What `npm test` runs without names. */
+export const DEFAULT = ['checks', 'unit', 'e2e', 'measured'];
+
+const E2E = 'test/e2e';
+/** They compare figures of a live cluster with others, so they run alone, one after the other. */
+const MEASURED = ['azure-trace', 'bench-accuracy', 'calibrate', 'recording'].map(
+  (name) => `${E2E}/${name}.spec.ts`,
+);
+const BROWSER = 'test/browser';
+const PROMETHEUS = 'test/prometheus';
+const COMPOSE = 'test/compose';
+const OUTSIDE = [E2E, BROWSER, PROMETHEUS, COMPOSE];
+
+/**
+ * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts as its
+ * line `N passed, N failed` says, and as one test where it prints none. The steps of a lane run one
+ * after the other, lanes side by side. `install` resolves to folders for PATH, or rejects with one
+ * sentence.
+ */
+export const SUITES = {
+  checks: {
+    what: 'format, types, layers and lint',
+    lanes: () => [
+      eslintSteps(),
+      [
+        check('prettier', ['--check', '--log-level', 'warn', '.']),
+        check('tsc', ['--noEmit']),
+        check('tsc', ['--noEmit', '-p', 'apps/ui']),
+        check('depcruise', DEPCRUISE),
+      ],
+    ],
+  },
+  unit: {
+    what: 'all that runs in one process',
+    lanes: () => [[vitest(...without(OUTSIDE.map((folder) => `${folder}/**`)))]],
+  },
+  e2e: {
+    what: 'real processes on a real Redis',
+    lanes: () => [[vitest(E2E, ...without(MEASURED), '--maxWorkers=2')]],
+  },
+  measured: {
+    what: 'figures of a live cluster beside those that are expected',
+    lanes: () => [[vitest(...MEASURED, '--no-file-parallelism')]],
+  },
+  starvation: {
+    what: 'a cluster whose processes stand still for most of a minute, and lose a worker',
+    lanes: () => [[{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }]],
+  },
+  browser: {
+    what: 'the live page in Chromium (Debian: chromium)',
+    install: chromiumOnPath,
+    lanes: () => [[vitest(BROWSER, '--no-file-parallelism')]],
+  },
+  prometheus: {
+    what: 'our rules and boards in promtool and Prometheus (Debian: prometheus)',
+    install: prometheusOnPath,
+    lanes: () => [[vitest(PROMETHEUS, '--no-file-parallelism')]],
+  },
+  compose: {
+    what: 'the cluster in real containers (Debian: docker.io)',
+    lanes: () => [[program(process.execPath, ['test/compose/run.mjs']), vitest(COMPOSE)]],
+  },
+  kubernetes: {
+    what: 'the manifests, rendered and checked against the schema of Kubernetes (go)',
+    lanes: () => [[program(process.execPath, ['test/kubernetes/run.mjs'])]],
+  },
+  proxies: {
+    what: 'proxies and routers of vLLM and SGLang in front of Baton (python3, PyPI)',
+    lanes: () => [[program(process.execPath, ['test/proxies/theirs/run.mjs'])]],
+  },
+  'vllm-scheduler': {
+    what: "vLLM's own scheduler beside ours (python3, PyPI)",
+    lanes: () => [[program(process.execPath, ['test/vllm-scheduler/run.mjs'])]],
+  },
+  llamacpp: {
+    what: 'a small real model (node-llama-cpp, npm)',
+    lanes: () => [[program('npm', ['run', '--silent', '--prefix', 'engines/llamacpp', 'e2e'])]],
+  },
+};
+
+const DEPCRUISE = [
+  ...['--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
+  ...['apps', 'libs', 'bench'],
+];
+
+function check(command, args) {
+  return { kind: 'check', command, args };
+}
+
+function vitest(...args) {
+  return { kind: 'vitest', command: 'vitest', args: ['run', ...args] };
+}
+
+function program(command, args) {
+  return { kind: 'program', command, args };
+}
+
+function without(patterns) {
+  return patterns.flatMap((pattern) => ['--exclude', pattern]);
+}
+
+/**
+ * Rules with types take minutes over the whole tree: all of it where CI is set, and elsewhere what
+ * the branch has changed. The other rules always see every file.
+ */
+function eslintSteps() {
+  const strict = ['--max-warnings', '0'];
+  const changed = process.env.CI ? undefined : changedFiles(/\.(ts|mts)$/);
+  if (changed === undefined) return [check('eslint', [...strict, '.'])];
+  const untyped = check('eslint', [...strict, '.']);
+  const steps = [{ ...untyped, name: 'eslint without types', env: { LINT_TYPES: 'no' } }];
+  if (changed.length > 0) steps.push(check('eslint', [...strict, '--no-warn-ignored', ...changed]));
+  return steps;
+}

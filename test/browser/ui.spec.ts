@@ -1,0 +1,241 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from '../support/chromium';
+import { stream } from '../support/client';
+import { TestCluster } from '../support/cluster';
+import { ROOT } from '../tidy/repository';
+
+/** In the prompt of every request, and nowhere on the page. */
+const SECRET = 'zebrafish';
+const SCREENSHOTS = join(ROOT, 'out', 'ui');
+const STEPS = ['--step-time=constant', '--time-to-first-token=120', '--inter-token-latency=15'];
+
+/** A busy machine shows things late. */
+const PATIENT = { timeout: 60_000 };
+
+describe('the live page in a browser', () => {
+  let cluster: TestCluster;
+  let browser: Browser;
+  let page: Page;
+  let traffic: Promise<void>[] = [];
+  let isOver = false;
+  /** What must stay empty: errors of the page, and requests to anybody else. */
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    const flags = [...STEPS, '--enable-admin'];
+    [cluster, browser] = await Promise.all([
+      TestCluster.start({ topology: '2P2D', flags }),
+      chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] }),
+    ]);
+    traffic = Array.from({ length: 12 }, (_none, i) => keepAsking(i));
+  });
+  afterAll(async () => {
+    isOver = true;
+    await Promise.all(traffic);
+    await browser.close();
+    await cluster.stop();
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints).toEqual([]);
+  });
+
+  async function keepAsking(client: number): Promise<void> {
+    for (let i = 0; !isOver; i += 1) {
+      const prompt = `${SECRET} ${client} `.repeat(30 + ((client + i) % 7) * 20);
+      const body = { prompt, max_tokens: 20 + ((client * 7 + i) % 60), ignore_eos: true };
+      await stream(`${cluster.baseUrl}/v1/completions`, body);
+    }
+  }
+
+  async function open(
+    options: Parameters<Browser['newContext']>[0] = {},
+    stream?: string,
+  ): Promise<void> {
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 1000 },
+      ...options,
+    });
+    page = await context.newPage();
+    const type = { contentType: 'text/event-stream' };
+    if (stream)
+      await page.route('**/ui/stream', (route) => route.fulfill({ ...type, body: stream }));
+    complaints = [];
+    page.on('console', (message) => {
+      const text = message.text();
+      // The pixels are counted by the test.
+      if (text.startsWith('Canvas2D: Multiple readback')) return;
+      if (['error', 'warning'].includes(message.type())) complaints.push(text);
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${cluster.baseUrl}/`)) complaints.push(request.url());
+    });
+    await page.goto(`${cluster.baseUrl}/ui`);
+    if (stream === undefined) {
+      await page.getByRole('status').getByText('live', { exact: true }).first().waitFor();
+    }
+    await page.locator('.request-name:visible').first().waitFor();
+  }
+
+  /** Pixels of the drawing that are not empty. */
+  function drawnPixels(): Promise<number> {
+    return page.evaluate<number>(`(() => {
+      const canvas = document.querySelector('canvas.dots');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    })()`);
+  }
+
+  it('shows each engine as a lane, the requests on them, and what they take', async () => {
+    await open();
+    expect(await page.locator('.pool.prefill .lane').count()).toBe(2);
+    expect(await page.locator('.pool.decode .lane').count()).toBe(2);
+    await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(100);
+    const loads = page.locator('.pool.decode .lane-load');
+    await expect
+      .poll(async () => (await loads.allTextContents()).join(), PATIENT)
+      .toMatch(/[1-9]\d* running/);
+    await expect.poll(() => page.locator('.tiles').textContent(), PATIENT).toMatch(/ITL[\d.]+ .s/);
+    expect(await page.locator('.chart canvas').count()).toBe(3);
+    await page.screenshot({ path: join(SCREENSHOTS, 'light.png') });
+  });
+
+  it('opens the timeline of a request by keyboard alone, and gives the focus back', async () => {
+    await open();
+    await page.locator('input[type=search]').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    const first = await page.evaluate<string>('document.activeElement.className');
+    expect(first).toBe('request-name');
+    await page.keyboard.press('ArrowDown');
+    const name = await page.evaluate<string>('document.activeElement.textContent');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('svg.timeline .bar.prefill').first().waitFor();
+    expect(await dialog.getByRole('heading').textContent()).toBe(name);
+    await dialog.locator('svg.timeline .step').first().waitFor({ state: 'attached' });
+    const phases = await dialog.locator('table').first().locator('tbody th').allTextContents();
+    expect(phases.slice(0, 4)).toEqual(['queue', 'prefill', 'hold', 'transfer']);
+    await page.screenshot({ path: join(SCREENSHOTS, 'timeline.png') });
+    await page.getByRole('button', { name: 'Until the first token' }).press('Enter');
+    expect(await dialog.locator('[aria-pressed=true]').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(name);
+  });
+
+  it('opens a request that its dot is clicked of', async () => {
+    await open({ reducedMotion: 'reduce' });
+    const frame = page.locator('.flow-frame');
+    const dialog = page.getByRole('dialog');
+    let hint = '';
+    // A request may end between a look and a click.
+    const openOne = async (): Promise<boolean> => {
+      const lane = (await page.locator('.pool.decode .slots').first().boundingBox())!;
+      const [x, y] = [lane.x + 8, lane.y + 8 + Math.random() * 20];
+      await page.mouse.move(x, y);
+      if (!(await frame.getAttribute('class'))?.includes('at-request')) return false;
+      hint = (await page.locator('.hint').textContent()) ?? '';
+      await page.mouse.click(x, y);
+      return dialog.isVisible();
+    };
+    await expect.poll(openOne, PATIENT).toBe(true);
+    expect(hint).toMatch(/^cmpl-.*\ndecode D0\n\d+ prompt tokens/);
+  });
+
+  it('finds a request by its id, and says so when there is none', async () => {
+    await open();
+    await page.locator('input[type=search]').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('No timeline of this request is kept.').waitFor();
+    // The browser itself notes the answer.
+    complaints = complaints.filter((text) => !text.includes('404'));
+  });
+
+  it('is readable in the dark, and in a narrow window', async () => {
+    await open({ colorScheme: 'dark', viewport: { width: 390, height: 844 } });
+    const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(colour).toBe('rgb(18, 21, 26)');
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+      390,
+    );
+    await page.screenshot({ path: join(SCREENSHOTS, 'dark-narrow.png') });
+    await page.setViewportSize({ width: 1440, height: 1000 });
+    await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(100);
+    await page.screenshot({ path: join(SCREENSHOTS, 'dark.png') });
+  });
+
+  it('shows nothing of what is asked and answered', async () => {
+    await open();
+    await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(100);
+    expect(await page.content()).not.toContain(SECRET);
+    await page.locator('.request-name:visible').first().press('Enter');
+    await page.locator('svg.timeline').waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+  });
+
+  it('holds 64 engines and 2,000 requests in one window', async () => {
+    await open({ viewport: { width: 1440, height: 1000 } }, largePicture());
+    expect(await page.locator('.lane').count()).toBe(64);
+    await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(2_000 * 4);
+    const cluster = (await page.locator('.cluster').boundingBox())!;
+    expect(cluster.height).toBeLessThan(900);
+    const slots = await page.locator('.pool.decode .slots').last().boundingBox();
+    expect(slots!.width).toBeGreaterThan(300);
+    await page.screenshot({ path: join(SCREENSHOTS, 'large.png') });
+  });
+
+  it('changes settings of the cluster, and says what is wrong with them', async () => {
+    await open();
+    const settings = page.getByRole('region', { name: 'Settings' });
+    await settings.getByLabel('placement', { exact: true }).selectOption('round-robin');
+    await settings.getByRole('button', { name: 'Apply' }).click();
+    await settings.getByText('Changed: placement.').waitFor();
+    const view = (await (await fetch(`${cluster.baseUrl}/admin/config`)).json()) as {
+      settings: { placement: string };
+    };
+    expect(view.settings.placement).toBe('round-robin');
+    await settings.getByLabel('example of a fault').selectOption({ index: 2 });
+    expect(await settings.getByLabel('faults').inputValue()).toMatch(/"queue"/);
+    await settings.getByLabel('faults').fill('[{"at": "moon"}]');
+    await settings.getByRole('button', { name: 'Apply' }).click();
+    await expect
+      .poll(() => settings.getByRole('status').textContent(), PATIENT)
+      .toMatch(/^faults\[0\]/);
+    complaints = complaints.filter((text) => !text.includes('400'));
+  });
+});
+
+/** A stream of one picture: 32 prefill and 32 decode engines, and requests on all of them. */
+function largePicture(): string {
+  const roles = ['prefill', 'decode'] as const;
+  const engines = Array.from({ length: 64 }, (_none, index) => ({
+    ...{ id: `engine-${index}`, index, role: roles[index < 32 ? 0 : 1], state: 'ready' },
+    ...{ running: 31, waiting: 2, kvUsage: (index % 32) / 32, heldBlocks: 5, numBlocks: 100 },
+    ...{ stepMs: 12.5, steps: 10 },
+  }));
+  const keys = Array.from({ length: 2_000 }, (_none, key) => key);
+  const names = keys.map((key) => [key, `cmpl-${key}`, 100, 50]);
+  const requests = keys.flatMap((key) => {
+    const phase = key < 200 ? 0 : key < 300 ? 1 : key < 350 ? 2 : 3;
+    return [key, phase, phase === 3 ? 32 + (key % 32) : key % 32, key % 50];
+  });
+  const rates = { ttftMs: { p50: 90, p99: 200 }, itlMs: { p50: 12, p99: 15 } };
+  const picture = {
+    ...{ at: Date.now(), engines, phases: [200, 100, 50, 1_650], requests, names },
+    waiting: { prefill: 200, decode: 50, aggregated: 0 },
+    rates: { ...rates, tokensPerSecond: 9_000, requestsPerSecond: 70, finishedPerSecond: 70 },
+  };
+  const hello = {
+    ...{ api: 'api', version: '0', model: 'm', topology: '32P32D', speedup: 1, intervalMs: 250 },
+    ...{ hasSettings: false, names: [] },
+  };
+  const event = (name: string, data: object): string =>
+    `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `retry: 600000\n\n${event('hello', hello)}${event('picture', picture)}`;
+}

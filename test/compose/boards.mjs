@@ -1,0 +1,32 @@
+/* global URLSearchParams */
+// Every query of our boards, asked of the Prometheus of the compose file as Grafana would ask it.
+import { join } from 'node:path';
+import { runnerImport } from 'vite';
+import { MODEL } from './streams.mjs';
+import { ROOT } from './shell.mjs';
+
+/** How boards are read is known to one file, which is TypeScript. */
+async function boards() {
+  return (await runnerImport(join(ROOT, 'test/support/board-queries.ts'))).module;
+}
+
+/** @returns all queries, and those that have no number yet */
+export async function unanswered(prometheus) {
+  const { ownBoardQueries, filledIn } = await boards();
+  const queries = ownBoardQueries();
+  const empty = [];
+  for (const query of queries) {
+    const url = `${prometheus}/api/v1/query`;
+    // Prometheus looks every 5 s here; a rate needs two looks.
+    const expr = filledIn(query.expr, MODEL).replaceAll('[10s]', '[30s]');
+    const response = await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams({ query: expr }),
+    });
+    const { data, error } = await response.json();
+    if (error) throw new Error(`${query.expr}: ${error}`);
+    const hasNumber = data.result.some(({ value }) => Number.isFinite(Number(value[1])));
+    if (!hasNumber) empty.push(query);
+  }
+  return { queries, empty };
+}

@@ -1,0 +1,231 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/cluster';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const BATON = join(ROOT, 'bin', 'baton');
+/** An ordinary user, as whom a process of root runs that is to meet missing rights. */
+const NOBODY = 65_534;
+const OLD_NODE = `Object.defineProperty(process, 'versions', { value: { node: '18.20.4' } });\n`;
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly asOrdinaryUser?: boolean;
+}
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-bad-'));
+  chmodSync(folder, 0o755);
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('baton up', () => {
+  it('says which port is taken, and starts nothing', async () => {
+    const squatter = await listening(() => undefined);
+    const outcome = await baton(['up', '1P1D', '--port', String(squatter.port)]);
+    squatter.server.close();
+    expectSentence(outcome, `port ${squatter.port} on 127.0.0.1 is already taken; choose another`);
+  });
+
+  it.each([
+    ['asks for a password', '-NOAUTH Authentication required.\r\n'],
+    ['is full', '-ERR max number of clients reached\r\n'],
+    ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+    ['never answers', ''],
+  ])('says what a Redis that %s says', async (_what, reply) => {
+    const redis = await listening((write) => write(reply));
+    const url = `redis://:secret@127.0.0.1:${redis.port}`;
+    const outcome = await baton(['up', '1P1D', '--port', '0', '--redis', url]);
+    redis.server.close();
+    expectSentence(outcome, `check that it runs and lets Baton in, and that --redis`);
+    expect(outcome.stderr).not.toContain('secret');
+  });
+
+  it('says that a Redis is not there', async () => {
+    const url = `redis://127.0.0.1:${await freePort()}`;
+    expectSentence(await baton(['up', '--port', '0'], { env: { REDIS_URL: url } }), 'ECONNREFUSED');
+  });
+
+  it('names the cache folder that cannot be used', async () => {
+    program('apt-get', 'exit 1');
+    program('dpkg', 'exit 1');
+    writeFileSync(join(folder, 'cache'), '');
+    const env = { PATH: join(folder, 'bin'), XDG_CACHE_HOME: join(folder, 'cache') };
+    const { code, stderr } = await baton(['up', '1P1D', '--port', '0'], { env });
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toHaveLength(2);
+    expect(stderr).toMatch(/baton: redis-server cannot be unpacked .* \(ENOTDIR\): name a folder/);
+  });
+
+  it('refuses a role of its own beside a broker in this process', async () => {
+    const args = ['up', '--role', 'decode', '--redis', 'redis://x', '--broker', 'in-process'];
+    expectSentence(await baton(args), 'leave --role out', 2);
+  });
+
+  it('refuses an old Node', async () => {
+    const outcome = await node([...oldNode(), BATON, 'up']);
+    expectSentence(outcome, 'Baton needs Node 20.19 or newer, and this is 18.20.4: install');
+  });
+});
+
+describe('results on a full disk', () => {
+  it('end with one sentence', async () => {
+    const outcome = await run('sh', [
+      ...['-c', '"$@" >/dev/full', 'sh', process.execPath, BATON, 'replay'],
+      ...['--dataset', 'random', '--num-prompts', '3', '--request-rate', '9', '--json'],
+    ]);
+    expectSentence(outcome, 'The output cannot be written (ENOSPC');
+  });
+});
+
+describe('a tree that is not ready', () => {
+  it('is not touched by an old Node', async () => {
+    copyTree();
+    const outcome = await prepare({}, oldNode());
+    expectSentence(outcome, 'Baton needs Node 20.19 or newer');
+  });
+
+  it.each([
+    ['npm error code ENOSPC', 'is full: free 1 GB'],
+    ['npm error code EAI_AGAIN', 'npm does not reach its registry: check the network'],
+    ['npm error code E401', 'refuses: check its credentials'],
+    ['npm error code EUSAGE', 'does not fit package.json'],
+    ['npm error code EROFS', 'cannot be written: correct its owner'],
+  ])('says what %j comes to', async (said, sentence) => {
+    copyTree();
+    program('npm', `echo '${said}' >&2; exit 1`);
+    const outcome = await prepare({ env: { PATH: join(folder, 'bin') } });
+    expectSentence(outcome, sentence, 1, ['Installing dependencies (once, about a minute) ...']);
+  });
+
+  it('says that npm is missing', async () => {
+    copyTree();
+    const outcome = await prepare({ env: { PATH: join(folder, 'empty') } });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toContain('npm is not on the PATH');
+  });
+
+  it('says that the registry cannot be reached', async () => {
+    copyTree();
+    const env = {
+      npm_config_registry: `http://127.0.0.1:${await freePort()}`,
+      npm_config_cache: join(folder, 'npm'),
+      npm_config_fetch_retries: '0',
+    };
+    const outcome = await prepare({ env });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(/not installed: npm does not reach its registry: .*\n$/);
+    expect(outcome.stderr.trim().split('\n')).toHaveLength(2);
+  });
+
+  it('says that it cannot be written', async () => {
+    const tree = copyTree();
+    chmodSync(tree, 0o555);
+    const outcome = await prepare({ asOrdinaryUser: true });
+    chmodSync(tree, 0o755);
+    expectSentence(outcome, `${tree} cannot be written (EACCES): run`);
+  });
+});
+
+/** One sentence on stderr after the lines that announce something, nothing on stdout. */
+function expectSentence(
+  { code, stdout, stderr }: Outcome,
+  sentence: string,
+  exitCode = 1,
+  announced: readonly string[] = [],
+): void {
+  expect([code, stdout]).toEqual([exitCode, '']);
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines.slice(0, -1)).toEqual(announced);
+  expect(lines.at(-1)).toContain(sentence);
+}
+
+/** What `npm start` needs before anything is installed. */
+function copyTree(): string {
+  const tree = join(folder, 'tree');
+  for (const name of ['scripts', 'bin', 'package.json', 'package-lock.json', '.npmrc']) {
+    cpSync(join(ROOT, name), join(tree, name), { recursive: true });
+  }
+  return tree;
+}
+
+function prepare(surroundings: Surroundings, nodeArgs: readonly string[] = []): Promise<Outcome> {
+  const script = join(folder, 'tree', 'scripts', 'prepare.mjs');
+  return node([...nodeArgs, script], surroundings);
+}
+
+/** Arguments with which Node takes itself for an old one. */
+function oldNode(): string[] {
+  const path = join(folder, 'old-node.cjs');
+  writeFileSync(path, OLD_NODE);
+  return ['--require', path];
+}
+
+function program(name: string, body: string): void {
+  const path = join(folder, 'bin', name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n${body}\n`);
+  chmodSync(path, 0o755);
+}
+
+function baton(args: readonly string[], surroundings?: Surroundings): Promise<Outcome> {
+  return node([BATON, ...args], surroundings);
+}
+
+function node(args: readonly string[], surroundings?: Surroundings): Promise<Outcome> {
+  return run(process.execPath, args, surroundings);
+}
+
+/** Runs a program to its end, and until all that it has started has closed its output too. */
+async function run(
+  command: string,
+  args: readonly string[],
+  { env = {}, asOrdinaryUser = false }: Surroundings = {},
+): Promise<Outcome> {
+  const isRoot = process.getuid?.() === 0;
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { ...process.env, REDIS_URL: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(asOrdinaryUser && isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+  });
+  const [stdout, stderr] = [collected(child, 'stdout'), collected(child, 'stderr')];
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+function collected(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
+  let text = '';
+  child[name]?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
+
+/** A server that says one thing to each that connects. */
+async function listening(
+  greet: (write: (text: string) => void) => void,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    greet((text) => socket.write(text));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { server, port: address.port };
+}

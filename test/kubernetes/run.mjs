@@ -1,0 +1,108 @@
+// npm run test:kubernetes: every overlay, rendered by kustomize, fits the schema of Kubernetes. Ends with `N passed, N failed`.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { demand, execute, expectThat } from '../compose/shell.mjs';
+import { checkerOf } from './schema.mjs';
+
+/** Go modules that hold schemas, and the checksums of what is in them. */
+const KUBERNETES = {
+  module: 'k8s.io/kubernetes@v1.32.4',
+  sum: 'h1:fRZeSjwVE+dMMSS7Qi6LxOOKpVL+1CPAT/b1Cuo4kns=',
+};
+const OPERATOR = {
+  module: 'github.com/prometheus-operator/prometheus-operator@v0.76.0',
+  sum: 'h1:EjGJiQVF3BUy/iygeRlN6iMBIAySMGZobEm7+7A95pI=',
+};
+const OPERATOR_KINDS = ['prometheusrules', 'servicemonitors'];
+const KUSTOMIZE = 'sigs.k8s.io/kustomize/kustomize/v5@v5.5.0';
+const CACHE = join(homedir(), '.cache', 'baton', 'kubernetes');
+const OVERLAYS = 'deploy/k8s/overlays';
+
+const count = { passed: 0, failed: 0 };
+
+await main();
+process.stdout.write(`${count.passed} passed, ${count.failed} failed\n`);
+process.exitCode = count.failed === 0 ? 0 : 1;
+
+async function main() {
+  const tools = await step('kustomize and the schema are there', async () => ({
+    render: await renderer(),
+    complaintsOf: await checker(),
+  }));
+  if (tools === undefined) return;
+  await step('the check finds what is wrong', () => findsErrors(tools.complaintsOf));
+  for (const overlay of readdirSync(OVERLAYS)) {
+    await step(`${overlay} fits the schema`, () => fits(join(OVERLAYS, overlay), tools));
+  }
+}
+
+/** kubectl has kustomize built in; else it is built from its Go module. */
+async function renderer() {
+  if ((await execute(['kubectl', 'version', '--client'])).code === 0)
+    return ['kubectl', 'kustomize'];
+  const env = { ...process.env, GOBIN: CACHE };
+  process.stdout.write(`      no kubectl here: building ${KUSTOMIZE}\n`);
+  await demand(['go', 'install', KUSTOMIZE], { env, deadlineMs: 1_800_000 });
+  return [join(CACHE, 'kustomize'), 'build'];
+}
+
+/** The document that API servers of this version serve, and the schemas that the Prometheus operator adds. */
+async function checker() {
+  const [kubernetes, operator] = [await folderOf(KUBERNETES), await folderOf(OPERATOR)];
+  const openApi = JSON.parse(
+    readFileSync(join(kubernetes, 'api/openapi-spec/swagger.json'), 'utf8'),
+  );
+  const added = OPERATOR_KINDS.map((kind) => {
+    const file = `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`;
+    return parse(readFileSync(join(operator, file), 'utf8'));
+  });
+  return checkerOf(openApi, added);
+}
+
+async function folderOf({ module, sum }) {
+  mkdirSync(CACHE, { recursive: true });
+  // The checksum stands here, so no other machine has to be asked for it.
+  const env = { ...process.env, GONOSUMDB: '*', GOFLAGS: '-mod=mod' };
+  const words = ['go', 'mod', 'download', '-json', module];
+  const { Dir, Sum } = JSON.parse(await demand(words, { cwd: CACHE, env }));
+  expectThat(Sum === sum, `${module} has the checksum ${Sum} instead of ${sum}`);
+  return Dir;
+}
+
+async function fits(overlay, { render, complaintsOf }) {
+  const text = await demand([...render, overlay]);
+  const manifests = parseAllDocuments(text).map((document) => document.toJS());
+  expectThat(manifests.length > 5, `only ${manifests.length} manifests`);
+  const found = manifests.flatMap((manifest) => {
+    const { kind, metadata } = manifest;
+    return complaintsOf(manifest).map((complaint) => `${kind} ${metadata.name}: ${complaint}`);
+  });
+  expectThat(found.length === 0, found.join('\n'));
+  return `${manifests.length} manifests`;
+}
+
+function findsErrors(complaintsOf) {
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' } };
+  expectThat(complaintsOf(service).length === 0, 'a good Service is refused');
+  expectThat(
+    complaintsOf({ ...service, spec: { prts: [] } }).length > 0,
+    'a misspelt field passes',
+  );
+  const ports = [{ port: 'http' }];
+  expectThat(complaintsOf({ ...service, spec: { ports } }).length > 0, 'a wrong type passes');
+}
+
+async function step(name, work) {
+  try {
+    const found = (await work()) ?? true;
+    count.passed += 1;
+    process.stdout.write(`ok    ${name}${typeof found === 'string' ? ` (${found})` : ''}\n`);
+    return found;
+  } catch (error) {
+    count.failed += 1;
+    process.stdout.write(`FAILED  ${name}\n${error.message}\n`);
+    return undefined;
+  }
+}

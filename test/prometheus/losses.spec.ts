@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { stream } from '../support/client';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PrometheusServer } from '../support/prometheus-server';
+import { waitUntil } from '../support/wait';
+
+const CONFIG = fileURLToPath(new URL('../../deploy/prometheus/prometheus.yml', import.meta.url));
+
+describe('Prometheus beside a cluster that loses a worker', () => {
+  let cluster: TestCluster;
+  let prometheus: PrometheusServer;
+
+  afterEach(async () => {
+    await prometheus.stop();
+    await cluster.stop();
+  });
+
+  it('tells of the engine that vanished and of the process that was started again, and not of lost requests', async () => {
+    cluster = await TestCluster.start({ topology: '1P2D', flags: PLAIN_STEPS });
+    const targets = { baton: [`127.0.0.1:${cluster.port}`] };
+    prometheus = await PrometheusServer.start({ config: CONFIG, targets });
+    const answers = Array.from({ length: 8 }, () =>
+      stream(`${cluster.baseUrl}/v1/completions`, {
+        prompt: 'x',
+        max_tokens: 400,
+        ignore_eos: true,
+      }),
+    );
+    await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'tokens flow' });
+    // An increase is seen from a first scrape on.
+    await waitUntil(async () => (await valueOf('sum(baton:engines_lost_total)')) === 0, {
+      what: 'Prometheus knows of no loss',
+    });
+    const [victim] = await cluster.pidsOf('decode');
+    process.kill(victim ?? 0, 'SIGKILL');
+
+    await waitUntil(async () => (await firing('BatonEngineLost')).includes('decode'), {
+      what: 'the alert fires',
+    });
+    const ends = await Promise.all(answers);
+    expect(ends.map(({ finishReason }) => finishReason)).toEqual(ends.map(() => 'length'));
+    await cluster.untilAtRest();
+    await waitUntil(async () => (await valueOf('max(baton:worker_restarts_total)')) === 1, {
+      what: 'the restart is counted',
+    });
+    const ready = 'max(sum by (instance) (baton:engines{state="ready"}))';
+    await waitUntil(async () => (await valueOf(ready)) === 3, { what: 'it is seen to be ready' });
+    expect(await valueOf('baton:sequences_unaccounted')).toBe(0);
+    expect(await valueOf('max(baton:kv_lost_blocks)')).toBe(0);
+    expect(await firing('BatonSequencesLost')).toEqual([]);
+  });
+
+  async function valueOf(expression: string): Promise<number> {
+    const [sample] = await prometheus.query(expression);
+    return Number(sample?.value[1] ?? NaN);
+  }
+
+  /** Stages that the alert names. */
+  async function firing(alert: string): Promise<(string | undefined)[]> {
+    const query = `ALERTS{alertname="${alert}", alertstate="firing"}`;
+    return (await prometheus.query(query)).map(({ metric }) => metric['stage']);
+  }
+});

@@ -1,0 +1,45 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const RESOLUTION_MS = 5;
+const RUNS = 8;
+
+/** A run that compares live with expected times. */
+export interface TimedRun {
+  /** Throws where the times are not those that are expected. */
+  readonly check: () => void;
+  /** Why the times cannot be trusted; null when they can. */
+  readonly void: string | null;
+}
+
+/**
+ * Makes runs until the checks of one hold, or fail though the run is not void. Lateness can only
+ * add to an error, so a late run whose checks hold is good as well. It makes at most 8 runs.
+ *
+ * @throws Error with the word "void" when every run is void and fails.
+ */
+export async function untilNotVoid(run: () => Promise<TimedRun>): Promise<void> {
+  const reasons: string[] = [];
+  while (reasons.length < RUNS) {
+    const { check, void: reason } = await run();
+    try {
+      return check();
+    } catch (error) {
+      if (reason === null) throw error;
+      reasons.push(`${reason}: ${String(error)}`);
+    }
+  }
+  throw new Error(`void, ${RUNS} times:\n${reasons.join('\n')}`);
+}
+
+/** The same for times that this process takes: it is late when a median timer is, by so much. */
+export function onTime(mostLateMs: number, run: () => Promise<() => void>): Promise<void> {
+  return untilNotVoid(async () => {
+    const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    delay.enable();
+    const check = await run();
+    delay.disable();
+    const lateMs = delay.percentile(50) / 1e6 - RESOLUTION_MS;
+    const reason = `half of the timers were more than ${lateMs.toFixed(1)} ms late`;
+    return { check, void: lateMs > mostLateMs ? reason : null };
+  });
+}
