@@ -108,7 +108,7 @@ export class Engine implements EnginePort {
   }
 
   reserveNext(): Reservation | undefined {
-    const seq = this.former.reserved.shift();
+    const seq = this.former.admitter.reserved.shift();
     if (seq === undefined) return undefined;
     const { reservation } = this;
     reservation.handle = seq.handle;
@@ -121,7 +121,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'deferred', 'deferred');
-    this.former.deferred--;
+    this.former.admitter.deferred--;
     const present = Math.max(seq.remoteTokens, seq.cachedTokens);
     this.accounts.cached(seq, seq.cachedTokens);
     this.accounts.transferred(seq, present);
@@ -197,7 +197,7 @@ export class Engine implements EnginePort {
   }
 
   hasWork(): boolean {
-    return this.former.running + this.queue.size + this.queue.unreservedSize > 0;
+    return this.former.batch.running + this.queue.size + this.queue.unreservedSize > 0;
   }
 
   tokensEmitted(handle: SequenceHandle): number {
@@ -246,10 +246,10 @@ export class Engine implements EnginePort {
   gauges(atUs?: Micros): EngineSnapshot {
     const { now, queue } = this;
     const { numBlocks } = this.options;
-    now.running = this.former.running;
-    const passedOver = Math.min(this.former.passedOver, queue.size);
+    now.running = this.former.batch.running;
+    const passedOver = Math.min(this.former.admitter.passedOver, queue.size);
     now.waiting = queue.size - passedOver;
-    now.deferred = this.former.deferred + queue.unreservedSize + passedOver;
+    now.deferred = this.former.admitter.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
     now.heldBlocks = this.heldBlocks;
@@ -274,7 +274,7 @@ export class Engine implements EnginePort {
 
   /** The batch of the step under way, in order of admission, and who waits without blocks, the next first; for tests. O(sequences). */
   queueState(): QueueState {
-    return { batch: this.former.batch(), waiting: this.queue.inOrder() };
+    return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
   }
 
   /**
@@ -289,8 +289,8 @@ export class Engine implements EnginePort {
     const count = (...states: string[]): number =>
       live.filter((seq) => states.includes(seq.state)).length;
     assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
-    assert(count('prefilling', 'decoding') === this.former.running, 'lost count of who runs');
-    assert(count('deferred') === this.former.deferred, 'lost count of who is deferred');
+    assert(count('prefilling', 'decoding') === this.former.batch.running, 'lost count of who runs');
+    assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
     const kept = held.filter(isOver).length;
@@ -301,7 +301,7 @@ export class Engine implements EnginePort {
   }
 
   private endChunks(): void {
-    const { prefilling } = this.former;
+    const { prefilling } = this.former.batch;
     let kept = 0;
     for (const seq of prefilling) {
       seq.computed += seq.chunk;
@@ -359,8 +359,8 @@ export class Engine implements EnginePort {
       this.former.drop(seq);
       return;
     }
-    this.former.settle(seq);
-    if (seq.state === 'deferred') this.former.forgetReserved(seq);
+    this.former.admitter.settle(seq);
+    if (seq.state === 'deferred') this.former.admitter.forgetReserved(seq);
     else if (seq.state === 'held') this.heldBlocks -= seq.blocks.length;
     else this.queue.remove(seq);
     this.blocks.release(seq);
