@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Observers } from '../observers/observers';
 import type { TokenNews } from '../observers/port';
 import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
+import type { FrameFault } from './frame-faults';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
@@ -43,11 +44,11 @@ export class FrameInbox {
   ) {}
 
   /** @param fault  gets each frame first and passes on what is left of it (fault injection) */
-  async start(fault: (frame: Buffer, pass: (frame: Buffer) => void) => void): Promise<void> {
+  async start(fault?: FrameFault): Promise<void> {
+    const { receive } = this;
+    const take = fault ? (frame: Buffer): void => fault(frame, receive) : receive;
     const channel = channels.api(this.identity.apiId);
-    this.unsubscribe = await this.transport.bus.subscribe(channel, (frame) =>
-      fault(frame, this.receive),
-    );
+    this.unsubscribe = await this.transport.bus.subscribe(channel, take);
   }
 
   async stop(): Promise<void> {
