@@ -142,17 +142,24 @@ export class BlockPool {
     this.createSpans(list, published);
   }
 
-  /** Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted before its head. */
+  /**
+   * Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted before its head; what was not full goes
+   * before all others.
+   */
   release(list: BlockList): void {
     const { order, table } = this;
     const { ids, hasPrivateIds } = list;
-    if (list.rest > 0) order.freedPrivate(list.rest);
+    const full = this.enablePrefixCaching ? list.published : 0;
+    const fullRest = Math.min(Math.max(full - list.numbered, 0), list.rest);
+    if (list.rest > fullRest) order.freedPartial(list.rest - fullRest);
+    if (fullRest > 0) order.freedPrivate(fullRest);
     for (let end = list.numbered; end > 0;) {
       const id = ids[end - 1]!;
       if (id < 0 || (hasPrivateIds && table.hashOf(id) === 0)) {
         if (id > 0) table.vacatePrivate(id);
-        order.freedPrivate(1);
         end--;
+        if (end < full) order.freedPrivate(1);
+        else order.freedPartial(1);
         continue;
       }
       const from = this.runStart(list, end, 0);

@@ -92,7 +92,8 @@ export class DecodeSide {
       source: fetching.source,
       nowUs: this.nowUs(),
     });
-    this.reserve();
+    // An engine at rest has to begin a step to give it blocks.
+    this.context.loop.enter(run.causeUs, () => undefined);
   }
 
   /** Nobody here can use what is held under this name. */
@@ -108,23 +109,23 @@ export class DecodeSide {
     this.tell({ kind: 'rejected', requestId, epoch: run.epoch, source, nowUs: this.nowUs() });
   }
 
-  /** Gives blocks to whoever is next and has room; to be called whenever some may have become free, which was at `freedUs`. */
-  reserve(freedUs: Micros = this.nowUs()): void {
+  /** Starts to fetch for those to whom the step that began at `startUs` gave blocks; returns whether there were any. */
+  reserve(startUs: Micros): boolean {
     const { engine, runs } = this.context;
+    const waitedBefore = this.unreserved.size;
     while (this.unreserved.size > 0) {
       const reservation = engine.reserveNext();
       if (reservation === undefined) break;
       const run = runs.at(reservation.handle);
       if (run?.fetching === undefined) continue;
       this.unreserved.delete(run);
-      const sinceUs = run.fetching.waitedForRoom ? freedUs : run.causeUs;
-      run.fetching.reservedUs = this.context.loop.logicalUs(sinceUs);
+      run.fetching.reservedUs = this.context.loop.logicalUs(startUs);
       run.fetching.missingTokens = reservation.missingTokens;
       const { reservedUs: atUs } = run.fetching;
       this.context.timelines.note(run, 'reserved', { atUs, tokens: reservation.missingTokens });
       this.onReserved(run, reservation.missingTokens);
     }
-    for (const { fetching } of this.unreserved) if (fetching) fetching.waitedForRoom = true;
+    return this.unreserved.size < waitedBefore;
   }
 
   letGo(run: Run, why: LettingGo): void {

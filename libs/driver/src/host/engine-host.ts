@@ -251,6 +251,9 @@ export class EngineHost implements HostContext {
       clock: this.clock,
       engine: () => this.engine,
       onStep: (durationUs, lateUs) => this.onStep(durationUs, lateUs),
+      onBegun: (startUs) => {
+        if (this.decode.reserve(startUs)) this.intake.wake();
+      },
       onFacts: (facts) => this.onFacts(facts),
       onReAnchor: () => this.stats.add('clock_reanchors'),
       onCrash: (error) => this.onCrash(error),
@@ -266,7 +269,6 @@ export class EngineHost implements HostContext {
 
   private onFacts(facts: StepFacts): void {
     this.stepFrames.publish(facts, this.stepUs);
-    this.decode.reserve(facts.endUs);
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
     if (scheduled.length + left > 0) this.intake.wake();
@@ -278,7 +280,6 @@ export class EngineHost implements HostContext {
       if (run) this.endings.abort(run);
       else this.prefill.letGo(requestId, 0, 'aborted');
     }
-    this.decode.reserve();
     this.intake.wake();
   }
 

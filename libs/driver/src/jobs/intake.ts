@@ -304,7 +304,7 @@ export class Intake {
     this.reserve(run, newFetching(source, claim));
   }
 
-  /** Blocks are reserved at once, whatever the engine is doing: only the batch waits for a step. */
+  /** In the engine at once, whatever it is doing: blocks come with its next step. */
   private reserve(run: Run, fetching: Fetching): void {
     if (this.submit(run, 'remote-prefill')) this.sides.decode.accept(run, fetching);
     else this.sides.decode.reject(run, fetching);
@@ -370,7 +370,6 @@ function newFetching(source: Fetching['source'], claim?: number): Fetching {
     claimedTokens: undefined,
     reservedUs: undefined,
     missingTokens: 0,
-    waitedForRoom: false,
     hasInjectedFault: false,
     isDeclined: false,
     transferStartedUs: 0,

@@ -11,6 +11,8 @@ const RE_ANCHOR_US = secondsToUs(1);
 export interface StepLoopOptions {
   readonly clock: LiveClock;
   readonly engine: () => EnginePort;
+  /** A step has begun at this instant, or could not. */
+  readonly onBegun: (startUs: Micros) => void;
   /** What a step did. Called at its end, before the next one begins. */
   readonly onFacts: (facts: StepFacts) => void;
   /** `lateUs`: wall µs between the step's logical end and now. */
@@ -105,8 +107,9 @@ export class StepLoop {
       if (endUs !== undefined) {
         this.stepStartUs = startUs;
         this.alarm = this.options.clock.atSim(endUs, () => this.guard(() => this.end(endUs)));
-        return;
       }
+      this.options.onBegun(startUs);
+      if (endUs !== undefined) return;
       startUs = this.nextCauseUs(startUs);
     }
   }
