@@ -3,6 +3,7 @@ import { ACCEPTANCE_RATE, type Workload, type WorkloadRequest } from './workload
 
 const MOST_STEPS = 3000;
 const IDLE_STEPS = 60;
+const MOST_CONTENTS = 1_000;
 
 /** Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and says in the same words what every step did. */
 export function ourSteps(workload: Workload): string[] {
@@ -24,6 +25,8 @@ class OurRun {
     const { specTokens, ...options } = workload.options;
     this.engine = new Engine({
       ...options,
+      // Both tables of the block pool: contents by hash, and by number.
+      ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),
       ...(specTokens > 0
         ? { speculation: { tokens: specTokens, acceptanceRate: ACCEPTANCE_RATE } }
         : {}),
@@ -144,7 +147,8 @@ class OurRun {
 
   /** One number for each full block of prompt and output, the same for the same beginning. */
   private hashesOf({ prompt, base, out }: WorkloadRequest): number[] {
-    const { blockSize } = this.workload.options;
+    const { blockSize, namesContents } = this.workload.options;
+    if (!namesContents) return [];
     const text = [...prompt, [base, out] as const].flatMap(([number, tokens]) =>
       Array.from({ length: tokens }, (_, i) => `${number}.${i}`),
     );

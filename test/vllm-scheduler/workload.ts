@@ -23,6 +23,8 @@ export interface WorkloadOptions {
   readonly connector: boolean;
   readonly specTokens: number;
   readonly watermarkBlocks: number;
+  /** Our side knows the blocks' contents; without, as from a trace of lengths, no text is shared. */
+  readonly namesContents: boolean;
 }
 
 export interface WorkloadRequest {
@@ -103,13 +105,15 @@ function optionsOf(draw: Draw): WorkloadOptions {
   // All drafts fit the budget, whatever else runs: see docs/engine.md.
   const least = Math.max(maxNumSeqs * (1 + specTokens), 4);
   const budget = draw.between(least, Math.max(least, draw.oneOf([16, 64, 256])));
+  // vLLM starts only when the longest sequence fits; without drafts that makes no difference here.
+  const leastBlocks = specTokens > 0 ? maxModelLen / blockSize : 12;
   const isCapped = specTokens === 0 && draw.chance(0.3);
   return {
     maxNumSeqs,
     // Without chunks a budget below the longest prompt would let it wait forever.
     maxNumBatchedTokens: enableChunkedPrefill ? budget : maxModelLen + budget,
     blockSize,
-    numBlocks: draw.chance(0.6) ? draw.between(12, 40) : draw.between(40, 400),
+    numBlocks: draw.chance(0.6) ? draw.between(leastBlocks, 40) : draw.between(40, 400),
     maxModelLen,
     longPrefillTokenThreshold: isCapped ? draw.between(2, 40) : 0,
     enablePrefixCaching: draw.chance(0.75),
@@ -118,6 +122,7 @@ function optionsOf(draw: Draw): WorkloadOptions {
     schedulerReserveFullIsl: draw.chance(0.7),
     connector: draw.chance(0.35),
     specTokens,
+    namesContents: draw.chance(0.75),
     watermarkBlocks: draw.chance(0.15) ? draw.between(1, 4) : 0,
   };
 }
@@ -134,9 +139,15 @@ function requestOf({ draw, options, index, step, earlier }: RequestDraw): Worklo
   const { blockSize, numBlocks, maxModelLen } = options;
   const room = Math.min(numBlocks * blockSize, maxModelLen - 1);
   const most = draw.chance(0.7) ? Math.ceil(room / 2) : room - 1;
-  const follows = draw.chance(0.2) && earlier.length > 0 ? draw.between(0, index - 1) : undefined;
+  const { namesContents } = options;
+  const follows =
+    namesContents && draw.chance(0.2) && earlier.length > 0
+      ? draw.between(0, index - 1)
+      : undefined;
   const wished = draw.between(1, Math.max(1, most));
-  const prompt = promptOf({ draw, index, wished, room, before: earlier[follows ?? -1] });
+  const prompt = promptOf({
+    ...{ draw, index, wished, room, namesContents, before: earlier[follows ?? -1] },
+  });
   const promptTokens = prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
   const out = Math.min(draw.chance(0.3) ? 1 : draw.between(1, 60), room - promptTokens + 1);
   const stops = draw.chance(0.5);
@@ -161,13 +172,16 @@ interface PromptDraw {
   readonly index: number;
   readonly wished: number;
   readonly room: number;
+  readonly namesContents: boolean;
   /** The turn of a conversation that this one goes on from. */
   readonly before: WorkloadRequest | undefined;
 }
 
 /** A part that many share, and one of its own; or all that was said before, and more. */
-function promptOf({ draw, index, wished, room, before }: PromptDraw): Segment[] {
+function promptOf(asked: PromptDraw): Segment[] {
+  const { draw, index, wished, room, before } = asked;
   const own = 1000 + index;
+  if (!asked.namesContents) return [[own, wished]];
   if (before !== undefined) {
     const said: Segment[] = [...before.prompt, [before.base, before.out - 1]];
     const told = said.filter(([, tokens]) => tokens > 0);

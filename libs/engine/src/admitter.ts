@@ -198,10 +198,10 @@ export class Admitter {
    * prompts under way, nor at the end of the model's context.
    */
   private paddingOf(seq: Sequence, start: number): number {
-    const { draftTokens, options } = this.parts;
+    const { draftTokens } = this.parts;
     const isDecode = seq.targetTokens - start === 1 && !this.hasPrompts;
     if (draftTokens === 0 || !isDecode || (start === 0 && !this.hasRunning)) return 0;
-    return start + this.batch.stepTokens < options.maxModelLen ? draftTokens : 0;
+    return start + this.batch.stepTokens <= this.batch.draftLimit ? draftTokens : 0;
   }
 
   /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */

@@ -53,15 +53,15 @@ export class BatchFormer {
 
   /** Takes a running sequence out of the batch; what it has computed stays findable, its blocks go. */
   drop(seq: Sequence): void {
-    const { decode, blocks } = this.parts;
-    if (seq.state === 'decoding') {
-      decode.leave(seq);
-      blocks.publish(seq, seq.computed);
-    } else {
-      this.batch.drop(seq);
-    }
-    blocks.release(seq);
+    this.leave(seq);
+    this.parts.blocks.publish(seq, seq.computed);
+    this.parts.blocks.release(seq);
     this.touch();
+  }
+
+  private leave(seq: Sequence): void {
+    if (seq.state === 'decoding') this.parts.decode.leave(seq);
+    else this.batch.drop(seq);
   }
 
   private get hasWaiting(): boolean {
@@ -136,9 +136,12 @@ export class BatchFormer {
 
   /** Sends the last in line back to the queue, to be computed again: the newest, or the one that priority orders last. */
   private preempt(): void {
-    const { queue, record, accounts } = this.parts;
+    const { queue, record, accounts, blocks } = this.parts;
     const victim = this.lastInLine();
-    this.drop(victim);
+    this.leave(victim);
+    blocks.publishOwn(victim, victim.computed);
+    blocks.release(victim);
+    this.touch();
     victim.computed = 0;
     queue.addPreempted(victim);
     record.preempted.push(victim.handle);

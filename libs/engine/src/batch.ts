@@ -34,6 +34,8 @@ export class Batch {
   /** `long_prefill_token_threshold` of this step. */
   private threshold = 0;
   private readonly slots: number;
+  /** Tokens beyond which nothing is drafted. vLLM starts only when the first of the two is the smaller one. */
+  readonly draftLimit: number;
   private readonly sums = {
     prefillTokens: 0,
     prefillSeqs: 0,
@@ -46,8 +48,9 @@ export class Batch {
   };
 
   constructor(private readonly parts: BatchParts) {
-    const { maxNumSeqs, maxNumBatchedTokens } = parts.options;
+    const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks, blockSize } = parts.options;
     this.stepTokens = 1 + parts.draftTokens;
+    this.draftLimit = Math.min(maxModelLen - 1, numBlocks * blockSize);
     this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
   }
 
@@ -81,10 +84,9 @@ export class Batch {
     return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
   }
 
-  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft, within the model's context. */
+  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft, as far as the model's context and the blocks there are go. */
   reachOf(seq: Sequence): number {
-    const { decode, options } = this.parts;
-    return Math.min(decode.contextOf(seq) + this.stepTokens, options.maxModelLen - 1);
+    return Math.min(this.parts.decode.contextOf(seq) + this.stepTokens, this.draftLimit);
   }
 
   tokensOf(seq: Sequence): number {

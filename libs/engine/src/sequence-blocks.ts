@@ -86,6 +86,11 @@ export class SequenceBlocks {
     this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
+  /** As `publish`, for a sequence that will compute these tokens again, also those that no other could find. */
+  publishOwn(seq: Sequence, tokens: number): void {
+    this.pool.publishOwn(seq.blocks, Math.floor(tokens / this.blockSize));
+  }
+
   release(seq: Sequence): void {
     this.pool.release(seq.blocks);
     seq.hostTokens = 0;

@@ -46,6 +46,7 @@ export class BlockPool {
   private readonly host: RecentContents | undefined;
   private readonly enablePrefixCaching: boolean;
   private watcher: ContentWatcher | undefined;
+  private lastOwnName = -1;
 
   constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
@@ -140,6 +141,22 @@ export class BlockPool {
       if (hash !== 0) this.enter(list, i, hash);
     }
     this.createSpans(list, published);
+  }
+
+  /**
+   * As `publish`, for an owner that will come back: blocks without a name behind the named ones get one of its own, a negative number, so that it finds them
+   * again while they last.
+   */
+  publishOwn(list: BlockList, upTo: number): void {
+    this.publish(list, upTo);
+    if (!this.enablePrefixCaching || list.hashCount >= upTo) return;
+    const { hashes, hashFrom, hashCount } = list;
+    const named = Array.from({ length: upTo }, (_, i) =>
+      i < hashCount ? hashes[hashFrom + i]! : this.lastOwnName--,
+    );
+    list.describe(named);
+    list.published = hashCount;
+    this.publish(list, upTo);
   }
 
   /**
@@ -291,7 +308,7 @@ export class BlockPool {
     const id = this.table.enter(hash, privateId);
     if (id <= 0) return;
     list.number(at, id);
-    this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
+    if (hash > 0) this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
   }
 
   /** Makes spans of the findable blocks from this place on, which have just become so. */
@@ -318,6 +335,10 @@ export class BlockPool {
     return start;
   }
 
+  private tellRemoved(hash: number): void {
+    if (hash > 0) this.watcher!.removed(hash);
+  }
+
   /** The tail before the head, which is worth more. */
   private useInHost({ length, inHost }: PrefixMatch, { hashes, hashFrom }: BlockList): void {
     for (let i = length + inHost - 1; i >= length; i--) this.host!.use(hashes[hashFrom + i]!);
@@ -333,7 +354,7 @@ export class BlockPool {
       for (let id = first + length - 1; id >= stays; id--) this.host.use(this.table.hashOf(id));
     }
     if (this.watcher !== undefined) {
-      for (let id = stays; id < stays + count; id++) this.watcher.removed(this.table.hashOf(id));
+      for (let id = stays; id < stays + count; id++) this.tellRemoved(this.table.hashOf(id));
     }
     this.table.remove(stays, count);
     this.spans.evict(count);
