@@ -9,7 +9,7 @@ import { commonHeaders } from './common-headers';
 import { Cors } from './cors';
 import { dataParallelRankOf } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
-import type { KnownRoutes } from './known-routes';
+import { type KnownRoutes, ROUTER_OPTIONS } from './known-routes';
 import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
 
@@ -29,7 +29,7 @@ export function createAdapter(
     exposeHeadRoutes: config.dialect === 'openai',
     return503OnClosing: false,
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: false },
+    routerOptions: ROUTER_OPTIONS,
     serverFactory: (listener: RequestListener) => listeners.create(listener),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       // No hook runs for a URL that cannot be routed.

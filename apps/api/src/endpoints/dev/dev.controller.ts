@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Post, Query as UrlQuery } from '@nestjs/common';
+import { Describe, NOTHING } from '../../http/operation';
 import { LiveExchanges } from '../../request/exchange/live-exchanges';
 import {
   flagOf,
@@ -30,6 +31,12 @@ export class DevController {
   ) {}
 
   /** `success` is false while requests run or KV is held, as in vLLM. */
+  @Describe('Development mode', 'Forget the KV of prompts', {
+    query: [
+      { name: 'reset_running_requests', type: 'boolean', meaning: 'Not supported.' },
+      { name: 'reset_external', type: 'boolean', meaning: 'Forget what host memory holds too.' },
+    ],
+  })
   @Post('reset_prefix_cache')
   @HttpCode(200)
   async resetPrefixCache(@UrlQuery() query: Query): Promise<{ success: boolean }> {
@@ -41,11 +48,24 @@ export class DevController {
     return { success: await this.reset(forgetsHost) };
   }
 
-  /** There is nothing to forget: no engine has these caches. */
-  @Post(['reset_mm_cache', 'reset_encoder_cache'])
+  /** There is nothing to forget: no engine has these two caches. */
+  @Describe('Development mode', 'Forget images; there are none', NOTHING)
+  @Post('reset_mm_cache')
   @HttpCode(200)
-  resetOther(): void {}
+  resetImages(): void {}
 
+  @Describe('Development mode', 'Forget encodings; there are none', NOTHING)
+  @Post('reset_encoder_cache')
+  @HttpCode(200)
+  resetEncodings(): void {}
+
+  @Describe('Development mode', 'Let the engines sleep', {
+    ...NOTHING,
+    query: [
+      { name: 'level', type: 'integer', meaning: 'How deeply, 0 to 2.' },
+      { name: 'mode', type: 'string', meaning: 'What becomes of requests: abort, wait or keep.' },
+    ],
+  })
   @Post('sleep')
   @HttpCode(200)
   async sleep(@UrlQuery() query: Query): Promise<void> {
@@ -57,6 +77,10 @@ export class DevController {
   }
 
   /** Parts may wake one by one; requests go on when all are awake. */
+  @Describe('Development mode', 'Wake the engines', {
+    ...NOTHING,
+    query: [{ name: 'tags', type: 'string', meaning: 'weights or kv_cache; may be repeated.' }],
+  })
   @Post('wake_up')
   @HttpCode(200)
   async wakeUp(@UrlQuery() query: Query): Promise<void> {
@@ -64,11 +88,17 @@ export class DevController {
     if (this.asleep.size === 0) await this.resume();
   }
 
+  @Describe('Development mode', 'Whether the engines sleep')
   @Get('is_sleeping')
   isSleeping(): { is_sleeping: boolean } {
     return { is_sleeping: this.operator.isSleeping };
   }
 
+  @Describe('Development mode', 'Stop the engines', {
+    query: [
+      { name: 'mode', type: 'string', meaning: 'What becomes of requests: abort, wait or keep.' },
+    ],
+  })
   @Post('pause')
   @HttpCode(200)
   async pause(@UrlQuery() query: Query): Promise<{ status: 'paused' }> {
@@ -76,6 +106,7 @@ export class DevController {
     return { status: 'paused' };
   }
 
+  @Describe('Development mode', 'Let the engines go on')
   @Post('resume')
   @HttpCode(200)
   async resume(): Promise<{ status: 'resumed' }> {
@@ -83,11 +114,13 @@ export class DevController {
     return { status: 'resumed' };
   }
 
+  @Describe('Development mode', 'Whether the engines are stopped')
   @Get('is_paused')
   isPaused(): { is_paused: boolean } {
     return { is_paused: this.operator.isPaused };
   }
 
+  @Describe('Development mode', 'End requests early', { body: 'Object' })
   @Post('abort_requests')
   @HttpCode(200)
   async abort(@Body() body: unknown): Promise<{ status: 'aborted'; aborted: number }> {

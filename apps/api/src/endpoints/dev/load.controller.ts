@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { Describe } from '../../http/operation';
 import { LiveExchanges } from '../../request/exchange/live-exchanges';
 
 /** How busy this process is, as vLLM says it with `--enable-server-load-tracking`. */
@@ -6,6 +7,7 @@ import { LiveExchanges } from '../../request/exchange/live-exchanges';
 export class LoadController {
   constructor(private readonly live: LiveExchanges) {}
 
+  @Describe('Health and metrics', 'Requests under way in this process')
   @Get('load')
   load(): { server_load: number } {
     return { server_load: this.live.count };

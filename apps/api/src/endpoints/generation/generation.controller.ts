@@ -1,5 +1,6 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
 import { askChatBatch, TEXT_ENDPOINTS } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
 import { GenerationService } from '../../request/take/generation.service';
@@ -9,6 +10,7 @@ import { GenerationService } from '../../request/take/generation.service';
 export class GenerationController {
   constructor(private readonly generation: GenerationService) {}
 
+  @Describe('Text', 'Answer a conversation', { body: 'ChatCompletionRequest', ...STREAMED })
   @Post('chat/completions')
   chat(
     @Body() body: unknown,
@@ -18,6 +20,7 @@ export class GenerationController {
     return this.generation.answer(callOf(TEXT_ENDPOINTS.chat, { body, request, reply }));
   }
 
+  @Describe('Text', 'Answer several conversations at once', { body: 'ChatCompletionBatchRequest' })
   @Post('chat/completions/batch')
   chatBatch(
     @Body() body: unknown,
@@ -27,6 +30,7 @@ export class GenerationController {
     return this.generation.answer(callOf(askChatBatch, { body, request, reply }));
   }
 
+  @Describe('Text', 'Continue prompts', { body: 'CompletionRequest', ...STREAMED })
   @Post('completions')
   completions(
     @Body() body: unknown,

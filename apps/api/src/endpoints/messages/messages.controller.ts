@@ -9,6 +9,7 @@ import {
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { Describe, STREAMED } from '../../http/operation';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
@@ -24,6 +25,10 @@ export class MessagesController {
     private readonly catalog: ModelCatalog,
   ) {}
 
+  @Describe('Messages', "Answer a conversation in Anthropic's shape", {
+    body: 'MessagesRequest',
+    ...STREAMED,
+  })
   @Post()
   create(
     @Body() body: unknown,
@@ -33,6 +38,7 @@ export class MessagesController {
     return this.generation.answer(callOf(askMessage, { body, request, reply }));
   }
 
+  @Describe('Messages', 'Count the tokens of such a conversation', { body: 'CountTokensRequest' })
   @Post('count_tokens')
   @HttpCode(200)
   @Header('content-type', 'application/json')

@@ -6,6 +6,7 @@ import { Controller, Get, Header, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { EngineCensus } from '../../observers/metrics/engine-census';
 import { renderFakeLoras } from '../../observers/metrics/fake-loras';
@@ -36,6 +37,7 @@ export class MetricsController {
     @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {}
 
+  @Describe('Health and metrics', 'Metrics of the cluster for Prometheus', { answers: ['text'] })
   @Get()
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   async scrape(@Req() request: FastifyRequest): Promise<string> {

@@ -1,6 +1,7 @@
 import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
 import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
@@ -12,6 +13,7 @@ import { GenerationService } from '../../request/take/generation.service';
 export class GenerateController {
   constructor(private readonly generation: GenerationService) {}
 
+  @Describe('Text', 'Continue token ids with token ids', { body: 'GenerateRequest', ...STREAMED })
   @Post()
   generate(
     @Body() body: unknown,

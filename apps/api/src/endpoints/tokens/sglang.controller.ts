@@ -6,6 +6,7 @@ import {
 } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
 import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
@@ -17,6 +18,10 @@ import { GenerationService } from '../../request/take/generation.service';
 export class SglangController {
   constructor(private readonly generation: GenerationService) {}
 
+  @Describe('Text', "Continue texts or token ids, in SGLang's way", {
+    body: 'SglangGenerateRequest',
+    ...STREAMED,
+  })
   @Post()
   generate(
     @Body() body: unknown,
