@@ -2,7 +2,12 @@ import type { EngineJob } from '@baton/contract';
 import type { JobRouting } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { SequenceTable } from '../frames/sequence-table';
 import { PlacementMetrics } from '../observers/metrics/placement-metrics';
 import { Submitter } from '../request/dispatch/submitter';
@@ -16,7 +21,7 @@ const SWEEP_EVERY_MS = 250;
  * presence last. Whichever API process is first takes a job, its own or another's: the ledger fences whatever runs twice.
  */
 @Injectable()
-export class Rehomer {
+export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private isSweeping = false;
   /** Taken out of a queue, not yet put into another. */
@@ -33,11 +38,11 @@ export class Rehomer {
     private readonly metrics: PlacementMetrics,
   ) {}
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 

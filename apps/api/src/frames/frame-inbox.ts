@@ -1,6 +1,5 @@
 import { type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { RateMeter } from '../observers/live-page/rate-meter';
 import { RequestMetrics, type TokenNews } from '../observers/metrics/request-metrics';
@@ -8,7 +7,7 @@ import { RequestRecorder } from '../observers/recording/request-recorder';
 import { Timelines } from '../observers/timelines/timelines';
 import { AdmissionGate } from '../request/admit/admission-gate';
 import { FaultInjector } from '../request/faults/fault-injector';
-import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
+import { LOGGER } from '../tokens';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
@@ -20,14 +19,11 @@ import { SequenceTable } from './sequence-table';
 @Injectable()
 export class FrameInbox {
   private readonly dirty: SequenceOwner[] = [];
-  private unsubscribe: Unsubscribe | undefined;
   private nowMs = 0;
   /** Header of the frame whose tokens are to be written. */
   private header: FrameHeader | undefined;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly table: SequenceTable,
     private readonly gate: AdmissionGate,
@@ -38,18 +34,6 @@ export class FrameInbox {
     private readonly meter: RateMeter,
     private readonly faults: FaultInjector,
   ) {}
-
-  /** @param fault  sees each frame before it is read and passes on what is left of it (fault injection) */
-  async start(fault: (frame: Buffer, pass: (frame: Buffer) => void) => void): Promise<void> {
-    const channel = channels.api(this.identity.apiId);
-    this.unsubscribe = await this.transport.bus.subscribe(channel, (frame) =>
-      fault(frame, this.receive),
-    );
-  }
-
-  async stop(): Promise<void> {
-    await this.unsubscribe?.();
-  }
 
   readonly receive = (frame: Buffer): void => {
     this.nowMs = performance.now();

@@ -3,7 +3,7 @@ import { BatonError } from '@baton/contract';
 import { executesAny } from '@baton/executors';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestListener } from '../cluster/exposed-engines';
+import type { RequestListener } from './listeners';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
 import { Cors } from './cors';
@@ -32,9 +32,14 @@ export function createAdapter(
     routerOptions: ROUTER_OPTIONS,
     serverFactory: (listener: RequestListener) => listeners.create(listener),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      // No hook runs for a URL that cannot be routed.
+      // Neither a hook nor the filter runs for a URL that cannot be routed.
       void reply.headers(commonHeaders(config, contextOf(request.raw).requestId));
-      sendError(request, reply, { error: badUrl(error.statusCode), config });
+      const { status, headers, body } = renderErrorAt(
+        request.url,
+        badUrl(error.statusCode),
+        config.dialect,
+      );
+      void reply.code(status).headers(headers).send(body);
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -57,9 +62,7 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
     else if (config.dialect === 'openai' && isQuestionOfMethods(request, routes)) {
       answerMethods(request, reply, routes);
     } else {
-      const error = refusalOf(request, config);
-      if (error === undefined) done();
-      else sendError(request, reply, { error, config });
+      done(refusalOf(request, config));
     }
   });
 }
@@ -121,19 +124,4 @@ function badUrl(status: number | undefined): BatonError {
   return status === 414
     ? new BatonError('uri_too_long')
     : new BatonError('invalid_type', 'The URL is invalid.');
-}
-
-interface Refusal {
-  readonly error: BatonError;
-  readonly config: BatonConfig;
-}
-
-/** A refusal before the request has reached any handler. */
-export function sendError(
-  { url }: FastifyRequest,
-  reply: FastifyReply,
-  { error, config }: Refusal,
-): void {
-  const { status, headers, body } = renderErrorAt(url, error, config.dialect);
-  void reply.code(status).headers(headers).send(body);
 }

@@ -1,7 +1,7 @@
 import { Membership } from '@baton/worker';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../http/broker-error';
 import { countOf, roleOf } from './admin-body';
 import { type EngineEntry, engineEntry } from './engine-list';
 

@@ -8,7 +8,7 @@ import {
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../http/broker-error';
 import { CONFIG } from '../../tokens';
 import { fieldsOf } from './admin-body';
 

@@ -2,7 +2,7 @@ import type { BatchEntry, BatchView, Stage } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { Describe } from '../../http/operation';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../http/broker-error';
 import { TRANSPORT } from '../../tokens';
 import { Operator } from './operator';
 

@@ -43,7 +43,7 @@ beforeEach(() => {
   viewers = new Viewers(defaultConfig(), identity, pictures, new RateMeter(defaultConfig()));
 });
 afterEach(() => {
-  viewers.onModuleDestroy();
+  viewers.beforeApplicationShutdown();
   vi.useRealTimers();
 });
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type BatonConfig, VERSION } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
 import { ClusterPictures } from './cluster-pictures';
@@ -24,7 +24,7 @@ interface Viewer {
  * misses pictures, and is let go after ten seconds.
  */
 @Injectable()
-export class Viewers implements OnModuleDestroy {
+export class Viewers implements BeforeApplicationShutdown {
   private readonly viewers = new Set<Viewer>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -59,7 +59,8 @@ export class Viewers implements OnModuleDestroy {
     if (this.timer === undefined) this.begin();
   }
 
-  onModuleDestroy(): void {
+  /** Before the server closes, which waits for its connections. */
+  beforeApplicationShutdown(): void {
     for (const viewer of this.viewers) viewer.response.destroy();
     this.end();
   }

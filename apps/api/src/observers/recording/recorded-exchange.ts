@@ -1,6 +1,7 @@
 import type { LineFile } from '@baton/telemetry';
 import type { Call } from '../../request/take/call';
-import { wallUs, type WireTap } from './wire-log';
+import { type WireTap } from '../../http/wire-tap';
+import { wallUs } from './wire-log';
 
 /** A request of a client and all of its answer: one line of `record_answers`, which `play` serves again. */
 export interface RecordedExchange {

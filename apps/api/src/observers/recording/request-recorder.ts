@@ -2,7 +2,7 @@ import type { BatonConfig } from '@baton/config';
 import type { FrameEntry, FrameHeader } from '@baton/contract';
 import { LineFile, type Logger } from '@baton/telemetry';
 import { traceLine } from '@baton/workload';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Sequence } from '../../frames/sequence';
 import { sessionKeyOf } from '../../request/route/session-key';
 import type { Call } from '../../request/take/call';
@@ -18,7 +18,7 @@ import { openRecording } from './recording-file';
  * writes behind its back. Without a file every call returns at once.
  */
 @Injectable()
-export class RequestRecorder {
+export class RequestRecorder implements OnApplicationShutdown, OnModuleInit {
   private readonly live = new Map<Sequence, Observation>();
   private file: LineFile | undefined;
   private events: EventLog | undefined;
@@ -32,7 +32,7 @@ export class RequestRecorder {
   ) {}
 
   /** @throws UsageError when the file cannot be written */
-  async start(): Promise<void> {
+  async onModuleInit(): Promise<void> {
     const { config, logger: log } = this;
     await this.openEvents();
     if (config.record === undefined) return;
@@ -52,7 +52,7 @@ export class RequestRecorder {
   }
 
   /** Writes what is not yet written. */
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.events?.close();
     this.events = undefined;
     if (this.file === undefined) return;

@@ -1,13 +1,5 @@
 import type { LineFile } from '@baton/telemetry';
-
-/** Sees what goes to one client, as it goes. */
-export interface WireTap {
-  head(status: number, headers: Readonly<Record<string, string | number>>): void;
-  /** Text that is written now: whole events of a stream, or a body. */
-  bytes(text: string): void;
-  /** All has been written. */
-  end(): void;
-}
+import type { WireTap } from '../../http/wire-tap';
 
 /** One JSON line per write to a client's event stream (`log_frames`): the very bytes, and when. */
 export class FrameLogTap implements WireTap {

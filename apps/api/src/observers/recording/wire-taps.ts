@@ -1,15 +1,16 @@
 import { type BatonConfig, UsageError } from '@baton/config';
 import { LineFile, type Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Call } from '../../request/take/call';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
 import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
-import { FrameLogTap, joined, type WireTap } from './wire-log';
+import { type WireTap } from '../../http/wire-tap';
+import { FrameLogTap, joined } from './wire-log';
 
 /** The files that keep what clients were sent: `log_frames` and `record_answers`. */
 @Injectable()
-export class WireTaps {
+export class WireTaps implements OnApplicationShutdown, OnModuleInit {
   private frames: LineFile | undefined;
   private exchanges: LineFile | undefined;
 
@@ -20,13 +21,13 @@ export class WireTaps {
   ) {}
 
   /** @throws UsageError when a file cannot be written */
-  async start(): Promise<void> {
+  async onModuleInit(): Promise<void> {
     const { logFrames, recordAnswers } = this.config;
     this.frames = await this.open(logFrames);
     this.exchanges = await this.open(recordAnswers);
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.frames?.close();
     await this.exchanges?.close();
     this.frames = undefined;

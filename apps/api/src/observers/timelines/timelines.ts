@@ -11,7 +11,7 @@ import type {
 import type { AnswerHead } from '@baton/openai';
 import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence } from '../../frames/sequence';
 import type { Call } from '../../request/take/call';
@@ -49,7 +49,7 @@ interface Question {
  * front hears of each sequence anyway, and once per request what its engines did. With `timeline_max_entries` 0 every call returns at once.
  */
 @Injectable()
-export class Timelines {
+export class Timelines implements OnApplicationShutdown, OnModuleInit {
   private readonly live = new Map<Sequence, Live>();
   private readonly store: TraceStore;
   private readonly isOn: boolean;
@@ -67,7 +67,7 @@ export class Timelines {
     this.store = new TraceStore({ maxEntries, ttlMs: timelineTtl * 1_000 });
   }
 
-  async start(): Promise<void> {
+  async onModuleInit(): Promise<void> {
     if (!this.isOn) return;
     const { bus } = this.transport;
     const told = (payload: Buffer): void => this.told(parsed<EngineFacts>(payload));
@@ -79,7 +79,7 @@ export class Timelines {
     );
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     for (const end of this.unsubscribe.splice(0)) await end().catch(() => undefined);
   }
 

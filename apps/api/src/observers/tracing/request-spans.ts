@@ -8,7 +8,7 @@ import {
   traceparentOf,
   type Tracing,
 } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Sequence } from '../../frames/sequence';
 import type { Call } from '../../request/take/call';
@@ -27,14 +27,14 @@ export interface RequestEnd {
  * seconds, as this process sees them. The engines' spans hang under it.
  */
 @Injectable()
-export class RequestSpans {
+export class RequestSpans implements OnApplicationShutdown {
   private readonly tracing: Tracing | undefined;
 
   constructor(@Inject(CONFIG) config: BatonConfig) {
     this.tracing = startTracing(config, 'api');
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.tracing?.stop();
   }
 

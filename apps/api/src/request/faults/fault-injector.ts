@@ -3,7 +3,7 @@ import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
 import { BatonError, type ErrorCode, type Fault, type FaultNote, INJECTED } from '@baton/contract';
 import { FaultBook, InjectedError, isDue } from '@baton/faults';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DetachedResponse } from '../../endpoints/responses/detached-response';
+import { DetachedResponse } from '../../http/detached-response';
 import type { Sequence } from '../../frames/sequence';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
 import { CONFIG } from '../../tokens';

@@ -14,7 +14,7 @@ import { CONFIG, TRANSPORT } from '../../tokens';
 import { AdmissionGate } from '../admit/admission-gate';
 import { SloGate } from '../admit/slo-gate';
 import { cacheSalt } from '../dispatch/job-factory';
-import { brokerError } from '../dispatch/submitter';
+import { brokerError } from '../../http/broker-error';
 import { LiveExchanges } from '../exchange/live-exchanges';
 import { Executions } from '../executed/executions';
 import { FaultInjector } from '../faults/fault-injector';

@@ -6,7 +6,7 @@ import { asciiJson } from '@baton/text';
 import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
 import type { GenerationService } from '../../../request/take/generation.service';
-import { DetachedResponse } from '../detached-response';
+import { DetachedResponse } from '../../../http/detached-response';
 import type { Listener } from '../events-answer';
 import type { StoredResponse } from '../response-store';
 import type { ResponsesService } from '../responses.service';

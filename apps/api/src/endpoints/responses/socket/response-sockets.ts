@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Injectable,
   type OnApplicationBootstrap,
-  type OnModuleDestroy,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -31,7 +31,7 @@ interface Upgrade {
  * where its controller says so; whatever refuses it on that way answers in HTTP.
  */
 @Injectable()
-export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy {
+export class ResponseSockets implements BeforeApplicationShutdown, OnApplicationBootstrap {
   private readonly upgrades = new WeakMap<IncomingMessage, Upgrade>();
   private readonly server: WebSocketServer;
 
@@ -60,7 +60,8 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     });
   }
 
-  onModuleDestroy(): void {
+  /** Before the server closes, which waits for its connections. */
+  beforeApplicationShutdown(): void {
     for (const client of this.server.clients) {
       client.close(GOING_AWAY);
       client.terminate();

@@ -9,6 +9,7 @@ import {
   type Tokenizer,
   type WordChoice,
 } from '@baton/text';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { lengthModelOf, reasoningLengthModelOf } from '../length-model';
 import { datasetModel, openDataset, type OpenedDataset } from './dataset/open-dataset';
 import { ECHO } from './echo';
@@ -27,7 +28,7 @@ interface Parts {
 }
 
 /** How texts are counted and written, and where answers come from; made once, before the first request. */
-export class TextSetup {
+export class TextSetup implements OnApplicationShutdown {
   private constructor(readonly parts: Parts) {}
 
   /** Throws a `UsageError` for a name that is not known and a file that cannot be used. */
@@ -49,7 +50,7 @@ export class TextSetup {
     });
   }
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     this.parts.model?.close();
   }
 }

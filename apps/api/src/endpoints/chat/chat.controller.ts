@@ -5,13 +5,13 @@ import { askChatBatch, TEXT_ENDPOINTS } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
 import { GenerationService } from '../../request/take/generation.service';
 
-/** The two ways to ask for text. The answer is written by the exchange, streamed or in one piece. */
-@Controller('v1')
-export class GenerationController {
+/** Answers to conversations, written by the exchange: streamed or in one piece. */
+@Controller('v1/chat/completions')
+export class ChatController {
   constructor(private readonly generation: GenerationService) {}
 
   @Describe('Text', 'Answer a conversation', { body: 'ChatCompletionRequest', ...STREAMED })
-  @Post('chat/completions')
+  @Post()
   chat(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
@@ -21,22 +21,12 @@ export class GenerationController {
   }
 
   @Describe('Text', 'Answer several conversations at once', { body: 'ChatCompletionBatchRequest' })
-  @Post('chat/completions/batch')
+  @Post('batch')
   chatBatch(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     return this.generation.answer(callOf(askChatBatch, { body, request, reply }));
-  }
-
-  @Describe('Text', 'Continue prompts', { body: 'CompletionRequest', ...STREAMED })
-  @Post('completions')
-  completions(
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    return this.generation.answer(callOf(TEXT_ENDPOINTS.completions, { body, request, reply }));
   }
 }

@@ -1,0 +1,21 @@
+import { Global, Module } from '@nestjs/common';
+import { Aborter } from './aborter';
+import { FrameChannel } from './frame-channel';
+import { FrameInbox } from './frame-inbox';
+import { Recovery } from './recovery';
+import { Resender } from './resender';
+import { SequenceTable } from './sequence-table';
+
+const PROVIDERS = [
+  Aborter,
+  FrameChannel,
+  FrameInbox,
+  Recovery,
+  Resender,
+  { provide: SequenceTable, useFactory: () => new SequenceTable() },
+];
+
+/** Tokens on their way back: frames come in, find their sequences, and are asked for again. */
+@Global()
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
+export class FramesModule {}
