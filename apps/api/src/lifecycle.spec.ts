@@ -1,10 +1,13 @@
+import { Server } from 'node:net';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { defaultConfig } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { until } from '../test/until';
 import { FakeEngine } from '../test/fake-engine';
 import { ApiServer } from './api-server';
+
+const BEGUN = ['hears frames', 'announced', 'listens'];
 
 /** The broker calls by which a process appears and disappears, in the order in which they end. */
 function watched(transport: Transport, seen: string[]): Transport {
@@ -40,34 +43,39 @@ describe('the life of an API process', () => {
   const log = createLogger({ name: 'api', level: 'silent' });
   let engine: FakeEngine | undefined;
 
-  afterEach(() => engine?.stop());
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await engine?.stop();
+  });
 
   it('hears frames, announces itself, and only then listens; it ends requests before all else', async () => {
     const seen: string[] = [];
     engine = await FakeEngine.start(hub);
     const config = defaultConfig({ topology: '1A', port: 0, logLevel: 'silent' });
     const transport = watched(attachInProcess(hub), seen);
+    const { listen } = Server.prototype;
+    vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args) {
+      seen.push('listens');
+      return Reflect.apply(listen, this, args);
+    });
     const api = await ApiServer.start({ config, transport, log });
-    expect(seen).toEqual(['hears frames', 'announced']);
+    expect(seen).toEqual(BEGUN);
 
     const answer = fetch(`${api.url}/v1/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ prompt: 'a b c', max_tokens: 2, stream: true }),
-    }).then(async (response) => {
-      const text = await response.text();
-      seen.push('answered');
-      return text;
-    });
+    }).then((response) => response.text());
     const run = await engine.next();
     const stopped = api.stop();
     await until(async () => (await fetch(`${api.url}/health`)).status === 503);
-    expect(seen).toEqual(['hears frames', 'announced']);
+    expect(seen).toEqual(BEGUN);
+    seen.push('engine plays');
     await run.play();
     expect(await answer).toContain('[DONE]');
     await stopped;
-    expect(seen.slice(0, 3)).toEqual(['hears frames', 'announced', 'answered']);
-    expect(seen.slice(3).sort()).toEqual(['hears no frames', 'removed']);
+    expect(seen.slice(0, 4)).toEqual([...BEGUN, 'engine plays']);
+    expect(seen.slice(4).sort()).toEqual(['hears no frames', 'removed']);
     await expect(fetch(`${api.url}/health`)).rejects.toThrow();
   });
 });
