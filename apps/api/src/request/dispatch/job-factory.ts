@@ -58,9 +58,7 @@ export class JobFactory {
       endReason: plan.endReason,
       maxTokens: prompt?.maxTokens ?? plan.count,
       priority,
-      ...(request.cacheHitThreshold === undefined
-        ? {}
-        : { cacheHitThreshold: request.cacheHitThreshold }),
+      ...(request.engineParameters && { engineParameters: request.engineParameters }),
       ...(adapter === undefined ? {} : { adapter }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(executes ? { executes } : {}),
