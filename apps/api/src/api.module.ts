@@ -58,26 +58,21 @@ import { ErrorFilter } from './http/error.filter';
 import { KnownRoutes } from './http/known-routes';
 import { contextOf } from './http/request-context';
 import { ReaderWatch } from './http/streaming/reader-watch';
+import { OBSERVER_PROVIDERS } from './observers';
 import { ClusterPictures } from './observers/live-page/cluster-pictures';
-import { RateMeter } from './observers/live-page/rate-meter';
 import { Viewers } from './observers/live-page/viewers';
 import { EngineCensus } from './observers/metrics/engine-census';
-import { FaultMetrics } from './observers/metrics/fault-metrics';
 import { HttpMetrics } from './observers/metrics/http-metrics';
-import { PlacementMetrics } from './observers/metrics/placement-metrics';
 import { ProcessMetrics } from './observers/metrics/process-metrics';
 import { QueueMetrics } from './observers/metrics/queue-metrics';
-import { RequestMetrics } from './observers/metrics/request-metrics';
-import { RequestRecorder } from './observers/recording/request-recorder';
-import { WireTaps } from './observers/recording/wire-taps';
-import { Timelines } from './observers/timelines/timelines';
-import { RequestSpans } from './observers/tracing/request-spans';
 import { AdmissionGate } from './request/admit/admission-gate';
 import { KvCapacity } from './request/admit/kv-capacity';
 import { SloGate } from './request/admit/slo-gate';
+import { AnswerOpener } from './request/answer/answer-opener';
 import { Dispatcher } from './request/dispatch/dispatcher';
+import { JobFactory } from './request/dispatch/job-factory';
 import { Submitter } from './request/dispatch/submitter';
-import { ExchangeOpener } from './request/exchange/exchange-opener';
+import { Exchanges } from './request/exchange/exchanges';
 import { LiveExchanges } from './request/exchange/live-exchanges';
 import { Executions } from './request/executed/executions';
 import { FaultInjector } from './request/faults/fault-injector';
@@ -110,6 +105,7 @@ const PROVIDERS = [
   AccessGate,
   AdapterRegistry,
   AdmissionGate,
+  AnswerOpener,
   Aborter,
   ApiLifecycle,
   Broadcasts,
@@ -121,13 +117,13 @@ const PROVIDERS = [
   Dispatcher,
   EngineCensus,
   Executions,
-  ExchangeOpener,
+  Exchanges,
   ExposedEngines,
   FaultInjector,
-  FaultMetrics,
   FrameInbox,
   GenerationService,
   HttpMetrics,
+  JobFactory,
   JobPlacement,
   KvCapacity,
   KvRelease,
@@ -137,21 +133,16 @@ const PROVIDERS = [
   ModelCatalog,
   Operator,
   OutputPlanner,
-  PlacementMetrics,
   Player,
   ProcessMetrics,
   QueueMetrics,
   RateLimits,
-  RateMeter,
   ReaderWatch,
   Readiness,
   Replies,
   Recovery,
   Rehomer,
   RequestIntake,
-  RequestMetrics,
-  RequestRecorder,
-  RequestSpans,
   Resender,
   ResponseAnswers,
   ResponseSockets,
@@ -161,9 +152,7 @@ const PROVIDERS = [
   RoutePlanner,
   SloGate,
   Submitter,
-  Timelines,
   Viewers,
-  WireTaps,
 ];
 
 const CONTROLLERS = [
@@ -203,6 +192,7 @@ export class ApiModule {
       ],
       providers: [
         ...PROVIDERS,
+        ...OBSERVER_PROVIDERS,
         { provide: CONFIG, useValue: config },
         { provide: TRANSPORT, useValue: transport },
         loggerProvider(logger),

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { BatonError } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
-import type { WireTap } from '../observers/recording/wire-log';
+import type { WireTap } from '../observers/port';
 import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
