@@ -4,7 +4,7 @@ import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
-import { Rehomer } from './cluster/rehomer';
+import { Rehomer } from './frames/rehomer';
 import { Aborter } from './frames/aborter';
 import { frameFaults } from './frames/frame-faults';
 import { FrameInbox } from './frames/frame-inbox';

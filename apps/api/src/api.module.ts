@@ -13,7 +13,7 @@ import { AdapterRegistry } from './cluster/adapters/adapter-registry';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
-import { Rehomer } from './cluster/rehomer';
+import { Rehomer } from './frames/rehomer';
 import { AdaptersController } from './endpoints/adapters/adapters.controller';
 import { EnginesController } from './endpoints/admin/engines.controller';
 import { SettingsController } from './endpoints/admin/settings.controller';
@@ -66,7 +66,7 @@ import { HttpMetrics } from './observers/metrics/http-metrics';
 import { ProcessMetrics } from './observers/metrics/process-metrics';
 import { QueueMetrics } from './observers/metrics/queue-metrics';
 import { AdmissionGate } from './request/admit/admission-gate';
-import { KvCapacity } from './request/admit/kv-capacity';
+import { KvCapacity } from './cluster/kv-capacity';
 import { SloGate } from './request/admit/slo-gate';
 import { AnswerOpener } from './request/answer/answer-opener';
 import { Dispatcher } from './request/dispatch/dispatcher';
@@ -76,14 +76,17 @@ import { Exchanges } from './request/exchange/exchanges';
 import { LiveExchanges } from './request/exchange/live-exchanges';
 import { Executions } from './request/executed/executions';
 import { FaultInjector } from './request/faults/fault-injector';
-import { OutputPlanner } from './request/plan/output-planner';
-import { Replies } from './request/plan/text-models/replies';
-import { TextSetup } from './request/plan/text-models/text-setup';
+import { PlanStep } from './request/plan';
+import { Replies } from './request/plan/replies';
+import { TextSetup } from './request/plan/text-setup';
 import { Player } from './request/playing/player';
-import { JobPlacement } from './request/route/job-placement';
-import { RoutePlanner } from './request/route/route-planner';
-import { GenerationService } from './request/take/generation.service';
-import { RequestIntake } from './request/take/request-intake';
+import { JobPlacement } from './request/dispatch/job-placement';
+import { RouteStep } from './request/route';
+import { RequestWay } from './request/way';
+import { AdmitStep } from './request/admit';
+import { TakeStep } from './request/take';
+import { Refusals } from './request/refusals';
+import { OpenDoor } from './request/exchange/open-door';
 import { BootstrapController } from './routers/bootstrap.controller';
 import { KvRelease } from './routers/kv-release';
 import { LegPairs } from './routers/leg-pairs';
@@ -121,7 +124,7 @@ const PROVIDERS = [
   ExposedEngines,
   FaultInjector,
   FrameInbox,
-  GenerationService,
+  RequestWay,
   HttpMetrics,
   JobFactory,
   JobPlacement,
@@ -132,7 +135,7 @@ const PROVIDERS = [
   LiveExchanges,
   ModelCatalog,
   Operator,
-  OutputPlanner,
+  PlanStep,
   Player,
   ProcessMetrics,
   QueueMetrics,
@@ -142,14 +145,17 @@ const PROVIDERS = [
   Replies,
   Recovery,
   Rehomer,
-  RequestIntake,
+  AdmitStep,
+  OpenDoor,
+  Refusals,
   Resender,
   ResponseAnswers,
   ResponseSockets,
   ResponsesService,
   ResponseMemory,
   ResponseStore,
-  RoutePlanner,
+  RouteStep,
+  TakeStep,
   SloGate,
   Submitter,
   Viewers,

@@ -125,7 +125,7 @@ export interface StepFacts {
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
-   * Sequences that ended when the batch was formed because too few of their tokens were cached (`cacheHitThreshold`). They hold no blocks and got
+   * Sequences that ended when the batch was formed because too few of their tokens were cached. They hold no blocks and got
    * no token in this step. The handle is valid until the next `beginStep`.
    */
   readonly rejected: readonly SequenceHandle[];

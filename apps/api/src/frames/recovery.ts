@@ -5,7 +5,7 @@ import type { Logger } from '@baton/telemetry';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { Rehomer } from '../cluster/rehomer';
+import { Rehomer } from './rehomer';
 import { Submitter } from '../request/dispatch/submitter';
 import { CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';

@@ -13,7 +13,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
 import { callOf, type Received } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
 
 type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
@@ -23,7 +23,7 @@ type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
 export class PoolingController {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
   ) {}
 
   @Post('v1/embeddings')

@@ -2,12 +2,12 @@ import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { askChatBatch, TEXT_ENDPOINTS } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** The two ways to ask for text. The answer is written by the exchange, streamed or in one piece. */
 @Controller('v1')
 export class GenerationController {
-  constructor(private readonly generation: GenerationService) {}
+  constructor(private readonly generation: RequestWay) {}
 
   @Post('chat/completions')
   chat(

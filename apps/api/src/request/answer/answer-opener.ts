@@ -11,7 +11,7 @@ import { CONFIG } from '../../tokens';
 import { FaultInjector } from '../faults/fault-injector';
 import type { Asked } from '../take/asked';
 import type { Call } from '../take/call';
-import type { Admission } from '../take/request-intake';
+import type { Admission } from '../admit/admission';
 import type { Answer } from './answer';
 
 export interface AnswerEnds {

@@ -7,8 +7,8 @@ import { LOGGER } from '../../tokens';
 import type { Exchange } from '../exchange/exchange';
 import { Exchanges } from '../exchange/exchanges';
 import { Executions } from '../executed/executions';
-import { JobPlacement } from '../route/job-placement';
-import type { Admission } from '../take/request-intake';
+import { JobPlacement } from './job-placement';
+import type { Admission } from '../admit/admission';
 import { JobFactory } from './job-factory';
 import { Submitter } from './submitter';
 

@@ -5,7 +5,7 @@ import { Observers } from '../../observers/observers';
 import { Legs } from '../../routers/legs';
 import { AdmissionGate } from '../admit/admission-gate';
 import { AnswerOpener } from '../answer/answer-opener';
-import type { Admission } from '../take/request-intake';
+import type { Admission } from '../admit/admission';
 import { Exchange, type ExchangeHost } from './exchange';
 import { LiveExchanges } from './live-exchanges';
 

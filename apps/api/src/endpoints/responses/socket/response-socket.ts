@@ -5,7 +5,7 @@ import { parseJsonBody, renderResponseError } from '@baton/openai';
 import { asciiJson } from '@baton/text';
 import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
-import type { GenerationService } from '../../../request/take/generation.service';
+import type { RequestWay } from '../../../request/way';
 import { DetachedResponse } from '../detached-response';
 import type { Listener } from '../events-answer';
 import type { StoredResponse } from '../response-store';
@@ -22,7 +22,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 export interface SocketServices {
   readonly responses: ResponsesService;
-  readonly generation: GenerationService;
+  readonly generation: RequestWay;
 }
 
 /**

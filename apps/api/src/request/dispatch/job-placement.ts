@@ -8,7 +8,7 @@ import { dataParallelRankOf } from '../../http/data-parallel-rank';
 import { CONFIG, ROUTING } from '../../tokens';
 import { AdmissionGate } from '../admit/admission-gate';
 import type { Call } from '../take/call';
-import { sessionKeyOf } from './session-key';
+import { sessionKeyOf } from '../route/session-key';
 
 /** Chooses engines for new jobs, where a policy asks for it, and follows them until they are there. */
 @Injectable()
