@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { wallUsOf } from './instants';
 
 /**
  * Wall time and its alarms, the only door through which the live worker meets real time. A test drives the same worker by a
@@ -25,7 +25,7 @@ const SHORTEST_PRECISE_SLEEP_US = 4_000;
  */
 export class SystemWallClock implements WallClock {
   nowUs(): number {
-    return Math.round((performance.timeOrigin + performance.now()) * 1_000);
+    return wallUsOf();
   }
 
   at(wallUs: number, ring: () => void): Alarm {

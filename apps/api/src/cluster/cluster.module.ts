@@ -14,15 +14,15 @@ import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } fr
 import { AdapterRegistry } from './adapters/adapter-registry';
 import { ClusterView } from './cluster-view';
 import { ExposedEngines } from './exposed-engines';
+import { KvCapacity } from './kv-capacity';
 import { ModelCatalog } from './model-catalog';
-import { Rehomer } from './rehomer';
 
 const PROVIDERS = [
   AdapterRegistry,
   ClusterView,
   ExposedEngines,
+  KvCapacity,
   ModelCatalog,
-  Rehomer,
   { provide: ROUTING, inject: [CONFIG, TRANSPORT, API_IDENTITY], useFactory: routingOf },
   { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: settingsOf },
 ];

@@ -3,6 +3,7 @@ import { Aborter } from './aborter';
 import { FrameChannel } from './frame-channel';
 import { FrameInbox } from './frame-inbox';
 import { Recovery } from './recovery';
+import { Rehomer } from './rehomer';
 import { Resender } from './resender';
 import { SequenceTable } from './sequence-table';
 
@@ -11,6 +12,7 @@ const PROVIDERS = [
   FrameChannel,
   FrameInbox,
   Recovery,
+  Rehomer,
   Resender,
   { provide: SequenceTable, useFactory: () => new SequenceTable() },
 ];

@@ -10,7 +10,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { Rehomer } from '../cluster/rehomer';
+import { Rehomer } from './rehomer';
 import { Submitter } from '../request/dispatch/submitter';
 import { CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';

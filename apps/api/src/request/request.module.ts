@@ -3,43 +3,51 @@ import type { Logger } from '@baton/telemetry';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER } from '../tokens';
+import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
-import { KvCapacity } from './admit/kv-capacity';
 import { SloGate } from './admit/slo-gate';
+import { AnswerOpener } from './answer/answer-opener';
 import { Dispatcher } from './dispatch/dispatcher';
+import { JobFactory } from './dispatch/job-factory';
+import { JobPlacement } from './dispatch/job-placement';
 import { Submitter } from './dispatch/submitter';
 import { Drain } from './drain';
-import { ExchangeOpener } from './exchange/exchange-opener';
+import { Exchanges } from './exchange/exchanges';
 import { LiveExchanges } from './exchange/live-exchanges';
+import { OpenDoor } from './exchange/open-door';
 import { Executions } from './executed/executions';
 import { FaultInjector } from './faults/fault-injector';
-import { OutputPlanner } from './plan/output-planner';
-import { Replies } from './plan/text-models/replies';
-import { TextSetup } from './plan/text-models/text-setup';
+import { PlanStep } from './plan';
+import { Replies } from './plan/replies';
+import { TextSetup } from './plan/text-setup';
 import { Player } from './playing/player';
-import { JobPlacement } from './route/job-placement';
-import { RoutePlanner } from './route/route-planner';
-import { GenerationService } from './take/generation.service';
-import { RequestIntake } from './take/request-intake';
+import { Refusals } from './refusals';
+import { RouteStep } from './route';
+import { TakeStep } from './take';
+import { RequestWay } from './way';
 
 const PROVIDERS = [
   AdmissionGate,
+  AdmitStep,
+  AnswerOpener,
   Dispatcher,
   Drain,
-  ExchangeOpener,
+  Exchanges,
   Executions,
   FaultInjector,
-  GenerationService,
+  JobFactory,
   JobPlacement,
-  KvCapacity,
   LiveExchanges,
-  OutputPlanner,
+  OpenDoor,
+  PlanStep,
   Player,
+  Refusals,
   Replies,
-  RequestIntake,
-  RoutePlanner,
+  RequestWay,
+  RouteStep,
   SloGate,
   Submitter,
+  TakeStep,
   {
     provide: TextSetup,
     inject: [CONFIG, LOGGER],

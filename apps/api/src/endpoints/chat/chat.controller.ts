@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
 import { askChatBatch, TEXT_ENDPOINTS } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** Answers to conversations, written by the exchange: streamed or in one piece. */
 @Controller('v1/chat/completions')
 export class ChatController {
-  constructor(private readonly generation: GenerationService) {}
+  constructor(private readonly generation: RequestWay) {}
 
   @Describe('Text', 'Answer a conversation', { body: 'ChatCompletionRequest', ...STREAMED })
   @Post()

@@ -14,7 +14,7 @@ import { Describe } from '../../http/operation';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
 import { callOf, type Received } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
 
 type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
@@ -24,7 +24,7 @@ type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
 export class PoolingController {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
   ) {}
 
   @Describe('Embeddings and scores', 'Turn texts into vectors', { body: 'EmbeddingRequest' })

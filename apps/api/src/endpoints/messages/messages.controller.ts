@@ -15,13 +15,13 @@ import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { AnswerParts, Ask, Asked } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** Anthropic's way to ask for text: the same cluster, other shapes. */
 @Controller('v1/messages')
 export class MessagesController {
   constructor(
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
     private readonly catalog: ModelCatalog,
   ) {}
 

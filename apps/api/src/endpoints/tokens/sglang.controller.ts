@@ -11,12 +11,12 @@ import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** SGLang's native API, to which its load balancers send the legs of a hand-over. */
 @Controller('generate')
 export class SglangController {
-  constructor(private readonly generation: GenerationService) {}
+  constructor(private readonly generation: RequestWay) {}
 
   @Describe('Text', "Continue texts or token ids, in SGLang's way", {
     body: 'SglangGenerateRequest',

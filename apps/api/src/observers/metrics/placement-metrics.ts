@@ -2,14 +2,15 @@ import { LiveSettings, placerSpec } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
 import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import type { ObservedRequest, RequestObserver } from '../port';
 import { renderNumbers, type Series } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
 
-/** What placement did: by this front, and by whoever sent jobs to the engines. */
+/** What placement did, in this front and at the engines. */
 @Injectable()
-export class PlacementMetrics {
-  prefillsOnDecode = 0;
+export class PlacementMetrics implements RequestObserver {
+  private prefillsOnDecode = 0;
   rehomed = 0;
   sloRefusals = 0;
   private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
@@ -22,6 +23,12 @@ export class PlacementMetrics {
       ) as [string, string];
       this.policies = { prefill, decode, aggregated: prefill };
     });
+  }
+
+  opened({ sequences }: ObservedRequest): void {
+    for (const { job } of sequences) {
+      if (job.flow === 'local' && job.placed?.stage === 'decode') this.prefillsOnDecode += 1;
+    }
   }
 
   render(engines: readonly EnginePresence[]): string {

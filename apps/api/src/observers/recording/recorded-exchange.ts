@@ -1,7 +1,6 @@
+import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
-import type { Call } from '../../request/take/call';
-import { type WireTap } from '../../http/wire-tap';
-import { wallUs } from './wire-log';
+import type { ObservedCall, WireTap } from '../port';
 
 /** A request of a client and all of its answer: one line of `record_answers`, which `play` serves again. */
 export interface RecordedExchange {
@@ -37,7 +36,7 @@ export class ExchangeTap implements WireTap {
 
   constructor(
     private readonly file: LineFile,
-    private readonly call: Call,
+    private readonly call: ObservedCall,
   ) {
     call.response.once('close', () => this.write(false));
   }
@@ -50,7 +49,7 @@ export class ExchangeTap implements WireTap {
   bytes(text: string): void {
     this.chars += text.length;
     if (this.chars > MAX_ANSWER_CHARS) return;
-    this.writes.push([Math.max(0, wallUs() - this.call.arrivalUs), text]);
+    this.writes.push([Math.max(0, wallUsOf() - this.call.arrivalUs), text]);
   }
 
   end(): void {

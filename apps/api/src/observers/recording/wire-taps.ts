@@ -1,16 +1,18 @@
 import { type BatonConfig, UsageError } from '@baton/config';
+import type { BatonError } from '@baton/contract';
 import { LineFile, type Logger } from '@baton/telemetry';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { Call } from '../../request/take/call';
+import { Inject, Injectable } from '@nestjs/common';
+import { renderErrorAt } from '../../http/error-renderer';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
+import type { ObservedCall, RequestObserver, WireTap } from '../port';
 import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
-import { type WireTap } from '../../http/wire-tap';
 import { FrameLogTap, joined } from './wire-log';
 
 /** The files that keep what clients were sent: `log_frames` and `record_answers`. */
 @Injectable()
-export class WireTaps implements OnApplicationShutdown, OnModuleInit {
+export class WireTaps implements RequestObserver {
+  readonly isOn: boolean;
   private frames: LineFile | undefined;
   private exchanges: LineFile | undefined;
 
@@ -18,24 +20,36 @@ export class WireTaps implements OnApplicationShutdown, OnModuleInit {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.isOn = config.logFrames !== undefined || config.recordAnswers !== undefined;
+  }
 
   /** @throws UsageError when a file cannot be written */
-  async onModuleInit(): Promise<void> {
+  async start(): Promise<void> {
     const { logFrames, recordAnswers } = this.config;
     this.frames = await this.open(logFrames);
     this.exchanges = await this.open(recordAnswers);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async stop(): Promise<void> {
     await this.frames?.close();
     await this.exchanges?.close();
     this.frames = undefined;
     this.exchanges = undefined;
   }
 
-  /** Who listens to the answer of this call; undefined: nobody. */
-  tapFor(call: Call): WireTap | undefined {
+  /** The error that answers the call, as if it were written here. */
+  refused(call: ObservedCall, error: BatonError): void {
+    const tap = this.tapFor(call);
+    if (tap === undefined) return;
+    const { status, headers, body } = renderErrorAt(call.message.url, error, this.config.dialect);
+    tap.head(status, headers);
+    tap.bytes(body);
+    tap.end();
+  }
+
+  /** What listens to the answer of this call; undefined: nothing. */
+  tapFor(call: ObservedCall): WireTap | undefined {
     const { frames, exchanges } = this;
     if (frames === undefined && exchanges === undefined) return undefined;
     return joined([

@@ -1,17 +1,5 @@
-import type {
-  EndReason,
-  EngineFact,
-  EngineFacts,
-  EngineJob,
-  Epoch,
-  ErrorCode,
-  FrameEntry,
-  FrameHeader,
-  RunFacts,
-  Stage,
-} from '@baton/contract';
-import type { Sequence } from '../../frames/sequence';
-import { Observation } from '../recording/observation';
+import type { EngineFact, EngineFacts, EngineJob, Epoch, RunFacts, Stage } from '@baton/contract';
+import type { End, ObservedSequence, SequenceHistory } from '../port';
 import { StepMarks } from './step-marks';
 
 /** Facts of one run that are kept: more than any run has that goes well. */
@@ -27,19 +15,17 @@ export interface StageFacts {
   readonly facts: EngineFact[];
 }
 
-export interface TraceEnd {
-  readonly reason: EndReason;
-  readonly error?: ErrorCode | undefined;
+export interface TraceEnd extends End {
   /** µs of the wall clock since the Unix epoch. */
   readonly atUs: number;
 }
 
 /**
- * All that is noted of one sequence: what its frames said, as a recording has it, and what its engines told beside them. Of a sequence that ran more than
- * once in a stage the last run there counts. Instants are µs of the wall clock since the Unix epoch.
+ * All that is kept of one sequence: its history, and what its engines told beside their frames. Of
+ * a sequence that ran more than once in a stage the last run there counts. Instants are µs of the
+ * wall clock since the Unix epoch.
  */
 export class SequenceTrace {
-  readonly seen: Observation;
   readonly marks = new StepMarks();
   readonly stages = new Map<Stage, StageFacts>();
   end: TraceEnd | undefined;
@@ -51,14 +37,9 @@ export class SequenceTrace {
   constructor(
     { requestId, promptTokens, flow }: TracedJob,
     readonly index: number,
-    endpoint: string,
+    readonly seen: SequenceHistory,
   ) {
     this.job = { requestId, promptTokens, flow };
-    this.seen = new Observation(endpoint, undefined);
-  }
-
-  noted(sequence: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
-    this.seen.noted(sequence, entry, header);
   }
 
   tokens(received: number, stampedUs: number): void {
@@ -66,7 +47,7 @@ export class SequenceTrace {
     this.received = received;
   }
 
-  ended({ received, cachedTokens }: Sequence, end: TraceEnd): void {
+  ended({ received, cachedTokens }: ObservedSequence, end: TraceEnd): void {
     this.received = received;
     this.cachedTokens = cachedTokens;
     this.end ??= end;

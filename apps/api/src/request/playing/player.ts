@@ -29,10 +29,6 @@ export class Player implements OnModuleInit {
     this.logger.info({ file: play, answers: this.answers.size }, 'playing recorded answers');
   }
 
-  get isOn(): boolean {
-    return this.answers !== undefined;
-  }
-
   /** Throws `not_recorded` when nobody asked this before. */
   async answer(call: Call): Promise<void> {
     const exchange = this.answers?.find(call.message.url ?? '', call.body);

@@ -11,7 +11,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
-import { GenerationService } from '../../../request/take/generation.service';
+import { RequestWay } from '../../../request/way';
 import { CONFIG } from '../../../tokens';
 import { ResponsesService } from '../responses.service';
 import { servePlainly } from './plain-request';
@@ -39,7 +39,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly host: HttpAdapterHost,
     private readonly responses: ResponsesService,
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
   ) {
     const maxPayload = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
     this.server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });

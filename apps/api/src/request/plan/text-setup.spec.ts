@@ -5,9 +5,9 @@ import { type BatonConfig, defaultConfig, optionOf } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
 import { TEMPLATE_NAMES } from '@baton/text';
 import { describe, expect, it } from 'vitest';
-import { tinyTokenizerJson } from '../../../../../../libs/text/test/tiny-tokenizer';
-import { ApiFixture } from '../../../../test/api-fixture';
-import { ask, ENDPOINTS } from '../../../../test/every-endpoint';
+import { tinyTokenizerJson } from '../../../../../libs/text/test/tiny-tokenizer';
+import { ApiFixture } from '../../../test/api-fixture';
+import { ask, ENDPOINTS } from '../../../test/every-endpoint';
 import { TextSetup } from './text-setup';
 
 const logger = createLogger({ name: 'test', level: 'silent' });

@@ -1,9 +1,15 @@
 import type { BatonConfig } from '@baton/config';
 import { BatonError, type Stage } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
-import { ClusterView } from '../../cluster/cluster-view';
-import { CONFIG } from '../../tokens';
-import type { Route } from '../route/route';
+import { ClusterView } from './cluster-view';
+import { CONFIG } from '../tokens';
+
+/** The stages of a way, and the engine that it names. */
+interface Way {
+  readonly stage: Stage;
+  readonly next: Stage | undefined;
+  readonly engineId: string | undefined;
+}
 
 /** What the engines on a request's way can hold, as they have announced it. What can never fit is refused before it waits. */
 @Injectable()
@@ -21,7 +27,7 @@ export class KvCapacity {
   }
 
   /** Most output tokens that the way has room for behind a prompt. Throws `kv_capacity_exceeded` when there is none. */
-  outputRoom(route: Route, promptTokens: number): number {
+  outputRoom(route: Way, promptTokens: number): number {
     const first = this.ofRoute(route, route.stage);
     const last = route.next === undefined ? first : this.ofRoute(route, route.next);
     const room = last - promptTokens;
@@ -33,7 +39,7 @@ export class KvCapacity {
     );
   }
 
-  private ofRoute(route: Route, stage: Stage): number {
+  private ofRoute(route: Way, stage: Stage): number {
     const { engineId } = route;
     const tokens =
       engineId === undefined

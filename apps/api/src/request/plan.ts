@@ -1,16 +1,17 @@
 import { planSequence } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { Injectable } from '@nestjs/common';
-import { ModelCatalog } from '../../cluster/model-catalog';
-import { KvCapacity } from '../admit/kv-capacity';
-import type { Route } from '../route/route';
-import type { Asked } from '../take/asked';
-import type { Call } from '../take/call';
-import { type AnswerSources, Replies } from './text-models/replies';
+import { ModelCatalog } from '../cluster/model-catalog';
+import { KvCapacity } from '../cluster/kv-capacity';
+import type { Routed } from './admit/admission';
+import type { Route } from './route/route';
+import type { Asked } from './take/asked';
+import type { Call } from './take/call';
+import { type AnswerSources, Replies } from './plan/replies';
 
-/** Plans what each sequence of a request will say, before any of it is computed. */
+/** Fourth step: plans what each sequence of a request will say, before any of it is computed. */
 @Injectable()
-export class OutputPlanner {
+export class PlanStep {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly capacity: KvCapacity,
@@ -18,7 +19,7 @@ export class OutputPlanner {
   ) {}
 
   /** One plan per route. A text model may take a while. */
-  async plan(call: Call, asked: Asked, routes: readonly Route[]): Promise<OutputPlan[]> {
+  async plan({ call, asked, routes }: Routed): Promise<OutputPlan[]> {
     const { request, isPooling, isExecuted } = asked;
     const sources = await this.replied(call, asked, routes);
     return routes.map((route, index) => {

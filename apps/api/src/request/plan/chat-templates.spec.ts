@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiFixture } from '../../../../test/api-fixture';
+import { ApiFixture } from '../../../test/api-fixture';
 
 const MODELS = [
   'llama-3.1-8b',

@@ -1,8 +1,8 @@
 import type { BatonConfig } from '@baton/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApiFixture } from '../../../../test/api-fixture';
-import { ClusterFixture } from '../../../../test/cluster-fixture';
-import { ask, type Asking, ENDPOINTS, type Seen } from '../../../../test/every-endpoint';
+import type { ApiFixture } from '../../../test/api-fixture';
+import { ClusterFixture } from '../../../test/cluster-fixture';
+import { ask, type Asking, ENDPOINTS, type Seen } from '../../../test/every-endpoint';
 
 const MODELS: readonly (readonly [BatonConfig['textModel'], Partial<BatonConfig>])[] = [
   ['simulated', {}],

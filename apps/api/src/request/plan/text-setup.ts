@@ -10,12 +10,12 @@ import {
   type WordChoice,
 } from '@baton/text';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { lengthModelOf, reasoningLengthModelOf } from '../length-model';
-import { datasetModel, openDataset, type OpenedDataset } from './dataset/open-dataset';
-import { ECHO } from './echo';
+import { lengthModelOf, reasoningLengthModelOf } from './length-model';
+import { datasetModel, openDataset, type OpenedDataset } from './text-models/dataset/open-dataset';
+import { ECHO } from './text-models/echo';
 import { openTokenizer } from './open-tokenizer';
-import { RulesModel } from './rules/rules-model';
-import type { TextModel } from './text-model';
+import { RulesModel } from './text-models/rules/rules-model';
+import type { TextModel } from './text-models/text-model';
 
 interface Parts {
   readonly tokenizer: Tokenizer;

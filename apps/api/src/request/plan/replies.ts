@@ -6,9 +6,9 @@ import { hashString, mix, unitOf } from '@baton/kernel';
 import type { GenerationRequest, Prompt } from '@baton/openai';
 import { type AnswerSource, promptHash } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '../../../tokens';
-import type { Call } from '../../take/call';
-import type { AskedPrompt, Reply } from './text-model';
+import { CONFIG } from '../../tokens';
+import type { Call } from '../take/call';
+import type { AskedPrompt, Reply } from './text-models/text-model';
 import { TextSetup } from './text-setup';
 
 /** Paths whose bodies are said again as a chat. */

@@ -8,11 +8,11 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { SequenceTable } from '../frames/sequence-table';
+import { SequenceTable } from './sequence-table';
 import { PlacementMetrics } from '../observers/metrics/placement-metrics';
 import { Submitter } from '../request/dispatch/submitter';
 import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
-import { ClusterView } from './cluster-view';
+import { ClusterView } from '../cluster/cluster-view';
 
 const SWEEP_EVERY_MS = 250;
 

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Aborter } from '../../frames/aborter';
+import { SequenceTable } from '../../frames/sequence-table';
+import { Observers } from '../../observers/observers';
+import { Legs } from '../../routers/legs';
+import { AdmissionGate } from '../admit/admission-gate';
+import { AnswerOpener } from '../answer/answer-opener';
+import type { Admission } from '../admit/admission';
+import { Exchange, type ExchangeHost } from './exchange';
+import { LiveExchanges } from './live-exchanges';
+
+/** Ties the answer on a client's connection to the exchange that will write it. */
+@Injectable()
+export class Exchanges implements ExchangeHost {
+  constructor(
+    readonly table: SequenceTable,
+    readonly gate: AdmissionGate,
+    readonly aborter: Aborter,
+    readonly observers: Observers,
+    private readonly answers: AnswerOpener,
+    private readonly legs: Legs,
+    private readonly live: LiveExchanges,
+  ) {}
+
+  /** The exchange of a request that was let in, without its sequences. It ends with the connection. */
+  open(admission: Admission): Exchange {
+    const { call, asked, leg, charge } = admission;
+    const head = this.answers.headOf(call, asked);
+    const isClosing = (): boolean => this.live.isClosing;
+    const exchange = new Exchange(this, {
+      call,
+      head,
+      request: asked.request,
+      heldAs: leg.kind === 'none' && leg.told === undefined ? undefined : this.legs.heldAs(leg),
+      answer: (fail) => this.answers.open(admission, head, { isClosing, fail }),
+    });
+    this.live.add(exchange);
+    if (charge) call.response.once('close', () => charge.settle(exchange.usedTokens));
+    return exchange;
+  }
+}
