@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   kernel: [],
   hardware: ['kernel'],
   kvcache: ['kernel', 'hardware'],
-  engine: ['kernel', 'hardware', 'kvcache'],
+  engine: ['kernel', 'hardware', 'kvcache', 'contract'],
   handoff: ['kernel', 'hardware', 'kvcache', 'engine'],
   placement: ['kernel', 'hardware', 'kvcache', 'engine'],
   workload: ['kernel', 'hardware', 'kvcache', 'engine'],

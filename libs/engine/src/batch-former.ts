@@ -267,7 +267,7 @@ export class BatchFormer {
     }
     const isReady = seq.state === 'ready';
     const start = isReady ? seq.computed : blocks.match(seq);
-    if (!isReady && start / seq.targetTokens < seq.cacheHitThreshold) {
+    if (!isReady && start / seq.targetTokens < thresholdOf(seq, options)) {
       this.reject(seq, start);
       return 'rejected';
     }
@@ -366,6 +366,12 @@ export class BatchFormer {
     for (const seq of sequences) scratch.push(seq);
     return scratch;
   }
+}
+
+/** A prompt that is to be fetched by others is computed whatever the cache holds. */
+function thresholdOf({ mode, parameters }: Sequence, options: EngineOptions): number {
+  if (mode === 'prefill-and-hold') return 0;
+  return parameters.cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 
 /** All of its prompt is here, and it generates. */
