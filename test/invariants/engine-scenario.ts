@@ -162,7 +162,7 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
     mode,
     holdsAtEnd,
     ...(remoteShare === undefined ? {} : { remoteTokens: remoteTokens(visit) }),
-    ...(cacheHitThreshold === undefined ? {} : { cacheHitThreshold }),
+    ...(cacheHitThreshold === undefined ? {} : { parameters: { cacheHitThreshold } }),
   };
 }
 

@@ -25,21 +25,6 @@ describe('the house', () => {
     expect(lines(`apps/${app}/src/main.ts`)).toBeLessThanOrEqual(MAIN_LINES);
   });
 
-  it('is listed in nest-cli.json, room by room', () => {
-    const { projects } = readJson('nest-cli.json') as {
-      projects: Record<string, { type: string; root: string; sourceRoot: string }>;
-    };
-    const listed = Object.entries(projects).map(([name, { type, root }]) => ({ name, type, root }));
-    const present = [
-      ...apps.map((name) => ({ name, type: 'application', root: `apps/${name}` })),
-      ...libs.map((name) => ({ name, type: 'library', root: `libs/${name}` })),
-    ];
-    const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
-    expect(listed.sort(byName)).toEqual(present.sort(byName));
-    for (const { root, sourceRoot } of Object.values(projects))
-      expect(sourceRoot).toBe(`${root}/src`);
-  });
-
   it('is built from Nest on Fastify, BullMQ and ioredis', () => {
     const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
     const needed = ['@nestjs/core', '@nestjs/platform-fastify', 'bullmq', 'ioredis', 'prom-client'];

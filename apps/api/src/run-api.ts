@@ -3,7 +3,7 @@ import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { ChangeSchedule, Membership, WorkerHosts } from '@baton/worker';
+import { ChangeSchedule, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
@@ -57,7 +57,7 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const hosts = await WorkerHosts.start({ config, engines, transport: back, log });
   const starter = { start: hosts.join.bind(hosts) };
   const server = await ApiServer.start({ config, transport: front, log, starter });
-  const membership = server.app.get(Membership);
+  const { membership } = server;
   const schedule = new ChangeSchedule({ config, membership, say: (line) => log.info(line) });
   void schedule.run();
   const close = async (): Promise<void> => {

@@ -2,6 +2,7 @@ export * from './batch-view';
 export * from './cluster-picture';
 export * from './engine-load';
 export * from './engine-message';
+export * from './engine-parameters';
 export * from './epoch';
 export * from './errors';
 export * from './executed';

@@ -1,3 +1,4 @@
+import type { EngineParameters } from './engine-parameters';
 import type { Fault } from './fault';
 import type { KvTransferParams } from './kv-transfer-params';
 
@@ -44,8 +45,8 @@ export interface EngineJob {
   readonly priority: number;
   /** Name of the LoRA adapter that is to answer. Absent: the base model. */
   readonly adapter?: string;
-  /** Share of the prompt, 0..1, that the prefix cache must hold where it would be computed to generate from. Absent: the engine's own. */
-  readonly cacheHitThreshold?: number;
+  /** What the client asks of the engines. Absent: nothing. */
+  readonly engineParameters?: EngineParameters;
   /**
    * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for the prefill
    * leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an outside router brought

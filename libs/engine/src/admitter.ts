@@ -5,6 +5,7 @@ import type { Sequence } from './sequence';
 import type { SequenceTable } from './sequence-table';
 import type { StepRecord } from './step-record';
 import { truncate } from './truncate';
+import type { EngineOptions } from './types';
 import type { WaitingQueue } from './waiting-queue';
 
 export interface AdmitterParts extends BatchParts {
@@ -113,7 +114,7 @@ export class Admitter {
     const { watermark } = this;
     const start = blocks.match(seq);
     if (seq.state === 'unreserved') return this.tryReserve(seq, start);
-    if (start / seq.targetTokens < seq.cacheHitThreshold) {
+    if (start / seq.targetTokens < thresholdOf(seq, options)) {
       this.reject(seq, start);
       return 'rejected';
     }
@@ -255,6 +256,12 @@ export class Admitter {
     this.batch.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
     seq.hostTokens = 0;
   }
+}
+
+/** A held prompt is computed whatever the cache holds: decode fetches all of it. */
+function thresholdOf({ mode, parameters }: Sequence, options: EngineOptions): number {
+  if (mode === 'prefill-and-hold') return 0;
+  return parameters.cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 
 /** All of its prompt is here, and it generates. */

@@ -16,7 +16,7 @@ describe('a cache-hit threshold', () => {
     const test = warm();
     const startUs = test.nowUs;
     const asked = { promptTokens: 20, blockHashes: HASHES };
-    test.submit('too little', { ...asked, cacheHitThreshold: 0.81 });
+    test.submit('too little', { ...asked, parameters: { cacheHitThreshold: 0.81 } });
     expect(test.step()).toMatchObject({
       endUs: startUs + 1,
       scheduled: [],
@@ -29,7 +29,7 @@ describe('a cache-hit threshold', () => {
     expect(test.step()).toBeUndefined();
     expect(test.engine.hasWork()).toBe(false);
 
-    test.submit('enough', { ...asked, cacheHitThreshold: 0.8 });
+    test.submit('enough', { ...asked, parameters: { cacheHitThreshold: 0.8 } });
     expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['enough']);
   });
 
@@ -40,7 +40,11 @@ describe('a cache-hit threshold', () => {
       [80, 0.2],
     ] as const) {
       const test = warm();
-      test.submit('exact', { promptTokens, blockHashes: HASHES, cacheHitThreshold: threshold });
+      test.submit('exact', {
+        promptTokens,
+        blockHashes: HASHES,
+        parameters: { cacheHitThreshold: threshold },
+      });
       expect(test.step()?.rejected).toEqual([]);
     }
   });
@@ -48,7 +52,7 @@ describe('a cache-hit threshold', () => {
   it('of the engine counts for sequences that name none, and 0 asks for nothing', () => {
     const test = new TestEngine({ globalCacheHitThreshold: 0.5 });
     test.submit('as the engine', {});
-    test.submit('all the same', { cacheHitThreshold: 0 });
+    test.submit('all the same', { parameters: { cacheHitThreshold: 0 } });
     expect(test.step()).toMatchObject({ rejected: ['as the engine'], scheduled: ['all the same'] });
   });
 
@@ -58,7 +62,7 @@ describe('a cache-hit threshold', () => {
     for (const test of [lone, beside]) test.submit('a', { outputTokens: 3 });
     beside.step();
     lone.step();
-    beside.submit('b', { cacheHitThreshold: 0.1 });
+    beside.submit('b', { parameters: { cacheHitThreshold: 0.1 } });
     const told = beside.step(Infinity);
     expect(told).toMatchObject({ rejected: ['b'], emitted: ['a'], steps: 1 });
     expect(told?.endUs).toBe(lone.step()?.endUs);
@@ -75,7 +79,7 @@ describe('a cache-hit threshold', () => {
 
   it('holds where KV did not arrive and would be computed here', () => {
     const test = new TestEngine();
-    test.submit('target', { mode: 'remote-prefill', cacheHitThreshold: 0.1 });
+    test.submit('target', { mode: 'remote-prefill', parameters: { cacheHitThreshold: 0.1 } });
     test.engine.kvFailed(test.handle('target'));
     expect(test.step()).toMatchObject({ rejected: ['target'] });
   });
@@ -84,7 +88,11 @@ describe('a cache-hit threshold', () => {
     const test = new TestEngine({ numBlocks: 6, enablePrefixCaching: false });
     test.submit('old', { outputTokens: 8 });
     test.step();
-    test.submit('new', { outputTokens: 8, mode: 'remote-prefill', cacheHitThreshold: 0.01 });
+    test.submit('new', {
+      outputTokens: 8,
+      mode: 'remote-prefill',
+      parameters: { cacheHitThreshold: 0.01 },
+    });
     test.reserve();
     test.engine.kvArrived(test.handle('new'));
     const told = test.runToRest();

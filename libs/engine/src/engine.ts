@@ -99,7 +99,6 @@ export class Engine implements EnginePort {
     const why = refusalOf(spec, this.options);
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
-    seq.cacheHitThreshold = thresholdOf(spec, this.options);
     if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
     if (seq.remoteTokens > 0) this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
@@ -370,12 +369,6 @@ export class Engine implements EnginePort {
 /** Has its last token and is counted, though its blocks are held. */
 function isOver({ state, mode }: Sequence): boolean {
   return state === 'held' && mode !== 'prefill-and-hold';
-}
-
-/** A prompt that is to be fetched by others is computed whatever the cache holds. */
-function thresholdOf({ mode, cacheHitThreshold }: SequenceSpec, options: EngineOptions): number {
-  if (mode === 'prefill-and-hold') return 0;
-  return cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 
 function requestHashOf({ requestId, requestHash }: SequenceSpec): number {

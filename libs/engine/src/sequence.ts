@@ -1,6 +1,9 @@
+import type { EngineParameters } from '@baton/contract';
 import { BlockList } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
 import type { Admission, SequenceHandle, SequenceSpec } from './types';
+
+const NO_PARAMETERS: EngineParameters = {};
 
 /**
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`: its blocks wait for their KV ·
@@ -23,7 +26,7 @@ export class Sequence {
   outputTokens = 0;
   priority = 0;
   arrivalUs: Micros = 0;
-  cacheHitThreshold = 0;
+  parameters: EngineParameters = NO_PARAMETERS;
   requestHash = 0;
   /** LoRA adapter; 0: none. */
   adapter = 0;
@@ -88,6 +91,7 @@ export class Sequence {
     this.priority = spec.priority;
     this.arrivalUs = spec.arrivalUs;
     this.order = order;
+    this.parameters = spec.parameters ?? NO_PARAMETERS;
     this.adapter = spec.adapter ?? 0;
     this.computed = 0;
     this.emitted = 0;

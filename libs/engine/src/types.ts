@@ -1,3 +1,4 @@
+import type { EngineParameters } from '@baton/contract';
 import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
@@ -48,7 +49,7 @@ export interface EngineOptions {
   /** Unset: what the GPU gives up is lost. */
   readonly hostTier?: HostTierOptions;
   readonly enableChunkedPrefill: boolean;
-  /** `cacheHitThreshold` of sequences that name none, 0..1. Unset: 0. */
+  /** Where a sequence's parameters say nothing of it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
   readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
   /** `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a long one may starve. */
@@ -68,7 +69,7 @@ export interface EngineOptions {
 /** Handle of a sequence inside one engine: a small integer that is used again after the sequence has gone. */
 export type SequenceHandle = number;
 
-/** The engine copies what it needs and keeps only `blockHashes`: a caller may fill one object again and again. */
+/** The engine copies what it needs and keeps only `blockHashes` and `parameters`: a caller may fill one object again and again. */
 export interface SequenceSpec {
   /** Seeds the jitter of step-time models that have one, and is not looked at otherwise. */
   readonly requestId?: string;
@@ -97,11 +98,8 @@ export interface SequenceSpec {
   readonly remoteTokens?: number;
   /** The blocks of prompt and output are held when the sequence has ended, until `releaseHeld`. Unset: false. Ignored for `prefill-and-hold`. */
   readonly holdsAtEnd?: boolean;
-  /**
-   * Least share of its tokens, 0..1, that the prefix cache must hold whenever the sequence is to be admitted from the waiting ones; with less it
-   * ends there (`StepFacts.rejected`). Ignored for `prefill-and-hold`. Unset: the engine's; 0: off.
-   */
-  readonly cacheHitThreshold?: number;
+  /** What the client asks of the engine; kept as it is, so it must not change. */
+  readonly parameters?: EngineParameters;
   /** Names the LoRA adapter that computes it: an integer above 0. Unset or 0: the base model alone. */
   readonly adapter?: number;
 }
@@ -129,7 +127,7 @@ export interface StepFacts {
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
-   * Sequences that ended when the batch was formed because too few of their tokens were cached (`cacheHitThreshold`). They hold no blocks and got
+   * Sequences that ended when the batch was formed because too few of their tokens were cached. They hold no blocks and got
    * no token in this step. The handle is valid until the next `beginStep`.
    */
   readonly rejected: readonly SequenceHandle[];

@@ -39,7 +39,8 @@ interface ActiveRule {
   hit: number;
 }
 
-const HEADER = 'x-return-error';
+/** Names the error that a client wants to get. */
+export const RETURN_ERROR_HEADER = 'x-return-error';
 
 /** What happens to a request on llm-d's account, before any rule. */
 const AT_ONCE = { rule: 'failure-injection', stage: 'queue' } as const;
@@ -75,8 +76,9 @@ export class FaultBook {
 
   /** The faults that this request meets, in the order of the rules. Throws `BatonError` for a header that makes no sense. */
   judge(subject: FaultSubject): readonly Fault[] {
-    const asked = subject.header(HEADER);
-    if (asked !== undefined) return [{ ...AT_ONCE, rule: HEADER, action: returnedError(asked) }];
+    const asked = subject.header(RETURN_ERROR_HEADER);
+    if (asked !== undefined)
+      return [{ ...AT_ONCE, rule: RETURN_ERROR_HEADER, action: returnedError(asked) }];
     const failure = this.drawFailure(subject.model);
     if (failure !== undefined) return [{ ...AT_ONCE, action: failure }];
     if (this.active.length === 0) return NONE;

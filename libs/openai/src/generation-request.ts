@@ -1,3 +1,4 @@
+import type { EngineParameters } from '@baton/contract';
 import type { Steering, StructuredText, ToolOffer } from '@baton/text';
 
 export type Endpoint = 'chat' | 'completions';
@@ -46,8 +47,8 @@ export interface GenerationRequest {
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
   readonly priority: number;
-  /** Share of the prompt that must be cached, else the answer is empty and ends with `cache_threshold`. Undefined: the engine's. */
-  readonly cacheHitThreshold: number | undefined;
+  /** Undefined: nothing is asked of the engines. */
+  readonly engineParameters: EngineParameters | undefined;
   /** The body's `request_id`; the header `X-Request-Id` wins over it. */
   readonly requestId: string | undefined;
   /** Separates prefix caches: goes into the salt of the block hashes. */

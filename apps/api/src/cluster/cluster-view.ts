@@ -2,7 +2,12 @@ import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
 
 const TICK_MS = 500;
@@ -18,7 +23,7 @@ export type EnginesListener = (engines: readonly EnginePresence[]) => void;
  * which stages lack an engine; it decides nothing.
  */
 @Injectable()
-export class ClusterView {
+export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdown {
   private engines: readonly EnginePresence[] = [];
   /** The awake time at which each engine that was ever seen began to be absent; undefined while it is there. */
   private readonly absentMs = new Map<string, number | undefined>();
@@ -37,13 +42,14 @@ export class ClusterView {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async start(): Promise<void> {
+  /** Says that this process lives: from now on engines may send it frames. */
+  async onApplicationBootstrap(): Promise<void> {
     await this.announce();
     await this.refresh();
     this.timer = setInterval(() => void this.tick(), TICK_MS);
   }
 
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.transport.presence.removeApi(this.identity.apiId).catch(() => undefined);
   }

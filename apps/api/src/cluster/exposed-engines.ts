@@ -1,19 +1,22 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { Listeners, type RequestListener } from '../http/listeners';
 import { directTo } from '../http/request-context';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
 
 /** A port whose engine has been silent for this long is closed. */
 const KEEP_SILENT_PORT_MS = 60_000;
-
-export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
-
-/** Makes a server whose requests go to `listener`, with the limits and error answers of the cluster's own port. */
-export type ServerFactory = (listener: RequestListener) => Server;
 
 /** A port that stands for one engine; which one may change, since an index is used again. */
 interface EnginePort {
@@ -29,7 +32,7 @@ interface EnginePort {
  * engine noted on the request. The port of an engine that left is closed. That of one that is silent stays and answers 503 until the engine is back.
  */
 @Injectable()
-export class ExposedEngines {
+export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   private readonly ports = new Map<number, EnginePort>();
   private readonly refused = new Set<number>();
 
@@ -37,29 +40,39 @@ export class ExposedEngines {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly cluster: ClusterView,
+    private readonly listeners: Listeners,
+    private readonly host: HttpAdapterHost,
   ) {}
 
-  /** @param route  the handlers of the cluster's own port */
-  start(route: RequestListener, factory: ServerFactory = createServer): void {
+  /** Opens the ports once the cluster's own is open. */
+  onModuleInit(): void {
     if (!this.config.exposeEngines) return;
+    this.host.listen$.subscribe(() => {
+      const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+      this.open((message, response) => fastify.routing(message, response));
+    });
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closeAllBut(new Set());
+  }
+
+  /** @param route  the handlers of the cluster's own port */
+  private open(route: RequestListener): void {
     const sync = (engines: readonly EnginePresence[]): void => {
       const wanted = new Map(engines.map((engine) => [this.portOf(engine), engine]));
       this.closeAllBut(new Set([...wanted.keys(), ...this.silentPorts(wanted)]));
-      for (const [port, engine] of wanted) this.lead(port, engine, { route, factory });
+      for (const [port, engine] of wanted) this.lead(port, engine, route);
     };
     this.cluster.onEngines(sync);
     sync(this.cluster.living());
-  }
-
-  stop(): void {
-    this.closeAllBut(new Set());
   }
 
   private portOf(engine: EnginePresence): number {
     return this.config.exposeEnginesPort + engine.index;
   }
 
-  private lead(port: number, engine: EnginePresence, { route, factory }: Handlers): void {
+  private lead(port: number, engine: EnginePresence, route: RequestListener): void {
     const { engineId } = engine;
     const known = this.ports.get(port);
     const isLeaving = engine.state === 'draining';
@@ -68,7 +81,7 @@ export class ExposedEngines {
       Object.assign(known, { engineId, isLeaving, missedMs: undefined });
       return;
     }
-    const server = factory((message, response) => {
+    const server = this.listeners.create((message, response) => {
       directTo(message, enginePort.engineId);
       route(message, response);
     });
@@ -110,9 +123,4 @@ export class ExposedEngines {
       server.closeIdleConnections();
     }
   }
-}
-
-interface Handlers {
-  readonly route: RequestListener;
-  readonly factory: ServerFactory;
 }

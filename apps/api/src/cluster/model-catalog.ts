@@ -8,8 +8,8 @@ import {
   systemFingerprint,
 } from '@baton/openai';
 import { Inject, Injectable } from '@nestjs/common';
-import { KvCapacity } from '../request/admit/kv-capacity';
-import { TextSetup } from '../request/plan/text-models/text-setup';
+import { KvCapacity } from './kv-capacity';
+import { TextSetup } from '../request/plan/text-setup';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 

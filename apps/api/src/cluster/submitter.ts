@@ -1,11 +1,7 @@
-import { BatonError, type EngineJob } from '@baton/contract';
-import {
-  type QueueName,
-  type Transport,
-  TransportOutOfMemory,
-  TransportUnavailable,
-} from '@baton/transport';
+import type { EngineJob } from '@baton/contract';
+import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
+import { brokerError } from '../http/broker-error';
 import { TRANSPORT } from '../tokens';
 import { TurnBatch } from './turn-batch';
 
@@ -40,11 +36,4 @@ export class Submitter {
     this.batches.set(queue, batch);
     return batch;
   }
-}
-
-/** What a failure of the broker means to a user; other errors are passed through. */
-export function brokerError(error: unknown): unknown {
-  if (error instanceof TransportUnavailable) return new BatonError('broker_unavailable');
-  if (error instanceof TransportOutOfMemory) return new BatonError('broker_out_of_memory');
-  return error;
 }

@@ -1,11 +1,9 @@
 import { type FaultNote, type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { Observers } from '../observers/observers';
 import type { TokenNews } from '../observers/port';
-import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
-import type { FrameFault } from './frame-faults';
+import { LOGGER } from '../tokens';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
@@ -20,7 +18,6 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 @Injectable()
 export class FrameInbox {
   private readonly dirty: SequenceOwner[] = [];
-  private unsubscribe: Unsubscribe | undefined;
   private nowMs = 0;
   /** Header of the frame whose tokens are to be written. */
   private header: FrameHeader | undefined;
@@ -35,25 +32,11 @@ export class FrameInbox {
   };
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly table: SequenceTable,
     private readonly resender: Resender,
     private readonly observers: Observers,
   ) {}
-
-  /** @param fault  gets each frame first and passes on what is left of it (fault injection) */
-  async start(fault?: FrameFault): Promise<void> {
-    const { receive } = this;
-    const take = fault ? (frame: Buffer): void => fault(frame, receive) : receive;
-    const channel = channels.api(this.identity.apiId);
-    this.unsubscribe = await this.transport.bus.subscribe(channel, take);
-  }
-
-  async stop(): Promise<void> {
-    await this.unsubscribe?.();
-  }
 
   readonly receive = (frame: Buffer): void => {
     this.nowMs = performance.now();

@@ -2,7 +2,12 @@ import type { BatonConfig } from '@baton/config';
 import type { EndReason } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';
@@ -32,7 +37,7 @@ const MAX_REVIVALS = 3;
  * broker's connection events drive it; it never touches a sequence that makes progress.
  */
 @Injectable()
-export class Recovery {
+export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private disconnectedMs: number | undefined;
   private isSweeping = false;
@@ -53,14 +58,14 @@ export class Recovery {
     private readonly rehomer: Rehomer,
   ) {}
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.transport.onConnection((event) => this.onConnection(event));
     this.sweptMs = performance.now();
     this.sweptAwakeMs = this.transport.punctuality.awakeMs();
     this.timer = setInterval(() => void this.sweep(performance.now()), SWEEP_EVERY_MS);
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 

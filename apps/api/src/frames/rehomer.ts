@@ -2,7 +2,12 @@ import type { EngineJob } from '@baton/contract';
 import type { JobRouting } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { Submitter } from '../cluster/submitter';
 import { Observers } from '../observers/observers';
@@ -17,7 +22,7 @@ const SWEEP_EVERY_MS = 250;
  * job, its own or another's: the ledger fences what runs twice.
  */
 @Injectable()
-export class Rehomer {
+export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private isSweeping = false;
   /** Taken out of a queue, not yet put into another. */
@@ -34,11 +39,11 @@ export class Rehomer {
     private readonly observers: Observers,
   ) {}
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 

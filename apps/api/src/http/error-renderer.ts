@@ -6,6 +6,7 @@ import {
   renderMessageError,
   renderResponseError,
 } from '@baton/openai';
+import { pathOf } from './request-context';
 
 const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;
 const RESPONSES = /^\/v1\/(responses|conversations)(\/|$)/;
@@ -18,7 +19,7 @@ export function renderErrorAt(
   error: BatonError,
   dialect: Dialect,
 ): RenderedError {
-  const path = url?.split('?', 1)[0] ?? '';
+  const path = pathOf(url);
   // The keys are looked at before it is known what the path stands for.
   if (error.entry.status === UNAUTHORIZED && dialect === 'vllm') return renderError(error, dialect);
   if (RESPONSES.test(path)) return renderResponseError(error);

@@ -12,6 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, LOGGER } from '../tokens';
 import { renderErrorAt } from './error-renderer';
 import { KnownRoutes } from './known-routes';
+import { pathOf } from './request-context';
 
 /** Turns whatever was thrown on the way to an answer into the dialect's own error. */
 @Catch()
@@ -42,7 +43,7 @@ export class ErrorFilter implements ExceptionFilter {
       case 404:
         return this.routes.methodsOf(url)
           ? new BatonError('method_not_allowed')
-          : new BatonError('not_found', `Nothing is served at ${pathOf(url)}.`);
+          : new BatonError('not_found', `Nothing is served at ${pathOf(url).slice(0, 200)}.`);
       case 413:
         return new BatonError('body_too_large');
       case 414:
@@ -54,11 +55,6 @@ export class ErrorFilter implements ExceptionFilter {
     this.logger.error({ err: exception }, 'request failed');
     return new BatonError('engine_error');
   }
-}
-
-/** As much of it as tells a reader which it was. */
-function pathOf(url: string): string {
-  return (url.split('?', 1)[0] ?? url).slice(0, 200);
 }
 
 function messageOf(exception: unknown): string {

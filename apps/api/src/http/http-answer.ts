@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { BatonError } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
-import { renderErrorAt } from './error-renderer';
 import type { WireTap } from './wire-tap';
+import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;

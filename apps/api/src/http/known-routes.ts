@@ -1,57 +1,54 @@
 import type { FastifyInstance } from 'fastify';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import { type Operation, operationOf } from './operation';
 
-interface Pattern {
-  readonly path: string;
-  readonly matches: RegExp;
-  readonly methods: Set<string>;
+/** A route with what its handler says of itself. */
+export interface KnownRoute {
+  readonly method: string;
+  /** `/v1/models/*`, `/v1/responses/:id`. */
+  readonly pattern: string;
+  readonly operation: Operation | undefined;
 }
 
 /** The order in which methods are told. */
-const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const ORDER: readonly HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Every route of the server with its methods, as the framework heard of it: what tells a wrong method from a wrong path. */
+/** Limits of the server's own router; this one has to agree with it. */
+export const ROUTER_OPTIONS = { maxParamLength: 4_096, ignoreTrailingSlash: false } as const;
+
+/**
+ * Every route of the server with its methods: what tells a wrong method from a wrong path. Fastify
+ * does not say which methods a URL takes, so its router is here a second time, without handlers.
+ */
 export class KnownRoutes {
-  private readonly patterns = new Map<string, Pattern>();
+  private readonly router = findMyWay(ROUTER_OPTIONS);
+  private readonly known: KnownRoute[] = [];
 
   /** Listens from now on; call it before the first route is there. */
   observe(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', ({ method, url }) => {
-      for (const one of [method].flat()) this.add(one, url);
+    fastify.addHook('onRoute', (route) => {
+      for (const method of [route.method].flat()) {
+        this.router.on(method as HTTPMethod, route.url, () => undefined);
+        this.known.push({ method, pattern: route.url, operation: operationOf(route) });
+      }
     });
   }
 
   /** The methods that this URL takes; undefined when nothing is served there. */
   methodsOf(url: string): readonly string[] | undefined {
-    const path = decoded(url.split('?', 1)[0] ?? url);
-    const found = [...this.patterns.values()].filter(({ matches }) => matches.test(path));
-    if (found.length === 0) return undefined;
-    return ORDER.filter((method) => found.some(({ methods }) => methods.has(method)));
+    const found = ORDER.filter((method) => this.leadsSomewhere(method, url));
+    return found.length === 0 ? undefined : found;
   }
 
-  /** `GET /v1/models/*`, one per route and method, without HEAD. */
-  list(): readonly string[] {
-    return [...this.patterns.values()].flatMap(({ path, methods }) =>
-      [...methods].filter((method) => method !== 'HEAD').map((method) => `${method} ${path}`),
-    );
+  /** One per route and method, without HEAD. */
+  list(): readonly KnownRoute[] {
+    return this.known.filter(({ method }) => method !== 'HEAD');
   }
 
-  private add(method: string, path: string): void {
-    const known = this.patterns.get(path);
-    if (known) known.methods.add(method);
-    else this.patterns.set(path, { path, matches: regexOf(path), methods: new Set([method]) });
-  }
-}
-
-/** `:name` stands for one segment, a star for whatever follows. */
-function regexOf(path: string): RegExp {
-  const escaped = path.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/:\w+/g, '[^/]+').replace(/\*/g, '.*')}$`);
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
+  /** Nest's adapter serves no route whose parameter would be empty, but for a star. */
+  private leadsSomewhere(method: HTTPMethod, url: string): boolean {
+    const found = this.router.find(method, url);
+    const params = Object.entries(found?.params ?? {});
+    return found !== null && params.every(([name, value]) => value !== '' || name === '*');
   }
 }

@@ -1,12 +1,14 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
-import type { RequestListener } from '../cluster/exposed-engines';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
+
+export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
 
 const MS_PER_SECOND = 1_000;
 /** How often Node looks for requests that take too long. */
@@ -20,7 +22,7 @@ const CERT_REQUIRED = 2;
  * Makes the servers of this process, for the cluster's own port and for those of engines: HTTP, or HTTPS when a certificate is configured, all with the
  * same limits and error answers. Owns the certificate and its refresh.
  */
-export class Listeners {
+export class Listeners implements OnApplicationShutdown {
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;
 
@@ -56,7 +58,7 @@ export class Listeners {
     return server;
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     this.refresh?.stop();
   }
 

@@ -39,6 +39,11 @@ export function contextOf(message: IncomingMessage): RequestContext {
   return context;
 }
 
+/** A URL without its query. */
+export function pathOf(url = ''): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
 /** Marks a request as one that came in at an engine's own port. */
 export function directTo(message: IncomingMessage, engineId: string): void {
   engines.set(message, engineId);

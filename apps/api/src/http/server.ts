@@ -3,13 +3,13 @@ import { BatonError } from '@baton/contract';
 import { executesAny } from '@baton/executors';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestListener } from '../cluster/exposed-engines';
+import type { RequestListener } from './listeners';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
 import { Cors } from './cors';
 import { dataParallelRankOf } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
-import type { KnownRoutes } from './known-routes';
+import { type KnownRoutes, ROUTER_OPTIONS } from './known-routes';
 import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
 
@@ -29,12 +29,17 @@ export function createAdapter(
     exposeHeadRoutes: config.dialect === 'openai',
     return503OnClosing: false,
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: false },
+    routerOptions: ROUTER_OPTIONS,
     serverFactory: (listener: RequestListener) => listeners.create(listener),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      // No hook runs for a URL that cannot be routed.
+      // Neither a hook nor the filter runs for a URL that cannot be routed.
       void reply.headers(commonHeaders(config, contextOf(request.raw).requestId));
-      sendError(request, reply, { error: badUrl(error.statusCode), config });
+      const { status, headers, body } = renderErrorAt(
+        request.url,
+        badUrl(error.statusCode),
+        config.dialect,
+      );
+      void reply.code(status).headers(headers).send(body);
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -57,9 +62,7 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
     else if (config.dialect === 'openai' && isQuestionOfMethods(request, routes)) {
       answerMethods(request, reply, routes);
     } else {
-      const error = refusalOf(request, config);
-      if (error === undefined) done();
-      else sendError(request, reply, { error, config });
+      done(refusalOf(request, config));
     }
   });
 }
@@ -121,19 +124,4 @@ function badUrl(status: number | undefined): BatonError {
   return status === 414
     ? new BatonError('uri_too_long')
     : new BatonError('invalid_type', 'The URL is invalid.');
-}
-
-interface Refusal {
-  readonly error: BatonError;
-  readonly config: BatonConfig;
-}
-
-/** A refusal before the request has reached any handler. */
-export function sendError(
-  { url }: FastifyRequest,
-  reply: FastifyReply,
-  { error, config }: Refusal,
-): void {
-  const { status, headers, body } = renderErrorAt(url, error, config.dialect);
-  void reply.code(status).headers(headers).send(body);
 }

@@ -110,8 +110,7 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   const observers = new Observers(order.map((place) => inOrder[place]!));
   meter.switchOn(nowMs);
   await observers.start();
-  const { transport, resender } = silent();
-  const inbox = new FrameInbox(transport, IDENTITY, LOG, table, resender, observers);
+  const inbox = new FrameInbox(LOG, table, silent(), observers);
   const sequences: Sequence[] = [];
   const request = requestOf(sequences);
   const over = new Set<Sequence>();
@@ -147,9 +146,8 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   };
 }
 
-function silent(): { transport: Transport; resender: Resender } {
-  const resender = { ask: () => undefined } as unknown as Resender;
-  return { transport: {} as Transport, resender };
+function silent(): Resender {
+  return { ask: () => undefined } as unknown as Resender;
 }
 
 function requestOf(sequences: Sequence[]): ObservedRequest {

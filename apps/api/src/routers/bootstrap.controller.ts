@@ -2,6 +2,7 @@ import { BatonError } from '@baton/contract';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../cluster/cluster-view';
+import { Describe } from '../http/operation';
 import { contextOf } from '../http/request-context';
 
 /** What Mooncake's proxy asks of a prefill instance: the engine ids behind its port, by data-parallel rank. */
@@ -9,6 +10,7 @@ import { contextOf } from '../http/request-context';
 export class BootstrapController {
   constructor(private readonly cluster: ClusterView) {}
 
+  @Describe('Health and metrics', "Mooncake's bootstrap: the engines behind an engine's own port")
   @Get('query')
   query(@Req() request: FastifyRequest): Readonly<Record<string, object>> {
     const { engineId } = contextOf(request.raw);

@@ -142,7 +142,7 @@ describe('engine hosts', () => {
 
   it('end what is cached too little of, without a token, and what they hold as usual', async () => {
     const host = await world.host('aggregated', { engine: { globalCacheHitThreshold: 0.5 } });
-    await world.submit(1, { flow: 'local', cacheHitThreshold: 0 });
+    await world.submit(1, { flow: 'local', engineParameters: { cacheHitThreshold: 0 } });
     await world.untilEnded(1);
     await world.submit(2, { flow: 'local' });
     await world.submit(3, { flow: 'local', blockHashes: [1_001, 1_002] });

@@ -328,7 +328,7 @@ export class Intake {
       ...(remoteTokens === undefined ? {} : { remoteTokens }),
       ...(job.keepsKv ? { holdsAtEnd: true } : {}),
       ...(job.adapter === undefined ? {} : { adapter: adapterNumber(job.adapter) }),
-      ...(job.cacheHitThreshold === undefined ? {} : { cacheHitThreshold: job.cacheHitThreshold }),
+      ...(job.engineParameters && { parameters: job.engineParameters }),
     });
     if (admission.kind === 'accepted') {
       runs.bind(run, admission.handle);

@@ -140,6 +140,9 @@ export class MessagesDto extends CountTokensDto {
   )
   output_config?: {
     readonly effort?: string | null;
-    readonly format?: { readonly schema?: Readonly<Record<string, unknown>> | null } | null;
+    readonly format?: {
+      readonly type: string;
+      readonly schema?: Readonly<Record<string, unknown>> | null;
+    } | null;
   } | null;
 }

@@ -43,7 +43,7 @@ const NOTHING_ASKED = {
   ...{ includeStop: false, steering: undefined, constraint: undefined, tools: undefined },
   ...{ reasoning: undefined, logprobs: undefined, promptLogprobs: undefined, tokensAsIds: false },
   ...{ echo: false, returnTokenIds: false, returnPromptText: false, kvTransferParams: undefined },
-  ...{ cacheHitThreshold: undefined, requestId: undefined, serviceTier: undefined },
+  ...{ engineParameters: undefined, requestId: undefined, serviceTier: undefined },
   calls: { kind: 'tools', finishReason: 'tool_calls' },
   sampling: {
     ...{ temperature: undefined, topP: undefined, topK: undefined, minP: undefined },

@@ -79,7 +79,7 @@ describe('defaults and limits', () => {
       returnTokenIds: false,
       kvTransferParams: undefined,
       priority: 0,
-      cacheHitThreshold: undefined,
+      engineParameters: undefined,
       prompts: [{ maxTokens: 16, echoText: undefined, hidesOutput: false }],
     });
   });

@@ -1,36 +1,44 @@
-import type { BatonError } from '@baton/contract';
-import { registerDecorator, validateSync, type ValidationArguments } from 'class-validator';
+import type { BatonError, EngineParameters } from '@baton/contract';
 import { type ValueFault, valueError } from '../errors/request-error';
 import { schemaError, type SchemaFault } from '../errors/schema-error';
 import { below, checkField, type Field, type JsonSchema, objectSchema, type Shape } from './shapes';
 
-type RuleArguments = Pick<ValidationArguments, 'value' | 'object' | 'property'>;
-type Explain<Finding> = (args: RuleArguments) => Finding | undefined;
+type Complaint = Omit<ValueFault, 'field'> | undefined;
+type RangeCheck = (value: unknown, body: object) => Complaint;
 
-type Group = 'shape' | 'range';
-
-/** What the decorators of one DTO class declare: class-validator decides whether a rule holds, `explain` says why not. */
-interface Declared {
-  readonly fields: Map<string, Field>;
-  readonly bounds: Map<string, JsonSchema>;
-  readonly explain: Map<string, Explain<unknown>>;
+/** All that a DTO class declares of one field. */
+interface Rule extends Field {
+  readonly name: string;
+  readonly check?: RangeCheck;
+  /** As much of the range as JSON Schema can say. */
+  readonly bounds?: JsonSchema;
+  /** The parameter of engines that the field sets. */
+  readonly parameter?: keyof EngineParameters;
 }
 
-const declaredBy = new Map<object, Declared>();
+/** A property whose declared type is one of the values that the rule lets through. */
+type Declares<Value> = <Name extends string>(
+  target: { readonly [Key in Name]?: Value | null },
+  property: Name,
+) => void;
+
+const declaredBy = new Map<object, Map<string, Rule>>();
+const compiled = new WeakMap<object, Compiled>();
+
+/** The rules of a DTO class and of those that it extends, in the two orders that are needed. */
+interface Compiled {
+  /** Those of the class itself first, then those that it extends: the order of errors. */
+  readonly asChecked: readonly Rule[];
+  /** The base first: the order of a schema. */
+  readonly asWritten: readonly Rule[];
+}
 
 /** The field has this shape; absent and null are fine unless `isRequired`. */
-export function Is(
-  shape: Shape,
+export function Is<Value>(
+  shape: Shape<Value>,
   options: { readonly isRequired?: boolean } = {},
-): PropertyDecorator {
-  const explain: Explain<readonly SchemaFault[]> = ({ value, object, property }) => {
-    const faults = checkField(value, { shape, ...options }, object);
-    return faults.length === 0 ? undefined : faults.map((fault) => below(property, fault));
-  };
-  return (target, property) => {
-    declared(target).fields.set(String(property), { shape, ...options });
-    register('shape', explain)(target, property);
-  };
+): Declares<Value> {
+  return (target, property) => declareField(target, property, { shape, ...options });
 }
 
 /**
@@ -39,51 +47,87 @@ export function Is(
  * @param bounds  as much of the range as JSON Schema can say, for other people's programs
  */
 export function Within<Value, Body = unknown>(
-  check: (value: Value, body: Body) => Omit<ValueFault, 'field'> | undefined,
+  check: (value: Value, body: Body) => Complaint,
   bounds: JsonSchema = {},
-): PropertyDecorator {
-  const explain: Explain<BatonError> = ({ value, object, property }) => {
-    if (value === undefined || value === null) return undefined;
-    const fault = check(value as Value, object as Body);
-    return fault === undefined ? undefined : valueError({ field: property, ...fault });
-  };
-  return (target, property) => {
-    declared(target).bounds.set(String(property), bounds);
-    register('range', explain)(target, property);
-  };
+): Declares<Value> {
+  return (target, property) =>
+    declareField(target, property, { check: check as RangeCheck, bounds });
+}
+
+/** The value goes to the engines as this parameter, null as good as absent. */
+export function ForEngine<Name extends keyof EngineParameters>(
+  parameter: Name,
+): Declares<EngineParameters[Name]> {
+  return (target, property) => declareField(target, property, { parameter });
+}
+
+/** Adds to what a DTO class declares of a field. */
+export function declareField(target: object, name: string, part: Partial<Rule>): void {
+  const rules = declaredBy.get(target) ?? new Map<string, Rule>();
+  declaredBy.set(target, rules);
+  rules.set(name, { ...(rules.get(name) as Rule), ...part, name });
 }
 
 /**
- * Copies the known fields of a body into its DTO and checks them: first every field's shape, all faults in one error as pydantic
- * reports them, then the ranges, of which the first that fails is thrown.
+ * Copies the known fields of a body into its DTO and checks them: first every field's shape, all
+ * faults in one error as pydantic reports them, then the ranges, of which the first that fails is
+ * thrown.
  */
 export function validateBody<Dto extends object>(
   dto: Dto,
   body: Readonly<Record<string, unknown>>,
 ): Dto {
-  for (const { fields } of lineage(dto)) {
-    for (const field of fields.keys()) Reflect.set(dto, field, ownValue(body, field));
+  const { asChecked } = rulesOf(dto);
+  const fields = dto as Record<string, unknown>;
+  const faults: SchemaFault[] = [];
+  for (const rule of asChecked) {
+    const value = ownValue(body, rule.name);
+    fields[rule.name] = value;
+    const found = checkField(value, rule, body);
+    for (const fault of found) faults.push(below(rule.name, fault));
   }
-  const faults = findings<SchemaFault>(dto, 'shape');
-  if (faults.length > 0)
-    throw schemaError(
-      faults.map((fault) => (fault.input === dto ? { ...fault, input: body } : fault)),
-    );
-  const [outOfRange] = findings<BatonError>(dto, 'range');
-  if (outOfRange !== undefined) throw outOfRange;
+  if (faults.length > 0) throw schemaError(faults);
+  for (const rule of asChecked) refuseOutside(rule, fields);
   return dto;
 }
 
 /** The fields of a DTO as a JSON Schema, with as much of their ranges as is declared. */
 export function schemaOf(dto: object): JsonSchema {
-  const fields = lineage(dto).flatMap((own) =>
-    [...own.fields].map(([name, field]) => [name, bounded(field, own.bounds.get(name))] as const),
-  );
+  const fields = rulesOf(dto).asWritten.map((rule) => [rule.name, bounded(rule)] as const);
   return objectSchema(Object.fromEntries(fields));
 }
 
-function bounded(field: Field, bounds: JsonSchema = {}): Field {
-  return { ...field, shape: { ...field.shape, schema: { ...field.shape.schema, ...bounds } } };
+/** What a checked body asks of engines; undefined: nothing. */
+export function engineParametersOf(dto: object): EngineParameters | undefined {
+  const asked = engineRules(dto).flatMap(({ name, parameter }) => {
+    const value = (dto as Record<string, unknown>)[name];
+    return value === undefined || value === null ? [] : [[parameter, value] as const];
+  });
+  return asked.length === 0 ? undefined : (Object.fromEntries(asked) as EngineParameters);
+}
+
+/** Names of the fields that set a parameter of engines. */
+export function engineFields(dto: object): string[] {
+  return engineRules(dto).map(({ name }) => name);
+}
+
+function engineRules(dto: object): readonly Rule[] {
+  return rulesOf(dto).asWritten.filter(({ parameter }) => parameter !== undefined);
+}
+
+function refuseOutside({ name, check }: Rule, fields: Readonly<Record<string, unknown>>): void {
+  const value = fields[name];
+  if (check === undefined || value === undefined || value === null) return;
+  const complaint = check(value, fields);
+  if (complaint !== undefined) throw outOfRange(name, complaint);
+}
+
+function outOfRange(field: string, complaint: NonNullable<Complaint>): BatonError {
+  return valueError({ field, ...complaint });
+}
+
+function bounded({ shape, bounds, ...field }: Rule): Field {
+  return { ...field, shape: { ...shape, schema: { ...shape.schema, ...bounds } } };
 }
 
 /** What a body inherits (`constructor`, `__proto__`) is none of its fields. */
@@ -91,49 +135,19 @@ function ownValue(body: Readonly<Record<string, unknown>>, field: string): unkno
   return Object.hasOwn(body, field) ? body[field] : undefined;
 }
 
-function register(group: Group, explain: Explain<unknown>): PropertyDecorator {
-  return (target, property) => {
-    declared(target).explain.set(`${group} ${String(property)}`, explain);
-    registerDecorator({
-      name: group,
-      target: target.constructor,
-      propertyName: String(property),
-      options: { groups: [group] },
-      validator: {
-        validate: (_value: unknown, args?: ValidationArguments) =>
-          args !== undefined && explain(args) === undefined,
-      },
-    });
-  };
+function rulesOf(dto: object): Compiled {
+  const prototype = Object.getPrototypeOf(dto) as object;
+  const known = compiled.get(prototype) ?? compile(prototype);
+  compiled.set(prototype, known);
+  return known;
 }
 
-function findings<Finding>(dto: object, group: Group): Finding[] {
-  const classes = lineage(dto);
-  return validateSync(dto, { groups: [group] }).flatMap(({ property, value }) => {
-    const rule = `${group} ${property}`;
-    const explain = classes
-      .map((own) => own.explain.get(rule))
-      .find((found) => found !== undefined);
-    return (explain?.({ value, object: dto, property }) ?? []) as Finding | Finding[];
-  });
-}
-
-function declared(target: object): Declared {
-  let own = declaredBy.get(target);
-  if (own === undefined) {
-    own = { fields: new Map(), bounds: new Map(), explain: new Map() };
-    declaredBy.set(target, own);
+function compile(prototype: object): Compiled {
+  const own = [...(declaredBy.get(prototype)?.values() ?? [])];
+  const inherited: Rule[] = [];
+  let base = Object.getPrototypeOf(prototype) as object | null;
+  for (; base !== null; base = Object.getPrototypeOf(base) as object | null) {
+    inherited.unshift(...(declaredBy.get(base)?.values() ?? []));
   }
-  return own;
-}
-
-/** Declarations of a DTO's class and of those that it extends, the base first. */
-function lineage(dto: object): Declared[] {
-  const classes: Declared[] = [];
-  let prototype = Object.getPrototypeOf(dto) as object | null;
-  for (; prototype !== null; prototype = Object.getPrototypeOf(prototype) as object | null) {
-    const own = declaredBy.get(prototype);
-    if (own !== undefined) classes.unshift(own);
-  }
-  return classes;
+  return { asChecked: [...own, ...inherited], asWritten: [...inherited, ...own] };
 }

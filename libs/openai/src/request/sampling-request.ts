@@ -1,6 +1,7 @@
 import { valueError } from '../errors/request-error';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
+import { engineParametersOf } from './rules';
 import type { SamplingDto } from './sampling.dto';
 import { checkVocabulary, steeringOf } from './steering';
 import { constraintOf } from './structured-output';
@@ -47,7 +48,7 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     returnTokenIds: dto.return_token_ids ?? false,
     kvTransferParams: dto.kv_transfer_params ?? undefined,
     priority: dto.priority ?? 0,
-    cacheHitThreshold: dto.cache_hit_threshold ?? undefined,
+    engineParameters: engineParametersOf(dto),
     requestId: dto.request_id ?? undefined,
     cacheSalt: dto.cache_salt ?? undefined,
     serviceTier: servedTier(dto.service_tier ?? undefined),

@@ -1,6 +1,6 @@
 import { pythonFloat } from '../errors/python-text';
 import type { ValueFault } from '../errors/request-error';
-import { Is, Within } from './rules';
+import { ForEngine, Is, Within } from './rules';
 import {
   anyOf,
   BOOLEAN,
@@ -272,6 +272,7 @@ export class SamplingDto {
         : { message: `cache_hit_threshold must be in [0, 1], got ${pythonFloat(value)}.` },
     { minimum: 0, maximum: 1 },
   )
+  @ForEngine('cacheHitThreshold')
   cache_hit_threshold?: number | null;
 
   @Is(TEXT)

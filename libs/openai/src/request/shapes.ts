@@ -3,8 +3,13 @@ import type { SchemaFault } from '../errors/schema-error';
 /** Of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Says what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. */
-export interface Shape {
+/**
+ * Says what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. `Value` is what
+ * fits.
+ */
+export interface Shape<out Value = unknown> {
+  /** Never set: it lets the compiler know what fits. */
+  readonly fits?: Value;
   /** With its article, for OpenAI's sentence. */
   readonly expected: string;
   readonly plural: string;
@@ -21,7 +26,7 @@ const FITS: readonly SchemaFault[] = [];
 type Complaint = Pick<SchemaFault, 'type' | 'message' | 'context'>;
 type ComplaintOf = (value: unknown) => Complaint | undefined;
 
-function leaf(name: Omit<Shape, 'check'>, complaintOf: ComplaintOf): Shape {
+function leaf<Value>(name: Omit<Shape, 'check' | 'fits'>, complaintOf: ComplaintOf): Shape<Value> {
   const check = (input: unknown): readonly SchemaFault[] => {
     const complaint = complaintOf(input);
     if (complaint === undefined) return FITS;
@@ -41,12 +46,12 @@ const integer: ComplaintOf = (value) => {
   return { type: 'int_from_float', message };
 };
 
-export const INTEGER = leaf(
+export const INTEGER = leaf<number>(
   { expected: 'an integer', plural: 'integers', branch: 'int', schema: { type: 'integer' } },
   integer,
 );
 
-export const NUMBER = leaf(
+export const NUMBER = leaf<number>(
   { expected: 'a number', plural: 'numbers', branch: 'float', schema: { type: 'number' } },
   (value) => {
     if (typeof value !== 'number') {
@@ -56,7 +61,7 @@ export const NUMBER = leaf(
   },
 );
 
-export const BOOLEAN = leaf(
+export const BOOLEAN = leaf<boolean>(
   { expected: 'a boolean', plural: 'booleans', branch: 'bool', schema: { type: 'boolean' } },
   (value) =>
     typeof value === 'boolean'
@@ -64,7 +69,7 @@ export const BOOLEAN = leaf(
       : { type: 'bool_type', message: 'Input should be a valid boolean' },
 );
 
-export const TEXT = leaf(
+export const TEXT = leaf<string>(
   { expected: 'a string', plural: 'strings', branch: 'str', schema: { type: 'string' } },
   (value) =>
     typeof value === 'string'
@@ -72,7 +77,7 @@ export const TEXT = leaf(
       : { type: 'string_type', message: 'Input should be a valid string' },
 );
 
-export const OBJECT = leaf(
+export const OBJECT = leaf<object>(
   { expected: 'an object', plural: 'objects', branch: 'dict', schema: { type: 'object' } },
   (value) =>
     isObject(value)
@@ -80,7 +85,7 @@ export const OBJECT = leaf(
       : { type: 'dict_type', message: 'Input should be a valid dictionary' },
 );
 
-export const TOKEN_ID = leaf(
+export const TOKEN_ID = leaf<number>(
   {
     ...{ expected: 'a token id', plural: 'token ids', branch: 'int' },
     schema: { type: 'integer', minimum: 0 },
@@ -94,7 +99,7 @@ export const TOKEN_ID = leaf(
 );
 
 /** A list of at most `most` items; the first item that does not fit is reported. */
-export function listOf(item: Shape, most = Infinity): Shape {
+export function listOf<Value>(item: Shape<Value>, most = Infinity): Shape<readonly Value[]> {
   const name = {
     expected: `an array of ${item.plural}`,
     plural: `arrays of ${item.plural}`,
@@ -131,8 +136,10 @@ function tooLong(actual: number, most: number): Complaint {
   };
 }
 
+type Fits<One> = One extends Shape<infer Value> ? Value : never;
+
 /** The first branch that fits wins; else the faults of all, as pydantic lists them. */
-export function anyOf(...branches: readonly Shape[]): Shape {
+export function anyOf<All extends readonly Shape[]>(...branches: All): Shape<Fits<All[number]>> {
   const expected = branches.map((shape) => shape.expected).join(' or ');
   const check = (value: unknown): readonly SchemaFault[] => {
     const faults: SchemaFault[] = [];
@@ -152,7 +159,7 @@ export function anyOf(...branches: readonly Shape[]): Shape {
 }
 
 /** An object whose values all have one shape. */
-export function mapOf(value: Shape): Shape {
+export function mapOf<Value>(value: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
   const check = (map: unknown): readonly SchemaFault[] => {
     if (!isObject(map)) return OBJECT.check(map);
     for (const [key, one] of Object.entries(map)) {
@@ -161,17 +168,23 @@ export function mapOf(value: Shape): Shape {
     }
     return FITS;
   };
+  const { expected, plural, branch } = OBJECT;
   const schema = { type: 'object', additionalProperties: value.schema };
-  return { ...OBJECT, schema, check };
+  return { expected, plural, branch, schema, check };
 }
 
-export interface Field {
-  readonly shape: Shape;
+export interface Field<Value = unknown> {
+  readonly shape: Shape<Value>;
   readonly isRequired?: boolean;
 }
 
+type Fields = Readonly<Record<string, Field>>;
+type FitsFields<All extends Fields> = {
+  readonly [Name in keyof All]?: Fits<All[Name]['shape']> | null;
+};
+
 /** Fields by name; others are let through. Null is as good as absent unless required. */
-export function recordOf(fields: Readonly<Record<string, Field>>): Shape {
+export function recordOf<All extends Fields>(fields: All): Shape<FitsFields<All>> {
   const check = (value: unknown): readonly SchemaFault[] => {
     if (!isObject(value)) return OBJECT.check(value);
     const faults = Object.entries(fields).map(([name, field]) =>
@@ -179,11 +192,12 @@ export function recordOf(fields: Readonly<Record<string, Field>>): Shape {
     );
     return faults.flat();
   };
-  return { ...OBJECT, schema: objectSchema(fields), check };
+  const { expected, plural, branch } = OBJECT;
+  return { expected, plural, branch, schema: objectSchema(fields), check };
 }
 
 /** Null is as good as absent, except for fields that are required. */
-export function objectSchema(fields: Readonly<Record<string, Field>>): JsonSchema {
+export function objectSchema(fields: Fields): JsonSchema {
   const all = Object.entries(fields);
   const properties = all.map(([name, { shape, isRequired }]) => [
     name,

@@ -1,14 +1,14 @@
 import type { SchemaFault } from '../errors/schema-error';
 import { ChatDto } from './chat.dto';
 import { CompletionDto } from './completion.dto';
-import { Is } from './rules';
+import { declareField } from './rules';
 import { anyOf, BOOLEAN, INTEGER, listOf, mapOf, NUMBER, OBJECT, type Shape, TEXT } from './shapes';
 
 /** vLLM's VLLM_MAX_LOGPROB_TOKEN_IDS. */
 const MAX_LOGPROB_TOKEN_IDS = 128;
 
 /** An integer whose least value belongs to its schema: a failure is pydantic's. */
-function integerFrom(ge: number): Shape {
+function integerFrom(ge: number): Shape<number> {
   const check = (input: unknown): readonly SchemaFault[] => {
     const faults = INTEGER.check(input);
     if (faults.length > 0 || (input as number) >= ge) return faults;
@@ -59,6 +59,8 @@ export class StrictChatDto extends ChatDto {
 }
 
 for (const [field, shape] of Object.entries(OF_COMPLETIONS)) {
-  Is(shape)(StrictCompletionDto.prototype, field);
+  declareField(StrictCompletionDto.prototype, field, { shape });
 }
-for (const [field, shape] of Object.entries(OF_CHAT)) Is(shape)(StrictChatDto.prototype, field);
+for (const [field, shape] of Object.entries(OF_CHAT)) {
+  declareField(StrictChatDto.prototype, field, { shape });
+}

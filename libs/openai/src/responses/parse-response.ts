@@ -4,7 +4,8 @@ import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { objectBody } from '../request/parse-body';
 import { parseChat } from '../request/parse-chat';
-import { validateBody } from '../request/rules';
+import { engineFields, validateBody } from '../request/rules';
+import { SamplingDto } from '../request/sampling.dto';
 import { isObject } from '../request/shapes';
 import { unsupported } from '../request/unsupported';
 import { checkCallIds, messagesOf } from './item-messages';
@@ -17,9 +18,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields of vLLM's own that mean here what they mean in a chat. */
 const PASSED_ON = [
+  ...engineFields(new SamplingDto()),
   ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
   ...['kv_transfer_params', 'cache_salt', 'priority', 'request_id', 'seed', 'ignore_eos', 'top_k'],
-  ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls', 'cache_hit_threshold'],
+  ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls'],
   ...['stop', 'stop_token_ids', 'include_stop_str_in_output', 'logit_bias', 'bad_words'],
   ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
 ];

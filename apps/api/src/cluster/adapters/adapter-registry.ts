@@ -2,8 +2,8 @@ import { type Adapter, type BatonConfig, loraModulesOf } from '@baton/config';
 import { RequestError } from '@baton/openai';
 import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { DocumentCollection } from '../../endpoints/responses/document-collection';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DocumentCollection } from '../document-collection';
 import { CONFIG, LOGGER, TRANSPORT } from '../../tokens';
 
 /** Far above what any engine holds; a list of this length still fits one document. */
@@ -20,7 +20,7 @@ interface AdapterList {
  * copy, which it reads again when another has changed it.
  */
 @Injectable()
-export class AdapterRegistry implements OnModuleInit, OnModuleDestroy {
+export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
   private known: ReadonlyMap<string, Adapter>;
   private readonly shared: DocumentCollection<AdapterList>;
   private isShared = false;
@@ -47,7 +47,7 @@ export class AdapterRegistry implements OnModuleInit, OnModuleDestroy {
     if (!this.isShared) await this.shared.add(ALL, { adapters: this.all() });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.unsubscribe?.().catch(() => undefined);
   }
 

@@ -1,6 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { adapterNameOfBody, adapterOfBody } from '../../cluster/adapters/adapter';
 import { AdapterRegistry } from '../../cluster/adapters/adapter-registry';
+import { Describe } from '../../http/operation';
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -9,6 +10,7 @@ const TEXT = 'text/plain; charset=utf-8';
 export class AdaptersController {
   constructor(private readonly registry: AdapterRegistry) {}
 
+  @Describe('Models', 'Load a LoRA adapter', { body: 'Object', answers: ['text'] })
   @Post('load_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)
@@ -18,6 +20,7 @@ export class AdaptersController {
     return `Success: LoRA adapter '${adapter.name}' added successfully.`;
   }
 
+  @Describe('Models', 'Unload a LoRA adapter', { body: 'Object', answers: ['text'] })
   @Post('unload_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)

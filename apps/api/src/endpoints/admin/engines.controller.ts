@@ -1,6 +1,7 @@
 import { Membership } from '@baton/worker';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { brokerError } from '../../cluster/submitter';
+import { Describe } from '../../http/operation';
+import { brokerError } from '../../http/broker-error';
 import { countOf, roleOf } from './admin-body';
 import { type EngineEntry, engineEntry } from './engine-list';
 
@@ -12,12 +13,14 @@ const BEGUN = 202;
 export class EnginesController {
   constructor(@Inject(Membership) private readonly membership: Membership) {}
 
+  @Describe('Administration', 'List the engines')
   @Get()
   async list(): Promise<{ object: 'list'; data: EngineEntry[] }> {
     const engines = await served(this.membership.engines());
     return { object: 'list', data: engines.map(engineEntry) };
   }
 
+  @Describe('Administration', 'Let engines join', { body: 'Object' })
   @Post()
   @HttpCode(BEGUN)
   async join(@Body() body: unknown): Promise<{ role: string; joining: number }> {
@@ -26,6 +29,7 @@ export class EnginesController {
     return { role, joining: count };
   }
 
+  @Describe('Administration', 'Let an engine leave')
   @Delete(':id')
   @HttpCode(BEGUN)
   async leave(@Param('id') id: string): Promise<{ id: string; state: 'draining' }> {
@@ -33,6 +37,7 @@ export class EnginesController {
     return { id: engineId, state: 'draining' };
   }
 
+  @Describe('Administration', 'Change the role of an engine', { body: 'Object' })
   @Post(':id/role')
   @HttpCode(BEGUN)
   async become(

@@ -7,7 +7,8 @@ import {
 } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
-import { brokerError } from '../../cluster/submitter';
+import { Describe } from '../../http/operation';
+import { brokerError } from '../../http/broker-error';
 import { CONFIG } from '../../tokens';
 import { fieldsOf } from './admin-body';
 
@@ -28,11 +29,13 @@ export class SettingsController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
+  @Describe('Administration', 'What can be changed while the cluster runs')
   @Get()
   show(): SettingsView {
     return this.view(this.settings.current);
   }
 
+  @Describe('Administration', 'Change it', { body: 'Object' })
   @Post()
   @HttpCode(200)
   async change(@Body() body: unknown): Promise<SettingsView> {

@@ -4,7 +4,7 @@ import type { ResponseItem } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import { DocumentCollection } from '../responses/document-collection';
+import { DocumentCollection } from '../../cluster/document-collection';
 
 export interface StoredConversation {
   readonly id: string;

@@ -10,6 +10,7 @@ import {
   Post,
   Query,
 } from '@nestjs/common';
+import { Describe, PAGING } from '../../http/operation';
 import { ConversationsService } from './conversations.service';
 
 const JSON_TYPE = 'application/json';
@@ -21,6 +22,7 @@ type Parameters = Readonly<Record<string, unknown>>;
 export class ConversationsController {
   constructor(private readonly conversations: ConversationsService) {}
 
+  @Describe('Conversations', 'Begin a conversation', { body: 'ConversationRequest' })
   @Post()
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -28,12 +30,16 @@ export class ConversationsController {
     return asciiJson(await this.conversations.create(body));
   }
 
+  @Describe('Conversations', 'Read a conversation')
   @Get(':id')
   @Header('content-type', JSON_TYPE)
   async retrieve(@Param('id') id: string): Promise<string> {
     return asciiJson(await this.conversations.retrieve(id));
   }
 
+  @Describe('Conversations', 'Change the metadata of a conversation', {
+    body: 'ConversationRequest',
+  })
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -41,6 +47,7 @@ export class ConversationsController {
     return asciiJson(await this.conversations.update(id, body));
   }
 
+  @Describe('Conversations', 'Delete a conversation')
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
   async remove(@Param('id') id: string): Promise<string> {
@@ -48,6 +55,7 @@ export class ConversationsController {
     return asciiJson({ id, object: 'conversation.deleted', deleted: true });
   }
 
+  @Describe('Conversations', 'Add items to a conversation', { body: 'ConversationRequest' })
   @Post(':id/items')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -55,18 +63,21 @@ export class ConversationsController {
     return this.conversations.addItems(id, body);
   }
 
+  @Describe('Conversations', 'List the items of a conversation', { query: PAGING })
   @Get(':id/items')
   @Header('content-type', JSON_TYPE)
   listItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
     return this.conversations.listItems(id, query);
   }
 
+  @Describe('Conversations', 'Read an item of a conversation')
   @Get(':id/items/:item')
   @Header('content-type', JSON_TYPE)
   async item(@Param('id') id: string, @Param('item') item: string): Promise<string> {
     return asciiJson(await this.conversations.item(id, item));
   }
 
+  @Describe('Conversations', 'Delete an item of a conversation')
   @Delete(':id/items/:item')
   @Header('content-type', JSON_TYPE)
   async removeItem(@Param('id') id: string, @Param('item') item: string): Promise<string> {

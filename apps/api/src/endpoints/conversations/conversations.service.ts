@@ -9,7 +9,7 @@ import {
   readMetadata,
 } from '@baton/openai';
 import { Injectable } from '@nestjs/common';
-import { tooLarge } from '../responses/document-collection';
+import { tooLarge } from '../../cluster/document-collection';
 import { ConversationStore, notFound, type StoredConversation } from './conversation-store';
 
 /** What clients do with conversations themselves; responses read and append on their own. */

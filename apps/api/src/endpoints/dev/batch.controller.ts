@@ -1,7 +1,8 @@
 import type { BatchEntry, BatchView, Stage } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { Controller, Get, Inject } from '@nestjs/common';
-import { brokerError } from '../../cluster/submitter';
+import { Describe } from '../../http/operation';
+import { brokerError } from '../../http/broker-error';
 import { TRANSPORT } from '../../tokens';
 import { Operator } from './operator';
 
@@ -30,6 +31,7 @@ export class BatchController {
     private readonly operator: Operator,
   ) {}
 
+  @Describe('Development mode', 'What the engines compute at this moment')
   @Get('batch')
   async batch(): Promise<ClusterBatch> {
     try {

@@ -1,35 +1,25 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Post, Query as UrlQuery } from '@nestjs/common';
-import { LiveExchanges } from '../../request/exchange/live-exchanges';
-import {
-  flagOf,
-  levelOf,
-  modeOf,
-  type PauseMode,
-  type Query,
-  requestIdsOf,
-  type Tag,
-  TAGS,
-  tagsOf,
-} from './operations-query';
+import { Describe, NOTHING } from '../../http/operation';
+import { flagOf, levelOf, modeOf, type Query, requestIdsOf, tagsOf } from './operations-query';
 import { Operator } from './operator';
-
-const EMPTY_LOOKS = 20;
-const EMPTY_LOOK_MS = 50;
+import { SleepOrders } from './sleep-orders';
 
 /** The endpoints of vLLM's development mode; served with `enable_dev_mode` only. They act on every engine of the cluster. */
 @Controller()
 export class DevController {
-  /** What is still asleep. */
-  private asleep = new Set<Tag>();
-
   constructor(
     private readonly operator: Operator,
-    private readonly live: LiveExchanges,
+    private readonly orders: SleepOrders,
   ) {}
 
   /** `success` is false while requests run or KV is held, as in vLLM. */
+  @Describe('Development mode', 'Forget the KV of prompts', {
+    query: [
+      { name: 'reset_running_requests', type: 'boolean', meaning: 'Not supported.' },
+      { name: 'reset_external', type: 'boolean', meaning: 'Forget what host memory holds too.' },
+    ],
+  })
   @Post('reset_prefix_cache')
   @HttpCode(200)
   async resetPrefixCache(@UrlQuery() query: Query): Promise<{ success: boolean }> {
@@ -38,81 +28,81 @@ export class DevController {
       throw new BatonError('invalid_value', message, 'reset_running_requests');
     }
     const forgetsHost = flagOf(query, 'reset_external');
-    return { success: await this.reset(forgetsHost) };
+    return { success: await this.orders.resetPrefixCache(forgetsHost) };
   }
 
-  /** There is nothing to forget: no engine has these caches. */
-  @Post(['reset_mm_cache', 'reset_encoder_cache'])
+  /** There is nothing to forget: no engine has these two caches. */
+  @Describe('Development mode', 'Forget images; there are none', NOTHING)
+  @Post('reset_mm_cache')
   @HttpCode(200)
-  resetOther(): void {}
+  resetImages(): void {}
 
+  @Describe('Development mode', 'Forget encodings; there are none', NOTHING)
+  @Post('reset_encoder_cache')
+  @HttpCode(200)
+  resetEncodings(): void {}
+
+  @Describe('Development mode', 'Let the engines sleep', {
+    ...NOTHING,
+    query: [
+      { name: 'level', type: 'integer', meaning: 'How deeply, 0 to 2.' },
+      { name: 'mode', type: 'string', meaning: 'What becomes of requests: abort, wait or keep.' },
+    ],
+  })
   @Post('sleep')
   @HttpCode(200)
   async sleep(@UrlQuery() query: Query): Promise<void> {
     const level = levelOf(query);
-    const mode = modeOf(query);
-    await this.halt(mode, { isSleep: true, level });
-    if (mode !== 'keep') await this.empty();
-    this.asleep = new Set(TAGS);
+    await this.orders.sleep(modeOf(query), level);
   }
 
   /** Parts may wake one by one; requests go on when all are awake. */
+  @Describe('Development mode', 'Wake the engines', {
+    ...NOTHING,
+    query: [{ name: 'tags', type: 'string', meaning: 'weights or kv_cache; may be repeated.' }],
+  })
   @Post('wake_up')
   @HttpCode(200)
   async wakeUp(@UrlQuery() query: Query): Promise<void> {
-    for (const tag of tagsOf(query)) this.asleep.delete(tag);
-    if (this.asleep.size === 0) await this.resume();
+    await this.orders.wake(tagsOf(query));
   }
 
+  @Describe('Development mode', 'Whether the engines sleep')
   @Get('is_sleeping')
   isSleeping(): { is_sleeping: boolean } {
     return { is_sleeping: this.operator.isSleeping };
   }
 
+  @Describe('Development mode', 'Stop the engines', {
+    query: [
+      { name: 'mode', type: 'string', meaning: 'What becomes of requests: abort, wait or keep.' },
+    ],
+  })
   @Post('pause')
   @HttpCode(200)
   async pause(@UrlQuery() query: Query): Promise<{ status: 'paused' }> {
-    await this.halt(modeOf(query), { isSleep: false });
+    await this.orders.pause(modeOf(query));
     return { status: 'paused' };
   }
 
+  @Describe('Development mode', 'Let the engines go on')
   @Post('resume')
   @HttpCode(200)
   async resume(): Promise<{ status: 'resumed' }> {
-    await this.operator.askEngines({ kind: 'resume' });
+    await this.orders.resume();
     return { status: 'resumed' };
   }
 
+  @Describe('Development mode', 'Whether the engines are stopped')
   @Get('is_paused')
   isPaused(): { is_paused: boolean } {
     return { is_paused: this.operator.isPaused };
   }
 
+  @Describe('Development mode', 'End requests early', { body: 'Object' })
   @Post('abort_requests')
   @HttpCode(200)
   async abort(@Body() body: unknown): Promise<{ status: 'aborted'; aborted: number }> {
     return { status: 'aborted', aborted: await this.operator.abort(requestIdsOf(body)) };
-  }
-
-  /** New requests wait from now on; `wait` lets those of this process end first, `keep` stops them where they are. */
-  private async halt(
-    mode: PauseMode,
-    how: { readonly isSleep: boolean; readonly level?: 0 | 1 | 2 },
-  ): Promise<void> {
-    if (mode === 'wait') await this.live.settled();
-    await this.operator.askEngines({ kind: 'pause', ...how });
-    if (mode === 'abort') await this.operator.abort(undefined);
-  }
-
-  /** What was aborted gives its blocks back when its engine's step ends. */
-  private async empty(): Promise<void> {
-    for (let look = 0; look < EMPTY_LOOKS; look += 1) {
-      if (await this.reset(false)) return;
-      await delay(EMPTY_LOOK_MS);
-    }
-  }
-
-  private reset(forgetsHost: boolean): Promise<boolean> {
-    return this.operator.askEngines({ kind: 'reset-prefix-cache', forgetsHost });
   }
 }

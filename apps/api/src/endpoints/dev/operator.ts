@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BatonConfig } from '@baton/config';
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { LiveExchanges } from '../../request/exchange/live-exchanges';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
@@ -21,7 +21,7 @@ type WithoutAddress<T> = T extends unknown ? Omit<T, 'replyTo'> : never;
  * began with this process: one that starts later takes the cluster for awake.
  */
 @Injectable()
-export class Operator implements OnModuleInit, OnModuleDestroy {
+export class Operator implements OnApplicationShutdown, OnModuleInit {
   isPaused = false;
   isSleeping = false;
   private unsubscribe: Unsubscribe | undefined;
@@ -41,7 +41,7 @@ export class Operator implements OnModuleInit, OnModuleDestroy {
     );
   }
 
-  async onModuleDestroy(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.unsubscribe?.().catch(() => undefined);
   }
 

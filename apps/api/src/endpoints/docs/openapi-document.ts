@@ -1,16 +1,7 @@
 import { type BatonConfig, VERSION } from '@baton/config';
 import { type JsonSchema, requestSchemas } from '@baton/openai';
-import { INFERENCE } from './inference-operations';
-import {
-  type Media,
-  type Operation,
-  type Operations,
-  type QueryParameter,
-  TAGS,
-} from './operation';
-import { SERVICE } from './service-operations';
-
-export const OPERATIONS: Operations = { ...INFERENCE, ...SERVICE };
+import type { KnownRoute } from '../../http/known-routes';
+import { type Media, type Operation, type QueryParameter, TAGS } from '../../http/operation';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -52,22 +43,17 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
 /** Below these a key is asked for, when there are keys. */
 const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
 
-/**
- * Describes the routes that a server has. A route that no operation is written for is there with its method and path alone.
- *
- * @param routes  `GET /v1/models/*`, as `KnownRoutes.list` has them
- */
+/** Describes the routes that a server has. A route whose handler has no `@Describe` has its method and path alone. */
 export function openApiDocument(
-  routes: readonly string[],
+  routes: readonly KnownRoute[],
   config: Pick<BatonConfig, 'dialect' | 'apiKey'>,
 ): OpenApiDocument {
   const hasKeys = config.apiKey.length > 0;
   const paths: Record<string, Record<string, DescribedOperation>> = {};
-  for (const route of [...routes].sort(byPath)) {
-    const [method = '', url = ''] = route.split(' ');
-    const operation = OPERATIONS[route] ?? { tag: 'Pages', summary: url };
-    const path = pathOf(url, operation.star);
-    const security = hasKeys && GUARDED.test(url) ? { security: [{ bearer: [] }] } : {};
+  for (const { method, pattern, ...route } of [...routes].sort(byPath)) {
+    const operation = route.operation ?? { tag: 'Pages', summary: pattern };
+    const path = pathOf(pattern, operation.star);
+    const security = hasKeys && GUARDED.test(pattern) ? { security: [{ bearer: [] }] } : {};
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = { ...described(method, path, operation), ...security };
   }
@@ -93,14 +79,13 @@ export function openApiDocument(
   };
 }
 
-function byPath(a: string, b: string): number {
-  const [left, right] = [a, b].map((route) => route.split(' ')[1] ?? '');
-  return left === right ? 0 : (left ?? '') < (right ?? '') ? -1 : 1;
+function byPath(a: KnownRoute, b: KnownRoute): number {
+  return a.pattern === b.pattern ? 0 : a.pattern < b.pattern ? -1 : 1;
 }
 
 /** `:id` is written `{id}`, and a star by its name. */
-function pathOf(url: string, star = 'rest'): string {
-  return url.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
+function pathOf(pattern: string, star = 'rest'): string {
+  return pattern.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
 }
 
 function described(method: string, path: string, operation: Operation): DescribedOperation {

@@ -1,6 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { KnownRoutes } from '../../http/known-routes';
+import { Describe } from '../../http/operation';
 import { CONFIG } from '../../tokens';
 import { docsPage } from './docs-page';
 import { type OpenApiDocument, openApiDocument } from './openapi-document';
@@ -16,11 +17,13 @@ export class OpenApiController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
+  @Describe('Pages', 'This description')
   @Get('openapi.json')
   document(): OpenApiDocument {
     return openApiDocument(this.routes.list(), this.config);
   }
 
+  @Describe('Pages', 'This description, to be read', { answers: ['html'] })
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('content-security-policy', POLICY)

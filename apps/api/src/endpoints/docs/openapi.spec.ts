@@ -1,8 +1,8 @@
 import Ajv2020 from 'ajv/dist/2020';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
-import { KnownRoutes } from '../../http/known-routes';
-import { type OpenApiDocument, openApiDocument, OPERATIONS } from './openapi-document';
+import { type KnownRoute, KnownRoutes } from '../../http/known-routes';
+import { type OpenApiDocument, openApiDocument } from './openapi-document';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'];
 const everything = {
@@ -14,7 +14,7 @@ const everything = {
 describe('the description of the API', () => {
   let fixture: ApiFixture;
   let document: OpenApiDocument;
-  let routes: readonly string[];
+  let routes: readonly KnownRoute[];
   beforeAll(async () => {
     fixture = await ApiFixture.start({ config: { ...everything, apiKey: ['sk-one'] } });
     document = (await (await fetch(`${fixture.api.url}/openapi.json`)).json()) as OpenApiDocument;
@@ -27,8 +27,9 @@ describe('the description of the API', () => {
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
     );
 
-  it('has an operation written for every route, and no other', () => {
-    expect([...routes].sort()).toEqual(Object.keys(OPERATIONS).sort());
+  it('describes every route of the server beside its handler', () => {
+    const silent = routes.filter(({ operation }) => operation === undefined);
+    expect(silent.map(({ method, pattern }) => `${method} ${pattern}`)).toEqual([]);
     expect(operations()).toHaveLength(routes.length);
   });
 

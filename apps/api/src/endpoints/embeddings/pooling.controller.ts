@@ -10,10 +10,11 @@ import {
 } from '@baton/openai';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe } from '../../http/operation';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
 import { callOf, type Received } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
 
 type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
@@ -23,9 +24,10 @@ type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
 export class PoolingController {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
   ) {}
 
+  @Describe('Embeddings and scores', 'Turn texts into vectors', { body: 'EmbeddingRequest' })
   @Post('v1/embeddings')
   embeddings(
     @Body() body: unknown,
@@ -35,6 +37,9 @@ export class PoolingController {
     return this.answer(parseEmbeddings, { body, request, reply });
   }
 
+  @Describe('Embeddings and scores', 'Vectors of texts, one per token or text', {
+    body: 'PoolingRequest',
+  })
   @Post('pooling')
   pooling(
     @Body() body: unknown,
@@ -44,6 +49,7 @@ export class PoolingController {
     return this.answer(parsePooling, { body, request, reply });
   }
 
+  @Describe('Embeddings and scores', 'Put texts into classes', { body: 'PoolingRequest' })
   @Post('classify')
   classify(
     @Body() body: unknown,
@@ -53,6 +59,7 @@ export class PoolingController {
     return this.answer(parseClassify, { body, request, reply });
   }
 
+  @Describe('Embeddings and scores', 'Score pairs of texts', { body: 'ScoreRequest' })
   @Post(['score', 'v1/score'])
   score(
     @Body() body: unknown,
@@ -62,6 +69,7 @@ export class PoolingController {
     return this.answer(parseScore, { body, request, reply });
   }
 
+  @Describe('Embeddings and scores', 'Order documents by a query', { body: 'RerankRequest' })
   @Post(['rerank', 'v1/rerank', 'v2/rerank'])
   rerank(
     @Body() body: unknown,

@@ -1,5 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, NOTHING } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { API_IDENTITY, type ApiIdentity } from '../../tokens';
 import { Readiness } from './readiness';
@@ -12,12 +13,14 @@ export class HealthController {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
   ) {}
 
+  @Describe('Health and metrics', 'Whether requests would be served', NOTHING)
   @Get(['health', 'ping', 'health_generate'])
   health(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { engineId } = contextOf(request.raw);
     void reply.code(this.readiness.isServing(engineId) ? 200 : 503).send();
   }
 
+  @Describe('Health and metrics', 'Whether requests would be served', NOTHING)
   @Post('ping')
   @HttpCode(200)
   ping(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -25,11 +28,13 @@ export class HealthController {
   }
 
   /** Answers as long as the process runs; says nothing of the cluster. */
+  @Describe('Health and metrics', 'Whether the process runs')
   @Get('health/live')
   live(): { status: 'ok'; pid: number; api_id: string } {
     return { status: 'ok', pid: process.pid, api_id: this.identity.apiId };
   }
 
+  @Describe('Health and metrics', 'Whether every stage has an engine')
   @Get('health/ready')
   ready(@Res() reply: FastifyReply): void {
     const missing = this.readiness.missing();

@@ -2,6 +2,7 @@ import { type BatonConfig, changeableValues, configSchema } from '@baton/config'
 import { BatonError } from '@baton/contract';
 import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Describe } from '../../http/operation';
 import { Viewers } from '../../observers/live-page/viewers';
 import { CONFIG } from '../../tokens';
 import { UiFiles } from './ui-files';
@@ -37,11 +38,13 @@ export class UiController {
   ) {}
 
   /** With the slash, so that the relative addresses of the page hold. */
+  @Describe('Pages', 'The live page', { answers: ['html'] })
   @Get()
   redirect(@Res() reply: FastifyReply): void {
     void reply.code(308).header('location', 'ui/').send();
   }
 
+  @Describe('Pages', 'Pictures of the cluster as they come', { answers: ['events'] })
   @Get('stream')
   stream(@Res() reply: FastifyReply): void {
     this.viewers.refuseWhenFull();
@@ -51,6 +54,7 @@ export class UiController {
   }
 
   /** What can be changed while the cluster runs, and the values it takes, as a JSON Schema has them. */
+  @Describe('Pages', 'Schemas of what the live page can change')
   @Get('options')
   options(): object {
     if (!this.config.enableAdmin) throw new BatonError('not_found');
@@ -59,6 +63,7 @@ export class UiController {
     return Object.fromEntries(names.map((name) => [name, properties[name] ?? {}]));
   }
 
+  @Describe('Pages', 'The live page and its files', { answers: ['html', 'file'], star: 'file' })
   @Get('*')
   file(@Param('*') name: string, @Res() reply: FastifyReply): void {
     const file = this.files.find(name === '' ? 'index.html' : name);

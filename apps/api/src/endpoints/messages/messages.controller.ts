@@ -9,21 +9,26 @@ import {
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { Describe, STREAMED } from '../../http/operation';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { AnswerParts, Ask, Asked } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** Anthropic's way to ask for text: the same cluster, other shapes. */
 @Controller('v1/messages')
 export class MessagesController {
   constructor(
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
     private readonly catalog: ModelCatalog,
   ) {}
 
+  @Describe('Messages', "Answer a conversation in Anthropic's shape", {
+    body: 'MessagesRequest',
+    ...STREAMED,
+  })
   @Post()
   create(
     @Body() body: unknown,
@@ -33,6 +38,7 @@ export class MessagesController {
     return this.generation.answer(callOf(askMessage, { body, request, reply }));
   }
 
+  @Describe('Messages', 'Count the tokens of such a conversation', { body: 'CountTokensRequest' })
   @Post('count_tokens')
   @HttpCode(200)
   @Header('content-type', 'application/json')

@@ -4,6 +4,7 @@ import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
 
@@ -16,18 +17,32 @@ export class ServerInfoController {
     private readonly catalog: ModelCatalog,
   ) {}
 
-  /** At the port of the cluster it is vLLM's, of development mode: the configuration, without what may hold a password. */
-  @Get(['server_info', 'get_server_info'])
-  serverInfo(@Req() request: FastifyRequest): object {
-    const { engineId } = contextOf(request.raw);
-    const vllm = this.config.enableDevMode ? { vllm_config: withoutSecrets(this.config) } : {};
-    if (engineId !== undefined) return { ...vllm, ...this.engineInfo(engineId) };
-    const isOlder = request.url.startsWith('/get_');
-    if (isOlder || !this.config.enableDevMode) throw new BatonError('not_found');
-    return vllm;
+  /**
+   * At the port of the cluster it is vLLM's, of development mode: the configuration, without what
+   * may hold a password.
+   */
+  @Describe(
+    'Health and metrics',
+    "What an engine is, at its own port, as SGLang's and TensorRT-LLM's routers ask; the configuration in development mode",
+  )
+  @Get('server_info')
+  serverInfo(@Req() { raw }: FastifyRequest): object {
+    const { engineId } = contextOf(raw);
+    if (engineId !== undefined) return this.shownOf(engineId);
+    if (!this.config.enableDevMode) throw new BatonError('not_found');
+    return this.configShown();
   }
 
-  @Get(['model_info', 'get_model_info'])
+  @Describe('Health and metrics', "The same, as SGLang's older routers ask")
+  @Get('get_server_info')
+  olderServerInfo(@Req() { raw }: FastifyRequest): object {
+    const { engineId } = contextOf(raw);
+    if (engineId === undefined) throw new BatonError('not_found');
+    return this.shownOf(engineId);
+  }
+
+  @Describe('Health and metrics', "What is served, as SGLang's routers ask")
+  @Get('model_info')
   modelInfo(): object {
     const { id } = this.card();
     return {
@@ -37,6 +52,20 @@ export class ServerInfoController {
       weight_version: 'default',
       max_context_length: this.catalog.maxModelLen,
     };
+  }
+
+  @Describe('Health and metrics', "The same, as SGLang's older routers ask")
+  @Get('get_model_info')
+  olderModelInfo(): object {
+    return this.modelInfo();
+  }
+
+  private shownOf(engineId: string): object {
+    return { ...this.configShown(), ...this.engineInfo(engineId) };
+  }
+
+  private configShown(): object {
+    return this.config.enableDevMode ? { vllm_config: withoutSecrets(this.config) } : {};
   }
 
   private engineInfo(engineId: string): object {

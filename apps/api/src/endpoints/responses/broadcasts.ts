@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { replayEvents, type ReasoningEvents } from '@baton/openai';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
 import { isOver, ResponseStore, type StoredResponse } from './response-store';
@@ -38,7 +38,7 @@ export interface FollowOptions {
  * has the last word.
  */
 @Injectable()
-export class Broadcasts implements OnModuleInit, OnModuleDestroy {
+export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   private readonly live = new Map<string, Broadcast>();
   private unsubscribe: Unsubscribe | undefined;
 
@@ -59,7 +59,7 @@ export class Broadcasts implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.unsubscribe?.().catch(() => undefined);
   }
 

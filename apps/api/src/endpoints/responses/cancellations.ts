@@ -1,11 +1,11 @@
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LiveExchanges } from '../../request/exchange/live-exchanges';
 import { TRANSPORT } from '../../tokens';
 
 /** Ends the generation of responses that nobody wants any more, in whichever API process it goes on. A message that is lost costs the work, nothing else. */
 @Injectable()
-export class Cancellations implements OnModuleInit, OnModuleDestroy {
+export class Cancellations implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
@@ -20,7 +20,7 @@ export class Cancellations implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await this.unsubscribe?.().catch(() => undefined);
   }
 

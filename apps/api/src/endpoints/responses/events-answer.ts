@@ -2,7 +2,7 @@ import type { BatonError, EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import type { StreamedResponse } from '@baton/openai';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
-import type { DetachedResponse } from './detached-response';
+import type { DetachedResponse } from '../../http/detached-response';
 
 /** Who hears the events of a response that has no HTTP response of its own. */
 export interface Listener {

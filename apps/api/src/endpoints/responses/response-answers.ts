@@ -18,7 +18,7 @@ import type { AnswerParts } from '../../request/take/asked';
 import { API_IDENTITY, type ApiIdentity, LOGGER } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
 import { Broadcasts } from './broadcasts';
-import { DetachedResponse } from './detached-response';
+import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
 import { isOver, ResponseStore, type StoredResponse } from './response-store';
 import { type Keeper, StoredAnswer } from './stored-answer';

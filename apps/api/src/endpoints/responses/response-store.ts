@@ -3,7 +3,7 @@ import type { ResponseItem, ResponseObject } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import { DocumentCollection } from './document-collection';
+import { DocumentCollection } from '../../cluster/document-collection';
 
 /** What is kept of a response: enough to show it, to tell its stream again, and to go on with it. */
 export interface StoredResponse {

@@ -14,10 +14,15 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/operation';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
 
 const JSON_TYPE = 'application/json';
+const REPLAY: readonly QueryParameter[] = [
+  { name: 'stream', type: 'boolean', meaning: 'Send the events of the stream again.' },
+  { name: 'starting_after', type: 'integer', meaning: 'Number of the last event that is known.' },
+];
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -29,6 +34,7 @@ export class ResponsesController {
     private readonly sockets: ResponseSockets,
   ) {}
 
+  @Describe('Responses', 'Make a response', { body: 'ResponseRequest', ...STREAMED })
   @Post()
   create(
     @Body() body: unknown,
@@ -39,11 +45,13 @@ export class ResponsesController {
   }
 
   /** Clients that ask for a WebSocket. */
+  @Describe('Responses', 'Make responses over a WebSocket')
   @Get()
   connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.sockets.accept(request, reply);
   }
 
+  @Describe('Responses', 'Count the tokens of an input', { body: 'ResponseRequest' })
   @Post('input_tokens')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -51,6 +59,7 @@ export class ResponsesController {
     return this.responses.countTokens(body);
   }
 
+  @Describe('Responses', 'Shorten what a conversation has come to', { body: 'ResponseRequest' })
   @Post('compact')
   compact(
     @Body() body: unknown,
@@ -60,6 +69,7 @@ export class ResponsesController {
     return this.responses.compact({ body, request, reply });
   }
 
+  @Describe('Responses', 'Read a stored response', { query: REPLAY, ...STREAMED })
   @Get(':id')
   async retrieve(
     @Param('id') id: string,
@@ -74,6 +84,7 @@ export class ResponsesController {
     }
   }
 
+  @Describe('Responses', 'Delete a stored response')
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
   async remove(@Param('id') id: string): Promise<string> {
@@ -81,6 +92,7 @@ export class ResponsesController {
     return asciiJson({ id, object: 'response', deleted: true });
   }
 
+  @Describe('Responses', 'List what a response answered', { query: PAGING })
   @Get(':id/input_items')
   @Header('content-type', JSON_TYPE)
   async inputItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
@@ -88,6 +100,7 @@ export class ResponsesController {
     return itemsPage(input, query);
   }
 
+  @Describe('Responses', 'End a response that runs in the background')
   @Post(':id/cancel')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)

@@ -22,12 +22,12 @@ import type { Answer } from '../../request/answer/answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { AnswerParts } from '../../request/take/asked';
 import { type Call, callOf, type Received } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 import { CONFIG, LOGGER } from '../../tokens';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
-import { DetachedResponse } from './detached-response';
-import { tooLarge } from './document-collection';
+import { DetachedResponse } from '../../http/detached-response';
+import { tooLarge } from '../../cluster/document-collection';
 import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
 import { type Recall, type Remembered, ResponseMemory } from './response-memory';
 import { isOver, ResponseStore, type StoredResponse } from './response-store';
@@ -44,7 +44,7 @@ export class ResponsesService {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
     private readonly catalog: ModelCatalog,
     private readonly store: ResponseStore,
     private readonly memory: ResponseMemory,

@@ -1,6 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Describe } from '../../http/operation';
 import { perfettoTrace } from '../../observers/timelines/perfetto-trace';
 import { Timelines } from '../../observers/timelines/timelines';
 
@@ -9,6 +10,7 @@ import { Timelines } from '../../observers/timelines/timelines';
 export class TimelinesController {
   constructor(private readonly timelines: Timelines) {}
 
+  @Describe('Health and metrics', 'What became of a request, and when')
   @Get(':id/timeline')
   async timeline(
     @Param('id') id: string,

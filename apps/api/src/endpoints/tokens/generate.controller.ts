@@ -1,17 +1,19 @@
 import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
 import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** Tokens in, tokens out: for routers that tokenize by themselves. */
 @Controller('inference/v1/generate')
 export class GenerateController {
-  constructor(private readonly generation: GenerationService) {}
+  constructor(private readonly generation: RequestWay) {}
 
+  @Describe('Text', 'Continue token ids with token ids', { body: 'GenerateRequest', ...STREAMED })
   @Post()
   generate(
     @Body() body: unknown,

@@ -8,6 +8,7 @@ import {
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 
 const JSON_TYPE = 'application/json';
@@ -17,6 +18,9 @@ const JSON_TYPE = 'application/json';
 export class RenderController {
   constructor(private readonly catalog: ModelCatalog) {}
 
+  @Describe('Text', 'Tokens of a conversation, without an answer', {
+    body: 'ChatCompletionRequest',
+  })
   @Post('chat/completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -24,6 +28,7 @@ export class RenderController {
     return renderChatBody(body, this.catalog.limits, answerId('chat', idOf(request)));
   }
 
+  @Describe('Text', 'Tokens of prompts, without an answer', { body: 'CompletionRequest' })
   @Post('completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -31,6 +36,7 @@ export class RenderController {
     return renderCompletionBody(body, this.catalog.limits, answerId('completions', idOf(request)));
   }
 
+  @Describe('Text', 'A chat answer made of tokens', { body: 'DerenderChatRequest' })
   @Post('chat/completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -38,6 +44,7 @@ export class RenderController {
     return derenderChatBody(body, this.catalog.limits, this.head(answerId('chat', idOf(request))));
   }
 
+  @Describe('Text', 'A completion made of tokens', { body: 'DerenderCompletionRequest' })
   @Post('completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)

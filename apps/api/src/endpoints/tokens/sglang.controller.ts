@@ -6,17 +6,22 @@ import {
 } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
 import { StreamAnswer } from '../../request/answer/stream-answer';
 import { WholeAnswer } from '../../request/answer/whole-answer';
 import type { Ask } from '../../request/take/asked';
 import { callOf } from '../../request/take/call';
-import { GenerationService } from '../../request/take/generation.service';
+import { RequestWay } from '../../request/way';
 
 /** SGLang's native API, to which its load balancers send the legs of a hand-over. */
 @Controller('generate')
 export class SglangController {
-  constructor(private readonly generation: GenerationService) {}
+  constructor(private readonly generation: RequestWay) {}
 
+  @Describe('Text', "Continue texts or token ids, in SGLang's way", {
+    body: 'SglangGenerateRequest',
+    ...STREAMED,
+  })
   @Post()
   generate(
     @Body() body: unknown,

@@ -1,12 +1,14 @@
 import { detokenizeBody, tokenizeBody, tokenizerInfoBody } from '@baton/openai';
 import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { Describe } from '../../http/operation';
 
 /** The tokenizer of the served model, for clients that count or cut prompts. Nothing of it goes to an engine. */
 @Controller()
 export class TokenizeController {
   constructor(private readonly catalog: ModelCatalog) {}
 
+  @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest' })
   @Post('tokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
@@ -14,6 +16,7 @@ export class TokenizeController {
     return tokenizeBody(body, this.catalog.limits);
   }
 
+  @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest' })
   @Post('detokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
@@ -21,6 +24,7 @@ export class TokenizeController {
     return detokenizeBody(body, this.catalog.limits);
   }
 
+  @Describe('Tokens', 'Which tokenizer counts')
   @Get('tokenizer_info')
   @Header('content-type', 'application/json')
   info(): string {

@@ -1,3 +1,6 @@
+import type { FastifyRequest } from 'fastify';
+import { pathOf } from '../request-context';
+
 /** Beginnings of paths below which vLLM asks for a key, and ours, below which engines are started and stopped. */
 const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere', '/admin'];
 /** Work of the engines that vLLM leaves open. */
@@ -12,6 +15,10 @@ export interface AskedPath {
   /** Pattern of the route; undefined when there is none. */
   readonly route: string | undefined;
   readonly path: string;
+}
+
+export function askedPathOf({ routeOptions, url }: FastifyRequest): AskedPath {
+  return { route: routeOptions.url, path: pathOf(url) };
 }
 
 export function isGuarded(asked: AskedPath): boolean {

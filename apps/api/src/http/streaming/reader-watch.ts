@@ -1,5 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 
 const SWEEP_EVERY_MS = 1_000;
 /** A client that takes over nothing for this long, while there is something to take, is stuck. */
@@ -13,15 +17,15 @@ interface Watched {
 
 /** Finds clients that stopped reading. Looks at each open answer once a second; costs nothing per token. */
 @Injectable()
-export class ReaderWatch {
+export class ReaderWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly answers = new Map<ServerResponse, Watched>();
   private timer: NodeJS.Timeout | undefined;
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.timer = setInterval(() => this.sweep(performance.now()), SWEEP_EVERY_MS);
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 

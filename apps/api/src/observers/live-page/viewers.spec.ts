@@ -45,7 +45,7 @@ beforeEach(() => {
   viewers = new Viewers(defaultConfig(), identity, pictures, meter, new Observers([meter]));
 });
 afterEach(() => {
-  viewers.onModuleDestroy();
+  viewers.beforeApplicationShutdown();
   vi.useRealTimers();
 });
 

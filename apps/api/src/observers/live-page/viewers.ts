@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type BatonConfig, VERSION } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
 import { Observers } from '../observers';
@@ -25,7 +25,7 @@ interface Viewer {
  * page none is taken. A page that does not read misses pictures, and is let go after ten seconds.
  */
 @Injectable()
-export class Viewers implements OnModuleDestroy {
+export class Viewers implements BeforeApplicationShutdown {
   private readonly viewers = new Set<Viewer>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -61,7 +61,8 @@ export class Viewers implements OnModuleDestroy {
     if (this.timer === undefined) this.startPictures();
   }
 
-  onModuleDestroy(): void {
+  /** Before the server closes, which waits for its connections. */
+  beforeApplicationShutdown(): void {
     for (const viewer of this.viewers) viewer.response.destroy();
     this.stopPictures();
   }

@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { LoopLag } from '@baton/clock';
-import { Injectable } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { LiveSequences } from '../state';
 import { renderNumbers } from './exposition';
 
@@ -8,16 +12,16 @@ const BYTES_PER_PAGE = 4_096;
 
 /** The process by the names of Prometheus' client libraries, and how full its tables are. */
 @Injectable()
-export class ProcessMetrics {
+export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly lag = new LoopLag();
 
   constructor(private readonly sequences: LiveSequences) {}
 
-  start(): void {
+  onApplicationBootstrap(): void {
     this.lag.start();
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     this.lag.stop();
   }
 

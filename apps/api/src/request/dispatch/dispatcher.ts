@@ -5,11 +5,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../../cluster/submitter';
 import { Observers } from '../../observers/observers';
 import { LOGGER } from '../../tokens';
-import type { Admission } from '../admission';
+import type { Admission } from '../admit/admission';
 import type { Exchange } from '../exchange/exchange';
 import { Exchanges } from '../exchange/exchanges';
 import { Executions } from '../executed/executions';
-import { JobPlacement } from '../route/job-placement';
+import { JobPlacement } from './job-placement';
 import { JobFactory } from './job-factory';
 
 /**

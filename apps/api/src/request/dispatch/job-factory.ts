@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BatonConfig } from '@baton/config';
 import type { EngineJob, Fault } from '@baton/contract';
-import { chainBlockHashes, hashString, mix } from '@baton/kernel';
+import { chainBlockHashes } from '@baton/kernel';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
@@ -9,9 +9,10 @@ import { ModelCatalog } from '../../cluster/model-catalog';
 import { priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
-import type { Admission } from '../admission';
-import { JobPlacement } from '../route/job-placement';
+import type { Admission } from '../admit/admission';
+import { cacheSalt } from '../route/cache-salt';
 import type { Route } from '../route/route';
+import { JobPlacement } from './job-placement';
 
 /** Characters that every broker takes in a key; the others of a client's id become `_`. */
 const UNSAFE = /[^A-Za-z0-9._-]/g;
@@ -98,9 +99,7 @@ export class JobFactory {
       endReason: plan.endReason,
       maxTokens: prompt?.maxTokens ?? plan.count,
       priority,
-      ...(request.cacheHitThreshold === undefined
-        ? {}
-        : { cacheHitThreshold: request.cacheHitThreshold }),
+      ...(request.engineParameters && { engineParameters: request.engineParameters }),
       ...(adapter === undefined ? {} : { adapter }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(executes ? { executes } : {}),
@@ -154,9 +153,4 @@ function kvOf(
     kvTransferParams,
     ...(bidirectionalKvXfer && mayKeep === true ? { keepsKv: true } : {}),
   };
-}
-
-/** Separates the prefixes of requests that must not share KV. */
-export function cacheSalt({ model, cacheSalt: own }: GenerationRequest): number {
-  return mix(hashString(model), hashString(own ?? ''));
 }

@@ -8,7 +8,7 @@ import { HttpAnswer } from '../../http/http-answer';
 import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
 import { WireTaps } from '../../observers/recording/wire-taps';
 import { CONFIG } from '../../tokens';
-import type { Admission } from '../admission';
+import type { Admission } from '../admit/admission';
 import type { Answer } from '../answer/answer';
 import { FaultInjector } from '../faults/fault-injector';
 

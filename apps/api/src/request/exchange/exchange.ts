@@ -5,7 +5,7 @@ import type { Sequence, SequenceOwner } from '../../frames/sequence';
 import type { SequenceTable } from '../../frames/sequence-table';
 import type { Observers } from '../../observers/observers';
 import type { ObservedRequest, RequestEnd, SequenceNote } from '../../observers/port';
-import type { Admission } from '../admission';
+import type { Admission } from '../admit/admission';
 import type { AdmissionGate } from '../admit/admission-gate';
 import type { Answer, AnswerFacts, HeldFacts } from '../answer/answer';
 import { sessionKeyOf } from '../route/session-key';

@@ -3,7 +3,7 @@ import { Aborter } from '../../frames/aborter';
 import { SequenceTable } from '../../frames/sequence-table';
 import { Observers } from '../../observers/observers';
 import { Legs } from '../../routers/legs';
-import type { Admission } from '../admission';
+import type { Admission } from '../admit/admission';
 import { AdmissionGate } from '../admit/admission-gate';
 import { AnswerOpener } from './answer-opener';
 import { Exchange, type ExchangeHost } from './exchange';

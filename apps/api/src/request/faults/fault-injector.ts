@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
 import type { Fault } from '@baton/contract';
-import { FaultBook, InjectedError, isDue } from '@baton/faults';
+import { FaultBook, InjectedError, isDue, RETURN_ERROR_HEADER } from '@baton/faults';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DetachedResponse } from '../../endpoints/responses/detached-response';
+import { DetachedResponse } from '../../http/detached-response';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
 import { CONFIG } from '../../tokens';
 import type { Answer } from '../answer/answer';
@@ -19,6 +19,8 @@ const US_PER_MS = 1_000;
 @Injectable()
 export class FaultInjector implements OnModuleInit {
   private readonly book: FaultBook;
+  /** Some rule, or a share of failures, is set. */
+  private hasRules = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -29,7 +31,16 @@ export class FaultInjector implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.settings.follow((settings) => this.book.adopt(faultSettings(settings)));
+    this.settings.follow((settings) => {
+      const faults = faultSettings(settings);
+      this.hasRules = faults.rules.length > 0 || faults.failureInjectionRate > 0;
+      this.book.adopt(faults);
+    });
+  }
+
+  /** False: no rule is set and the client asks for no error, so that nothing needs to be judged. */
+  mayStrike({ response }: Call): boolean {
+    return this.hasRules || response.req.headers[RETURN_ERROR_HEADER] !== undefined;
   }
 
   /** What this request is to meet on its way. Throws `BatonError` for a header that makes no sense. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RecordedExchange } from '../../observers/recording/recorded-exchange';
 import { CONFIG, LOGGER } from '../../tokens';
 import type { Call } from '../take/call';
@@ -13,7 +13,7 @@ const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|da
 
 /** Answers with what was recorded (`play`): the same bytes with the same pauses, `speedup` times as fast. The cluster has no part in it. */
 @Injectable()
-export class Player {
+export class Player implements OnModuleInit {
   private answers: RecordedAnswers | undefined;
 
   constructor(
@@ -22,15 +22,11 @@ export class Player {
   ) {}
 
   /** @throws UsageError when the file cannot be played */
-  async start(): Promise<void> {
+  async onModuleInit(): Promise<void> {
     const { play } = this.config;
     if (play === undefined) return;
     this.answers = await RecordedAnswers.read(play);
     this.logger.info({ file: play, answers: this.answers.size }, 'playing recorded answers');
-  }
-
-  get isOn(): boolean {
-    return this.answers !== undefined;
   }
 
   /** Throws `not_recorded` when nobody asked this before. */

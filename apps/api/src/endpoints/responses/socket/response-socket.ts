@@ -6,8 +6,8 @@ import { parseJsonBody, renderResponseError } from '@baton/openai';
 import { asciiJson } from '@baton/text';
 import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
-import type { GenerationService } from '../../../request/take/generation.service';
-import { DetachedResponse } from '../detached-response';
+import { DetachedResponse } from '../../../http/detached-response';
+import type { RequestWay } from '../../../request/way';
 import type { Listener } from '../events-answer';
 import type { StoredResponse } from '../response-store';
 import type { ResponsesService } from '../responses.service';
@@ -23,7 +23,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 export interface SocketServices {
   readonly responses: ResponsesService;
-  readonly generation: GenerationService;
+  readonly generation: RequestWay;
 }
 
 /**

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import {
+  type BeforeApplicationShutdown,
   Inject,
   Injectable,
   type OnApplicationBootstrap,
-  type OnModuleDestroy,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
-import { GenerationService } from '../../../request/take/generation.service';
+import { RequestWay } from '../../../request/way';
 import { CONFIG } from '../../../tokens';
 import { ResponsesService } from '../responses.service';
 import { servePlainly } from './plain-request';
@@ -31,7 +31,7 @@ interface Upgrade {
  * where its controller says so; whatever refuses it on that way answers in HTTP.
  */
 @Injectable()
-export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy {
+export class ResponseSockets implements BeforeApplicationShutdown, OnApplicationBootstrap {
   private readonly upgrades = new WeakMap<IncomingMessage, Upgrade>();
   private readonly server: WebSocketServer;
 
@@ -39,7 +39,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly host: HttpAdapterHost,
     private readonly responses: ResponsesService,
-    private readonly generation: GenerationService,
+    private readonly generation: RequestWay,
   ) {
     const maxPayload = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
     this.server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });
@@ -60,7 +60,8 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     });
   }
 
-  onModuleDestroy(): void {
+  /** Before the server closes, which waits for its connections. */
+  beforeApplicationShutdown(): void {
     for (const client of this.server.clients) {
       client.close(GOING_AWAY);
       client.terminate();

@@ -1,0 +1,60 @@
+import { SystemWallClock } from '@baton/clock';
+import { type BatonConfig, LiveSettings } from '@baton/config';
+import { buildRouting, type JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import {
+  Global,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import { AdapterRegistry } from './adapters/adapter-registry';
+import { ClusterView } from './cluster-view';
+import { ExposedEngines } from './exposed-engines';
+import { KvCapacity } from './kv-capacity';
+import { ModelCatalog } from './model-catalog';
+import { Submitter } from './submitter';
+
+const PROVIDERS = [
+  AdapterRegistry,
+  ClusterView,
+  ExposedEngines,
+  KvCapacity,
+  ModelCatalog,
+  Submitter,
+  { provide: ROUTING, inject: [CONFIG, TRANSPORT, API_IDENTITY], useFactory: routingOf },
+  { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: settingsOf },
+];
+
+/** What this process knows of the cluster: engines, models, adapters, settings, where jobs go. */
+@Global()
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
+export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    @Inject(LiveSettings) private readonly settings: LiveSettings,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.settings.start();
+    await this.routing.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.settings.stop();
+    await this.routing.stop().catch(() => undefined);
+  }
+}
+
+function routingOf(config: BatonConfig, transport: Transport, identity: ApiIdentity): JobRouting {
+  const wall = new SystemWallClock();
+  return buildRouting({ config, transport, routerId: identity.apiId, role: 'api', wall });
+}
+
+function settingsOf(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {
+  const wall = new SystemWallClock();
+  return new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
+}

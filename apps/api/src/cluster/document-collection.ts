@@ -1,0 +1,75 @@
+import { BatonError } from '@baton/contract';
+import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
+import { brokerError } from '../http/broker-error';
+
+/** Of writers that meet at one document one wins each time, so that this many suffice for as many of them. */
+const MAX_TRIES = 64;
+
+/** Documents of one kind in the broker, so that any API process can answer for them. Evicted, expired and removed ones are gone alike. */
+export class DocumentCollection<Document> {
+  constructor(
+    private readonly transport: Transport,
+    private readonly options: CollectionBounds & { readonly collection: string },
+  ) {}
+
+  async find(id: string): Promise<Document | undefined> {
+    const text = await this.read(id);
+    return text === undefined ? undefined : (JSON.parse(text) as Document);
+  }
+
+  /** False when it is larger than what is stored. */
+  async add(id: string, document: Document): Promise<boolean> {
+    const text = JSON.stringify(document);
+    const { documents } = this.transport;
+    const stored = await whole(documents.put(this.at(id), text, this.options));
+    return stored === 'stored';
+  }
+
+  /**
+   * Changes what is there, whoever else writes. A `change` that answers undefined leaves it. Resolves to what is there afterwards, undefined when it is
+   * gone. Throws when it has become larger than what is stored.
+   */
+  async update(
+    id: string,
+    change: (document: Document) => Document | undefined,
+  ): Promise<Document | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const from = await this.read(id);
+      if (from === undefined) return undefined;
+      const before = JSON.parse(from) as Document;
+      const after = change(before);
+      if (after === undefined) return before;
+      const to = JSON.stringify(after);
+      const { documents } = this.transport;
+      const outcome = await whole(documents.replace(this.at(id), { from, to }, this.options));
+      if (outcome === 'replaced') return after;
+      if (outcome === 'too-large') throw tooLarge();
+    }
+    throw new BatonError('engine_error');
+  }
+
+  /** False when there was none. Of two callers one gets true. */
+  remove(id: string): Promise<boolean> {
+    return whole(this.transport.documents.remove(this.at(id)));
+  }
+
+  private read(id: string): Promise<string | undefined> {
+    return whole(this.transport.documents.get(this.at(id)));
+  }
+
+  private at(id: string): DocumentPlace {
+    return { collection: this.options.collection, id };
+  }
+}
+
+export function tooLarge(): BatonError {
+  return new BatonError('invalid_value', 'The conversation is larger than what can be stored.');
+}
+
+async function whole<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw brokerError(error);
+  }
+}

@@ -1,0 +1,65 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError, type Stage } from '@baton/contract';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from './cluster-view';
+import { CONFIG } from '../tokens';
+
+/** The stages of a way, and the engine that it names. */
+interface Way {
+  readonly stage: Stage;
+  readonly next: Stage | undefined;
+  readonly engineId: string | undefined;
+}
+
+/** What the engines on a request's way can hold, as they have announced it. What can never fit is refused before it waits. */
+@Injectable()
+export class KvCapacity {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly cluster: ClusterView,
+  ) {}
+
+  /** Tokens of prompt and output together that some stage able to decode holds; undefined before one has announced itself. */
+  get largestTokens(): number | undefined {
+    const capacities = [this.ofStage('decode'), this.ofStage('aggregated')];
+    const known = capacities.filter((tokens) => tokens !== undefined);
+    return known.length === 0 ? undefined : Math.max(...known);
+  }
+
+  /** Most output tokens that the way has room for behind a prompt. Throws `kv_capacity_exceeded` when there is none. */
+  outputRoom(route: Way, promptTokens: number): number {
+    const first = this.ofRoute(route, route.stage);
+    const last = route.next === undefined ? first : this.ofRoute(route, route.next);
+    const room = last - promptTokens;
+    if (promptTokens + 1 <= first && room >= 1) return room;
+    throw new BatonError(
+      'kv_capacity_exceeded',
+      `The prompt needs KV cache for ${promptTokens + 1} tokens, but an engine has room for ` +
+        `${Math.min(first, last)}. Please reduce the length of the prompt.`,
+    );
+  }
+
+  private ofRoute(route: Way, stage: Stage): number {
+    const { engineId } = route;
+    const tokens =
+      engineId === undefined
+        ? this.ofStage(stage)
+        : this.smallest((engine) => engine.engineId === engineId);
+    return tokens ?? Infinity;
+  }
+
+  /** Any engine of the stage may take a job from its shared queue, so the smallest decides. */
+  private ofStage(stage: Stage): number | undefined {
+    return this.smallest((engine) => engine.stage === stage);
+  }
+
+  private smallest(
+    isMeant: (engine: { readonly engineId: string; readonly stage: Stage }) => boolean,
+  ): number | undefined {
+    const blocks = this.cluster
+      .living()
+      .filter(isMeant)
+      .map((engine) => engine.gauges.numBlocks);
+    return blocks.length === 0 ? undefined : Math.min(...blocks) * this.config.blockSize;
+  }
+}

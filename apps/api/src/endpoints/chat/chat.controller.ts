@@ -1,0 +1,32 @@
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
+import { askChatBatch, TEXT_ENDPOINTS } from '../../request/take/asked';
+import { callOf } from '../../request/take/call';
+import { RequestWay } from '../../request/way';
+
+/** Answers to conversations, written by the exchange: streamed or in one piece. */
+@Controller('v1/chat/completions')
+export class ChatController {
+  constructor(private readonly generation: RequestWay) {}
+
+  @Describe('Text', 'Answer a conversation', { body: 'ChatCompletionRequest', ...STREAMED })
+  @Post()
+  chat(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(TEXT_ENDPOINTS.chat, { body, request, reply }));
+  }
+
+  @Describe('Text', 'Answer several conversations at once', { body: 'ChatCompletionBatchRequest' })
+  @Post('batch')
+  chatBatch(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(askChatBatch, { body, request, reply }));
+  }
+}

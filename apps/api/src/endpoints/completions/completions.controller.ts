@@ -1,0 +1,22 @@
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, STREAMED } from '../../http/operation';
+import { TEXT_ENDPOINTS } from '../../request/take/asked';
+import { callOf } from '../../request/take/call';
+import { RequestWay } from '../../request/way';
+
+/** Continuations of prompts, written by the exchange: streamed or in one piece. */
+@Controller('v1/completions')
+export class CompletionsController {
+  constructor(private readonly generation: RequestWay) {}
+
+  @Describe('Text', 'Continue prompts', { body: 'CompletionRequest', ...STREAMED })
+  @Post()
+  complete(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.generation.answer(callOf(TEXT_ENDPOINTS.completions, { body, request, reply }));
+  }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { type PauseMode, type Tag, TAGS } from './operations-query';
+import { Operator } from './operator';
+
+const EMPTY_LOOKS = 20;
+const EMPTY_LOOK_MS = 50;
+
+/** What pausing and sleeping take, in their order. Knows which parts of the engines still sleep. */
+@Injectable()
+export class SleepOrders {
+  private asleep = new Set<Tag>();
+
+  constructor(
+    private readonly operator: Operator,
+    private readonly live: LiveExchanges,
+  ) {}
+
+  async sleep(mode: PauseMode, level: 0 | 1 | 2): Promise<void> {
+    await this.halt(mode, { isSleep: true, level });
+    if (mode !== 'keep') await this.empty();
+    this.asleep = new Set(TAGS);
+  }
+
+  /** Parts may wake one by one; requests go on when all are awake. */
+  async wake(tags: readonly Tag[]): Promise<void> {
+    for (const tag of tags) this.asleep.delete(tag);
+    if (this.asleep.size === 0) await this.resume();
+  }
+
+  pause(mode: PauseMode): Promise<void> {
+    return this.halt(mode, { isSleep: false });
+  }
+
+  async resume(): Promise<void> {
+    await this.operator.askEngines({ kind: 'resume' });
+  }
+
+  /** False while requests run or KV is held, as in vLLM. */
+  resetPrefixCache(forgetsHost: boolean): Promise<boolean> {
+    return this.operator.askEngines({ kind: 'reset-prefix-cache', forgetsHost });
+  }
+
+  /** New requests wait from now on; `wait` lets those of this process end first, `keep` stops them where they are. */
+  private async halt(
+    mode: PauseMode,
+    how: { readonly isSleep: boolean; readonly level?: 0 | 1 | 2 },
+  ): Promise<void> {
+    if (mode === 'wait') await this.live.settled();
+    await this.operator.askEngines({ kind: 'pause', ...how });
+    if (mode === 'abort') await this.operator.abort(undefined);
+  }
+
+  /** What was aborted gives its blocks back when its engine's step ends. */
+  private async empty(): Promise<void> {
+    for (let look = 0; look < EMPTY_LOOKS; look += 1) {
+      if (await this.resetPrefixCache(false)) return;
+      await delay(EMPTY_LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { HealthController } from './health.controller';
+import { LoadController } from './load.controller';
+import { Readiness } from './readiness';
+
+/** Whether requests would be served, and how busy this process is. */
+@Module({ controllers: [HealthController, LoadController], providers: [Readiness] })
+export class HealthModule {}

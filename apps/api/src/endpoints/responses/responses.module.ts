@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { ConversationsModule } from '../conversations/conversations.module';
+import { Broadcasts } from './broadcasts';
+import { Cancellations } from './cancellations';
+import { ResponseAnswers } from './response-answers';
+import { ResponseMemory } from './response-memory';
+import { ResponseStore } from './response-store';
+import { ResponsesController } from './responses.controller';
+import { ResponsesService } from './responses.service';
+import { ResponseSockets } from './socket/response-sockets';
+
+/** OpenAI's Responses API, over HTTP and WebSockets. */
+@Module({
+  imports: [ConversationsModule],
+  controllers: [ResponsesController],
+  providers: [
+    Broadcasts,
+    Cancellations,
+    ResponseAnswers,
+    ResponseMemory,
+    ResponseSockets,
+    ResponseStore,
+    ResponsesService,
+  ],
+})
+export class ResponsesModule {}

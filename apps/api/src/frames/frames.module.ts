@@ -1,0 +1,27 @@
+import { Global, Module } from '@nestjs/common';
+import { LiveSequences } from '../observers/state';
+import { Aborter } from './aborter';
+import { FrameChannel } from './frame-channel';
+import { FrameInbox } from './frame-inbox';
+import { Recovery } from './recovery';
+import { Rehomer } from './rehomer';
+import { Resender } from './resender';
+import { Resubmitter } from './resubmitter';
+import { SequenceTable } from './sequence-table';
+
+const PROVIDERS = [
+  Aborter,
+  FrameChannel,
+  FrameInbox,
+  Recovery,
+  Rehomer,
+  Resender,
+  Resubmitter,
+  { provide: SequenceTable, useFactory: () => new SequenceTable() },
+  { provide: LiveSequences, useExisting: SequenceTable },
+];
+
+/** Tokens on their way back: frames come in, find their sequences, and are asked for again. */
+@Global()
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
+export class FramesModule {}

@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CONFIG } from '../../tokens';
+import { noteCaller } from '../request-context';
+import { ApiKeys, bearerOf, type CallerId } from './api-keys';
+import { type AskedPath, askedPathOf, isGuarded, takesAnthropicKey } from './guarded-paths';
+
+/** Who may come in. It looks at headers alone. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  private readonly keys: ApiKeys;
+
+  constructor(@Inject(CONFIG) config: BatonConfig) {
+    this.keys = new ApiKeys([...config.apiKey, ...Object.keys(config.apiKeyLimits ?? {})]);
+  }
+
+  /** False where everybody may do anything. */
+  get isNeeded(): boolean {
+    return this.keys.areNeeded;
+  }
+
+  /** @throws BatonError `missing_api_key`, `invalid_api_key` */
+  canActivate(context: ExecutionContext): true {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.method === 'OPTIONS') return true;
+    const caller = this.callerOf(request.headers, askedPathOf(request));
+    if (caller !== undefined) noteCaller(request.raw, caller);
+    return true;
+  }
+
+  /** Whose key the headers show; undefined: nobody's, where none is needed. */
+  private callerOf(headers: IncomingHttpHeaders, asked: AskedPath): CallerId | undefined {
+    const shown = bearerOf(headers.authorization) ?? anthropicKey(headers, asked);
+    const caller = shown === undefined ? undefined : this.keys.find(shown);
+    if (caller !== undefined || !isGuarded(asked)) return caller;
+    throw new BatonError(shown === undefined ? 'missing_api_key' : 'invalid_api_key');
+  }
+}
+
+function anthropicKey(headers: IncomingHttpHeaders, asked: AskedPath): string | undefined {
+  const key = takesAnthropicKey(asked) ? headers['x-api-key'] : undefined;
+  return typeof key === 'string' ? key : undefined;
+}

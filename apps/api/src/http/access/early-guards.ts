@@ -1,0 +1,30 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
+import type { FastifyInstance } from 'fastify';
+import { AccessGuard } from './access.guard';
+import { RateLimitGuard } from './rate-limit.guard';
+
+/**
+ * Runs the guards of every request. Nest itself runs guards at a handler, when the body has been
+ * read; these two refuse before that, and also at paths where nothing is served. So they stand in
+ * the hook that Fastify runs before it reads a body.
+ */
+@Injectable()
+export class EarlyGuards implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly access: AccessGuard,
+    private readonly limits: RateLimitGuard,
+  ) {}
+
+  onModuleInit(): void {
+    const guards = [this.access, this.limits].filter(({ isNeeded }) => isNeeded);
+    if (guards.length === 0) return;
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addHook('preParsing', async (request, reply) => {
+      const context = new ExecutionContextHost([request, reply]);
+      for (const guard of guards) await guard.canActivate(context);
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contextOf } from '../request-context';
+import { askedPathOf, isLimited } from './guarded-paths';
+import { ANYONE, COUNTED, RateLimits } from './rate-limits';
+
+/** How often a caller may come in. The tokens of a request are counted later, when they are known. */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(private readonly limits: RateLimits) {}
+
+  /** False where there is no limit. */
+  get isNeeded(): boolean {
+    return this.limits.isOn;
+  }
+
+  /** @throws BatonError `request_rate_exceeded` */
+  async canActivate(context: ExecutionContext): Promise<true> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    if (request.method === 'OPTIONS' || !isLimited(askedPathOf(request))) return true;
+    const { caller = ANYONE } = contextOf(request.raw);
+    const isCounted = request.method === COUNTED;
+    await this.limits.enter(caller, http.getResponse<FastifyReply>().raw, isCounted);
+    return true;
+  }
+}

@@ -1,0 +1,9 @@
+import { BatonError } from '@baton/contract';
+import { TransportOutOfMemory, TransportUnavailable } from '@baton/transport';
+
+/** What a failure of the broker means to a user; other errors are passed through. */
+export function brokerError(error: unknown): unknown {
+  if (error instanceof TransportUnavailable) return new BatonError('broker_unavailable');
+  if (error instanceof TransportOutOfMemory) return new BatonError('broker_out_of_memory');
+  return error;
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '@baton/telemetry';
+import { type DynamicModule, Global, Module, RequestMethod } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { LoggerModule } from 'nestjs-pino';
+import { AccessGuard } from './access/access.guard';
+import { EarlyGuards } from './access/early-guards';
+import { RateLimitGuard } from './access/rate-limit.guard';
+import { RateLimits } from './access/rate-limits';
+import { ErrorFilter } from './error.filter';
+import { KnownRoutes } from './known-routes';
+import { Listeners } from './listeners';
+import { contextOf } from './request-context';
+import { ReaderWatch } from './streaming/reader-watch';
+
+/** What stands before Nest: the server asks them before there is an application. */
+export interface HttpDependencies {
+  readonly logger: Logger;
+  readonly listeners: Listeners;
+  readonly routes: KnownRoutes;
+}
+
+/** What holds for every request, whatever it asks for. */
+@Global()
+@Module({})
+export class HttpModule {
+  static forRoot({ logger, listeners, routes }: HttpDependencies): DynamicModule {
+    return {
+      module: HttpModule,
+      imports: [LoggerModule.forRoot(accessLog(logger))],
+      providers: [
+        AccessGuard,
+        EarlyGuards,
+        RateLimitGuard,
+        RateLimits,
+        ReaderWatch,
+        { provide: KnownRoutes, useValue: routes },
+        { provide: Listeners, useValue: listeners },
+        { provide: APP_FILTER, useClass: ErrorFilter },
+      ],
+      exports: [KnownRoutes, Listeners, RateLimits, ReaderWatch],
+    };
+  }
+}
+
+/** One line per answer at level debug, without headers and bodies; at other levels the middleware is not even there. */
+function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
+  const isOn = logger.isLevelEnabled('debug');
+  return {
+    pinoHttp: {
+      logger,
+      useLevel: 'debug',
+      quietReqLogger: true,
+      genReqId: (message) => contextOf(message).requestId,
+      serializers: {
+        req: ({ method, url }: IncomingMessage) => ({ method, url }),
+        res: ({ statusCode }: ServerResponse) => ({ statusCode }),
+      },
+      wrapSerializers: false,
+    },
+    forRoutes: isOn ? [{ path: '*path', method: RequestMethod.ALL }] : [],
+  };
+}

@@ -1,0 +1,74 @@
+import type { requestSchemas } from '@baton/openai';
+import { RouteConfig } from '@nestjs/platform-fastify';
+
+/** Headings of the readable page, in its order. */
+export const TAGS = [
+  'Text',
+  'Responses',
+  'Conversations',
+  'Messages',
+  'Embeddings and scores',
+  'Tokens',
+  'Models',
+  'Health and metrics',
+  'Development mode',
+  'Administration',
+  'Pages',
+] as const;
+
+export type Tag = (typeof TAGS)[number];
+
+/** A body by the name of its schema, or any object. */
+export type BodyName = keyof ReturnType<typeof requestSchemas> | 'Object';
+
+/** What an answer is sent as. */
+export type Media = 'json' | 'events' | 'text' | 'html' | 'file' | 'nothing';
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly meaning: string;
+}
+
+/** What the OpenAPI document says of a handler besides its route. */
+export interface OperationFacts {
+  readonly body?: BodyName;
+  readonly query?: readonly QueryParameter[];
+  /** Default: JSON. */
+  readonly answers?: readonly Media[];
+  /** What the star of a route stands for. */
+  readonly star?: string;
+}
+
+/** One thing that a client can ask for. */
+export interface Operation extends OperationFacts {
+  readonly tag: Tag;
+  /** Without a full stop. */
+  readonly summary: string;
+}
+
+/** A route as Fastify reports it. */
+interface RouteOptions {
+  readonly config?: object | undefined;
+}
+
+export const STREAMED = { answers: ['json', 'events'] } as const;
+export const NOTHING = { answers: ['nothing'] } as const;
+
+/** How the lists of the Responses API are read. */
+export const PAGING: readonly QueryParameter[] = [
+  { name: 'limit', type: 'integer', meaning: 'Items of a page, 1 to 100.' },
+  { name: 'order', type: 'string', meaning: 'asc or desc.' },
+  { name: 'after', type: 'string', meaning: 'The item before the first one of the page.' },
+];
+
+/** Describes a handler. The facts travel with its route: Nest hands them to Fastify, `KnownRoutes` reads them. */
+export function Describe(tag: Tag, summary: string, facts: OperationFacts = {}): MethodDecorator {
+  const operation: Operation = { tag, summary, ...facts };
+  return RouteConfig({ operation });
+}
+
+/** What `Describe` says of the handler of this route. */
+export function operationOf({ config }: RouteOptions): Operation | undefined {
+  return (config as { readonly operation?: Operation } | undefined)?.operation;
+}

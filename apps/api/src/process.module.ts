@@ -1,0 +1,47 @@
+import type { BatonConfig } from '@baton/config';
+import { type Logger, moduleLogger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import { Membership } from '@baton/worker';
+import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
+import { INQUIRER } from '@nestjs/core';
+import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
+
+/** What the process is handed from outside. */
+export interface ProcessDependencies {
+  readonly config: BatonConfig;
+  readonly transport: Transport;
+  readonly logger: Logger;
+  readonly identity: ApiIdentity;
+  readonly membership: Membership;
+}
+
+/** The configuration, the broker, the log and the name of this process, for every other module. */
+@Global()
+@Module({})
+export class ProcessModule {
+  static forRoot(dependencies: ProcessDependencies): DynamicModule {
+    const { config, transport, logger, identity, membership } = dependencies;
+    return {
+      module: ProcessModule,
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: TRANSPORT, useValue: transport },
+        { provide: API_IDENTITY, useValue: identity },
+        { provide: Membership, useValue: membership },
+        loggerProvider(logger),
+      ],
+      exports: [CONFIG, TRANSPORT, API_IDENTITY, Membership, LOGGER],
+    };
+  }
+}
+
+/** Each part logs under its own name: `frame-inbox` is FrameInbox. What a factory makes has none. */
+function loggerProvider(logger: Logger): Provider {
+  const useFactory = (user: object | null | undefined): Logger =>
+    user ? moduleLogger(logger, kebab(user.constructor.name)) : logger;
+  return { provide: LOGGER, scope: Scope.TRANSIENT, inject: [INQUIRER], useFactory };
+}
+
+function kebab(className: string): string {
+  return className.replace(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
+}

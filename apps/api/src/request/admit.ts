@@ -1,0 +1,53 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { Inject, Injectable } from '@nestjs/common';
+import { SequenceTable } from '../frames/sequence-table';
+import { type Charge, RateLimits } from '../http/access/rate-limits';
+import { brokerError } from '../http/broker-error';
+import { CONFIG } from '../tokens';
+import type { Routed } from './admit/admission';
+import { AdmissionGate } from './admit/admission-gate';
+import { SloGate } from './admit/slo-gate';
+import { OpenDoor } from './exchange/open-door';
+
+/** Third step: lets a request in, or refuses it. The plan is made between its two parts. */
+@Injectable()
+export class AdmitStep {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly door: OpenDoor,
+    private readonly slo: SloGate,
+    private readonly limits: RateLimits,
+    private readonly table: SequenceTable,
+    private readonly gate: AdmissionGate,
+  ) {}
+
+  /**
+   * Refuses what can never wait or comes too late, before anything is planned for it. Takes the
+   * tokens of the request from its caller's budget, where there is one.
+   *
+   * @throws BatonError `queue_full`, `slo_unattainable`, or what a limit of rates says
+   */
+  async charge({ call, asked, routes }: Routed): Promise<Charge | undefined> {
+    this.door.refuseWhenClosed();
+    if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
+    if (this.slo.isOn) this.slo.refuseLate(asked.request, routes);
+    return this.limits.isOn ? this.limits.charge(call, asked.request) : undefined;
+  }
+
+  /** Counts the sequences of the request as waiting. @throws BatonError `queue_full` */
+  async enter({ call: { response }, routes }: Routed): Promise<void> {
+    this.door.refuseWhenClosed();
+    const [first] = routes;
+    if (!first || !this.table.hasRoom(routes.length)) throw new BatonError('queue_full');
+    try {
+      await this.gate.enter(first.stage, routes.length, first.next);
+    } catch (error) {
+      throw brokerError(error);
+    }
+    if (response.destroyed || !this.table.hasRoom(routes.length)) {
+      this.gate.leave(first.stage, routes.length);
+      throw new BatonError('queue_full');
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import type { Fault } from '@baton/contract';
+import type { OutputPlan } from '@baton/text';
+import type { Charge } from '../../http/access/rate-limits';
+import type { SettledLeg } from '../../routers/leg';
+import type { Route } from '../route/route';
+import type { Asked } from '../take/asked';
+import type { Call } from '../take/call';
+
+/** A checked request whose ways are known. */
+export interface Routed {
+  readonly call: Call;
+  readonly asked: Asked;
+  readonly leg: SettledLeg;
+  /** One per sequence. */
+  readonly routes: readonly Route[];
+}
+
+/** A request that has been let in. */
+export interface Admission extends Routed {
+  readonly plans: readonly OutputPlan[];
+  /** What the caller has paid in advance. */
+  readonly charge: Charge | undefined;
+  /** What is to go wrong on purpose. */
+  readonly faults: readonly Fault[];
+}

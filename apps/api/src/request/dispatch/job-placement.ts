@@ -1,0 +1,55 @@
+import type { BatonConfig } from '@baton/config';
+import type { EngineJob } from '@baton/contract';
+import { type JobRouting, needsLoads } from '@baton/routing';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import type { Sequence } from '../../frames/sequence';
+import { dataParallelRankOf } from '../../http/data-parallel-rank';
+import { CONFIG, ROUTING } from '../../tokens';
+import { AdmissionGate } from '../admit/admission-gate';
+import type { Call } from '../take/call';
+import { sessionKeyOf } from '../route/session-key';
+
+/** Chooses engines for new jobs, where a policy asks for it, and follows them until they are there. */
+@Injectable()
+export class JobPlacement {
+  private readonly isOn: boolean;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly cluster: ClusterView,
+    private readonly gate: AdmissionGate,
+  ) {
+    this.isOn = needsLoads(config);
+  }
+
+  /** The job as it goes into its queue: `entryQueue` names that. */
+  place(job: EngineJob, call: Call): EngineJob {
+    const pinned = this.pin(job, call);
+    if (!this.isOn || job.placed !== undefined) return pinned;
+    const sessionKey = sessionKeyOf(call);
+    const known = sessionKey === undefined ? pinned : { ...pinned, sessionKey };
+    return this.routing.atArrival(known).job;
+  }
+
+  /** To the data-parallel rank that the client names: of any engine, or of the engine at whose own port it asks. */
+  private pin(job: EngineJob, { response }: Call): EngineJob {
+    const { dataParallelSize } = this.config;
+    if (dataParallelSize === 1) return job;
+    const rank = dataParallelRankOf(response.req.headers, dataParallelSize);
+    if (rank === undefined) return job;
+    if (job.engineId === undefined) return { ...job, dataParallelRank: rank };
+    return { ...job, engineId: this.cluster.rankOf(job.engineId, rank) ?? job.engineId };
+  }
+
+  /** The sequence of a placed job has been opened, and is counted in the stage of its route. */
+  opened(sequence: Sequence): void {
+    const { placed, decodeEngineId, promptTokens } = sequence.job;
+    if (placed === undefined) return;
+    this.gate.moved(sequence, placed.stage);
+    if (decodeEngineId === undefined) return;
+    const hasArrived = (): boolean => sequence.isOver || sequence.engineId === decodeEngineId;
+    this.routing.expect(decodeEngineId, promptTokens, hasArrived);
+  }
+}

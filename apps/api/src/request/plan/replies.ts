@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BatonConfig } from '@baton/config';
+import { hashString, mix, unitOf } from '@baton/kernel';
+import type { GenerationRequest, Prompt } from '@baton/openai';
+import { type AnswerSource, promptHash } from '@baton/text';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '../../tokens';
+import type { Call } from '../take/call';
+import type { AskedPrompt, Reply } from './text-models/text-model';
+import { TextSetup } from './text-setup';
+
+/** Paths whose bodies are said again as a chat. */
+const OWN_SHAPES: readonly (readonly [prefix: string, endpoint: string])[] = [
+  ['/v1/responses', 'responses'],
+  ['/v1/messages', 'messages'],
+];
+
+/** Where the answers of a request's prompts come from, in order. */
+export type AnswerSources = readonly (AnswerSource | undefined)[];
+
+const NONE: AnswerSources = [];
+
+/** Asks the text model for its replies to a request, and carries out what they say beside the text. */
+@Injectable()
+export class Replies {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly setup: TextSetup,
+  ) {}
+
+  /** True while prompts need not be shown to any model. */
+  get isIdle(): boolean {
+    return this.setup.parts.model === undefined;
+  }
+
+  /** Waits as long as a reply says; throws the error that it says. One error or the longest delay is that of the request. */
+  async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
+    const { model } = this.setup.parts;
+    if (model === undefined) return NONE;
+    const replies = request.prompts.map((prompt) => model.reply(this.asked(call, request, prompt)));
+    await this.wait(call, replies);
+    const error = replies.find((reply) => reply.error !== undefined)?.error;
+    if (error !== undefined) throw error;
+    return replies.map(({ answers }) => answers);
+  }
+
+  private async wait({ response }: Call, replies: readonly Reply[]): Promise<void> {
+    const delayMs = Math.max(0, ...replies.map((reply) => reply.delayMs ?? 0));
+    if (delayMs === 0) return;
+    const end = new AbortController();
+    const { signal } = end;
+    const isOver = delay(delayMs / this.config.speedup, undefined, { signal });
+    const hasLeft = once(response, 'close', { signal });
+    await Promise.race([isOver, hasLeft]).finally(() => end.abort());
+  }
+
+  private asked(call: Call, request: GenerationRequest, prompt: Prompt): AskedPrompt {
+    const { model } = request;
+    const seed = request.seed ?? this.config.seed;
+    const hash = (): number => promptHash({ promptIds: prompt.ids, model, seed });
+    return {
+      endpoint: endpointOf(call.message, request),
+      model,
+      said: prompt.said ?? [],
+      tools: (request.tools?.tools ?? []).map(({ name }) => name),
+      isStream: request.stream,
+      user: request.user,
+      metadata: metadataOf(call.body),
+      headers: call.message.headers,
+      chance: (purpose) => unitOf(mix(hash(), hashString(purpose))),
+    };
+  }
+}
+
+function endpointOf({ url = '' }: IncomingMessage, request: GenerationRequest): string {
+  const own = OWN_SHAPES.find(([prefix]) => url.startsWith(prefix));
+  return own?.[1] ?? request.endpoint;
+}
+
+function metadataOf(body: unknown): Readonly<Record<string, unknown>> {
+  const metadata = (body as { readonly metadata?: unknown } | null)?.metadata;
+  return typeof metadata === 'object' && metadata !== null ? { ...metadata } : {};
+}

@@ -1,0 +1,88 @@
+import { type BatonConfig, UsageError } from '@baton/config';
+import { unreachable } from '@baton/kernel';
+import type { Logger } from '@baton/telemetry';
+import {
+  type ChatTemplate,
+  type LengthModel,
+  templateNamed,
+  templateOfModel,
+  type Tokenizer,
+  type WordChoice,
+} from '@baton/text';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { lengthModelOf, reasoningLengthModelOf } from './length-model';
+import { datasetModel, openDataset, type OpenedDataset } from './text-models/dataset/open-dataset';
+import { ECHO } from './text-models/echo';
+import { openTokenizer } from './open-tokenizer';
+import { RulesModel } from './text-models/rules/rules-model';
+import type { TextModel } from './text-models/text-model';
+
+interface Parts {
+  readonly tokenizer: Tokenizer;
+  readonly template: ChatTemplate;
+  /** Natural length of answers, and of the thinking before them. */
+  readonly lengths: { readonly answer: LengthModel; readonly reasoning: LengthModel };
+  readonly words: WordChoice;
+  /** Undefined: all is simulated. */
+  readonly model: TextModel | undefined;
+}
+
+/** How texts are counted and written, and where answers come from; made once, before the first request. */
+export class TextSetup implements OnApplicationShutdown {
+  private constructor(readonly parts: Parts) {}
+
+  /** Throws a `UsageError` for a name that is not known and a file that cannot be used. */
+  static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
+    const tokenizer = await openTokenizer(config.tokenizer);
+    const opened = await datasetOf(config, tokenizer, logger);
+    return new TextSetup({
+      tokenizer,
+      template:
+        config.chatTemplate === 'auto'
+          ? templateOfModel(config.model)
+          : templateNamed(config.chatTemplate),
+      lengths: {
+        answer: lengthModelOf(config, opened?.lengths),
+        reasoning: reasoningLengthModelOf(config),
+      },
+      words: config.textModel === 'random' ? 'random' : 'sentences',
+      model: modelOf(config, opened, logger),
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.parts.model?.close();
+  }
+}
+
+async function datasetOf(
+  { textModel, outputLength, datasetPath }: BatonConfig,
+  tokenizer: Tokenizer,
+  logger: Logger,
+): Promise<OpenedDataset | undefined> {
+  if (textModel !== 'dataset' && outputLength !== 'dataset') return undefined;
+  if (datasetPath !== undefined) return openDataset(datasetPath, tokenizer, logger);
+  const needs = textModel === 'dataset' ? 'text_model dataset' : 'output_length dataset';
+  throw new UsageError(`${needs} needs dataset_path: a JSONL or ShareGPT file.`);
+}
+
+function modelOf(
+  { textModel, rulesPath }: BatonConfig,
+  opened: OpenedDataset | undefined,
+  logger: Logger,
+): TextModel | undefined {
+  switch (textModel) {
+    case 'simulated':
+    case 'random':
+      return undefined;
+    case 'echo':
+      return ECHO;
+    case 'dataset':
+      return opened && datasetModel(opened.dataset);
+    case 'rules':
+      if (rulesPath !== undefined) return RulesModel.open(rulesPath, logger);
+      throw new UsageError('text_model rules needs rules_path: a YAML file of rules.');
+    default:
+      return unreachable(textModel);
+  }
+}

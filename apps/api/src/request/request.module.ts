@@ -1,0 +1,73 @@
+import type { BatonConfig } from '@baton/config';
+import type { Logger } from '@baton/telemetry';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { ClusterView } from '../cluster/cluster-view';
+import { WaitingTotals } from '../observers/state';
+import { CONFIG, LOGGER } from '../tokens';
+import { AdmitStep } from './admit';
+import { AdmissionGate } from './admit/admission-gate';
+import { SloGate } from './admit/slo-gate';
+import { Dispatcher } from './dispatch/dispatcher';
+import { JobFactory } from './dispatch/job-factory';
+import { JobPlacement } from './dispatch/job-placement';
+import { Drain } from './drain';
+import { AnswerOpener } from './exchange/answer-opener';
+import { Exchanges } from './exchange/exchanges';
+import { LiveExchanges } from './exchange/live-exchanges';
+import { OpenDoor } from './exchange/open-door';
+import { Executions } from './executed/executions';
+import { FaultInjector } from './faults/fault-injector';
+import { PlanStep } from './plan';
+import { Replies } from './plan/replies';
+import { TextSetup } from './plan/text-setup';
+import { Player } from './playing/player';
+import { Refusals } from './refusals';
+import { RouteStep } from './route';
+import { TakeStep } from './take';
+import { RequestWay } from './way';
+
+const PROVIDERS = [
+  AdmissionGate,
+  AdmitStep,
+  AnswerOpener,
+  Dispatcher,
+  Drain,
+  Exchanges,
+  Executions,
+  FaultInjector,
+  JobFactory,
+  JobPlacement,
+  LiveExchanges,
+  OpenDoor,
+  PlanStep,
+  Player,
+  Refusals,
+  Replies,
+  RequestWay,
+  RouteStep,
+  SloGate,
+  TakeStep,
+  { provide: WaitingTotals, useExisting: AdmissionGate },
+  {
+    provide: TextSetup,
+    inject: [CONFIG, LOGGER],
+    useFactory: (config: BatonConfig, logger: Logger) => TextSetup.open(config, logger),
+  },
+];
+
+/** The way of a request, from its body to its answer. */
+@Global()
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
+export class RequestModule implements OnModuleInit {
+  constructor(
+    private readonly gate: AdmissionGate,
+    private readonly cluster: ClusterView,
+  ) {}
+
+  onModuleInit(): void {
+    this.cluster.onEngines((engines) => {
+      this.gate.noteEngines(engines);
+      void this.gate.refreshTotals().catch(() => undefined);
+    });
+  }
+}

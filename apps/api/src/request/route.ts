@@ -1,0 +1,99 @@
+import { BatonError, type Stage } from '@baton/contract';
+import type { GenerationRequest } from '@baton/openai';
+import { chooseRoute, type StageLoad } from '@baton/placement';
+import { Injectable } from '@nestjs/common';
+import { ClusterView } from '../cluster/cluster-view';
+import { namesLeg, type SettledLeg } from '../routers/leg';
+import { Legs } from '../routers/legs';
+import type { Routed } from './admit/admission';
+import { AdmissionGate } from './admit/admission-gate';
+import { ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
+import type { Asked } from './take/asked';
+import type { Call } from './take/call';
+
+/** An engine that is silent because it is late is mostly back by then. */
+const SILENT_RETRY_SECONDS = 2;
+
+const NO_LEG: SettledLeg = { kind: 'none' };
+
+/**
+ * Second step: chooses the way of each sequence from what the client asks for and what lives in the
+ * cluster. A leg of an outside router waits here until its other leg has come as far as it needs it.
+ */
+@Injectable()
+export class RouteStep {
+  constructor(
+    private readonly legs: Legs,
+    private readonly cluster: ClusterView,
+    private readonly gate: AdmissionGate,
+  ) {}
+
+  /** @throws BatonError `no_engine`, and what `Legs.settle` throws */
+  async route(call: Call, asked: Asked): Promise<Routed> {
+    const { request, isPooling } = asked;
+    const { kvTransferParams: params } = request;
+    const isLeg = params !== undefined || namesLeg(call);
+    const leg = isLeg ? await this.legs.settle(call, params) : NO_LEG;
+    const routes = isPooling
+      ? this.planPooling(request, call.engineId)
+      : this.plan(request, call.engineId, leg);
+    return { call, asked, leg, routes };
+  }
+
+  /**
+   * One route per sequence. kv_transfer_params concern the first sequence alone: they name one
+   * prompt's blocks, and those are read once. Throws `no_engine` when a stage on the way has had no
+   * engine for a while.
+   */
+  private plan(request: GenerationRequest, engineId: string | undefined, leg: SettledLeg): Route[] {
+    const engine = engineId === undefined ? undefined : this.engineAt(engineId);
+    const plain = wishedRoute({ kind: 'none' }, engine) ?? this.own();
+    const first = wishedRoute(leg, engine) ?? plain;
+    this.refuseWithoutEngine(first);
+    const sequences = request.prompts.length * request.choices;
+    return Array.from({ length: sequences }, (_, index) => (index === 0 ? first : plain));
+  }
+
+  /** One route per prompt that is only computed: on prefill engines where there are some, else on aggregated ones. */
+  private planPooling(request: GenerationRequest, engineId: string | undefined): Route[] {
+    const engine = engineId === undefined ? undefined : this.engineAt(engineId);
+    const stage = this.isServed('prefill') ? 'prefill' : 'aggregated';
+    const route = wishedRoute({ kind: 'none' }, engine) ?? poolingRoute(stage);
+    this.refuseWithoutEngine(route);
+    return request.prompts.map(() => route);
+  }
+
+  private own(): Route {
+    const choice = chooseRoute({
+      prefill: this.loadOf('prefill'),
+      decode: this.loadOf('decode'),
+      aggregated: this.loadOf('aggregated'),
+    });
+    if (choice.kind === 'none') throw new BatonError('no_engine');
+    return ownRoute(choice.kind);
+  }
+
+  /** A stage whose last engine has just gone still counts: its queue waits for the one that comes back. */
+  private loadOf(stage: Stage): StageLoad {
+    const readyEngines = this.cluster.readyEngines(stage);
+    return {
+      readyEngines: readyEngines === 0 && this.isServed(stage) ? 1 : readyEngines,
+      waiting: this.gate.waiting()[stage],
+    };
+  }
+
+  private engineAt(engineId: string): { engineId: string; stage: Stage } {
+    const engine = this.cluster.find(engineId);
+    if (!engine) throw new BatonError('no_engine', undefined, null, SILENT_RETRY_SECONDS);
+    return engine;
+  }
+
+  private refuseWithoutEngine(route: Route): void {
+    const stages = [route.stage, ...(route.next === undefined ? [] : [route.next])];
+    if (!stages.every((stage) => this.isServed(stage))) throw new BatonError('no_engine');
+  }
+
+  private isServed(stage: Stage): boolean {
+    return this.cluster.isReady(stage) || this.cluster.wasReadyLately(stage);
+  }
+}

@@ -1,0 +1,40 @@
+import type { BatonConfig } from '@baton/config';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../cluster/model-catalog';
+import { CONFIG } from '../tokens';
+import { OpenDoor } from './exchange/open-door';
+import { Executions } from './executed/executions';
+import { Player } from './playing/player';
+import type { Asked } from './take/asked';
+import type { Call } from './take/call';
+
+/** First step: says what a call asks for, before anything is kept for it. */
+@Injectable()
+export class TakeStep {
+  /** Calls are answered from a recording, and no other step is taken. */
+  readonly plays: boolean;
+
+  constructor(
+    @Inject(CONFIG) config: BatonConfig,
+    private readonly door: OpenDoor,
+    private readonly catalog: ModelCatalog,
+    private readonly executions: Executions,
+    private readonly player: Player,
+  ) {
+    this.plays = config.play !== undefined;
+  }
+
+  /** @throws BatonError `not_recorded` */
+  play(call: Call): Promise<void> {
+    return this.player.answer(call);
+  }
+
+  /** @throws BatonError while no request is let in, and for a body that is wrong */
+  take(call: Call): Asked {
+    this.door.refuseWhenClosed();
+    const { limits } = this.catalog;
+    return this.executions.answers
+      ? this.executions.ask(call, limits)
+      : call.ask(call.body, limits);
+  }
+}

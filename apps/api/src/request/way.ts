@@ -1,0 +1,71 @@
+import type { Fault } from '@baton/contract';
+import { Injectable } from '@nestjs/common';
+import { AdmitStep } from './admit';
+import type { Admission, Routed } from './admit/admission';
+import { Dispatcher } from './dispatch/dispatcher';
+import { FaultInjector } from './faults/fault-injector';
+import { PlanStep } from './plan';
+import { Refusals } from './refusals';
+import { RouteStep } from './route';
+import { TakeStep } from './take';
+import type { Call } from './take/call';
+
+const NO_FAULTS: readonly Fault[] = [];
+
+/**
+ * The way of a request, whose order stands here alone: take, route, admit, plan, dispatch. What
+ * throws before `dispatch` becomes an HTTP error; after it the exchange owns the answer.
+ */
+@Injectable()
+export class RequestWay {
+  constructor(
+    private readonly taking: TakeStep,
+    private readonly routing: RouteStep,
+    private readonly faults: FaultInjector,
+    private readonly admitting: AdmitStep,
+    private readonly planning: PlanStep,
+    private readonly dispatcher: Dispatcher,
+    private readonly refusals: Refusals,
+  ) {}
+
+  /** When it resolves the jobs are submitted, and the exchange goes on by itself. */
+  async answer(call: Call): Promise<void> {
+    try {
+      await this.go(call);
+    } catch (error) {
+      this.refusals.refused(call, error);
+      throw error;
+    }
+  }
+
+  private async go(call: Call): Promise<void> {
+    if (this.taking.plays) return this.taking.play(call);
+    const asked = this.taking.take(call);
+    const routed = await this.routing.route(call, asked);
+    const faults = await this.strike(routed);
+    if (faults === undefined) return;
+    const admission = await this.admit(routed, faults);
+    await this.dispatcher.dispatch(admission);
+  }
+
+  /** Undefined: a fault has cut the client off. */
+  private async strike({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
+    if (!this.faults.mayStrike(call)) return NO_FAULTS;
+    const faults = this.faults.judge(call, asked.request.model);
+    if (await this.faults.atQueue(faults, call)) return faults;
+    this.refusals.cutOff(call);
+    return undefined;
+  }
+
+  private async admit(routed: Routed, faults: readonly Fault[]): Promise<Admission> {
+    const charge = await this.admitting.charge(routed);
+    try {
+      const plans = await this.planning.plan(routed);
+      await this.admitting.enter(routed);
+      return { ...routed, plans, charge, faults };
+    } catch (error) {
+      charge?.settle(0);
+      throw error;
+    }
+  }
+}

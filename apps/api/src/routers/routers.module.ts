@@ -1,0 +1,12 @@
+import { Global, Module } from '@nestjs/common';
+import { BootstrapController } from './bootstrap.controller';
+import { KvRelease } from './kv-release';
+import { LegPairs } from './leg-pairs';
+import { Legs } from './legs';
+
+const PROVIDERS = [KvRelease, LegPairs, Legs];
+
+/** Hand-overs that routers of other projects arrange by themselves. */
+@Global()
+@Module({ controllers: [BootstrapController], providers: PROVIDERS, exports: PROVIDERS })
+export class RoutersModule {}

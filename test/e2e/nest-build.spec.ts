@@ -1,0 +1,59 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CommandProcess } from '../support/command-process';
+import { waitUntil } from '../support/wait';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+describe('nest build', () => {
+  let folder: string;
+  let process: CommandProcess | undefined;
+
+  beforeAll(() => {
+    // Below the repository, so that what was built finds its packages.
+    mkdirSync(join(ROOT, 'out'), { recursive: true });
+    folder = mkdtempSync(join(ROOT, 'out', 'nest-build-'));
+  });
+
+  afterAll(async () => {
+    await process?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('builds the apps without their tests, and the API that it built serves', async () => {
+    const options = { extends: '../../tsconfig.json', compilerOptions: { outDir: '.' } };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
+    const command = [
+      'npx',
+      'nest',
+      'build',
+      'api',
+      '--path',
+      relative(ROOT, join(folder, 'tsconfig.json')),
+    ];
+    const build = CommandProcess.start(command);
+    expect(await build.ended, build.log).toBe(0);
+
+    const built = readdirSync(folder, { recursive: true }).map(String);
+    for (const app of ['api', 'prefill', 'decode'])
+      expect(built).toContain(`apps/${app}/src/main.js`);
+    expect(built.filter((file) => file.includes('.spec.'))).toEqual([]);
+
+    // Port 0: any that is free. The log names it.
+    const env = { BATON_PORT: '0', BATON_TOPOLOGY: '1P1D', BATON_LOG_LEVEL: 'info' };
+    const api = CommandProcess.start(['node', join(folder, 'apps/api/src/main.js')], { env });
+    process = api;
+    await waitUntil(() => api.log.includes('"listening"'), { what: 'it listens' });
+    const [, url = ''] = /"url":"([^"]+)"/.exec(api.log) ?? [];
+    const isReady = async () => (await fetch(`${url}/health/ready`)).ok;
+    await waitUntil(isReady, { what: 'it is ready' });
+    const answer = await fetch(`${url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'a', max_tokens: 2 }),
+    });
+    expect(answer.status).toBe(200);
+  });
+});
