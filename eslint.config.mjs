@@ -36,6 +36,8 @@ const typed = {
   '@typescript-eslint/no-floating-promises': 'error',
   '@typescript-eslint/no-misused-promises': 'error',
   '@typescript-eslint/await-thenable': 'error',
+  // A decorated class keeps its imports, which only tsconfig.json tells.
+  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
   '@typescript-eslint/switch-exhaustiveness-check': [
     'error',
     { considerDefaultExhaustiveForUnions: true },
@@ -49,7 +51,6 @@ const clarity = {
     { argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
   ],
   '@typescript-eslint/ban-ts-comment': 'error',
-  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
   eqeqeq: ['error', 'always', { null: 'ignore' }],
   'no-console': 'error',
   'preserve-caught-error': 'off',

@@ -10,6 +10,9 @@ const REQUESTS = 100;
 const RATE_PER_SECOND = 10;
 const RUNS = 4;
 const ID = 'hosts';
+const TOLERANCE_MS = 2;
+/** deploy/README.md: this often the delay is in the first token, one way each; measured are 10. */
+const DELAYS_TO_FIRST_TOKEN = 15;
 
 export class TwoHosts {
   constructor(name, engine, variables) {
@@ -142,4 +145,18 @@ export class TwoHosts {
 function medianMs(seconds) {
   const sorted = seconds.toSorted((a, b) => a - b);
   return 1e3 * sorted[Math.floor(sorted.length / 2)];
+}
+
+/** @returns a line of what was measured. Throws when gaps differ from the simulated ones, or the first token is too late. */
+export function judged({ ttft, itl }, { undelayed, delayMs }) {
+  const pair = (what, { seen, simulated }) =>
+    `${what} ${seen.toFixed(1)} ms, simulated ${simulated.toFixed(1)} ms`;
+  const line = `${pair('TTFT', ttft)}; ${pair('ITL', itl)}`;
+  const late = ttft.seen - undelayed.ttft.seen;
+  expectThat(Math.abs(itl.seen - itl.simulated) <= TOLERANCE_MS, line);
+  expectThat(
+    late <= DELAYS_TO_FIRST_TOKEN * delayMs,
+    `TTFT later by ${late.toFixed(1)} ms; ${line}`,
+  );
+  return line;
 }

@@ -13,7 +13,7 @@ import { AdapterRegistry } from './cluster/adapters/adapter-registry';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
-import { Rehomer } from './frames/rehomer';
+import { Submitter } from './cluster/submitter';
 import { AdaptersController } from './endpoints/adapters/adapters.controller';
 import { EnginesController } from './endpoints/admin/engines.controller';
 import { SettingsController } from './endpoints/admin/settings.controller';
@@ -50,7 +50,9 @@ import { TokenizeController } from './endpoints/tokens/tokenize.controller';
 import { Aborter } from './frames/aborter';
 import { FrameInbox } from './frames/frame-inbox';
 import { Recovery } from './frames/recovery';
+import { Rehomer } from './frames/rehomer';
 import { Resender } from './frames/resender';
+import { Resubmitter } from './frames/resubmitter';
 import { SequenceTable } from './frames/sequence-table';
 import { AccessGate } from './http/access/access-gate';
 import { RateLimits } from './http/access/rate-limits';
@@ -59,6 +61,7 @@ import { KnownRoutes } from './http/known-routes';
 import { contextOf } from './http/request-context';
 import { ReaderWatch } from './http/streaming/reader-watch';
 import { OBSERVER_PROVIDERS } from './observers';
+import { LiveSequences, WaitingTotals } from './observers/state';
 import { ClusterPictures } from './observers/live-page/cluster-pictures';
 import { Viewers } from './observers/live-page/viewers';
 import { EngineCensus } from './observers/metrics/engine-census';
@@ -68,10 +71,9 @@ import { QueueMetrics } from './observers/metrics/queue-metrics';
 import { AdmissionGate } from './request/admit/admission-gate';
 import { KvCapacity } from './cluster/kv-capacity';
 import { SloGate } from './request/admit/slo-gate';
-import { AnswerOpener } from './request/answer/answer-opener';
 import { Dispatcher } from './request/dispatch/dispatcher';
 import { JobFactory } from './request/dispatch/job-factory';
-import { Submitter } from './request/dispatch/submitter';
+import { AnswerOpener } from './request/exchange/answer-opener';
 import { Exchanges } from './request/exchange/exchanges';
 import { LiveExchanges } from './request/exchange/live-exchanges';
 import { Executions } from './request/executed/executions';
@@ -149,6 +151,7 @@ const PROVIDERS = [
   OpenDoor,
   Refusals,
   Resender,
+  Resubmitter,
   ResponseAnswers,
   ResponseSockets,
   ResponsesService,
@@ -209,6 +212,8 @@ export class ApiModule {
         { provide: TextSetup, useFactory: () => TextSetup.open(config, logger) },
         { provide: LiveSettings, useFactory: () => settingsOf(config, transport, logger) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
+        { provide: LiveSequences, useExisting: SequenceTable },
+        { provide: WaitingTotals, useExisting: AdmissionGate },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

@@ -71,7 +71,7 @@ export function describeLocks(makeWorld: WorldFactory): void {
   });
 
   it('brings the jobs of a killed worker to another within 3 s at the default times', () =>
-    onTime(50, async () => {
+    onTime(5, async () => {
       const world = makeWorld(DEFAULT_TIMES);
       const api = await world.connect();
       const dying = await world.connect();

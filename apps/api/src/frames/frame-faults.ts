@@ -3,8 +3,8 @@ import type { BatonConfig } from '@baton/config';
 type Pass = (frame: Buffer) => void;
 
 /**
- * What a bad network does to token frames, on request: loses some, shows some twice, and some after their successor. The rates are hidden options for
- * tests; without them frames pass untouched.
+ * What a bad network does to token frames, on request: loses some, shows some twice, and some after
+ * their successor. The rates are hidden options for tests; without them frames pass untouched.
  */
 export function frameFaults(config: BatonConfig): (frame: Buffer, pass: Pass) => void {
   const { dropFrames, repeatFrames, reorderFrames } = config;

@@ -70,7 +70,7 @@ describe('jobs of an engine that leaves', () => {
 
   it('go to another within two seconds of its last word', async () => {
     const answers: Promise<Response>[] = [];
-    await onTime(50, async () => {
+    await onTime(5, async () => {
       loads.set('stuck', { index: 0 });
       tell();
       answers.push(...(await send(5)));

@@ -3,17 +3,18 @@ import type { JobRouting } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { SequenceTable } from './sequence-table';
-import { PlacementMetrics } from '../observers/metrics/placement-metrics';
-import { Submitter } from '../request/dispatch/submitter';
-import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { ClusterView } from '../cluster/cluster-view';
+import { Submitter } from '../cluster/submitter';
+import { Observers } from '../observers/observers';
+import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import { SequenceTable } from './sequence-table';
 
 const SWEEP_EVERY_MS = 250;
 
 /**
- * Finds other engines for placed jobs whose engine drains, is silent or is lost. What an engine holds is left to it as long as its locks or its
- * presence last. Whichever API process is first takes a job, its own or another's: the ledger fences whatever runs twice.
+ * Finds other engines for placed jobs whose engine drains, is silent or is lost. An engine keeps
+ * what it holds as long as its locks or its presence last. The first API process to come takes a
+ * job, its own or another's: the ledger fences what runs twice.
  */
 @Injectable()
 export class Rehomer {
@@ -30,7 +31,7 @@ export class Rehomer {
     private readonly cluster: ClusterView,
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,
-    private readonly metrics: PlacementMetrics,
+    private readonly observers: Observers,
   ) {}
 
   start(): void {
@@ -73,7 +74,7 @@ export class Rehomer {
     this.homeless = [];
     const moved = await Promise.all(jobs.map((job) => this.move(job)));
     this.adopt(jobs.filter((_job, i) => moved[i] === false));
-    this.metrics.rehomed += moved.filter(Boolean).length;
+    this.observers.rehomed(moved.filter(Boolean).length);
     this.logger.info({ jobs: jobs.length }, 'jobs of an engine that left were placed again');
   }
 

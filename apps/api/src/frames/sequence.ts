@@ -65,7 +65,10 @@ export class Sequence implements ObservedSequence {
   errorCode: ErrorCode | undefined;
   /** What the end entry carried: kv_transfer_params of a held prompt. */
   tail: string | undefined;
-  /** Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM counts them. */
+  /**
+   * Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM
+   * counts them.
+   */
   cachedTokens = 0;
   /** The queue into which its first job was put last. */
   queue: QueueName;
@@ -78,7 +81,7 @@ export class Sequence implements ObservedSequence {
   gapMs: number | undefined;
   resends = 0;
   resentMs = -Infinity;
-  /** Times in a row that the engine of record was asked for a sign of life, and said nothing. */
+  /** How often in a row the engine of record gave no sign of life when asked. */
   unanswered = 0;
   /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
   revivals = 0;
@@ -128,7 +131,7 @@ export class Sequence implements ObservedSequence {
         if (this.job.executes === true) return this.execute(entry, nowMs);
         return this.advance(entry.first, entry.count, nowMs);
       case 'end':
-        return this.end(entry, nowMs);
+        return this.acceptEnd(entry, nowMs);
       case 'scheduled':
       case 'handed-over':
       case 'restarted':
@@ -173,10 +176,10 @@ export class Sequence implements ObservedSequence {
   conclude(reason: EndReason, tokens: number, errorCode: string | undefined): Verdict {
     if (this.isOver) return 'stale';
     if (reason === 'error' || reason === 'abort') return this.fail(errorCodeOf(errorCode));
-    // What a server said and no frame brought is nowhere.
+    // What a server said is lost when no frame brought it.
     if (this.job.executes === true && this.received < tokens) return this.fail('upstream_lost');
     this.received = Math.max(this.received, tokens);
-    return this.over(reason);
+    return this.endFor(reason);
   }
 
   /** From now on only runs of a later submission count. */
@@ -189,7 +192,7 @@ export class Sequence implements ObservedSequence {
     return this.submission;
   }
 
-  /** The process that listens was paused: what it could not hear in that time is no silence. */
+  /** This process was paused: that it heard nothing in that time is no silence. */
   grant(pausedMs: number, nowMs: number): void {
     this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
     this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);
@@ -216,7 +219,7 @@ export class Sequence implements ObservedSequence {
     return 'advanced';
   }
 
-  /** What a server has said is shown once: another run may only go on where nothing was shown. */
+  /** What a server said is shown once: another run may only go on where nothing was shown. */
   private execute({ first, count, tail, epoch }: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (count === 0 || first > this.received || tail === undefined) {
       return this.advance(first, 0, nowMs);
@@ -228,7 +231,7 @@ export class Sequence implements ObservedSequence {
     return this.advance(first, 1, nowMs);
   }
 
-  private end(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+  private acceptEnd(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (entry.reason === 'error' || entry.reason === 'abort') {
       this.upstreamFailure = failureIn(entry.tail);
       return this.fail(this.upstreamFailure?.code ?? errorCodeOf(entry.tail));
@@ -236,10 +239,10 @@ export class Sequence implements ObservedSequence {
     const total = entry.first;
     if (this.advance(total - entry.count, entry.count, nowMs) === 'gap') return 'gap';
     this.tail = entry.tail;
-    return this.over(entry.reason === 'none' ? 'stop' : entry.reason);
+    return this.endFor(entry.reason === 'none' ? 'stop' : entry.reason);
   }
 
-  private over(reason: EndReason): Verdict {
+  private endFor(reason: EndReason): Verdict {
     this.endReason = reason;
     this.isOver = true;
     return 'ended';

@@ -55,6 +55,10 @@ export class Observers implements ObservedEvents {
     for (const observer of this.hearing.tokens) observer.tokens(sequence, news);
   }
 
+  rehomed(jobs: number): void {
+    for (const observer of this.hearing.rehomed) observer.rehomed(jobs);
+  }
+
   written(header: FrameHeader): void {
     for (const observer of this.hearing.written) observer.written(header);
   }
@@ -78,6 +82,7 @@ function hearingOf(all: readonly RequestObserver[]): Hearing {
     noted: wants('noted'),
     faulted: wants('faulted'),
     tokens: wants('tokens'),
+    rehomed: wants('rehomed'),
     written: wants('written'),
     ended: wants('ended'),
     closed: wants('closed'),

@@ -127,6 +127,8 @@ export interface ObservedEvents {
   faulted(note: FaultNote): void;
   /** The hot path: once per entry of a token frame. */
   tokens(sequence: ObservedSequence, news: TokenNews): void;
+  /** So many jobs of an engine that left were placed again. */
+  rehomed(jobs: number): void;
   /** All tokens of a frame are written. */
   written(header: FrameHeader): void;
   /** Once for each sequence that was opened. */
@@ -146,13 +148,4 @@ export interface RequestObserver extends Partial<ObservedEvents> {
   start?(): Promise<void>;
   /** Writes what is not yet written. */
   stop?(): Promise<void>;
-}
-
-/** Listens to what goes to one client, as it goes. */
-export interface WireTap {
-  head(status: number, headers: Readonly<Record<string, string | number>>): void;
-  /** Text that is written now: whole events of a stream, or a body. */
-  bytes(text: string): void;
-  /** All has been written. */
-  end(): void;
 }

@@ -7,7 +7,7 @@ import { CONFIG } from '../tokens';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
 import { SloGate } from './admit/slo-gate';
-import { brokerError } from './dispatch/submitter';
+import { brokerError } from '../cluster/submitter';
 import { OpenDoor } from './exchange/open-door';
 
 /** Third step: lets a request in, or refuses it. The plan is made between its two parts. */

@@ -106,7 +106,8 @@ export class PrefillSide {
     const unnamed = { generation: 0, leaseEndsUs: heldUs };
     this.held.set(keyOf(job.requestId, epoch), { ...what, ...unnamed, run, handle, blockIds });
     const { requestId } = job;
-    this.tell({ kind: 'prompt-held', requestId, epoch, tokens, isKept, nowUs: heldUs });
+    const isRouted = !isKept && job.flow === 'route';
+    this.tell({ kind: 'prompt-held', requestId, epoch, tokens, isKept, isRouted, nowUs: heldUs });
   }
 
   letGo(requestId: string, epoch: number, why: LettingGo): void {
@@ -165,9 +166,12 @@ export class PrefillSide {
   }
 
   private newCoordinator(): SourceCoordinator {
-    const { kvLeaseUs, kvKeepUs } = this.context.options;
+    const { kvLeaseUs, kvKeepUs, maxLeaseWallUs } = this.context.options;
+    const { speedup } = this.context.clock;
+    // That a reader of ours is late on the wall clock says nothing about the simulated cluster.
+    const routedUs = Math.round(Math.min(kvLeaseUs, maxLeaseWallUs) * Math.max(1, speedup));
     return new SourceCoordinator({
-      lease: leaseTimes(kvLeaseUs, kvKeepUs),
+      lease: leaseTimes(kvLeaseUs, kvKeepUs, routedUs),
       firstGeneration: this.incarnation * GENERATIONS_PER_ENGINE + 1,
     });
   }

@@ -99,7 +99,7 @@ export class PresenceBeacon {
 
   private repeat(): void {
     const { wall } = this.context.clock;
-    this.alarm = wall.at(wall.nowUs() + LOOK_EVERY_US, () => {
+    this.alarm = wall.around(wall.nowUs() + LOOK_EVERY_US, () => {
       this.repeat();
       this.looks += 1;
       const isDue = this.looks >= LOOKS_PER_SECOND || this.fingerprint() !== this.announced;

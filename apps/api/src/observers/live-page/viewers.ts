@@ -58,21 +58,21 @@ export class Viewers implements OnModuleDestroy {
     const viewer = { response, missed: 0 };
     this.viewers.add(viewer);
     response.once('close', () => this.leave(viewer));
-    if (this.timer === undefined) this.begin();
+    if (this.timer === undefined) this.startPictures();
   }
 
   onModuleDestroy(): void {
     for (const viewer of this.viewers) viewer.response.destroy();
-    this.end();
+    this.stopPictures();
   }
 
-  private begin(): void {
+  private startPictures(): void {
     this.meter.switchOn(performance.now());
     this.observers.refresh();
     this.timer = setInterval(() => this.tick(), PICTURE_EVERY_MS);
   }
 
-  private end(): void {
+  private stopPictures(): void {
     clearInterval(this.timer);
     this.timer = undefined;
     this.meter.switchOff();
@@ -82,7 +82,7 @@ export class Viewers implements OnModuleDestroy {
 
   private leave(viewer: Viewer): void {
     this.viewers.delete(viewer);
-    if (this.viewers.size === 0) this.end();
+    if (this.viewers.size === 0) this.stopPictures();
   }
 
   private tick(): void {

@@ -1,8 +1,8 @@
 import { LiveSettings, placerSpec } from '@baton/config';
-import type { EnginePresence, Stage } from '@baton/contract';
+import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ObservedRequest, RequestObserver } from '../port';
+import type { ObservedCall, ObservedRequest, RequestObserver } from '../port';
 import { renderNumbers, type Series } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
@@ -11,8 +11,8 @@ const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as c
 @Injectable()
 export class PlacementMetrics implements RequestObserver {
   private prefillsOnDecode = 0;
-  rehomed = 0;
-  sloRefusals = 0;
+  private rehomedJobs = 0;
+  private sloRefusals = 0;
   private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
 
   constructor(@Inject(LiveSettings) settings: LiveSettings) {
@@ -23,6 +23,14 @@ export class PlacementMetrics implements RequestObserver {
       ) as [string, string];
       this.policies = { prefill, decode, aggregated: prefill };
     });
+  }
+
+  refused(_call: ObservedCall, { code }: BatonError): void {
+    if (code === 'slo_unattainable') this.sloRefusals += 1;
+  }
+
+  rehomed(jobs: number): void {
+    this.rehomedJobs += jobs;
   }
 
   opened({ sequences }: ObservedRequest): void {
@@ -58,7 +66,7 @@ export class PlacementMetrics implements RequestObserver {
       this.counter(
         'baton:rehomed_jobs_total',
         'Jobs taken out of the queue of an engine that drained, fell silent or was lost, and placed again.',
-        this.rehomed,
+        this.rehomedJobs,
       ),
       this.counter(
         'baton:slo_refusals_total',

@@ -4,7 +4,6 @@ import type { EndReason, EnginePresence, FrameHeader, HistogramSnapshot } from '
 import { BucketCounts, engineLabels, tokensUpTo } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
-import { SequenceTable } from '../../frames/sequence-table';
 import { CONFIG } from '../../tokens';
 import type {
   End,
@@ -14,6 +13,7 @@ import type {
   RequestObserver,
   TokenNews,
 } from '../port';
+import { LiveSequences } from '../state';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
 import {
   FINISHED_REASONS,
@@ -80,7 +80,7 @@ export class RequestMetrics implements RequestObserver {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly catalog: ModelCatalog,
-    private readonly table: SequenceTable,
+    private readonly live: LiveSequences,
   ) {
     this.unobserved = new EngineObservations(catalog.maxModelLen);
   }
@@ -196,7 +196,7 @@ export class RequestMetrics implements RequestObserver {
 
   /** Whatever was opened at this front has ended or is under way. */
   private renderConservation(): string {
-    const { opened, size } = this.table;
+    const { opened, size } = this.live;
     const single = (value: number): Series<number>[] => [{ labels: {}, value }];
     return [
       renderNumbers(

@@ -1,8 +1,9 @@
 import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
-import type { ObservedCall, WireTap } from '../port';
+import type { WireTap } from '../../http/wire-tap';
+import type { ObservedCall } from '../port';
 
-/** A request of a client and all of its answer: one line of `record_answers`, which `play` serves again. */
+/** A request of a client and its whole answer: a line of `record_answers`, which `play` serves. */
 export interface RecordedExchange {
   readonly baton_exchange: 1;
   /** µs of the wall clock since the Unix epoch. */

@@ -1,6 +1,6 @@
 import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
-import type { WireTap } from '../port';
+import type { WireTap } from '../../http/wire-tap';
 
 /** One JSON line per write to a client's event stream (`log_frames`): the very bytes, and when. */
 export class FrameLogTap implements WireTap {

@@ -3,8 +3,9 @@ import type { BatonError } from '@baton/contract';
 import { LineFile, type Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { renderErrorAt } from '../../http/error-renderer';
+import type { WireTap } from '../../http/wire-tap';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
-import type { ObservedCall, RequestObserver, WireTap } from '../port';
+import type { ObservedCall, RequestObserver } from '../port';
 import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
 import { FrameLogTap, joined } from './wire-log';
@@ -58,7 +59,7 @@ export class WireTaps implements RequestObserver {
     ]);
   }
 
-  /** As a recording: a file that another API process has is left alone, and this one writes beside it. */
+  /** A file that another API process has is left alone, and this one writes beside it. */
   private async open(path: string | undefined): Promise<LineFile | undefined> {
     if (path === undefined) return undefined;
     const { logger } = this;

@@ -8,7 +8,7 @@ const MOST_FACTS = 128;
 /** What is kept of a job: its block hashes would be many times the rest. */
 export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
 
-/** What the engine of one stage has told. */
+/** What the engine of one stage sent. */
 export interface StageFacts {
   readonly engineId: string;
   readonly epoch: Epoch;
@@ -21,7 +21,7 @@ export interface TraceEnd extends End {
 }
 
 /**
- * All that is kept of one sequence: its history, and what its engines told beside their frames. Of
+ * All that is kept of one sequence: its history, and what its engines sent beside their frames. Of
  * a sequence that ran more than once in a stage the last run there counts. Instants are µs of the
  * wall clock since the Unix epoch.
  */
@@ -47,13 +47,13 @@ export class SequenceTrace {
     this.received = received;
   }
 
-  ended({ received, cachedTokens }: ObservedSequence, end: TraceEnd): void {
+  noteEnd({ received, cachedTokens }: ObservedSequence, end: TraceEnd): void {
     this.received = received;
     this.cachedTokens = cachedTokens;
     this.end ??= end;
   }
 
-  told({ engineId, stage }: EngineFacts, { epoch, facts }: RunFacts): void {
+  noteFacts({ engineId, stage }: EngineFacts, { epoch, facts }: RunFacts): void {
     const known = this.stages.get(stage);
     if (known !== undefined && known.epoch > epoch) return;
     const isSame = known !== undefined && known.epoch === epoch && known.engineId === engineId;
@@ -61,7 +61,7 @@ export class SequenceTrace {
     this.stages.set(stage, { engineId, epoch, facts: all.slice(0, MOST_FACTS) });
   }
 
-  /** The facts of one kind with the engines that told them, in the order in which they were told. */
+  /** The facts of one kind with the engines that sent them, in the order in which they came. */
   all(kind: EngineFact[0]): { readonly engineId: string; readonly fact: EngineFact }[] {
     return [...this.stages.values()].flatMap(({ engineId, facts }) =>
       facts.filter(([of]) => of === kind).map((fact) => ({ engineId, fact })),

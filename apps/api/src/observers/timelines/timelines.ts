@@ -53,9 +53,9 @@ export class Timelines implements RequestObserver {
   async start(): Promise<void> {
     if (!this.isOn) return;
     const { bus } = this.transport;
-    const told = (payload: Buffer): void => this.told(parsed<EngineFacts>(payload));
+    const noteFacts = (payload: Buffer): void => this.noteFacts(parsed<EngineFacts>(payload));
     this.unsubscribe.push(
-      await bus.subscribe(channels.timelines(this.identity.apiId), told),
+      await bus.subscribe(channels.timelines(this.identity.apiId), noteFacts),
       await bus.subscribe(channels.timelineQuestions, (payload) =>
         this.answer(parsed<Question>(payload)),
       ),
@@ -91,7 +91,7 @@ export class Timelines implements RequestObserver {
     const live = this.live.get(sequence);
     if (live === undefined) return;
     this.live.delete(sequence);
-    live.trace.ended(sequence, { reason, error, atUs: wallUsOf() });
+    live.trace.noteEnd(sequence, { reason, error, atUs: wallUsOf() });
     this.store.settle(live.request, performance.now());
   }
 
@@ -147,8 +147,8 @@ export class Timelines implements RequestObserver {
     this.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(timeline)));
   }
 
-  private told(message: EngineFacts): void {
-    for (const run of message.runs) this.store.sequence(run.requestId)?.told(message, run);
+  private noteFacts(message: EngineFacts): void {
+    for (const run of message.runs) this.store.sequence(run.requestId)?.noteFacts(message, run);
   }
 }
 

@@ -3,9 +3,9 @@ import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/cont
 import { retryAfterSeconds } from '@baton/placement';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
+import { TurnBatch } from '../../cluster/turn-batch';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 import { DrainRate } from './drain-rate';
-import { TurnBatch } from './turn-batch';
 
 /** Of a sequence: the stage in whose queue it is counted as waiting; undefined: none. */
 interface Waiting {

@@ -2,15 +2,15 @@ import { BatonError } from '@baton/contract';
 import { entryQueue } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import { Submitter } from '../../cluster/submitter';
 import { Observers } from '../../observers/observers';
 import { LOGGER } from '../../tokens';
+import type { Admission } from '../admit/admission';
 import type { Exchange } from '../exchange/exchange';
 import { Exchanges } from '../exchange/exchanges';
 import { Executions } from '../executed/executions';
 import { JobPlacement } from './job-placement';
-import type { Admission } from '../admit/admission';
 import { JobFactory } from './job-factory';
-import { Submitter } from './submitter';
 
 /**
  * Makes jobs of an admitted request and puts them into their queues. From here on the exchange owns

@@ -9,10 +9,10 @@ import { ModelCatalog } from '../../cluster/model-catalog';
 import { priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import type { Admission } from '../admit/admission';
 import { JobPlacement } from './job-placement';
 import { cacheSalt } from '../route/cache-salt';
 import type { Route } from '../route/route';
-import type { Admission } from '../admit/admission';
 
 /** Characters that every broker takes in a key; the others of a client's id become `_`. */
 const UNSAFE = /[^A-Za-z0-9._-]/g;
@@ -53,7 +53,7 @@ export class JobFactory {
     private readonly spans: RequestSpans,
   ) {}
 
-  /** Makes the job of each sequence, by its index and the stream id under which tokens will come. */
+  /** Makes the job of a sequence from its index and the stream id under which tokens come. */
   jobsOf(admission: Admission, head: AnswerHead): (index: number, streamId: number) => EngineJob {
     const { call, plans, routes } = admission;
     const context = this.contextOf(admission, head);

@@ -5,12 +5,13 @@ import type { Sequence, SequenceOwner } from '../../frames/sequence';
 import type { SequenceTable } from '../../frames/sequence-table';
 import type { Observers } from '../../observers/observers';
 import type { ObservedRequest, RequestEnd, SequenceNote } from '../../observers/port';
+import type { Admission } from '../admit/admission';
 import type { AdmissionGate } from '../admit/admission-gate';
 import type { Answer, AnswerFacts, HeldFacts } from '../answer/answer';
 import { sessionKeyOf } from '../route/session-key';
-import type { Call } from '../take/call';
 import { failureOf } from './failure';
 
+type Call = Admission['call'];
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 
 /** What all exchanges work with. */
@@ -123,7 +124,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     const reason = sequence.endReason ?? 'stop';
     this.passPayloads(sequence);
     const span = { index: sequence.index, from, count: sequence.received - from };
-    this.answer.finish(span, reason);
+    this.answer.endSequence(span, reason);
     this.unfinished -= 1;
     this.endSequence(sequence, reason);
   }
@@ -134,7 +135,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
 
   flush(): void {
     if (this.isOver) return;
-    if (this.unfinished === 0) this.complete();
+    if (this.unfinished === 0) this.completeAnswer();
     else {
       this.answer.flush();
       if (this.answer.isOverfull) this.hangUpOnSlowReader();
@@ -152,7 +153,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   abort(): void {
     if (this.isOver) return;
     for (const { index, received, isOver } of this.sequences) {
-      if (!isOver) this.answer.finish({ index, from: received, count: 0 }, 'abort');
+      if (!isOver) this.answer.endSequence({ index, from: received, count: 0 }, 'abort');
     }
     this.endRequest({ reason: 'abort' });
     this.answer.complete({ cachedTokens: this.cachedTokens, kvTransferParams: undefined });
@@ -168,7 +169,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     this.call.response.destroy();
   }
 
-  private complete(): void {
+  private completeAnswer(): void {
     const held = paramsOf(this.sequences[0]?.tail);
     const { heldAs } = this.parts;
     const shown = heldAs === undefined ? { kvTransferParams: held } : heldAs(held);

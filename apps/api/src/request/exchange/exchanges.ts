@@ -3,9 +3,9 @@ import { Aborter } from '../../frames/aborter';
 import { SequenceTable } from '../../frames/sequence-table';
 import { Observers } from '../../observers/observers';
 import { Legs } from '../../routers/legs';
-import { AdmissionGate } from '../admit/admission-gate';
-import { AnswerOpener } from '../answer/answer-opener';
 import type { Admission } from '../admit/admission';
+import { AdmissionGate } from '../admit/admission-gate';
+import { AnswerOpener } from './answer-opener';
 import { Exchange, type ExchangeHost } from './exchange';
 import { LiveExchanges } from './live-exchanges';
 
@@ -22,10 +22,10 @@ export class Exchanges implements ExchangeHost {
     private readonly live: LiveExchanges,
   ) {}
 
-  /** The exchange of a request that was let in, without its sequences. It ends with the connection. */
+  /** Opens the exchange of a request, still without sequences. It ends with the connection. */
   open(admission: Admission): Exchange {
     const { call, asked, leg, charge } = admission;
-    const head = this.answers.headOf(call, asked);
+    const head = this.answers.headOf(admission);
     const isClosing = (): boolean => this.live.isClosing;
     const exchange = new Exchange(this, {
       call,

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange';
 /** The pause between two checks of whether requests have ended. */
 const SETTLED_CHECK_MS = 20;
 
-/** The requests of this process whose answers clients still take, and whether new ones are taken. */
+/** The requests of this process whose answers are not through, and whether it takes new ones. */
 @Injectable()
 export class LiveExchanges {
   private readonly live = new Set<Exchange>();

@@ -6,17 +6,21 @@ import {
   TransportUnavailable,
 } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { TRANSPORT } from '../../tokens';
-import { TurnBatch } from '../admit/turn-batch';
+import { TRANSPORT } from '../tokens';
+import { TurnBatch } from './turn-batch';
 
-/** Puts jobs into queues: all that one turn of the event loop brings for a queue in one round trip. */
+/** Puts jobs into queues: those of one turn of the event loop for a queue in one round trip. */
 @Injectable()
 export class Submitter {
   private readonly batches = new Map<QueueName, TurnBatch<readonly EngineJob[]>>();
 
   constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
 
-  /** Resolves when the broker has the jobs. Throws `broker_unavailable` or `broker_out_of_memory`. */
+  /**
+   * Resolves when the broker has the jobs.
+   *
+   * @throws BatonError `broker_unavailable`, `broker_out_of_memory`
+   */
   async submit(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
     try {
       await this.batchOf(queue).add(jobs);

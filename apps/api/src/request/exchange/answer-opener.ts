@@ -8,11 +8,9 @@ import { HttpAnswer } from '../../http/http-answer';
 import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
 import { WireTaps } from '../../observers/recording/wire-taps';
 import { CONFIG } from '../../tokens';
-import { FaultInjector } from '../faults/fault-injector';
-import type { Asked } from '../take/asked';
-import type { Call } from '../take/call';
 import type { Admission } from '../admit/admission';
-import type { Answer } from './answer';
+import type { Answer } from '../answer/answer';
+import { FaultInjector } from '../faults/fault-injector';
 
 export interface AnswerEnds {
   /** True while the process drains. */
@@ -32,7 +30,8 @@ export class AnswerOpener {
     private readonly faults: FaultInjector,
   ) {}
 
-  headOf(call: Call, { request, answerId }: Asked): AnswerHead {
+  headOf({ call, asked }: Admission): AnswerHead {
+    const { request, answerId } = asked;
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
     return {
       id: answerId(requestId),
@@ -58,7 +57,7 @@ export class AnswerOpener {
   }
 
   /** For load balancers that ask how full the cluster is. */
-  private showLoad({ message, response }: Call): void {
+  private showLoad({ message, response }: Admission['call']): void {
     const load = orcaHeader(message.headers, this.cluster.living());
     if (load !== undefined) response.setHeader(ORCA_HEADER, load);
   }
