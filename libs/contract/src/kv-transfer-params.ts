@@ -1,3 +1,5 @@
+import { isObject } from '@baton/kernel';
+
 /**
  * vLLM's eleven `kv_transfer_params` fields as a prefill instance answers them (NIXL pull connector,
  * vllm/distributed/kv_transfer/kv_connector/v1/nixl/pull_scheduler.py).
@@ -107,10 +109,6 @@ const OF_KEPT: Fields = {
   remote_num_tokens: (value) => positiveInteger(value) !== undefined,
   remote_blocks_expiry_time: (value) => value == null || typeof value === 'number',
 };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isBlockIds(value: unknown): value is number[][] {
   return (

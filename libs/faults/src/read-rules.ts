@@ -1,5 +1,5 @@
 import { FAULT_STAGES, type FaultKind } from '@baton/contract';
-import { parseDuration } from '@baton/kernel';
+import { isObject, parseDuration } from '@baton/kernel';
 import { type FaultRule, type FieldForm, type FieldName, FIELDS, fieldsOf, KINDS } from './rule';
 
 /** Rules that one cluster may have. */
@@ -122,8 +122,4 @@ function expected(form: Exclude<FieldForm, { kind: 'text' }>): string {
 
 function spelled(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,8 @@ export { AwakeTime } from './awake-time';
 export { parseDuration } from './duration';
 export { EventQueue } from './event-queue';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
+export { fieldsIn, isObject, objectIn, textIn } from './json';
+export type { JsonFields } from './json';
 export { Patience } from './patience';
 export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';

@@ -1,3 +1,5 @@
+import { isObject, objectIn } from '@baton/kernel';
+
 /** What TensorRT-LLM's orchestrator says of a leg (`DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py), as far as it means something here. */
 export interface DisaggregatedParams {
   readonly requestType: 'context_only' | 'generation_only' | 'context_and_generation';
@@ -19,7 +21,8 @@ export function disaggregatedParamsOf(body: unknown): DisaggregatedParams | unde
   const ids = [value['disagg_request_id'], value['ctx_request_id']].map(digitsOf);
   const id = ids.find((digits) => digits !== undefined);
   const state = value['encoded_opaque_state'];
-  const params = typeof state === 'string' ? decoded(state) : undefined;
+  const params =
+    typeof state === 'string' ? objectIn(Buffer.from(state, 'base64').toString()) : undefined;
   const wrong =
     (requestType === undefined && `request_type must be one of ${TYPES.join(', ')}`) ||
     (state != null && params === undefined && 'encoded_opaque_state is of no server here');
@@ -35,20 +38,7 @@ export function opaqueStateOf(params: Readonly<Record<string, unknown>>): string
   return Buffer.from(JSON.stringify(params)).toString('base64');
 }
 
-function decoded(state: string): DisaggregatedParams['params'] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(state, 'base64').toString());
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function digitsOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && /^-?\d{1,20}$/.test(text) ? text : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

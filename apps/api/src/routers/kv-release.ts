@@ -4,6 +4,7 @@ import {
   parseKvTransferParams,
   parseRemoteRequestId,
 } from '@baton/contract';
+import { fieldsIn, isObject, type JsonFields } from '@baton/kernel';
 import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { disaggregatedParamsOf } from './disaggregated-params';
@@ -36,10 +37,7 @@ export class KvRelease {
   }
 }
 
-export function rawParamsOf(body: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof body !== 'object' || body === null || !('kv_transfer_params' in body))
-    return undefined;
-  const { kv_transfer_params: params } = body;
-  const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
-  return isObject ? (params as Record<string, unknown>) : undefined;
+export function rawParamsOf(body: unknown): JsonFields | undefined {
+  const { kv_transfer_params: params } = fieldsIn(body);
+  return isObject(params) ? params : undefined;
 }

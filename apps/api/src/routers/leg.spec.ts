@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { disaggregatedParamsOf, opaqueStateOf } from './disaggregated-params';
-import { legOf } from './leg';
+import { legOf, namesLeg } from './leg';
 
 const KINDS = ['none', 'hold', 'attach', 'meet', 'unusable'];
 const OF_PARAMS = [
@@ -47,6 +47,25 @@ describe('legs of outside routers', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('are none where neither the parameters nor the call name one', () => {
+    fc.assert(
+      fc.property(facts, (each) => {
+        if (namesLeg(each)) return;
+        expect(legOf({ ...each, params: undefined })).toEqual({ kind: 'none' });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    [{ kv_transfer_params: null }, undefined],
+    [{ disaggregated_params: {} }, undefined],
+    [{ bootstrap_room: [1] }, undefined],
+    [{}, 'cmpl-___prefill_addr_a:1___decode_addr_b:2'],
+  ])('are named by %j with the id %s', (body, clientRequestId) => {
+    expect(namesLeg({ body, clientRequestId })).toBe(true);
   });
 
   it('get back the state that a context server has given out', () => {

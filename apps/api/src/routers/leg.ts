@@ -7,6 +7,7 @@ import {
   parseKvTransferParams,
   type Stage,
 } from '@baton/contract';
+import { fieldsIn, isObject, textIn } from '@baton/kernel';
 import { type DisaggregatedParams, disaggregatedParamsOf } from './disaggregated-params';
 
 /** What a call says of its place in somebody else's hand-over. */
@@ -56,7 +57,7 @@ const LEG_FIELDS = ['kv_transfer_params', 'disaggregated_params', 'bootstrap_roo
 /** False: the call is no leg, whatever else it says. */
 export function namesLeg({ body, clientRequestId }: Omit<LegFacts, 'params' | 'stage'>): boolean {
   if (clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId)) return true;
-  return typeof body === 'object' && body !== null && LEG_FIELDS.some((field) => field in body);
+  return isObject(body) && LEG_FIELDS.some((field) => field in body);
 }
 
 export function legOf(facts: LegFacts): Leg {
@@ -88,7 +89,7 @@ function disaggregatedLeg({ requestType, id, params, fault }: DisaggregatedParam
 }
 
 function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | undefined): Leg {
-  const transferId = textOf(params['transfer_id']);
+  const transferId = textIn(params['transfer_id']);
   const pairs = [
     ...(transferId === undefined ? [] : [pairOfTransfer(transferId)]),
     ...(id === undefined ? [] : [pairOfRequest(id)]),
@@ -105,10 +106,10 @@ function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | unde
 function decodeLeg(raw: Readonly<Record<string, unknown>>): Leg {
   const params = parseKvTransferParams(raw);
   if (params !== undefined) return { kind: 'attach', params };
-  const transferId = textOf(raw['transfer_id']);
+  const transferId = textIn(raw['transfer_id']);
   if (transferId !== undefined) return { kind: 'meet', pair: pairOfTransfer(transferId) };
-  const requestId = textOf(raw['remote_request_id']);
-  const isPush = raw['remote_block_ids'] == null && textOf(raw['remote_engine_id']) !== undefined;
+  const requestId = textIn(raw['remote_request_id']);
+  const isPush = raw['remote_block_ids'] == null && textIn(raw['remote_engine_id']) !== undefined;
   if (isPush && requestId !== undefined) return { kind: 'meet', pair: pairOfRequest(requestId) };
   return {
     kind: 'unusable',
@@ -128,8 +129,7 @@ function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
 
 /** SGLang's routers give both legs a number. */
 function roomOf(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || !('bootstrap_room' in body)) return undefined;
-  const { bootstrap_room: room } = body;
+  const { bootstrap_room: room } = fieldsIn(body);
   // A batch has one for each prompt, of which the first one is handed over.
   const first: unknown = Array.isArray(room) ? room[0] : room;
   return typeof first === 'number' ? `room ${first}` : undefined;
@@ -137,7 +137,3 @@ function roomOf(body: unknown): string | undefined {
 
 const pairOfTransfer = (id: string): string => `transfer ${id}`;
 const pairOfRequest = (id: string): string => `request ${id}`;
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}

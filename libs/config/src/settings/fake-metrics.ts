@@ -1,5 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
-import { parseDuration, usToSeconds } from '@baton/kernel';
+import { isObject, parseDuration, usToSeconds } from '@baton/kernel';
 import type { DocumentRead } from '../option';
 import type { Settings } from './live-settings';
 
@@ -162,8 +162,4 @@ function isLoras(given: unknown): boolean {
 
 function wrong(path: readonly string[], complaint: string): DocumentRead {
   return { kind: 'problem', path, complaint };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

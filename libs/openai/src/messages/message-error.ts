@@ -1,8 +1,8 @@
 import type { BatonError } from '@baton/contract';
+import { isObject } from '@baton/kernel';
 import { asciiJson } from '@baton/text';
 import { renderError, type RenderedError } from '../errors/render-error';
 import type { Dialect } from '../limits';
-import { isObject } from '../request/shapes';
 
 /** Anthropic's names of failures by HTTP status; others of 400 to 499 are invalid requests, the rest `api_error`. */
 const TYPES: Readonly<Record<number, string>> = {

@@ -1,8 +1,8 @@
+import { isObject } from '@baton/kernel';
 import { asciiJson, type PlanSegment, segmentText, visibleText } from '@baton/text';
 import { type RawJson, rawArray, rawObject } from '../answer/raw-json';
 import type { FinalFacts, FinishedSequence } from '../answer/render-final';
 import { parseNested } from '../request/parse-body';
-import { isObject } from '../request/shapes';
 import {
   type MessageContext,
   messageUsage,

@@ -1,9 +1,8 @@
-import { hashString, mix } from '@baton/kernel';
+import { hashString, isObject, mix } from '@baton/kernel';
 import type { TurnContent } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
 import type { ContentPart, MessageField } from './chat.dto';
-import { isObject } from './shapes';
 import { unsupported } from './unsupported';
 
 /** Part types that hold text, with the key under which they hold it. */

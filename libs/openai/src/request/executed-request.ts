@@ -1,7 +1,7 @@
+import { isObject } from '@baton/kernel';
 import type { Endpoint, GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { objectBody } from './parse-body';
-import { isObject } from './shapes';
 
 /** vLLM's default where a completion names no limit. */
 const DEFAULT_MAX_TOKENS = 16;

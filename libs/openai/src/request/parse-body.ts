@@ -1,5 +1,5 @@
+import { isObject } from '@baton/kernel';
 import { bodyError, jsonError, missingBody } from '../errors/schema-error';
-import { isObject } from './shapes';
 
 /** The JSON value of a request body. Throws `BatonError` `invalid_json`; an empty body is a missing one. */
 export function parseJsonBody(text: string): unknown {

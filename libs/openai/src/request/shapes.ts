@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import type { SchemaFault } from '../errors/schema-error';
 
 /** Of draft 2020-12. */
@@ -222,8 +223,4 @@ export function checkField(value: unknown, field: Field, owner: unknown): readon
 /** The fault seen from one level up. */
 export function below(step: string | number, fault: SchemaFault): SchemaFault {
   return { ...fault, place: [step, ...fault.place], location: [step, ...fault.location] };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

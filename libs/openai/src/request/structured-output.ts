@@ -1,8 +1,8 @@
+import { isObject } from '@baton/kernel';
 import { type Constraint, constrain, ConstraintError, type StructuredText } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';
-import { isObject } from './shapes';
 
 /** OpenAI's, for the name of a schema. */
 const SCHEMA_NAME = /^[a-zA-Z0-9_-]{1,64}$/;

@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import {
   type Constraint,
   constrain,
@@ -9,7 +10,6 @@ import {
 import { valueError } from '../errors/request-error';
 import type { CallShape } from '../generation-request';
 import type { Dialect, RequestLimits } from '../limits';
-import { isObject } from './shapes';
 import { type ToolDefinition, type ToolSource, type ToolWish, toolWish } from './tool-choice';
 import type { ChoiceField, CustomField, FunctionField, ToolField, ToolsDto } from './tools.dto';
 

@@ -1,6 +1,7 @@
+import { isObject } from '@baton/kernel';
 import { Is, Within } from './rules';
 import { SamplingDto } from './sampling.dto';
-import { anyOf, BOOLEAN, isObject, listOf, OBJECT, recordOf, type Shape, TEXT } from './shapes';
+import { anyOf, BOOLEAN, listOf, OBJECT, recordOf, type Shape, TEXT } from './shapes';
 
 const FUNCTION = recordOf({
   name: { shape: TEXT, isRequired: true },

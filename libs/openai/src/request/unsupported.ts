@@ -1,5 +1,5 @@
+import { isObject } from '@baton/kernel';
 import { type RequestError, valueError } from '../errors/request-error';
-import { isObject } from './shapes';
 
 type Body = Readonly<Record<string, unknown>>;
 type IsUsed = (value: unknown, body: Body) => boolean;

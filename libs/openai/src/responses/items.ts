@@ -1,5 +1,5 @@
+import { isObject } from '@baton/kernel';
 import { valueError } from '../errors/request-error';
-import { isObject } from '../request/shapes';
 
 /** An item of a conversation, as the Responses API has it: checked, with an id. */
 export type Item = Readonly<Record<string, unknown>> & {

@@ -1,12 +1,11 @@
 import { BatonError } from '@baton/contract';
-import { hashString, unitOf } from '@baton/kernel';
+import { hashString, isObject, unitOf } from '@baton/kernel';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { objectBody } from '../request/parse-body';
 import { parseChat } from '../request/parse-chat';
 import { engineFields, validateBody } from '../request/rules';
 import { SamplingDto } from '../request/sampling.dto';
-import { isObject } from '../request/shapes';
 import { unsupported } from '../request/unsupported';
 import { checkCallIds, messagesOf } from './item-messages';
 import { type Item, readItems } from './items';

@@ -1,5 +1,5 @@
+import { isObject } from '@baton/kernel';
 import { valueError } from '../errors/request-error';
-import { isObject } from '../request/shapes';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,16 +1,7 @@
+import { isObject } from '@baton/kernel';
 import { pythonFloat } from '../errors/python-text';
 import { Is, Within } from '../request/rules';
-import {
-  anyOf,
-  BOOLEAN,
-  INTEGER,
-  isObject,
-  listOf,
-  NUMBER,
-  OBJECT,
-  recordOf,
-  TEXT,
-} from '../request/shapes';
+import { anyOf, BOOLEAN, INTEGER, listOf, NUMBER, OBJECT, recordOf, TEXT } from '../request/shapes';
 
 type Complaint = { readonly message: string } | undefined;
 

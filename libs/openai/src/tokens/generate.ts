@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { asciiJson } from '@baton/text';
 import {
   type FinalContext,
@@ -12,7 +13,7 @@ import { objectBody } from '../request/parse-body';
 import { parseCompletion } from '../request/parse-completion';
 import { Is, validateBody, Within } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { BOOLEAN, isObject, OBJECT, TEXT } from '../request/shapes';
+import { BOOLEAN, OBJECT, TEXT } from '../request/shapes';
 
 /** Fields beside `sampling_params` that mean what they mean in a completion. */
 const PASSED_ON = [

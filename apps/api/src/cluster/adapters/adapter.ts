@@ -1,4 +1,5 @@
 import { type Adapter, isAdapter } from '@baton/config';
+import { isObject, type JsonFields } from '@baton/kernel';
 import { RequestError } from '@baton/openai';
 
 /** The body of a request to load one. @throws RequestError in vLLM's words */
@@ -21,11 +22,9 @@ export function adapterNameOfBody(body: unknown): string {
   return name.slice(0, 256);
 }
 
-function fieldsOf(body: unknown): Record<string, unknown> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalid('The body must be a JSON object.');
-  }
-  return body as Record<string, unknown>;
+function fieldsOf(body: unknown): JsonFields {
+  if (!isObject(body)) throw invalid('The body must be a JSON object.');
+  return body;
 }
 
 function isGiven(value: unknown): boolean {

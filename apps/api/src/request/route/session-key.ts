@@ -1,4 +1,4 @@
-import { hashString } from '@baton/kernel';
+import { fieldsIn, hashString } from '@baton/kernel';
 import type { Call } from '../take/call';
 
 /** From the most to the least particular: a session, then what shares prompts, then a user. */
@@ -13,7 +13,7 @@ export function sessionKeyOf({
   body,
   response,
 }: Pick<Call, 'body' | 'response'>): number | undefined {
-  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const fields = fieldsIn(body);
   for (const { header, field } of SOURCES) {
     const said = (header && response.req.headers[header]) || fields[field];
     if (typeof said === 'string' && said !== '') return hashString(said) || 1;

@@ -1,4 +1,5 @@
 import { UsageError } from '@baton/config';
+import { fieldsIn, type JsonFields, objectIn } from '@baton/kernel';
 import type { SaidMessage } from '@baton/openai';
 import type { JsonDocument } from './json-documents';
 
@@ -7,8 +8,6 @@ export interface AnsweredPrompt {
   readonly said: readonly SaidMessage[];
   readonly answer: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What datasets call who speaks. */
 const ROLES: Readonly<Record<string, string>> = {
@@ -23,7 +22,7 @@ const KNOWN = 'conversations (ShareGPT), messages, or a prompt with an answer';
 /** Every answer of a row: of a conversation, one per turn of the assistant that follows something. Throws a `UsageError` with file and line. */
 export function answersIn({ text, line }: JsonDocument, path: string): AnsweredPrompt[] {
   const wrong = (what: string): UsageError => new UsageError(`${path}:${line}: ${what}.`);
-  const row = parsed(text);
+  const row = objectIn(text);
   if (row === undefined) throw wrong('no JSON object');
   const turns = row['conversations'] ?? row['messages'];
   if (turns === undefined) {
@@ -43,7 +42,7 @@ function answersOf(messages: readonly SaidMessage[]): AnsweredPrompt[] {
 }
 
 function messageOf(turn: unknown, index: number, wrong: (what: string) => Error): SaidMessage {
-  const fields = (typeof turn === 'object' && turn !== null ? turn : {}) as Fields;
+  const fields = fieldsIn(turn);
   const name = fields['from'] ?? fields['role'];
   const text = fields['value'] ?? fields['content'];
   const role = typeof name === 'string' ? ROLES[name.toLowerCase()] : undefined;
@@ -52,17 +51,6 @@ function messageOf(turn: unknown, index: number, wrong: (what: string) => Error)
   return { role, text };
 }
 
-function parsed(text: string): Fields | undefined {
-  try {
-    const row: unknown = JSON.parse(text);
-    return typeof row === 'object' && row !== null && !Array.isArray(row)
-      ? (row as Fields)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function first(row: Fields, names: readonly string[]): string | undefined {
+function first(row: JsonFields, names: readonly string[]): string | undefined {
   return names.map((name) => row[name]).find((value) => typeof value === 'string');
 }

@@ -1,0 +1,100 @@
+import { defaultConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { TransportUnavailable } from '@baton/transport';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { SequenceTable } from '../frames/sequence-table';
+import type { RateLimits } from '../http/access/rate-limits';
+import { AdmitStep } from './admit';
+import type { Routed } from './admit/admission';
+import type { AdmissionGate } from './admit/admission-gate';
+import type { SloGate } from './admit/slo-gate';
+import type { OpenDoor } from './exchange/open-door';
+
+const CHARGE = { settle: () => undefined };
+
+function routed(sequences: number, isDestroyed = false): Routed {
+  const routes = Array(sequences).fill({ stage: 'prefill', next: 'decode' });
+  const call = { response: { destroyed: isDestroyed } };
+  return { call, asked: { request: {} }, routes } as unknown as Routed;
+}
+
+describe('admitting a request', () => {
+  let visits: string[];
+  let isOn: boolean;
+  let rooms: boolean[];
+  let enters: () => Promise<void>;
+
+  beforeEach(() => {
+    visits = [];
+    isOn = true;
+    rooms = [];
+    enters = () => Promise.resolve();
+  });
+
+  function admitStep(): AdmitStep {
+    const visit = (name: string): void => void visits.push(name);
+    return new AdmitStep(
+      defaultConfig({ maxWaitingRequests: 3 }),
+      { refuseWhenClosed: () => visit('door') } as unknown as OpenDoor,
+      { isOn, refuseLate: () => visit('slo') } as unknown as SloGate,
+      {
+        isOn,
+        charge: () => {
+          visit('charge');
+          return Promise.resolve(CHARGE);
+        },
+      } as unknown as RateLimits,
+      { hasRoom: () => rooms.shift() ?? true } as unknown as SequenceTable,
+      {
+        enter: (stage: string, count: number, next: string) => {
+          visit(`enter ${stage} ${count} ${next}`);
+          return enters();
+        },
+        leave: (stage: string, count: number) => visit(`leave ${stage} ${count}`),
+      } as unknown as AdmissionGate,
+    );
+  }
+
+  it('refuses what comes late before its caller pays', async () => {
+    expect(await admitStep().charge(routed(3))).toBe(CHARGE);
+    expect(visits).toEqual(['door', 'slo', 'charge']);
+  });
+
+  it('visits neither the gate of lateness nor the budgets where they are off', async () => {
+    isOn = false;
+    expect(await admitStep().charge(routed(3))).toBeUndefined();
+    expect(visits).toEqual(['door']);
+  });
+
+  it('refuses more sequences than may ever wait, before anything else of them is asked', async () => {
+    await expect(admitStep().charge(routed(4))).rejects.toThrow(new BatonError('queue_full'));
+    expect(visits).toEqual(['door']);
+  });
+
+  it('counts the sequences into the queue where they wait first', async () => {
+    await admitStep().enter(routed(2));
+    expect(visits).toEqual(['door', 'enter prefill 2 decode']);
+  });
+
+  it('refuses where this process has no room, without a question to the broker', async () => {
+    rooms = [false];
+    await expect(admitStep().enter(routed(2))).rejects.toThrow(new BatonError('queue_full'));
+    expect(visits).toEqual(['door']);
+  });
+
+  it.each([
+    ['the client has left', [], true],
+    ['the room is gone', [true, false], false],
+  ])('leaves the queue again when %s meanwhile', async (_why, free, isDestroyed) => {
+    rooms = [...free];
+    const admitted = admitStep().enter(routed(2, isDestroyed));
+    await expect(admitted).rejects.toThrow(new BatonError('queue_full'));
+    expect(visits).toEqual(['door', 'enter prefill 2 decode', 'leave prefill 2']);
+  });
+
+  it('says that the broker is away', async () => {
+    enters = () => Promise.reject(new TransportUnavailable('away'));
+    const away = new BatonError('broker_unavailable');
+    await expect(admitStep().enter(routed(1))).rejects.toThrow(away);
+  });
+});

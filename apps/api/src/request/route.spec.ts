@@ -1,0 +1,85 @@
+import { BatonError, STAGES, type Stage } from '@baton/contract';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ClusterView } from '../cluster/cluster-view';
+import type { Legs } from '../routers/legs';
+import type { AdmissionGate } from './admit/admission-gate';
+import { RouteStep } from './route';
+import type { Asked } from './take/asked';
+import type { Call } from './take/call';
+
+const CALL = { body: { prompt: 'x' }, engineId: undefined } as Call;
+
+function asked(fields: object = {}, rest: Partial<Asked> = {}): Asked {
+  const request = { prompts: [{}, {}], choices: 2, kvTransferParams: undefined, ...fields };
+  return { ...rest, request } as unknown as Asked;
+}
+
+describe('routing a request', () => {
+  let ready: readonly Stage[];
+  let settled: number;
+
+  beforeEach(() => {
+    ready = ['prefill', 'decode'];
+    settled = 0;
+  });
+
+  function routeStep(): RouteStep {
+    const legs = {
+      settle: () => {
+        settled += 1;
+        return Promise.resolve({ kind: 'hold', pairs: [], told: 'params' });
+      },
+    };
+    const cluster = {
+      readyEngines: (stage: Stage) => (ready.includes(stage) ? 1 : 0),
+      isReady: (stage: Stage) => ready.includes(stage),
+      wasReadyLately: () => false,
+      find: () => undefined,
+    };
+    const waiting = Object.fromEntries(STAGES.map((stage) => [stage, 0]));
+    return new RouteStep(
+      legs as unknown as Legs,
+      cluster as unknown as ClusterView,
+      { waiting: () => waiting } as unknown as AdmissionGate,
+    );
+  }
+
+  it('gives each choice of each prompt one way', async () => {
+    const { routes } = await routeStep().route(CALL, asked());
+    expect(routes.map(({ flow, stage, next }) => [flow, stage, next])).toEqual(
+      Array(4).fill(['route', 'prefill', 'decode']),
+    );
+  });
+
+  it('gives each prompt one way where it is only computed', async () => {
+    const { routes } = await routeStep().route(CALL, asked({}, { isPooling: true }));
+    expect(routes.map(({ flow, stage }) => [flow, stage])).toEqual(
+      Array(2).fill(['local', 'prefill']),
+    );
+  });
+
+  it('visits no room of other routers for a call that is no leg', async () => {
+    const { leg } = await routeStep().route(CALL, asked());
+    expect([leg.kind, settled]).toEqual(['none', 0]);
+  });
+
+  it.each([
+    ['params', CALL, { kvTransferParams: {} }],
+    ['a room', { ...CALL, body: { bootstrap_room: 1 } }, {}],
+    ['a number of both legs', { ...CALL, body: { disaggregated_params: {} } }, {}],
+  ])('settles a leg that is known by %s, for its first sequence alone', async (_by, call, rest) => {
+    const { leg, routes } = await routeStep().route(call as Call, asked(rest));
+    expect([leg.kind, settled]).toEqual(['hold', 1]);
+    expect(routes.map(({ flow }) => flow)).toEqual(['hold', 'route', 'route', 'route']);
+  });
+
+  it('refuses where no engine is', async () => {
+    ready = ['decode'];
+    await expect(routeStep().route(CALL, asked())).rejects.toThrow(new BatonError('no_engine'));
+    const gone = { ...CALL, engineId: 'gone' } as Call;
+    await expect(routeStep().route(gone, asked())).rejects.toMatchObject({
+      code: 'no_engine',
+      retryAfterSeconds: 2,
+    });
+  });
+});

@@ -1,0 +1,107 @@
+import { BatonError, type Fault } from '@baton/contract';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AdmitStep } from './admit';
+import type { Dispatcher } from './dispatch/dispatcher';
+import type { FaultInjector } from './faults/fault-injector';
+import type { PlanStep } from './plan';
+import type { Refusals } from './refusals';
+import type { RouteStep } from './route';
+import type { TakeStep } from './take';
+import type { Call } from './take/call';
+import { RequestWay } from './way';
+
+const CALL = {} as Call;
+const FAULT: Fault = {
+  rule: 'r',
+  stage: 'queue',
+  action: { kind: 'cut', afterTokens: 0 },
+};
+
+describe('the way of a request', () => {
+  let visits: string[];
+  let failing: string | undefined;
+  let faults: { readonly may: boolean; readonly goesOn: boolean };
+  let plays: boolean;
+
+  beforeEach(() => {
+    visits = [];
+    failing = undefined;
+    faults = { may: false, goesOn: true };
+    plays = false;
+  });
+
+  function visit<T>(step: string, result?: T): T {
+    visits.push(step);
+    if (step === failing) throw new BatonError('queue_full');
+    return result as T;
+  }
+
+  const later = <T>(step: string, result?: T) => {
+    return (): Promise<T> => Promise.resolve().then(() => visit(step, result));
+  };
+
+  function way(): RequestWay {
+    const asked = { request: { model: 'm' } };
+    return new RequestWay(
+      { plays, take: () => visit('take', asked), play: later('play') } as unknown as TakeStep,
+      { route: later('route', { call: CALL, asked, routes: [] }) } as unknown as RouteStep,
+      {
+        mayStrike: () => faults.may,
+        judge: () => visit('judge', [FAULT]),
+        atQueue: later('strike', faults.goesOn),
+      } as unknown as FaultInjector,
+      {
+        charge: later('charge', { settle: (used: number) => visit(`settle ${used}`) }),
+        enter: later('enter'),
+      } as unknown as AdmitStep,
+      { plan: later('plan', []) } as unknown as PlanStep,
+      {
+        dispatch: (admission: { faults: readonly Fault[] }) =>
+          Promise.resolve(visit(`dispatch ${admission.faults.length}`)),
+      } as unknown as Dispatcher,
+      {
+        refused: (_call: Call, error: BatonError) => void visits.push(`refused ${error.code}`),
+        cutOff: () => void visits.push('cut off'),
+      } as unknown as Refusals,
+    );
+  }
+
+  const ALL = ['take', 'route', 'charge', 'plan', 'enter', 'dispatch 0'];
+
+  it('takes the steps in order, and visits nothing that is off', async () => {
+    await way().answer(CALL);
+    expect(visits).toEqual(ALL);
+  });
+
+  it('meets its faults between its route and its admission', async () => {
+    faults = { may: true, goesOn: true };
+    await way().answer(CALL);
+    const [take, route, ...rest] = ALL;
+    expect(visits).toEqual([take, route, 'judge', 'strike', ...rest.slice(0, -1), 'dispatch 1']);
+  });
+
+  it('ends where a fault cuts the client off, whose other leg need not wait', async () => {
+    faults = { may: true, goesOn: false };
+    await way().answer(CALL);
+    expect(visits).toEqual(['take', 'route', 'judge', 'strike', 'cut off']);
+  });
+
+  it('has one step where answers are played', async () => {
+    plays = true;
+    await way().answer(CALL);
+    expect(visits).toEqual(['play']);
+  });
+
+  it.each(['take', 'route', 'charge'])('ends with a refusal at %s', async (step) => {
+    failing = step;
+    await expect(way().answer(CALL)).rejects.toThrow(BatonError);
+    expect(visits).toEqual([...ALL.slice(0, ALL.indexOf(step) + 1), 'refused queue_full']);
+  });
+
+  it.each(['plan', 'enter'])('gives back what was charged when %s refuses', async (step) => {
+    failing = step;
+    await expect(way().answer(CALL)).rejects.toThrow(BatonError);
+    const taken = ALL.slice(0, ALL.indexOf(step) + 1);
+    expect(visits).toEqual([...taken, 'settle 0', 'refused queue_full']);
+  });
+});

@@ -1,0 +1,27 @@
+/** The fields of a JSON object, by name. */
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** An object with fields: no list, no null. */
+export function isObject(value: unknown): value is JsonFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The fields of an object; of anything else none. */
+export function fieldsIn(value: unknown): JsonFields {
+  return isObject(value) ? value : {};
+}
+
+/** A text of at least one character; undefined for anything else. */
+export function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The object that a JSON text holds; undefined where it holds none, or is no JSON. */
+export function objectIn(text: string): JsonFields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
