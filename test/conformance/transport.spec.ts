@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
 import { describeBus } from './transport/bus';
+import { describeBusyLoop } from './transport/busy-loop';
 import { describeConnection } from './transport/connection';
 import { describeDocuments } from './transport/documents';
 import { describeLedger } from './transport/ledger';
@@ -41,4 +42,5 @@ describe('Redis transport', () => {
   describeAll((times) => redisWorld(server, times));
   describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
+  describeBusyLoop(() => server);
 });

@@ -2,12 +2,15 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stream } from '../support/client';
 import { freePort } from '../support/cluster';
+import { PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+const HANG_ON_SIGNAL = fileURLToPath(new URL('../support/hang-on-signal.cjs', import.meta.url));
 const run = promisify(execFile);
 const SLOW = ['--step-time', 'constant', '--inter-token-latency', '200'];
 
@@ -74,6 +77,23 @@ describe('the supervisor of a cluster', () => {
     await untilGone(children);
   });
 
+  it('takes those with it, too, whose event loop is busy for ever', async () => {
+    const redis = await PrivateRedis.launch();
+    const env = { ...process.env, REDIS_URL: redis.url };
+    const cluster = await start(['1P1D'], { ...env, NODE_OPTIONS: `--require ${HANG_ON_SIGNAL}` });
+    const children = await processesBelow(cluster.process.pid ?? 0);
+    expect(children).toHaveLength(3);
+    await waitUntil(async () => (await standbys(redis)) === 3, { what: 'each has its thread' });
+    for (const pid of children) process.kill(pid, 'SIGUSR2');
+    cluster.process.kill('SIGKILL');
+    try {
+      await untilGone(children);
+    } finally {
+      for (const pid of children.filter(isAlive)) process.kill(pid, 'SIGKILL');
+      await redis.close();
+    }
+  });
+
   it('lets a stream under way end on Ctrl-C, then leaves with exit code 0', async () => {
     const cluster = await start(['1P1D', ...SLOW], withOwnRedis());
     const children = await processesBelow(cluster.process.pid ?? 0);
@@ -115,6 +135,14 @@ describe('the supervisor of a cluster', () => {
     expect((await gone)[0]).toBe(0);
   });
 });
+
+/** How many processes have connected their standby thread. */
+async function standbys({ socketPath }: PrivateRedis): Promise<number> {
+  const admin = new Redis(socketPath);
+  const clients = String(await admin.client('LIST'));
+  admin.disconnect();
+  return clients.split('name=baton-standby').length - 1;
+}
 
 /** Resolves once a decode engine has a running request. */
 async function isStreaming(cluster: Cluster): Promise<void> {

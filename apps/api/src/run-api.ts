@@ -3,7 +3,7 @@ import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { ChangeSchedule, WorkerHosts } from '@baton/worker';
+import { ChangeSchedule, supervisorPid, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
@@ -42,7 +42,12 @@ export async function runApi(): Promise<void> {
 async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {
   const times = transportTimes(config);
   const { redisPrefix: prefix } = config;
-  const transport = await connectRedisTransport({ url: redis, prefix, times });
+  const transport = await connectRedisTransport({
+    url: redis,
+    prefix,
+    times,
+    supervisorPid: supervisorPid(),
+  });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();
   const server = await ApiServer.start({ config, transport, log, starter });

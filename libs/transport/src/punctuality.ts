@@ -1,4 +1,5 @@
 import { AwakeTime, Patience } from '@baton/kernel';
+import { SharedInstant } from './shared-instant';
 import type { TransportTimes } from './times';
 
 /** A process reads its clock ten times a second while it runs. */
@@ -12,6 +13,8 @@ const STRIDE_MS = 2 * READ_EVERY_MS;
  * time only, so that it takes no other process for dead because of a pause of its own.
  */
 export class Punctuality {
+  /** Marked with each reading: other threads see by it that the event loop runs. */
+  readonly heartbeat = new SharedInstant();
   private readonly awake = new AwakeTime(STRIDE_MS);
   private readonly patience: Patience;
   private readonly readings: NodeJS.Timeout;
@@ -33,6 +36,7 @@ export class Punctuality {
     const awakeMs = this.awake.at(nowMs);
     const gapMs = nowMs - this.readMs;
     this.readMs = nowMs;
+    this.heartbeat.mark();
     if (gapMs > STRIDE_MS) this.patience.observe(gapMs - STRIDE_MS, awakeMs);
     return awakeMs;
   }

@@ -4,5 +4,5 @@ export { ChangeSchedule } from './membership/change-schedule';
 export { configuredChanges } from './membership/configured-changes';
 export { loadOf, type MemberEngine } from './membership/member-engine';
 export { type EngineStarter, Membership } from './membership/membership';
-export { runWorker } from './run-worker';
+export { runWorker, supervisorPid } from './run-worker';
 export { WorkerHosts } from './worker-hosts';

@@ -58,6 +58,11 @@ export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   }
 }
 
+/** The parent of a process that has a channel to it; without a channel none supervises it. */
+export function supervisorPid(): number | undefined {
+  return process.channel ? process.ppid : undefined;
+}
+
 function tell(message: ChildMessage): void {
   process.send?.(message);
 }
@@ -90,7 +95,12 @@ async function startParts(
   const { maxModelLen } = engineSetup(config, role).options;
   const log = processLogger(config, role);
   const times = transportTimes(config);
-  const transport = await connectRedisTransport({ url: redis, prefix, times });
+  const transport = await connectRedisTransport({
+    url: redis,
+    prefix,
+    times,
+    supervisorPid: supervisorPid(),
+  });
   const wall = new SystemWallClock();
   // Another life of this process has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };

@@ -69,7 +69,7 @@ async function ids(transport: Transport): Promise<string[]> {
   return (await transport.presence.engines()).map(({ engineId }) => engineId);
 }
 
-function engine(engineId: string, index: number, beat = 1): EnginePresence {
+export function engine(engineId: string, index: number, beat = 1): EnginePresence {
   return {
     engineId,
     stage: 'prefill',

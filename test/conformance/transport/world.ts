@@ -22,6 +22,8 @@ import type { PrivateRedis } from '../../support/redis-server';
  * that can happen to it.
  */
 export interface World {
+  /** First part of its keys. */
+  readonly prefix: string;
   connect(): Promise<Transport>;
   /** The broker goes away; with it what it held. */
   kill(): Promise<void>;
@@ -48,6 +50,7 @@ export function inProcessWorld(times: Partial<TransportTimes> = {}): World {
   const hub = new InProcessHub(times);
   const transports: Transport[] = [];
   return {
+    prefix: '',
     connect: async () => {
       const transport = await Promise.resolve(attachInProcess(hub));
       transports.push(transport);
@@ -71,6 +74,7 @@ export function redisWorld(server: PrivateRedis, times: Partial<TransportTimes> 
   const transports: Transport[] = [];
   const losses = new Map<Transport, number>();
   return {
+    prefix,
     connect: async () => {
       const transport = await connectRedisTransport({ url: server.url, prefix, times });
       transports.push(transport);

@@ -1,6 +1,7 @@
 /**
- * Loaded into every process that the supervisor starts, before its main module. The channel to the supervisor closes when that one dies,
- * however it dies; then nobody would ever stop this process, so it ends itself.
+ * Loaded into every process that the supervisor starts, before its main module. The channel to the
+ * supervisor closes when the supervisor dies, however it dies. Then this process ends itself. The
+ * standby thread of the transport ends a process whose event loop is too busy for that.
  */
 const LAST_WORDS_MS = 2_000;
 

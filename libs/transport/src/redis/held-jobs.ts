@@ -39,6 +39,8 @@ export class HeldJobs {
     const older = this.byId.get(held.id);
     if (older !== undefined) this.lose(older);
     this.byId.set(held.id, held);
+    const { link, times } = this.options;
+    link.standby.keep({ key: this.lockKey(held), value: token, ttlMs: times.lockMs });
     return held;
   }
 
@@ -59,7 +61,7 @@ export class HeldJobs {
 
   close(): void {
     clearTimeout(this.timer);
-    this.byId.clear();
+    for (const held of this.byId.values()) this.forget(held);
   }
 
   /**
@@ -72,7 +74,7 @@ export class HeldJobs {
     send: () => Promise<unknown>,
   ): Promise<boolean> {
     if (this.byId.get(held.id) !== held) return false;
-    this.byId.delete(held.id);
+    this.forget(held);
     try {
       await this.options.link.call(what, send);
       this.options.onRelease();
@@ -94,7 +96,10 @@ export class HeldJobs {
   }
 
   private loseOverdue(nowMs: number): void {
-    for (const held of [...this.byId.values()]) if (nowMs >= held.lockEndMs) this.lose(held);
+    const { link, times } = this.options;
+    const extendedToMs = nowMs - link.standby.extendedAgoMs() + times.lockMs;
+    for (const held of [...this.byId.values()])
+      if (nowMs >= Math.max(held.lockEndMs, extendedToMs)) this.lose(held);
   }
 
   private async renew(batch: readonly HeldJob[]): Promise<void> {
@@ -119,9 +124,18 @@ export class HeldJobs {
     }
   }
 
+  private lockKey(held: HeldJob): string {
+    return `${this.options.worker.toKey(held.id)}:lock`;
+  }
+
+  private forget(held: HeldJob): void {
+    this.byId.delete(held.id);
+    this.options.link.standby.drop(this.lockKey(held));
+  }
+
   private lose(held: HeldJob): void {
     if (this.byId.get(held.id) !== held) return;
-    this.byId.delete(held.id);
+    this.forget(held);
     this.options.onLockLost(held);
   }
 }

@@ -5,6 +5,7 @@ import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
 import type { Keys } from './keys';
 import { ScriptRunner } from './script';
+import { Standby } from './standby';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';
 
@@ -33,13 +34,17 @@ export class Link {
   private waiters: (() => void)[] = [];
   private heartbeat: NodeJS.Timeout | undefined;
   readonly punctuality: Punctuality;
+  readonly standby: Standby;
 
   constructor(
     private readonly address: RedisAddress,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
+    supervisorPid?: number,
   ) {
     this.punctuality = new Punctuality(times);
+    const { heartbeat } = this.punctuality;
+    this.standby = new Standby({ address, times, heartbeat, supervisorPid });
     this.commands = openClient(address, times.callDeadlineMs);
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);
@@ -120,6 +125,7 @@ export class Link {
     this.attempt += 1;
     clearInterval(this.heartbeat);
     this.punctuality.stop();
+    this.standby.close();
     this.commands.disconnect();
     this.subscriber.disconnect();
     this.release();

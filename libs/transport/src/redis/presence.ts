@@ -35,9 +35,11 @@ export class RedisPresence implements PresenceBoard {
     const { engineId, index } = engine;
     const keys = [this.keys.engine(engineId), this.keys.engines, this.keys.indexes];
     await this.run(ANNOUNCE_ENGINE, keys, [engineId, JSON.stringify(engine), ttlMs, index]);
+    this.link.standby.keep({ key: this.keys.engine(engineId), value: '', ttlMs });
   }
 
   async removeEngine(engineId: string): Promise<void> {
+    this.link.standby.drop(this.keys.engine(engineId));
     const { engines, indexes } = this.keys;
     const keys = [this.keys.engine(engineId), engines, indexes, this.keys.claim(engineId)];
     await this.run(REMOVE_ENGINE, keys, [engineId]);
@@ -62,6 +64,7 @@ export class RedisPresence implements PresenceBoard {
   async removeApi(apiId: string): Promise<void> {
     this.apis.delete(apiId);
     this.admission.forget(apiId);
+    this.link.standby.drop(this.keys.api(apiId));
     await this.link.call('removeApi', () => this.link.commands.del(this.keys.api(apiId)));
   }
 
@@ -74,6 +77,7 @@ export class RedisPresence implements PresenceBoard {
 
   private async renewApi(apiId: string, ttlMs: number): Promise<void> {
     const wasAlive = await this.link.scripts.run(ANNOUNCE_API, [this.keys.api(apiId)], [ttlMs]);
+    this.link.standby.keep({ key: this.keys.api(apiId), value: '', ttlMs });
     // Taken for dead meanwhile: its shares are gone.
     if (wasAlive === 0) await this.admission.rewrite(apiId);
   }

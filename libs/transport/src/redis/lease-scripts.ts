@@ -1,0 +1,22 @@
+import type { Script } from './script';
+
+/**
+ * Extends leases that are still ours, as BullMQ's `extendLock` does, and never shortens one. KEYS:
+ * locks and presences. ARGV: per key what it must hold (empty: anything), and its TTL in ms.
+ * Answers how many of them live.
+ */
+export const EXTEND_LEASES: Script = {
+  name: 'extendLeases',
+  body: `
+local living = 0
+for i, key in ipairs(KEYS) do
+  local value, ttl = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
+  local left = redis.call('PTTL', key)
+  if left >= 0 and (value == '' or redis.call('GET', key) == value) then
+    if left < ttl then redis.call('PEXPIRE', key, ttl) end
+    living = living + 1
+  end
+end
+return living
+`,
+};

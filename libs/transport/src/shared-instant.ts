@@ -1,0 +1,19 @@
+/**
+ * An instant that two threads of a process share. Their `performance.now()` have different origins,
+ * so it is kept by the system's monotonic clock.
+ */
+export class SharedInstant {
+  /** @param cell  what the other thread was given; absent for the thread that comes first */
+  constructor(readonly cell = new BigInt64Array(new SharedArrayBuffer(8))) {}
+
+  /** Sets it to now. */
+  mark(): void {
+    Atomics.store(this.cell, 0, process.hrtime.bigint());
+  }
+
+  /** Time since the latest `mark`; infinite before the first one. */
+  ageMs(): number {
+    const markedNs = Atomics.load(this.cell, 0);
+    return markedNs === 0n ? Infinity : Number(process.hrtime.bigint() - markedNs) / 1e6;
+  }
+}

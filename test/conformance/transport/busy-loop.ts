@@ -1,0 +1,79 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Transport, TransportTimes } from '@baton/transport';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PrivateRedis } from '../../support/redis-server';
+import { waitUntil } from '../../support/wait';
+import { engine } from './presence';
+import { job, redisWorld, Taking, type World, withAdmin } from './world';
+
+const BUSY_WORKER = fileURLToPath(new URL('../../support/busy-worker.cjs', import.meta.url));
+
+/** Of another process, because a busy event loop here would keep this test busy as well. */
+export function describeBusyLoop(server: () => PrivateRedis): void {
+  describe('a worker whose event loop is busy', () => {
+    let world: World;
+    let observer: Transport;
+    let worker: ChildProcess;
+    beforeEach(async () => {
+      world = redisWorld(server(), { stalledCheckMs: 50 });
+      observer = await world.connect();
+    });
+    afterEach(async () => {
+      worker.kill('SIGKILL');
+      await world.close();
+    });
+
+    /** Resolves when the worker holds the job and can lose it to another one. */
+    async function start(times: Partial<TransportTimes>): Promise<Taking> {
+      const options = { url: server().url, prefix: world.prefix, times, engine: engine('busy', 0) };
+      worker = fork(BUSY_WORKER, [JSON.stringify(options)]);
+      const taken = once(worker, 'message');
+      await observer.jobs.add('prefill', [job('r')]);
+      expect((await taken)[0]).toEqual({ kind: 'taken' });
+      await waitUntil(() => hasStandby(server()), { what: 'its standby thread is connected' });
+      expect(await isSeen(observer)).toBe(true);
+      return new Taking(observer, 'prefill');
+    }
+
+    it('keeps its job and its presence for many times their duration', async () => {
+      const heir = await start({ lockMs: 2_000, lockRenewMs: 200 });
+      let ending: unknown;
+      worker.once('message', (message) => (ending = message));
+      worker.send({ busyMs: 7_000 });
+      let timesSeen = 0;
+      const isOver = async (): Promise<boolean> => {
+        expect(await isSeen(observer)).toBe(true);
+        timesSeen += 1;
+        return ending !== undefined;
+      };
+      await waitUntil(isOver, { what: 'its event loop is free again' });
+      expect(timesSeen).toBeGreaterThan(10);
+      expect(ending).toEqual({ kind: 'ended', isDone: true, lost: 0 });
+      expect(heir.taken).toEqual([]);
+    });
+
+    it('loses both when it is busy for longer than the longest lock', async () => {
+      const heir = await start({ lockMs: 500, lockRenewMs: 100, lockCeilingMs: 1_500 });
+      worker.send({ busyMs: 600_000 });
+      await heir.untilTaken(1);
+      await waitUntil(async () => !(await isSeen(observer)), { what: 'its presence runs out' });
+      expect(await heir.first().done()).toBe(true);
+    });
+  });
+}
+
+/** Whether both the engine and the API process count as alive; both or neither. */
+async function isSeen({ presence }: Transport): Promise<boolean> {
+  const [engines, [isApiAlive]] = [
+    await presence.engines(),
+    await presence.aliveApis(['api-busy']),
+  ];
+  return engines.length === 1 && isApiAlive === true;
+}
+
+async function hasStandby(server: PrivateRedis): Promise<boolean> {
+  const clients = await withAdmin(server, (admin) => admin.client('LIST'));
+  return String(clients).includes('name=baton-standby');
+}

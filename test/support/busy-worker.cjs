@@ -1,0 +1,36 @@
+'use strict';
+/**
+ * A worker process of the build: announces an engine and an API process, takes one job, and keeps
+ * its event loop busy for as long as its parent says. Then it ends the job. It tells its parent
+ * each step.
+ */
+const { setInterval } = require('node:timers');
+const { connectRedisTransport } = require('../../dist/libs/transport/src/index.js');
+
+const { engine, ...options } = JSON.parse(process.argv[2]);
+const tell = (message) => process.send(message);
+
+async function main() {
+  const transport = await connectRedisTransport(options);
+  const { presence, jobs } = transport;
+  const announce = () =>
+    Promise.all([presence.announceEngine(engine, 2_000), presence.announceApi('api-busy', 2_000)]);
+  await announce();
+  setInterval(() => void announce(), 500);
+  let lost = 0;
+  const consumer = jobs.consume('prefill', {
+    room: () => 1,
+    onJob: (taken) => {
+      tell({ kind: 'taken' });
+      process.once('message', ({ busyMs }) => {
+        const endMs = performance.now() + busyMs;
+        while (performance.now() < endMs);
+        consumer.pause();
+        void taken.done().then((isDone) => tell({ kind: 'ended', isDone, lost }));
+      });
+    },
+    onLockLost: () => (lost += 1),
+  });
+}
+
+void main();
