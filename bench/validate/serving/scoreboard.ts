@@ -46,7 +46,8 @@ export function ttftError({ ttftMs, point }: ServingResult): number {
 
 /** The scoreboard as a Markdown table. */
 export function scoreboard(scores: readonly Score[]): string {
-  const head = '| group | points | step times | TPOT median | TPOT mean abs | TTFT median, <= 4 clients |';
+  const head =
+    '| group | points | step times | TPOT median | TPOT mean abs | TTFT median, <= 4 clients |';
   const rows = scores.map((score) => {
     const { group, count, method, ttftMedianAlone } = score;
     const alone = ttftMedianAlone === undefined ? '' : percent(ttftMedianAlone);

@@ -1,7 +1,12 @@
 import { summarise } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { operatorFiles } from '@baton/config';
-import { buildStepTimeModel, HardwareError, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
+import {
+  buildStepTimeModel,
+  HardwareError,
+  kvCapacityBlocks,
+  schedulerDefaults,
+} from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { aggregatedScenario } from '../one-engine';
@@ -17,10 +22,10 @@ export interface ServingResult {
 }
 
 const BLOCK_TOKENS = 16;
-/** Rounds of the closed loop: the first is a burst, as it was in the measurements. */
-const ROUNDS = 4;
+/** Requests per client, as InferenceX sends; the first of each is a burst. */
+const ROUNDS = 10;
 const REQUESTS_MIN = 16;
-const REQUESTS_MAX = 2_048;
+const REQUESTS_MAX = 4_096;
 
 /** Replays the closed loop on one of the engines, with its share of the clients; or says why not. */
 export function runPoint(point: ServingPoint): ServingResult | string {

@@ -45,7 +45,7 @@ export function checkParallel(placement: EnginePlacement): void {
 /** @throws HardwareError `bad-tensor-parallel` */
 export function checkTensorParallel(model: ModelGeometry, tp: number): void {
   const kvHeads = model.attention.kind === 'grouped' ? model.attention.kvHeads : 1;
-  const allowed = allowedDegrees(model.heads, kvHeads);
+  const allowed = tensorParallelDegrees(model);
   if (allowed.includes(tp)) return;
   throw new HardwareError(
     'bad-tensor-parallel',
@@ -55,7 +55,8 @@ export function checkTensorParallel(model: ModelGeometry, tp: number): void {
 }
 
 /** Wider engines than a node need pipeline stages, which are not modelled. */
-function allowedDegrees(heads: number, kvHeads: number): number[] {
+export function tensorParallelDegrees({ attention, heads }: ModelGeometry): number[] {
+  const kvHeads = attention.kind === 'grouped' ? attention.kvHeads : 1;
   const all = Array.from({ length: GPUS_PER_NODE }, (_, i) => i + 1);
   return all.filter((tp) => heads % tp === 0 && (kvHeads % tp === 0 || tp % kvHeads === 0));
 }

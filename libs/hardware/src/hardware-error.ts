@@ -7,6 +7,8 @@ export type HardwareErrorCode =
   | 'bad-expert-parallel'
   /** The weights leave no room for KV blocks. */
   | 'does-not-fit'
+  /** A config.json without what is needed, or of a family that is not simulated. */
+  | 'bad-config'
   /** A number format that the GPU has no units for. */
   | 'not-possible'
   /** No shipped calibration for this model, GPU and degree. */

@@ -10,6 +10,7 @@ export { kvBytesPerToken, kvCapacityBlocks } from './kv-capacity';
 export type { KvCapacityQuery } from './kv-capacity';
 export { findLink, linkFromTiming, LINKS } from './link/link';
 export type { Link, LinkTiming } from './link/link';
+export { geometryFromConfig } from './model/geometry-from-config';
 export { findModel, MODELS } from './model/model-catalogue';
 export type { ModelGeometry } from './model/model-geometry';
 export { activeParameterCount, parameterCount } from './model/model-geometry';
@@ -27,7 +28,12 @@ export { buildStepTimeModel } from './step-time/build-step-time-model';
 export type { StepTimeSpec } from './step-time/build-step-time-model';
 export { engineOverheadMs } from './step-time/engine-overhead';
 export type { PolynomialSpec } from './step-time/polynomial';
-export type { BatchAggregates, DecodeLaw, StepTimeMethod, StepTimeModel } from './step-time/step-time-model';
+export type {
+  BatchAggregates,
+  DecodeLaw,
+  StepTimeMethod,
+  StepTimeModel,
+} from './step-time/step-time-model';
 export { kvTimingFromXpydProfile, polynomialFromXpydProfile } from './step-time/xpyd-profile';
 export { RangeGuard } from './step-time/range-guard';
 export type { RangeGuardOptions } from './step-time/range-guard';

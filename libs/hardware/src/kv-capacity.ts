@@ -1,12 +1,12 @@
-import { checkParallel, type EnginePlacement } from './engine-placement';
+import { checkParallel, type EnginePlacement, tensorParallelDegrees } from './engine-placement';
 import { HardwareError } from './hardware-error';
 import {
   kvElementBytes,
-  meanWeightBytes,
   type ModelGeometry,
-  parameterCount,
   routedParameters,
+  weightBytes,
 } from './model/model-geometry';
+import { WEIGHT_BYTES } from './model/precision';
 
 /**
  * Activations, graphs and buffers of vLLM per GPU; the constant with which the capacities of
@@ -49,23 +49,37 @@ export interface KvCapacityQuery extends EnginePlacement {
  * block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
-  const { model, gpu, tp, gpuMemoryUtilization, blockSize } = query;
   checkParallel(query);
-  const usable = gpu.memoryBytes * gpuMemoryUtilization - RESERVED_BYTES_PER_GPU;
-  const weights = weightBytesPerGpu(query);
-  const blocks = Math.floor((usable - weights) / (kvBytesPerToken(model, tp) * blockSize));
+  const blocks = blocksOf(query);
   if (blocks >= 1) return blocks;
+  const { model, gpu, tp, dp = 1 } = query;
   const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   throw new HardwareError(
     'does-not-fit',
-    `${model.name} needs ${gib(weights)} GiB of weights on each of ${tp * (query.dp ?? 1)} ${gpu.name}, where ` +
-      `${gib(Math.max(0, usable))} GiB are usable; use more GPUs per engine or a larger GPU.`,
+    `${model.name} needs ${gib(weightBytesPerGpu(query))} GiB of weights on each of ${tp * dp} ` +
+      `${gpu.name}, where ${gib(Math.max(0, usableBytes(query)))} GiB are usable; ${remedyOf(query)}.`,
   );
+}
+
+function blocksOf(query: KvCapacityQuery): number {
+  const room = usableBytes(query) - weightBytesPerGpu(query);
+  return Math.floor(room / (kvBytesPerToken(query.model, query.tp) * query.blockSize));
+}
+
+function usableBytes({ gpu, gpuMemoryUtilization }: KvCapacityQuery): number {
+  return gpu.memoryBytes * gpuMemoryUtilization - RESERVED_BYTES_PER_GPU;
+}
+
+/** The smallest engine of the same GPUs that would do. */
+function remedyOf(query: KvCapacityQuery): string {
+  const { model, gpu } = query;
+  const tp = tensorParallelDegrees(model).find((degree) => blocksOf({ ...query, tp: degree }) >= 1);
+  if (tp === undefined) return 'no engine of one node of these GPUs would do, take a larger GPU';
+  return `tensor_parallel_size ${tp} would do, which is ${tp * (query.dp ?? 1)} ${gpu.name} in all`;
 }
 
 /** A tp-th of everything, but experts that data-parallel ranks share are spread over all of them. */
 function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
-  const experts = routedParameters(model);
-  const parameters = (parameterCount(model) - experts) / tp + experts / (tp * dp);
-  return parameters * meanWeightBytes(model);
+  const experts = routedParameters(model) * WEIGHT_BYTES[model.precision.experts];
+  return (weightBytes(model) - experts) / tp + experts / (tp * dp);
 }

@@ -1,5 +1,4 @@
-import { type BatonConfig, VERSION } from '@baton/config';
-import { findModel } from '@baton/hardware';
+import { type BatonConfig, VERSION, modelOf } from '@baton/config';
 import {
   type AnswerOptions,
   type ModelCard,
@@ -35,7 +34,7 @@ export class ModelCatalog {
     const { dialect } = config;
     const { tokenizer, template, lengths, words, model } = text.parts;
     this.name = config.servedModelName ?? config.model;
-    this.maxModelLen = config.maxModelLen ?? findModel(config.model).maxContext;
+    this.maxModelLen = config.maxModelLen ?? modelOf(config.model).maxContext;
     this.version = config.reportedVersion ?? VERSION;
     this.answerOptions = { dialect, tokenizer };
     this.systemFingerprint = systemFingerprint(dialect, this.version, config.model);

@@ -5,7 +5,6 @@ import {
   type EnginePlacement,
   findGpu,
   findLink,
-  findModel,
   HardwareError,
   kvBytesPerToken,
   kvCapacityBlocks,
@@ -22,6 +21,7 @@ import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
 import { guarded } from './extrapolation';
 import { loraModulesOf } from './lora-modules';
+import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
 import { kvTimingFromFile } from './step-time-file';
 import { stepTimeSpec } from './step-time-spec';
@@ -76,7 +76,7 @@ function regionsPerBlock({ model }: EnginePlacement): number {
 function placementOf(config: BatonConfig): EnginePlacement {
   const gpu = findGpu(config.gpu);
   return {
-    model: servedIn(findModel(config.model), gpu, config),
+    model: servedIn(modelOf(config.model), gpu, config),
     gpu,
     tp: config.tensorParallelSize,
     dp: config.dataParallelSize,

@@ -13,7 +13,7 @@ import {
 /** What is simulated: the model, the GPUs and the wires between them. */
 export const HARDWARE = {
   model: text('llama-3.1-8b', {
-    help: 'Model whose geometry is simulated; `baton doctor` lists those known.',
+    help: 'Model whose geometry is simulated: a name (`baton doctor` lists those known), or the path of a Hugging Face config.json or of a folder with one.',
     alsoEnv: ['SIM_MODEL'],
   }),
   /** Name in requests and answers. */

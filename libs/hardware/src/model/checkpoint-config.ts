@@ -1,0 +1,65 @@
+import { HardwareError } from '../hardware-error';
+
+/** The fields of a Hugging Face `config.json`, those of the text model where it has several. */
+export class CheckpointConfig {
+  private readonly fields: Readonly<Record<string, unknown>>;
+
+  /** @throws HardwareError `bad-config` when it is no mapping */
+  constructor(
+    readonly name: string,
+    content: unknown,
+  ) {
+    const outer = mappingOf(content);
+    if (outer === undefined) throw this.unusable('is no JSON object');
+    this.fields = { ...outer, ...mappingOf(outer['text_config']) };
+  }
+
+  /** @throws HardwareError `bad-config`, which names the field */
+  count(...names: readonly string[]): number {
+    const found = this.optionalCount(...names);
+    if (found !== undefined) return found;
+    throw this.unusable(`has no ${names.map((name) => `'${name}'`).join(' or ')}`);
+  }
+
+  /** The first of these fields that is set, as a whole number from 0. */
+  optionalCount(...names: readonly string[]): number | undefined {
+    const name = names.find(
+      (each) => this.fields[each] !== undefined && this.fields[each] !== null,
+    );
+    if (name === undefined) return undefined;
+    const value = this.fields[name];
+    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+    throw this.unusable(`needs a whole number for '${name}'`);
+  }
+
+  text(name: string): string | undefined {
+    const value = this.fields[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  isTrue(name: string): boolean {
+    return this.fields[name] === true;
+  }
+
+  list(name: string): readonly unknown[] | undefined {
+    const value = this.fields[name];
+    return Array.isArray(value) ? (value as readonly unknown[]) : undefined;
+  }
+
+  mapping(name: string): Readonly<Record<string, unknown>> | undefined {
+    return mappingOf(this.fields[name]);
+  }
+
+  has(name: string): boolean {
+    return this.fields[name] !== undefined;
+  }
+
+  unusable(why: string): HardwareError {
+    return new HardwareError('bad-config', `${this.name} cannot be used: it ${why}.`);
+  }
+}
+
+function mappingOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isMapping ? (value as Readonly<Record<string, unknown>>) : undefined;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { findGpu } from '../gpu/gpu-catalogue';
+import { geometryFromConfig } from './geometry-from-config';
+import { findModel } from './model-catalogue';
+import { parameterCount, weightBytes } from './model-geometry';
+import { servedIn } from './quantise';
+
+const QWEN_3_8B = {
+  ...{ model_type: 'qwen3', num_hidden_layers: 36, hidden_size: 4096, num_attention_heads: 32 },
+  ...{ num_key_value_heads: 8, head_dim: 128, intermediate_size: 12_288, vocab_size: 151_936 },
+  ...{ max_position_embeddings: 40_960, tie_word_embeddings: false },
+  ...{ sliding_window: null, use_sliding_window: false },
+};
+
+const DEEPSEEK_V3 = {
+  ...{ model_type: 'deepseek_v3', num_hidden_layers: 61, hidden_size: 7168 },
+  ...{ num_attention_heads: 128, num_key_value_heads: 128, intermediate_size: 18_432 },
+  ...{ q_lora_rank: 1536, kv_lora_rank: 512, qk_nope_head_dim: 128, qk_rope_head_dim: 64 },
+  ...{ v_head_dim: 128, n_routed_experts: 256, num_experts_per_tok: 8, n_shared_experts: 1 },
+  ...{ moe_intermediate_size: 2048, first_k_dense_replace: 3, vocab_size: 129_280 },
+  ...{ max_position_embeddings: 163_840, tie_word_embeddings: false },
+  quantization_config: { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [128, 128] },
+};
+
+const without = (config: object, ...names: string[]) =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => !names.includes(name)));
+
+describe('the geometry of a config.json', () => {
+  it.each([
+    ['qwen3-8b', QWEN_3_8B],
+    ['deepseek-v3', DEEPSEEK_V3],
+  ])('of %s is that of the catalogue', (name, config) => {
+    const { aliases: _aliases, ...known } = findModel(name);
+    expect(geometryFromConfig(config, name)).toEqual({ ...known, aliases: [] });
+  });
+
+  it('names the field that is missing', () => {
+    const read = () => geometryFromConfig(without(QWEN_3_8B, 'hidden_size'), 'config.json');
+    expect(read).toThrow("config.json cannot be used: it has no 'hidden_size' or 'n_embd'.");
+  });
+
+  it('refuses a hybrid with the reason', () => {
+    const read = () => geometryFromConfig({ ...QWEN_3_8B, model_type: 'qwen3_next' }, 'mine');
+    expect(read).toThrow('a hybrid (qwen3_next) of attention and state-space layers');
+  });
+
+  it('takes layers with a window from their types', () => {
+    const types = ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'];
+    const config = { ...without(QWEN_3_8B, 'use_sliding_window'), sliding_window: 128 };
+    const { attention } = geometryFromConfig({ ...config, layer_types: types }, 'mine');
+    expect(attention).toMatchObject({ slidingWindow: { tokens: 128, layers: 2 } });
+  });
+});
+
+describe('a model that is served in another format', () => {
+  it('has weights of that size, but for the vocabulary', () => {
+    const model = findModel('llama-3.1-8b');
+    const fp8 = servedIn(model, findGpu('h100'), { quantization: 'fp8' });
+    const linear = parameterCount(model) - 2 * model.vocabulary * model.hidden;
+    expect(weightBytes(model) - weightBytes(fp8)).toBeCloseTo(linear, -3);
+  });
+
+  it('is refused on a GPU without units for it, with what it could run', () => {
+    const served = () =>
+      servedIn(findModel('llama-3.1-8b'), findGpu('h100'), { quantization: 'nvfp4' });
+    expect(served).toThrow('h100 has no units for NVFP4. Possible quantization: none, fp8, ');
+  });
+});

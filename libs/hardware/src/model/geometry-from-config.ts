@@ -1,0 +1,130 @@
+import { CheckpointConfig } from './checkpoint-config';
+import type {
+  GroupedAttention,
+  LatentAttention,
+  MixtureOfExperts,
+  ModelGeometry,
+} from './model-geometry';
+import { BF16, type Precision, type WeightFormat } from './precision';
+
+/** Model types with state-space or linear attention, of which no times were measured. */
+const HYBRID = /mamba|jamba|falcon_h1|nemotron_h|qwen3_next|qwen3_5|granitemoehybrid|rwkv|zamba/;
+/** Families that norm queries and keys. */
+const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe|minimax_m2|olmo2)$/;
+const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
+
+/**
+ * The geometry that a Hugging Face `config.json` describes, parsed. Formats of numbers come from its
+ * `quantization_config`.
+ *
+ * @param name  under which errors and results name it
+ * @throws HardwareError `bad-config`, which names the field that is missing or why the family is not
+ * simulated
+ */
+export function geometryFromConfig(content: unknown, name: string): ModelGeometry {
+  const config = new CheckpointConfig(name, content);
+  const type = config.text('model_type') ?? '';
+  if (HYBRID.test(type) || config.has('layers_block_type')) {
+    throw config.unusable(
+      `is a hybrid (${type}) of attention and state-space layers, not simulated`,
+    );
+  }
+  const layers = config.count('num_hidden_layers', 'n_layer');
+  const experts = expertsOf(config, layers);
+  return {
+    ...{ name, aliases: [], layers },
+    hidden: config.count('hidden_size', 'n_embd'),
+    heads: config.count('num_attention_heads', 'n_head'),
+    attention: attentionOf(config, layers),
+    intermediate: config.count(...INTERMEDIATE.slice(experts ? 0 : 1)),
+    feedForwardMatrices: UNGATED.test(type) ? 2 : 3,
+    vocabulary: config.count('vocab_size'),
+    tiedEmbeddings: config.isTrue('tie_word_embeddings'),
+    precision: precisionOf(config),
+    maxContext: config.count('max_position_embeddings', 'n_positions'),
+    ...(QK_NORM.test(type) ? { qkNorm: true } : {}),
+    ...(experts ? { experts } : {}),
+  };
+}
+
+/** Llama 4 has a width of its own for layers without experts. */
+const INTERMEDIATE = ['intermediate_size_mlp', 'intermediate_size', 'ffn_dim', 'n_inner'] as const;
+
+function attentionOf(config: CheckpointConfig, layers: number): GroupedAttention | LatentAttention {
+  if (config.has('kv_lora_rank')) return latentOf(config);
+  const heads = config.count('num_attention_heads', 'n_head');
+  const window = windowOf(config, layers);
+  return {
+    kind: 'grouped',
+    kvHeads: config.optionalCount('num_key_value_heads') ?? heads,
+    headDim: config.optionalCount('head_dim') ?? config.count('hidden_size', 'n_embd') / heads,
+    ...(window ? { slidingWindow: window } : {}),
+  };
+}
+
+function latentOf(config: CheckpointConfig): LatentAttention {
+  return {
+    kind: 'latent',
+    queryRank: config.count('q_lora_rank'),
+    kvRank: config.count('kv_lora_rank'),
+    nopeDim: config.count('qk_nope_head_dim'),
+    ropeDim: config.count('qk_rope_head_dim'),
+    valueDim: config.count('v_head_dim'),
+  };
+}
+
+/** By the list of layer types, else by the pattern; a window that is switched off does not count. */
+function windowOf(config: CheckpointConfig, layers: number): GroupedAttention['slidingWindow'] {
+  const tokens = config.optionalCount('sliding_window', 'attention_chunk_size');
+  const isOff = config.has('use_sliding_window') && !config.isTrue('use_sliding_window');
+  if (tokens === undefined || tokens === 0 || isOff) return undefined;
+  const types = config.list('layer_types');
+  if (types !== undefined) {
+    const bounded = types.filter((type) => type !== 'full_attention').length;
+    return bounded === 0 ? undefined : { tokens, layers: bounded };
+  }
+  const every = config.optionalCount('sliding_window_pattern');
+  const bounded = every === undefined ? layers : layers - Math.floor(layers / every);
+  return { tokens, layers: bounded };
+}
+
+const EXPERTS = ['num_local_experts', 'n_routed_experts', 'num_experts'] as const;
+
+function expertsOf(config: CheckpointConfig, layers: number): MixtureOfExperts | undefined {
+  const experts = config.optionalCount(...EXPERTS) ?? 0;
+  if (experts <= 1) return undefined;
+  const isLlama4 = config.has('intermediate_size_mlp');
+  const step = config.optionalCount('interleave_moe_layer_step', 'decoder_sparse_step') ?? 1;
+  const interleaved = step > 1 ? layers - Math.floor(layers / step) : 0;
+  return {
+    experts,
+    activeExperts: config.count('num_experts_per_tok', 'num_experts_per_token', 'moe_topk'),
+    sharedExperts: config.optionalCount('n_shared_experts') ?? (isLlama4 ? 1 : 0),
+    expertIntermediate: config.count('moe_intermediate_size', 'intermediate_size'),
+    denseLayers: config.optionalCount('first_k_dense_replace') ?? interleaved,
+  };
+}
+
+/** As vLLM reads `quantization_config`. */
+function precisionOf(config: CheckpointConfig): Precision {
+  const quantized = config.mapping('quantization_config');
+  if (quantized === undefined) return BF16;
+  const format = formatOf(config, quantized);
+  const kvScheme = quantized['kv_cache_scheme'] ?? quantized['kv_cache_quant_algo'];
+  return { linear: format, experts: format, kvCache: kvScheme ? 'fp8' : 'bf16' };
+}
+
+function formatOf(
+  config: CheckpointConfig,
+  quantized: Readonly<Record<string, unknown>>,
+): WeightFormat {
+  const told = JSON.stringify(quantized).toLowerCase();
+  const method = String(quantized['quant_method'] ?? '').toLowerCase();
+  if (method === 'mxfp4') return 'mxfp4';
+  if (told.includes('nvfp4')) return 'nvfp4';
+  if (method === 'awq' || method === 'gptq' || told.includes('"num_bits":4')) return 'int4';
+  if (told.includes('weight_block_size":[')) return 'fp8_block';
+  const isFp8 = told.includes('fp8') || told.includes('"type":"float"');
+  if (isFp8) return told.includes('"dynamic":true') ? 'fp8' : 'fp8_static';
+  throw config.unusable(`has a quantization_config of unknown method '${method}'`);
+}
