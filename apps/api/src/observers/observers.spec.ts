@@ -146,10 +146,6 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   };
 }
 
-function silent(): Resender {
-  return { ask: () => undefined } as unknown as Resender;
-}
-
 function requestOf(sequences: Sequence[]): ObservedRequest {
   const generation = { choices: 2 } as ObservedRequest['generation'];
   const names = { id: 'cmpl-x', model: 'm', endpoint: '/v1/completions', sessionKey: 7 };
