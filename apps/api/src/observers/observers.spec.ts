@@ -110,7 +110,8 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   const observers = new Observers(order.map((place) => inOrder[place]!));
   meter.switchOn(nowMs);
   await observers.start();
-  const inbox = new FrameInbox(LOG, table, silent(), observers);
+  const resender = { ask: () => undefined } as unknown as Resender;
+  const inbox = new FrameInbox(LOG, table, resender, observers);
   const sequences: Sequence[] = [];
   const request = requestOf(sequences);
   const over = new Set<Sequence>();
@@ -144,10 +145,6 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
     record: read('record'),
     events: read('events'),
   };
-}
-
-function silent(): Resender {
-  return { ask: () => undefined } as unknown as Resender;
 }
 
 function requestOf(sequences: Sequence[]): ObservedRequest {
