@@ -119,7 +119,9 @@ export class DecodeSide {
       const run = runs.at(reservation.handle);
       if (run?.fetching === undefined) continue;
       this.unreserved.delete(run);
-      run.fetching.reservedUs = this.context.loop.logicalUs(startUs);
+      // A loop that catches up begins steps before the instant at which the KV was held.
+      const sinceUs = Math.max(startUs, run.causeUs);
+      run.fetching.reservedUs = this.context.loop.logicalUs(sinceUs);
       run.fetching.missingTokens = reservation.missingTokens;
       const { reservedUs: atUs } = run.fetching;
       this.context.timelines.note(run, 'reserved', { atUs, tokens: reservation.missingTokens });

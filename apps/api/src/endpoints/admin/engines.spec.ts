@@ -181,7 +181,8 @@ describe('/admin/engines', () => {
   });
 
   it('refuses the role that an engine has, and one that the configuration cannot give it', async () => {
-    await start({ prefill: 2, aggregated: 1 }, { decodeMaxNumSeqs: 9_000 });
+    const limits = { maxNumBatchedTokens: 8_192, decodeMaxNumSeqs: 9_000 };
+    await start({ prefill: 2, aggregated: 1 }, limits);
     const id = await firstOf('prefill');
     for (const [role, sentence] of [
       ['prefill', 'a prefill engine already'],
