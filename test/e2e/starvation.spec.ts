@@ -4,7 +4,7 @@ import { type StreamedAnswer, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { type Pulses, Starvation } from '../support/starvation';
 
-/** `npm run e2e:starvation` takes the long form. */
+/** `npm run test:starvation` takes the long form. */
 const IS_LONG = process.env['TEST_STARVATION'] === 'long';
 const STREAMS = IS_LONG ? 500 : 40;
 const STARVED_MS = IS_LONG ? 60_000 : 8_000;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
 import { handOver, start, type World, type WorldFactory } from './world';
 
-const TOMBSTONE_MS = 250;
+const TOMBSTONE_MS = 2_000;
 
 export function describeLedger(makeWorld: WorldFactory): void {
   describe('ledger', () => {

@@ -54,7 +54,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
     it('gives a lock that ran out back to its worker, out of the waiting list, too', async () => {
       const prefix = 'regained';
       const { url } = server();
-      const slow = { lockMs: 300, lockRenewMs: 1_500, stalledCheckMs: 50 };
+      const slow = { lockMs: 1_500, lockRenewMs: 4_000, stalledCheckMs: 50 };
       const late = await connectRedisTransport({ url, prefix, times: slow });
       const taking = new Taking(late, 'prefill', { room: 1 });
       await late.jobs.add('prefill', [job('r0')]);
