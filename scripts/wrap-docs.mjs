@@ -38,7 +38,8 @@ function wrap(lines) {
 }
 
 function filled(block) {
-  const [, indent = '', mark = ''] = ITEM.exec(block[0]) ?? [, /^\s*/.exec(block[0])[0]];
+  const mark = ITEM.exec(block[0])?.[2] ?? '';
+  const indent = /^\s*/.exec(block[0])[0];
   const hanging = ' '.repeat(mark === '' ? indent.length : indent.length + mark.length + 1);
   const lines = [];
   let line = '';
