@@ -52,3 +52,20 @@ describe('the documentation', () => {
     }
   });
 });
+
+describe('CONTRIBUTING.md', () => {
+  const [, section = ''] = read('CONTRIBUTING.md').split('## What to open for\n');
+  const rows = (section.split('\n## ')[0] ?? '')
+    .split('\n')
+    .filter((line) => /^\| an? /.test(line));
+  const named = rows.map((row) => [...row.matchAll(/`([a-z]+\/[^`]+)`/g)].map(([, path]) => path!));
+
+  it('says what to open for each thing that is often added', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(10);
+    expect(named.filter((paths) => paths.length === 0)).toEqual([]);
+  });
+
+  it('names files that exist', () => {
+    expect(named.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});

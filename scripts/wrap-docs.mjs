@@ -1,0 +1,62 @@
+// Wraps the paragraphs and list items of the given documents at 100 characters; tables, headings and
+// code stay as they are: `node scripts/wrap-docs.mjs docs/*.md`.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const WIDTH = 100;
+/** Lines that stay as they are: tables, headings, quotes, HTML, indented code, link definitions. */
+const FIXED = /^(\||#|>|<| {4}|\[[^\]]+\]: |---|\s*$)/;
+const ITEM = /^(\s*)([-*]|\d+\.) /;
+
+for (const path of process.argv.slice(2)) {
+  const text = readFileSync(path, 'utf8');
+  const wrapped = wrap(text.split('\n')).join('\n');
+  if (wrapped !== text) writeFileSync(path, wrapped);
+}
+
+/** A block is a paragraph or an item; it is left alone when none of its lines is too wide. */
+function wrap(lines) {
+  const out = [];
+  let block = [];
+  let isCode = false;
+  const flush = () => {
+    out.push(...(block.some((line) => line.length > WIDTH) ? filled(block) : block));
+    block = [];
+  };
+  for (const line of lines) {
+    const isFence = /^\s*```/.test(line);
+    if (isFence || isCode || (FIXED.test(line) && !(block.length > 0 && /^ {4}\S/.test(line)))) {
+      flush();
+      out.push(line);
+      if (isFence) isCode = !isCode;
+    } else {
+      if (ITEM.test(line)) flush();
+      block.push(line);
+    }
+  }
+  flush();
+  return out;
+}
+
+function filled(block) {
+  const mark = ITEM.exec(block[0])?.[2] ?? '';
+  const indent = /^\s*/.exec(block[0])[0];
+  const hanging = ' '.repeat(mark === '' ? indent.length : indent.length + mark.length + 1);
+  const lines = [];
+  let line = '';
+  for (const word of wordsOf(block)) {
+    const next =
+      line === '' ? `${lines.length === 0 ? indent : hanging}${word}` : `${line} ${word}`;
+    // A line may not begin with what Markdown would read as an item, a heading or a table.
+    const isFree = !/^([-*+#>|]|\d+[.)]$)/.test(word);
+    if (line !== '' && next.length > WIDTH && isFree) {
+      lines.push(line);
+      line = `${hanging}${word}`;
+    } else line = next;
+  }
+  return [...lines, line];
+}
+
+/** Words, whatever lines they stood on. */
+function wordsOf(block) {
+  return block.join('\n').trim().split(/\s+/);
+}
