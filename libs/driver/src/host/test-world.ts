@@ -37,6 +37,7 @@ export interface WorldOptions {
   readonly host?: Partial<HostOptions>;
   readonly buildEngine?: (options: EngineOptions) => EnginePort;
   readonly routing?: JobRouting;
+  readonly endProcess?: () => void;
 }
 
 /** Engine hosts on an in-process hub and a clock that a spec moves: one API process listens and nothing waits for real time. */
@@ -66,6 +67,7 @@ export class World {
         clock: new LiveClock(this.wall, options.speedup ?? 1),
         log: createLogger({ name: role, level: 'silent' }),
         ...(options.routing === undefined ? {} : { routing: options.routing }),
+        ...(options.endProcess === undefined ? {} : { endProcess: options.endProcess }),
       },
     );
     this.hosts.push({ host, transport });

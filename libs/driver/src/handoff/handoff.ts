@@ -1,7 +1,10 @@
 import { emptyFrameEntry, type KvTransferParams } from '@baton/contract';
-import type { HostContext } from '../host/host-context';
+import type { JobRouting } from '@baton/routing';
+import type { JobQueues, RequestLedger } from '@baton/transport';
 import type { Endings } from '../jobs/endings';
+import type { FaultPlan } from '../jobs/fault-plan';
 import { isOver, type Run } from '../jobs/run';
+import type { Frames } from '../steps/frames';
 
 /** What a field of a frame entry holds. */
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
@@ -19,22 +22,31 @@ export interface HeldPrompt {
   readonly prefillEngineId?: string;
 }
 
-/** Hands a routed request over to decode. Record, then job, then the end of this run: a crash between any two of them loses nothing. */
-export class HandOver {
+export interface HandoffParts {
+  readonly ledger: RequestLedger;
+  readonly jobs: JobQueues;
+  readonly routing: JobRouting;
+  readonly faults: FaultPlan;
+  readonly frames: Frames;
+  readonly endings: Endings;
+}
+
+/**
+ * Hands a routed request over to decode. Record, then job, then the end of this run: a crash
+ * between any two of them loses nothing.
+ */
+export class Handoff {
   private readonly entry = emptyFrameEntry();
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly endings: Endings,
-  ) {}
+  constructor(private readonly parts: HandoffParts) {}
 
   async pass(run: Run, held: HeldPrompt): Promise<void> {
-    if (await this.offer(run, held)) this.endings.handOn(run);
+    if (await this.offer(run, held)) this.parts.endings.passOn(run);
   }
 
   /** As `pass`, but the run goes on. False when it is over by then. */
   async offer(run: Run, { heldUs, ...held }: HeldPrompt): Promise<boolean> {
-    const { transport, faults, routing } = this.context;
+    const { ledger, jobs, faults, routing, endings } = this.parts;
     const { job, epoch } = run;
     faults.reached('held');
     const next = routing.atHandOver({ ...job, causeUs: heldUs });
@@ -42,14 +54,14 @@ export class HandOver {
       ...{ ...held, heldUs, epoch },
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
-    const isOurs = await transport.ledger.handOver(job.requestId, epoch, record);
+    const isOurs = await ledger.handOver(job.requestId, epoch, record);
     if (isOver(run)) return false;
     if (!isOurs) {
-      this.endings.drop(run);
+      endings.dropJob(run);
       return false;
     }
     faults.reached('handed-over');
-    await transport.jobs.add(next.queue, [next.job]);
+    await jobs.add(next.queue, [next.job]);
     faults.reached('decode-queued');
     if (isOver(run)) return false;
     this.say(run, heldUs);
@@ -59,7 +71,7 @@ export class HandOver {
   private say({ job, epoch, outbox }: Run, heldUs: number): void {
     const first = Math.min(MOST_SINCE_ARRIVAL_US, Math.max(0, heldUs - job.arrivalUs));
     const entry = { ...this.entry, streamId: job.streamId, epoch, first };
-    this.context.frames.add(outbox, { ...entry, kind: 'handed-over' });
-    this.context.frames.flushSoon();
+    this.parts.frames.add(outbox, { ...entry, kind: 'handed-over' });
+    this.parts.frames.flushSoon();
   }
 }

@@ -1,26 +1,40 @@
+import type { LiveClock } from '@baton/clock';
 import type { FetchFailure } from '@baton/handoff';
 import { sharedQueue } from '@baton/routing';
-import type { HostContext } from '../host/host-context';
+import type { Logger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { EngineSlot } from '../host/engine-slot';
+import type { HostOptions } from '../host/host-options';
 import type { Endings } from '../jobs/endings';
-import type { Run } from '../jobs/run';
+import type { Run, RunTable } from '../jobs/run';
+import type { StepLoop } from '../steps/step-loop';
+
+export interface FailedFetchesParts {
+  readonly options: Pick<HostOptions, 'strictKv' | 'kvLoadFailurePolicy' | 'workerLossPolicy'>;
+  readonly transport: Pick<Transport, 'ledger' | 'jobs'>;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly loop: StepLoop;
+  readonly endings: Endings;
+  readonly log: Logger;
+}
 
 /**
- * What becomes of a request whose KV will not come. A routed one has lost its source: it is prefetched again, or failed, by `worker_loss_policy`.
- * Parameters from outside and faults made on purpose go by `kv_load_failure_policy`; a prefill leg whose earlier turn is gone computes it, as it can.
+ * What becomes of a request whose KV will not come. A routed one has lost its source:
+ * `worker_loss_policy` has it computed again, or fails it. Parameters from outside and injected
+ * faults go by `kv_load_failure_policy`; a prefill leg whose earlier turn is gone computes it.
  */
 export class FailedFetches {
-  constructor(
-    private readonly context: HostContext,
-    private readonly endings: Endings,
-  ) {}
+  constructor(private readonly parts: FailedFetchesParts) {}
 
   onFailed(run: Run, why: FetchFailure): void {
-    const { options, log } = this.context;
+    const { options, log, endings } = this.parts;
     log.debug({ requestId: run.job.requestId, why }, 'KV not loaded');
     if (options.strictKv && isUnknown(run, why)) {
-      this.endings.fail(run, 'kv_reference_refused');
+      endings.failRequest(run, 'kv_reference_refused');
     } else if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
-      if (options.kvLoadFailurePolicy === 'fail') this.endings.fail(run, 'kv_load_failed');
+      if (options.kvLoadFailurePolicy === 'fail') endings.failRequest(run, 'kv_load_failed');
       else this.recompute(run);
     } else if (run.job.flow === 'hold') {
       this.recompute(run);
@@ -31,44 +45,42 @@ export class FailedFetches {
 
   /** The coordinator knows the run to be void: its job is done with. */
   onRefused(run: Run): void {
-    this.endings.drop(run);
+    this.parts.endings.dropJob(run);
   }
 
   /** Also for a routed job whose hand-over record is gone. */
   onSourceGone(run: Run): void {
-    if (this.context.options.workerLossPolicy === 'fail') {
-      this.endings.fail(run, 'worker_lost');
+    const { options, endings, slot, log } = this.parts;
+    if (options.workerLossPolicy === 'fail') {
+      endings.failRequest(run, 'worker_lost');
       return;
     }
     run.state = 'moving-on';
     this.leaveEngine(run);
     this.endReturned(run).catch((error: unknown) => {
-      this.context.log.warn(
-        { err: error, requestId: run.job.requestId },
-        'not sent back to prefill',
-      );
-      if (run.state !== 'over') this.context.guard(() => this.endings.giveBack(run));
+      log.warn({ err: error, requestId: run.job.requestId }, 'not sent back to prefill');
+      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
     });
   }
 
   /** The engine computes the prompt itself, reserved or not. */
   recompute(run: Run): void {
-    const { loop, clock, engine } = this.context;
+    const { loop, clock, slot } = this.parts;
     loop.enter(clock.nowUs(), () => {
-      if (run.handle >= 0) engine.kvFailed(run.handle);
+      if (run.handle >= 0) slot.engine.kvFailed(run.handle);
     });
   }
 
   private leaveEngine(run: Run): void {
-    const { engine, runs } = this.context;
+    const { slot, runs } = this.parts;
     const { handle } = run;
     runs.unbind(run);
-    if (handle >= 0) engine.abort(handle);
+    if (handle >= 0) slot.engine.abort(handle);
   }
 
   /** A prefill of its own for the request, under the next submission. False when another run has it: nothing was changed. */
   async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
-    const { transport, clock } = this.context;
+    const { transport, clock } = this.parts;
     const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
     if (submission === undefined) return false;
     const causeUs = clock.wall.nowUs();
@@ -79,7 +91,7 @@ export class FailedFetches {
 
   private async endReturned(run: Run): Promise<void> {
     await this.returnToPrefill(run);
-    if (run.state !== 'over') this.endings.handOn(run);
+    if (run.state !== 'over') this.parts.endings.passOn(run);
   }
 }
 
