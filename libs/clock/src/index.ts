@@ -1,4 +1,3 @@
 export { LiveClock } from './live-clock';
 export { LAG_SAMPLING_MS, LoopLag } from './loop-lag';
-export { ManualWallClock, settle } from './manual-wall-clock';
 export { type Alarm, SystemWallClock, type WallClock } from './wall-clock';

@@ -1,7 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { Placer, type PlacerSpec, SHARED_QUEUE } from './placer';
-import { engineView, idleEngines, placementContext } from './test-context';
+import { engineView, idleEngines, placementContext } from '../test/test-context';
 
 const PULL: PlacerSpec = {
   prefill: 'pull',

@@ -1,4 +1,4 @@
-import { ManualWallClock, settle } from '@baton/clock';
+import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { EngineJob, EngineLoad } from '@baton/contract';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';

@@ -1,7 +1,7 @@
 import type { EngineFact, EngineFacts } from '@baton/contract';
 import { channels } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
-import { PROMPT_US, TRANSFER_US, World } from './test-world';
+import { PROMPT_US, TRANSFER_US, World } from '../../test/test-world';
 
 interface Told {
   readonly requestId: string;

@@ -1,5 +1,5 @@
-import type { EngineView, PlacementContext, PlacementRequest } from './policy';
-import type { EngineRole } from './stage';
+import type { EngineView, PlacementContext, PlacementRequest } from '../src/policy';
+import type { EngineRole } from '../src/stage';
 
 /** An engine without anything to do, but for what is said. */
 export function engineView(facts: Partial<EngineView> & { engineId: string }): EngineView {

@@ -1,4 +1,4 @@
-import { type Outcome, outcomeCode, RequestLog } from './request-log';
+import { type Outcome, outcomeCode, RequestLog } from '../src/request-log';
 
 type Instants = Partial<
   Record<

@@ -2,7 +2,7 @@ import type { EngineOptions } from '@baton/engine';
 import type { StepTimeModel } from '@baton/hardware';
 import { parseTopology, type EngineRole } from '@baton/placement';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import type { ClusterScenario, EnginePool } from './scenario';
+import type { ClusterScenario, EnginePool } from '../src/scenario';
 
 /** A step of 1000 µs, 10 more for each token of prompt and 1 for each of context: times can be worked out by hand. */
 export const READABLE: StepTimeModel = {

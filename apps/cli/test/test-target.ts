@@ -3,9 +3,9 @@ import { type ClusterScenario, simulate, type StepSpan } from '@baton/cluster';
 import { type BatonConfig, defaultConfig, engineSetup } from '@baton/config';
 import { msToUs, usToMs } from '@baton/kernel';
 import { isFirst, withContentBlock, type Workload, WorkloadBuilder } from '@baton/workload';
-import { scenarioOf } from '../../scenario/scenario-of';
-import { type Counters, type Part, PARTS } from './counters';
-import type { Answered, LiveTarget, TargetRun } from './target';
+import { scenarioOf } from '../src/scenario/scenario-of';
+import { type Counters, type Part, PARTS } from '../src/calibrate/live/counters';
+import type { Answered, LiveTarget, TargetRun } from '../src/calibrate/live/target';
 
 export interface VirtualTargetOptions {
   /** The cluster whose step times are to be found. */

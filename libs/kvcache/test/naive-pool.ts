@@ -1,4 +1,4 @@
-import type { BlockPoolOptions } from './block-pool';
+import type { BlockPoolOptions } from '../src/block-pool';
 
 export interface NaiveBlock {
   owners: number;

@@ -1,4 +1,5 @@
-import { LiveClock, ManualWallClock, settle } from '@baton/clock';
+import { LiveClock } from '@baton/clock';
+import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { type EngineJob, type FrameEntry, readFrame, type Stage } from '@baton/contract';
 import { Engine, type EngineOptions, type EnginePort } from '@baton/engine';
 import { buildStepTimeModel, findGpu, findModel } from '@baton/hardware';
@@ -6,8 +7,8 @@ import { secondsToUs } from '@baton/kernel';
 import type { JobRouting } from '@baton/routing';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
-import { EngineHost } from './engine-host';
-import type { HostOptions } from './host-options';
+import { EngineHost } from '../src/host/engine-host';
+import type { HostOptions } from '../src/host/host-options';
 
 /** 20 ms a prompt, 10 ms a token, whatever the batch. */
 export const PROMPT_US = 20_000;

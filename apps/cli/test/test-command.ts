@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { runProgram } from './program';
+import { runProgram } from '../src/program';
 
 export interface Answer {
   readonly exitCode: number;

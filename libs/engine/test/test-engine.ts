@@ -1,7 +1,7 @@
 import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
-import { Engine } from './engine';
-import type { EngineOptions, SequenceHandle, SequenceSpec, StepFacts } from './types';
+import { Engine } from '../src/engine';
+import type { EngineOptions, SequenceHandle, SequenceSpec, StepFacts } from '../src/types';
 
 /** 1000 µs a step, 10 more for each token of prompt and 1 for each of context, so that a batch can be read off its time. */
 export const READABLE: StepTimeModel = {

@@ -1,4 +1,4 @@
-import type { Alarm, WallClock } from './wall-clock';
+import type { Alarm, WallClock } from '../src/wall-clock';
 
 interface PendingAlarm {
   readonly wallUs: number;

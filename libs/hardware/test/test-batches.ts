@@ -1,4 +1,4 @@
-import type { BatchAggregates } from './step-time-model';
+import type { BatchAggregates } from '../src/step-time/step-time-model';
 
 /** Batches for tests. */
 export const EMPTY: BatchAggregates = {
