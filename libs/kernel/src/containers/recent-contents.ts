@@ -4,8 +4,8 @@ import { HashedIndex } from './hashed-index';
 const SMALLEST = 1_024;
 
 /**
- * Which contents were used last: so many hashes as there is room for, the least recently used forgotten first. Memory grows with use, up to about
- * 32 bytes per hash.
+ * An LRU set of content hashes: with no room left it forgets the least recently used first. Memory
+ * grows with use, up to about 32 bytes per hash.
  */
 export class RecentContents {
   private index: HashedIndex;

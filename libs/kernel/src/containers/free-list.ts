@@ -1,6 +1,7 @@
 /**
- * Numbers 0..n-1 in the order in which they were put in last: a doubly linked list inside two arrays, so that one which is used again leaves
- * from the middle at once. The entry past the last closes the ring.
+ * Numbers 0..n-1 in the order in which they were put in last: a doubly linked list inside two
+ * arrays, so that a number that is used again leaves from the middle in constant time. The entry
+ * past the last closes the ring.
  */
 export class FreeList {
   private readonly next: Int32Array;

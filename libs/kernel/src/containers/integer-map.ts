@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { assert } from '../assert';
 
 const EMPTY = -1;
 const MIN_BITS = 5;

@@ -1,8 +1,9 @@
-import { assert, type Micros } from '@baton/kernel';
-import { Chain, type Link } from './chain';
+import { assert } from '../assert';
+import type { Micros } from '../time';
+import { Chain, type ChainLink } from './chain';
 
 /** A deadline of `owner`; it stands in at most one list. */
-export interface Deadline<T> extends Link<Deadline<T>> {
+export interface Deadline<T> extends ChainLink<Deadline<T>> {
   readonly owner: T;
   dueUs: Micros;
 }
@@ -32,6 +33,6 @@ export class DeadlineList<T> {
 }
 
 /** Takes a deadline out of the list in which it stands, if any. */
-export function clear<T>(deadline: Deadline<T>): void {
+export function clearDeadline<T>(deadline: Deadline<T>): void {
   deadline.chain?.remove(deadline);
 }

@@ -1,7 +1,8 @@
 import { IntegerMap } from './integer-map';
 
 /**
- * What requests and engines go by: strings where names cross processes, integers in [0, 2^31) where one process counts them itself.
+ * Names of requests and engines: strings where names cross processes, integers in [0, 2^31) where
+ * one process counts them itself.
  */
 export type AnyId = string | number;
 

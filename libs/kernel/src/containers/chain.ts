@@ -1,12 +1,12 @@
 /** What may stand in a chain, and in at most one. */
-export interface Link<L extends Link<L>> {
+export interface ChainLink<L extends ChainLink<L>> {
   chain: Chain<L> | undefined;
   previous: L | undefined;
   next: L | undefined;
 }
 
-/** Links in the order in which they were appended. Whatever is done to one costs the same however many there are. */
-export class Chain<L extends Link<L>> {
+/** Links in the order in which they were appended. Every operation takes constant time. */
+export class Chain<L extends ChainLink<L>> {
   first: L | undefined;
   last: L | undefined;
 

@@ -1,4 +1,4 @@
-import { RandomStream } from '@baton/kernel';
+import { RandomStream } from '../random-stream';
 import { describe, expect, it } from 'vitest';
 import { IntegerMap } from './integer-map';
 

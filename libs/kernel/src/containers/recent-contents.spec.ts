@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecentContents } from './';
+import { RecentContents } from './recent-contents';
 
 describe('RecentContents', () => {
   it('remembers what a list in order of use remembers, at every capacity', () => {
