@@ -49,12 +49,12 @@ export class Handoff {
     const { ledger, jobs, faults, routing, endings } = this.parts;
     const { job, epoch } = run;
     faults.reached('held');
-    const next = routing.atHandOver({ ...job, causeUs: heldUs });
+    const next = routing.atHandoff({ ...job, causeUs: heldUs });
     const record = {
       ...{ ...held, heldUs, epoch },
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
-    const isOurs = await ledger.handOver(job.requestId, epoch, record);
+    const isOurs = await ledger.handOff(job.requestId, epoch, record);
     if (isOver(run)) return false;
     if (!isOurs) {
       endings.dropJob(run);

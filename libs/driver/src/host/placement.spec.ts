@@ -10,7 +10,7 @@ class InTurn extends SharedQueues {
   readonly engines: string[] = [];
   private turn = 0;
 
-  override atHandOver(job: EngineJob): RoutedJob {
+  override atHandoff(job: EngineJob): RoutedJob {
     const engineId = this.engines[this.turn % this.engines.length] ?? '';
     this.turn += 1;
     const own = { engineId, routerId: 'prefill', ordinal: this.turn };

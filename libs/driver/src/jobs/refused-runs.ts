@@ -28,7 +28,7 @@ export class RefusedRuns {
     }
     run.state = 'moving-on';
     if (permit.why === 'handed-over') {
-      const { decode, heldUs } = permit.handOver;
+      const { decode, heldUs } = permit.handoff;
       const { queue, job } = routedTo('decode', { ...run.job, causeUs: heldUs }, decode);
       await jobs.add(queue, [job]);
     } else if (permit.why === 'returned') {

@@ -1,5 +1,5 @@
 import type { EngineStats } from '@baton/telemetry';
-import type { HandOverRecord, RequestLedger, RunPermit } from '@baton/transport';
+import type { HandoffRecord, RequestLedger, RunPermit } from '@baton/transport';
 import type { EngineIdentity } from '../host/engine-identity';
 import type { EngineSlot } from '../host/engine-slot';
 import type { HostOptions } from '../host/host-options';
@@ -10,8 +10,8 @@ import { isOver, type Run } from './run';
 
 /** Does the work of a stage: the simulated engine, or an executor. */
 export interface StageWork {
-  /** The ledger permits the run; `handOver` is what its prefill left, on decode. */
-  start(run: Run, handOver: HandOverRecord | undefined): void;
+  /** The ledger permits the run; `handoff` is what its prefill left, on decode. */
+  start(run: Run, handoff: HandoffRecord | undefined): void;
 }
 
 export interface RunStartParts {
@@ -47,7 +47,7 @@ export class RunStart {
     stats.add('runs_started');
     if (run.job.faults !== undefined) await jobFaults.prepare(run);
     if (isOver(run)) return;
-    slot.guard(() => jobFaults.onPrefill(run, () => work.start(run, permit.handOver)));
+    slot.guard(() => jobFaults.onPrefill(run, () => work.start(run, permit.handoff)));
   }
 
   private ask(run: Run): Promise<RunPermit> {

@@ -1,7 +1,7 @@
 import { parseKeptKvParams, parseKvTransferParams } from '@baton/contract';
 import type { SequenceSpec } from '@baton/engine';
 import { unreachable } from '@baton/kernel';
-import type { HandOverRecord } from '@baton/transport';
+import type { HandoffRecord } from '@baton/transport';
 import type { FailedFetches } from '../handoff/failed-fetches';
 import { EXECUTED } from '../handoff/handoff';
 import type { TargetSide } from '../handoff/target-side';
@@ -27,14 +27,14 @@ export interface SimulatedWorkParts {
 export class SimulatedWork implements StageWork {
   constructor(private readonly parts: SimulatedWorkParts) {}
 
-  start(run: Run, handOver: HandOverRecord | undefined): void {
+  start(run: Run, handoff: HandoffRecord | undefined): void {
     switch (run.stage) {
       case 'prefill':
         return this.prefill(run);
       case 'aggregated':
         return this.enter(run, 'generate');
       case 'decode':
-        return run.job.flow === 'attach' ? this.attach(run) : this.fetch(run, handOver);
+        return run.job.flow === 'attach' ? this.attach(run) : this.fetch(run, handoff);
       default:
         return unreachable(run.stage);
     }
@@ -71,13 +71,13 @@ export class SimulatedWork implements StageWork {
     });
   }
 
-  private fetch(run: Run, handOver: HandOverRecord | undefined): void {
+  private fetch(run: Run, handoff: HandoffRecord | undefined): void {
     this.parts.faults.reached('decode-begun');
-    if (handOver === undefined) {
+    if (handoff === undefined) {
       this.parts.failed.onSourceGone(run);
       return;
     }
-    const { params, generation, epoch } = handOver;
+    const { params, generation, epoch } = handoff;
     if (generation === EXECUTED) {
       // Its prompt lies in a server that only another server can read.
       this.enter(run, 'generate');

@@ -20,7 +20,7 @@ import {
   type Run,
 } from '@baton/driver';
 import type { Incoming } from '@baton/placement';
-import type { HandOverRecord } from '@baton/transport';
+import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';
 import { MetricsScrape } from '../metrics/metrics-scrape';
 import { FINISH, reasonIn } from './finish-reason';
@@ -108,15 +108,15 @@ export class UpstreamExecutor implements Executor {
     return this.site.options.facts.maxNumSeqs - this.legs.size - sequences;
   }
 
-  start(run: Run, handOver: HandOverRecord | undefined): void {
+  start(run: Run, handoff: HandoffRecord | undefined): void {
     const leg = {
-      ...{ controller: new AbortController(), source: sourceIn(handOver) },
+      ...{ controller: new AbortController(), source: sourceIn(handoff) },
       ...{ isPaired: false, fetches: false },
     };
     this.legs.set(run, leg);
     run.isScheduled = true;
     this.sayState(run, 'scheduled');
-    this.execute(run, handOver, leg)
+    this.execute(run, handoff, leg)
       .catch((error: unknown) => this.onFailure(run, leg, error))
       .finally(() => this.legs.delete(run));
   }
@@ -169,7 +169,7 @@ export class UpstreamExecutor implements Executor {
 
   private async execute(
     run: Run,
-    handOver: HandOverRecord | undefined,
+    handoff: HandoffRecord | undefined,
     leg: ActiveLeg,
   ): Promise<void> {
     const stored = await this.site.transport.ledger.getPrompt(run.job.requestId);
@@ -181,10 +181,10 @@ export class UpstreamExecutor implements Executor {
     const { text, ...asked } = JSON.parse(stored.toString()) as ExecutedRequest;
     const request = { ...asked, body: new JsonObjectText(text) };
     if (run.stage === 'prefill') await this.prefill(run, request, leg);
-    else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
+    else if (run.stage === 'decode' && isSpent(run, handoff)) this.beginAnew(run);
     else {
       const { signal } = leg.controller;
-      const params = this.paramsOf(run, handOver);
+      const params = this.paramsOf(run, handoff);
       leg.fetches = params !== undefined;
       const generation = { request, params, signal };
       const last = await this.tally.leg(signal, () => this.generate(run, generation));
@@ -237,10 +237,10 @@ export class UpstreamExecutor implements Executor {
   }
 
   /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
-  private paramsOf(run: Run, handOver: HandOverRecord | undefined): Body | undefined {
-    if (handOver === undefined) return undefined;
-    const { params, generation } = handOver;
-    if (generation === EXECUTED) return hasTransfer(handOver) ? { ...params } : undefined;
+  private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
+    if (handoff === undefined) return undefined;
+    const { params, generation } = handoff;
+    if (generation === EXECUTED) return hasTransfer(handoff) ? { ...params } : undefined;
     const from = this.site.identity.engineId;
     const { requestId } = run.job;
     const message = { kind: 'release', from, requestId, generation } as const;
@@ -378,21 +378,21 @@ interface Generation {
   readonly signal: AbortSignal;
 }
 
-function sourceIn(handOver: HandOverRecord | undefined): ActiveLeg['source'] {
-  if (handOver?.prefillEngineId === undefined) return undefined;
-  return { engineId: handOver.prefillEngineId, epoch: handOver.epoch };
+function sourceIn(handoff: HandoffRecord | undefined): ActiveLeg['source'] {
+  if (handoff?.prefillEngineId === undefined) return undefined;
+  return { engineId: handoff.prefillEngineId, epoch: handoff.epoch };
 }
 
 function isInternal(failure: LegFailure): boolean {
   return 'status' in failure && failure.status === 500;
 }
 
-function hasTransfer({ params, generation }: HandOverRecord): boolean {
+function hasTransfer({ params, generation }: HandoffRecord): boolean {
   return generation === EXECUTED && Object.keys(params).length > 0;
 }
 
 /** The record is gone, or a decode run before this one may have used what it names: a server reads garbage under a name that was used. */
-function isSpent({ epoch }: Run, handOver: HandOverRecord | undefined): boolean {
-  if (handOver === undefined) return true;
-  return hasTransfer(handOver) && epoch !== handOver.epoch + 1;
+function isSpent({ epoch }: Run, handoff: HandoffRecord | undefined): boolean {
+  if (handoff === undefined) return true;
+  return hasTransfer(handoff) && epoch !== handoff.epoch + 1;
 }

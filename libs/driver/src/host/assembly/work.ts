@@ -38,9 +38,9 @@ export function buildWork(site: Site, core: Core, built: Ends & Sides): Work {
 /** What an executor starts is not on its way into the engine any longer. */
 function executed(executor: Executor, { incoming }: Core): StageWork {
   return {
-    start: (run, handOver) => {
+    start: (run, handoff) => {
       incoming.settle(run);
-      executor.start(run, handOver);
+      executor.start(run, handoff);
     },
   };
 }

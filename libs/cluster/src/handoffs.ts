@@ -11,13 +11,13 @@ import {
 } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
-import { type Facts, HandoverFacts } from './handover-facts';
+import { type Facts, HandoffFacts } from './handoff-facts';
 import type { VirtualEngine } from './virtual-engine';
 
 /** Nothing is lost on the way between virtual engines, so a question is answered at the instant at which it is asked. */
 const ANSWER_WITHIN_US = 1_000_000;
 
-export interface HandoverEvents {
+export interface HandoffEvents {
   /** The prompt is held and may be fetched. */
   readonly onOffered: (row: number, nowUs: Micros) => void;
   readonly onTransferStarted: (row: number, nowUs: Micros) => void;
@@ -32,17 +32,17 @@ export interface HandoverEvents {
 }
 
 /** Where each calendar entry of the hand-overs stands. */
-export interface HandoverSlots {
+export interface HandoffSlots {
   /** Of engine 0; the others follow. */
   readonly source: number;
   readonly target: number;
   readonly transfers: number;
 }
 
-export interface HandoverParts extends HandoverEvents {
+export interface HandoffParts extends HandoffEvents {
   readonly engines: readonly VirtualEngine[];
   readonly calendar: Calendar;
-  readonly slots: HandoverSlots;
+  readonly slots: HandoffSlots;
   readonly kvLeaseUs: Micros;
   readonly onHandoff?: ((entry: HandoffEntry<number>) => void) | undefined;
 }
@@ -54,13 +54,13 @@ type TargetDoes<K extends TargetAction['kind']> = Extract<TargetAction<number>, 
  * Drives the two coordinators of every engine and the transfers between them on the virtual clock. Messages take no time: what one side
  * sends is told to the other at the same instant, before the next thing that it has to do.
  */
-export class Handovers {
+export class Handoffs {
   private readonly sources: SourceCoordinator<number>[] = [];
   private readonly targets: TargetCoordinator<number>[] = [];
   private readonly transfers = new TransferSet<number>();
   /** Transfers whose end has not been told. */
   private underWay = 0;
-  private readonly facts = new HandoverFacts();
+  private readonly facts = new HandoffFacts();
   private readonly epochs: Uint16Array;
   private readonly generations: Int32Array;
   /** By row: the engine that holds, or held, its prompt; the one that fetches it. */
@@ -69,7 +69,7 @@ export class Handovers {
 
   constructor(
     count: number,
-    private readonly parts: HandoverParts,
+    private readonly parts: HandoffParts,
   ) {
     this.epochs = new Uint16Array(count).fill(1);
     this.generations = new Int32Array(count);
