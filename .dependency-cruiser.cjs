@@ -1,109 +1,55 @@
-// Who may import whom. The picture of these layers is in docs/ARCHITECTURE.md.
-const PURE = [
-  'kernel',
-  'hardware',
-  'kvcache',
-  'engine',
-  'handoff',
-  'placement',
-  'workload',
-  'cluster',
-  'analysis',
-  'planner',
-  'faults',
-];
+// Who may import whom. The tables are in scripts/house/layers.json, which `npm run docs` makes from
+// the imports; it refuses an import of a higher lib. docs/ARCHITECTURE.md shows them as a picture.
+const {
+  pure: PURE,
+  libs: LIBS,
+  specs: SPECS,
+  api: API,
+  back: BACK,
+} = require('./scripts/house/layers.json');
 
 const EFFECTS =
   '^(node:|@nestjs/|bullmq|ioredis|prom-client|pino|nestjs-pino|undici|fastify|commander|cli-progress|yaml|gpt-tokenizer)';
 
-/** What each lib may import besides itself. Nothing listed: nothing. */
-const MAY_IMPORT = {
-  kernel: [],
-  hardware: ['kernel'],
-  kvcache: ['kernel', 'hardware'],
-  engine: ['kernel', 'hardware', 'kvcache'],
-  handoff: ['kernel', 'hardware', 'kvcache', 'engine'],
-  placement: ['kernel', 'hardware', 'kvcache', 'engine'],
-  workload: ['kernel', 'hardware', 'kvcache', 'engine'],
-  analysis: ['kernel', 'hardware', 'kvcache', 'engine'],
-  cluster: [
-    'kernel',
-    'hardware',
-    'kvcache',
-    'engine',
-    'handoff',
-    'placement',
-    'workload',
-    'analysis',
-  ],
-  planner: ['kernel', 'hardware', 'engine', 'placement', 'workload', 'analysis', 'cluster'],
-  contract: ['kernel'],
-  faults: ['kernel', 'contract'],
-  transport: ['kernel', 'contract'],
-  text: ['kernel', 'contract', 'workload'],
-  openai: ['kernel', 'contract', 'text'],
-  loadgen: ['kernel', 'workload', 'analysis'],
-  clock: ['kernel'],
-  config: ['kernel', 'contract', 'hardware', 'engine', 'placement', 'faults', 'transport', 'clock'],
-  telemetry: ['contract', 'config'],
-  routing: ['kernel', 'contract', 'placement', 'transport', 'clock', 'config'],
-  driver: [
-    'kernel',
-    'hardware',
-    'kvcache',
-    'engine',
-    'handoff',
-    'placement',
-    'contract',
-    'faults',
-    'transport',
-    'clock',
-    'config',
-    'telemetry',
-    'routing',
-  ],
-  executors: [
-    'kernel',
-    'engine',
-    'placement',
-    'contract',
-    'transport',
-    'config',
-    'telemetry',
-    'driver',
-  ],
-  worker: [
-    'kernel',
-    'engine',
-    'placement',
-    'contract',
-    'transport',
-    'clock',
-    'config',
-    'telemetry',
-    'routing',
-    'driver',
-    'executors',
-  ],
-  report: ['kernel', 'hardware', 'workload', 'analysis', 'cluster'],
-};
+const SPEC = '\\.spec\\.ts$';
 
-const layers = Object.entries(MAY_IMPORT).map(([lib, allowed]) => ({
-  name: `layer-${lib}`,
-  comment: `${lib} may import: ${allowed.join(', ') || 'no other lib'}`,
-  severity: 'error',
-  from: { path: `^libs/${lib}/` },
-  to: { path: '^libs/', pathNot: `^libs/(${[lib, ...allowed].join('|')})/` },
-}));
+/** A lib imports what its row names; its specs import what the row of specs names as well. */
+const layers = Object.entries(LIBS).flatMap(([lib, allowed]) => [
+  layer(lib, [lib, ...allowed], { name: `layer-${lib}`, pathNot: SPEC }),
+  layer(lib, [lib, ...allowed, ...(SPECS[lib] ?? [])], { name: `layer-${lib}-specs` }),
+]);
+
+function layer(lib, allowed, { name, pathNot }) {
+  return {
+    name,
+    comment: `${lib} imports: ${allowed.join(', ')}. A new import needs \`npm run docs\`.`,
+    severity: 'error',
+    from: { path: `^libs/${lib}/`, ...(pathNot === undefined ? {} : { pathNot }) },
+    to: { path: '^libs/', pathNot: `^libs/(${allowed.join('|')})/` },
+  };
+}
+
+/** The same between the folders of apps/api. */
+const folders = Object.entries(API).map(([folder, before]) => {
+  const allowed = [folder, ...before, ...(BACK[folder] ?? [])];
+  return {
+    name: `folder-${folder.replace('/', '-')}`,
+    comment: `apps/api/src/${folder} imports: ${allowed.join(', ')}.`,
+    severity: 'error',
+    from: { path: `^apps/api/src/${folder}/`, pathNot: SPEC },
+    to: { path: '^apps/api/src/[^/]+/', pathNot: `^apps/api/src/(${allowed.join('|')})/` },
+  };
+});
 
 module.exports = {
   forbidden: [
     ...layers,
+    ...folders,
     {
       name: 'every-lib-has-a-layer',
-      comment: 'A new lib gets its line in MAY_IMPORT first.',
+      comment: 'A new lib gets its row in scripts/house/layers.json by `npm run docs`.',
       severity: 'error',
-      from: { path: '^libs/', pathNot: `^libs/(${Object.keys(MAY_IMPORT).join('|')})/` },
+      from: { path: '^libs/', pathNot: `^libs/(${Object.keys(LIBS).join('|')})/` },
       to: {},
     },
     {
@@ -116,7 +62,7 @@ module.exports = {
       name: 'the-page-runs-in-a-browser',
       comment: 'Of the house it knows types alone, and of node_modules what runs without Node.',
       severity: 'error',
-      from: { path: '^apps/ui/src/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^apps/ui/src/', pathNot: SPEC },
       to: { path: '^(libs/|node:)', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -140,13 +86,13 @@ module.exports = {
       name: 'pure-libs-have-no-effects',
       comment: 'Time, chance and I/O reach a pure lib as arguments.',
       severity: 'error',
-      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: '\\.spec\\.ts$' },
+      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: SPEC },
       to: { path: EFFECTS },
     },
     {
       name: 'pure-libs-use-no-node-module',
       severity: 'error',
-      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: '\\.spec\\.ts$' },
+      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: SPEC },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -73,6 +73,10 @@ export const SUITES = {
     what: 'proxies and routers of vLLM and SGLang in front of Baton (python3, PyPI)',
     lanes: () => [[program(process.execPath, ['test/proxies/theirs/run.mjs'])]],
   },
+  'vllm-scheduler': {
+    what: "vLLM's own scheduler beside ours (python3, PyPI)",
+    lanes: () => [[program(process.execPath, ['test/vllm-scheduler/run.mjs'])]],
+  },
   llamacpp: {
     what: 'a small real model (node-llama-cpp, npm)',
     lanes: () => [[program('npm', ['run', '--silent', '--prefix', 'engines/llamacpp', 'e2e'])]],

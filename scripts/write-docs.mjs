@@ -1,6 +1,10 @@
-// Writes the pages that are made from code. test/tidy fails when they are out of date.
+// Writes what is made from code: the pages of options, the tables of imports (scripts/house/layers.json)
+// and the picture of docs/ARCHITECTURE.md. test/tidy fails when one is out of date.
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { writeLayers } from './house/layers.mjs';
+import { readTree } from './house/tree.mjs';
+import { ROOT } from './root.mjs';
 
 const { configSchema, configurationPage } = createRequire(import.meta.url)(
   '../dist/libs/config/src/index.js',
@@ -9,3 +13,4 @@ const { configSchema, configurationPage } = createRequire(import.meta.url)(
 const DOCS = new URL('../docs/', import.meta.url);
 writeFileSync(new URL('configuration.md', DOCS), configurationPage());
 writeFileSync(new URL('baton.schema.json', DOCS), `${JSON.stringify(configSchema(), null, 2)}\n`);
+writeLayers(readTree(ROOT));

@@ -106,6 +106,7 @@ export class Pairs {
   private beginStep(index: number): void {
     const seat = this.seats[index]!;
     const endUs = seat.engine.beginStep(this.nowUs);
+    this.reserve(index);
     if (endUs === undefined) seat.endUs = Infinity;
     else
       this.expectEnd(index, this.isPrefill(index) ? endUs : seat.engine.extendStep(Infinity, true));
@@ -124,7 +125,6 @@ export class Pairs {
     this.stepEnds++;
     if (this.isPrefill(index)) this.prefillBusyUs += this.nowUs - startUs;
     for (let i = 0; i < held.length; i++) this.handOver(rowOf[held[i]!]!);
-    if (finished.length > 0) this.reserve(index);
     this.beginStep(index);
   }
 
@@ -133,8 +133,7 @@ export class Pairs {
     const seat = this.seats[index]!;
     if (seat.endUs !== Infinity) seat.engine.cutStep(this.nowUs);
     this.targetHandles[row] = this.submit(index, row, 'remote-prefill');
-    this.reserve(index);
-    if (seat.endUs !== Infinity) this.expectEnd(index, seat.engine.extendStep(Infinity, true));
+    if (seat.endUs === Infinity) this.beginStep(index);
   }
 
   private reserve(index: number): void {

@@ -12,8 +12,8 @@ const OURS = ['api', 'prefill', 'decode'];
 const IDLE_SECONDS = 40;
 const IDLE_WINDOWS = 3;
 const IDLE_SHARE = 0.05;
-/** Where other work takes the caches and the cores away, the same instructions take longer. */
-const BUSY_FACTOR = 3;
+/** Where other work takes the caches and the cores away, the same instructions take longer, and a window is void. */
+const QUIET_SHARE = 0.5;
 
 export async function isConfined({ project }) {
   for (const service of OURS) {
@@ -30,11 +30,23 @@ export async function isConfined({ project }) {
   }
 }
 
-/** Prometheus is left out: it works whether or not there is something to do. Start-up may reach into the first windows. */
+/** Nothing is asked of it meanwhile: Prometheus, which asks for pages of metrics, stands still. */
 export async function isIdle({ project, engine }) {
+  const [prometheus] = await project.containers('prometheus');
+  await project.docker(['pause', prometheus]);
+  try {
+    return await costsLittle(project, engine);
+  } finally {
+    await project.docker(['unpause', prometheus]);
+  }
+}
+
+/** Start-up may reach into the first windows. */
+async function costsLittle(project, engine) {
   const services = ['redis', ...OURS];
   const ids = (await Promise.all(services.map((each) => project.containers(each)))).flat();
   const said = [];
+  let isVoid = true;
   for (let window = 0; window < IDLE_WINDOWS; window += 1) {
     const idle = await idleShares(ids, { env: project.env, seconds: IDLE_SECONDS });
     const share = idle.containers + (engine.isOurs ? idle.engine : 0);
@@ -43,10 +55,10 @@ export async function isIdle({ project, engine }) {
       `${percent(idle.containers)} of a core in containers, ${percent(idle.engine)} in the engine, ` +
         `${percent(idle.others)} of the machine busy with other work`,
     );
-    const bound = idle.others > 0.5 ? BUSY_FACTOR * IDLE_SHARE : IDLE_SHARE;
-    if (share <= bound) return said.at(-1);
+    isVoid &&= idle.others > QUIET_SHARE;
+    if (share <= IDLE_SHARE) return said.at(-1);
   }
-  throw new Error(said.join('\n'));
+  throw new Error([...(isVoid ? ['void: the machine is busy'] : []), ...said].join('\n'));
 }
 
 export async function answers({ origin }) {

@@ -11,7 +11,7 @@ const RATE_PER_SECOND = 10;
 const RUNS = 4;
 const ID = 'hosts';
 const TOLERANCE_MS = 2;
-/** docs/deployment.md: this often the delay is in the first token, one way each; measured are 10. */
+/** deploy/README.md: this often the delay is in the first token, one way each; measured are 10. */
 const DELAYS_TO_FIRST_TOKEN = 15;
 
 export class TwoHosts {

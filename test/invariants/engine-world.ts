@@ -84,12 +84,12 @@ export class EngineWorld {
     assert(before === after, `a cut changes what is known: ${before} ${after}`);
     this.note('before', { cache: this.engine.cacheState(), snapshot: after });
     act();
-    this.reserve();
   }
 
   private beginStep(): void {
     this.startUs = this.nowUs;
     this.endUs = this.engine.beginStep(this.nowUs);
+    this.reserve();
     if (this.endUs === undefined) return;
     assert(this.endUs > this.nowUs, 'a step takes time');
     if (this.pace !== 'single')
@@ -108,7 +108,6 @@ export class EngineWorld {
     this.nowUs = endUs;
     this.endUs = undefined;
     this.endSequences(facts);
-    this.reserve();
   }
 
   private endSequences(facts: StepFacts): void {

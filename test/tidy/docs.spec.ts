@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
 import { describe, expect, it } from 'vitest';
-import { allFiles, filesBelow, read, readJson, ROOT } from './repository';
+import { allFiles, filesBelow, foldersIn, read, readJson, ROOT } from './repository';
 
 const pages = allFiles().filter((path) => path.endsWith('.md') && !path.startsWith('data/'));
 
@@ -29,6 +30,18 @@ describe('the documentation', () => {
     expect(numbers).toEqual(decisions.map((_path, index) => index + 1));
     const headings = decisions.map((path) => Number(/^# (\d+)\. /.exec(read(path))?.[1]));
     expect(headings).toEqual(numbers);
+  });
+
+  it('draws the layers from the imports (npm run docs)', () => {
+    const command = [join(ROOT, 'scripts/house/check-layers.mjs')];
+    const { stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    expect(`${stdout}${stderr}`).toBe('');
+  });
+
+  it('has a row for every lib', () => {
+    for (const lib of foldersIn('libs')) {
+      expect(read('docs/ARCHITECTURE.md')).toMatch(new RegExp(`^\\| ${lib} \\| \\S`, 'm'));
+    }
   });
 
   it('describes every option of the configuration as the code has it (npm run docs)', () => {

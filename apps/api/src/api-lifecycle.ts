@@ -4,17 +4,14 @@ import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
-import { Rehomer } from './cluster/rehomer';
 import { Aborter } from './frames/aborter';
 import { frameFaults } from './frames/frame-faults';
 import { FrameInbox } from './frames/frame-inbox';
 import { Recovery } from './frames/recovery';
+import { Rehomer } from './frames/rehomer';
 import { ReaderWatch } from './http/streaming/reader-watch';
 import { ProcessMetrics } from './observers/metrics/process-metrics';
-import { RequestRecorder } from './observers/recording/request-recorder';
-import { WireTaps } from './observers/recording/wire-taps';
-import { Timelines } from './observers/timelines/timelines';
-import { RequestSpans } from './observers/tracing/request-spans';
+import { Observers } from './observers/observers';
 import { AdmissionGate } from './request/admit/admission-gate';
 import { LiveExchanges } from './request/exchange/live-exchanges';
 import { Player } from './request/playing/player';
@@ -40,21 +37,16 @@ export class ApiLifecycle {
     private readonly exposed: ExposedEngines,
     private readonly process: ProcessMetrics,
     private readonly rehomer: Rehomer,
-    private readonly recorder: RequestRecorder,
-    private readonly taps: WireTaps,
+    private readonly observers: Observers,
     private readonly player: Player,
-    private readonly timelines: Timelines,
-    private readonly spans: RequestSpans,
     @Inject(ROUTING) private readonly routing: JobRouting,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {}
 
   /** Listens for frames and says that it lives, before the first request can come. */
   async start(): Promise<void> {
-    await this.recorder.start();
-    await this.taps.start();
+    await this.observers.start();
     await this.player.start();
-    await this.timelines.start();
     await this.settings.start();
     await this.inbox.start(frameFaults(this.config));
     this.cluster.onEngines((engines) => this.gate.noteEngines(engines));
@@ -93,10 +85,7 @@ export class ApiLifecycle {
     this.process.stop();
     this.exposed.stop();
     await this.inbox.stop().catch(() => undefined);
-    await this.recorder.stop();
-    await this.taps.stop();
-    await this.timelines.stop();
-    await this.spans.stop();
+    await this.observers.stop();
     await this.cluster.stop();
   }
 }

@@ -13,7 +13,7 @@ import { AdapterRegistry } from './cluster/adapters/adapter-registry';
 import { ClusterView } from './cluster/cluster-view';
 import { ExposedEngines } from './cluster/exposed-engines';
 import { ModelCatalog } from './cluster/model-catalog';
-import { Rehomer } from './cluster/rehomer';
+import { Submitter } from './cluster/submitter';
 import { AdaptersController } from './endpoints/adapters/adapters.controller';
 import { EnginesController } from './endpoints/admin/engines.controller';
 import { SettingsController } from './endpoints/admin/settings.controller';
@@ -50,7 +50,9 @@ import { TokenizeController } from './endpoints/tokens/tokenize.controller';
 import { Aborter } from './frames/aborter';
 import { FrameInbox } from './frames/frame-inbox';
 import { Recovery } from './frames/recovery';
+import { Rehomer } from './frames/rehomer';
 import { Resender } from './frames/resender';
+import { Resubmitter } from './frames/resubmitter';
 import { SequenceTable } from './frames/sequence-table';
 import { AccessGate } from './http/access/access-gate';
 import { RateLimits } from './http/access/rate-limits';
@@ -58,26 +60,21 @@ import { ErrorFilter } from './http/error.filter';
 import { KnownRoutes } from './http/known-routes';
 import { contextOf } from './http/request-context';
 import { ReaderWatch } from './http/streaming/reader-watch';
+import { OBSERVER_PROVIDERS } from './observers';
+import { LiveSequences, WaitingTotals } from './observers/state';
 import { ClusterPictures } from './observers/live-page/cluster-pictures';
-import { RateMeter } from './observers/live-page/rate-meter';
 import { Viewers } from './observers/live-page/viewers';
 import { EngineCensus } from './observers/metrics/engine-census';
-import { FaultMetrics } from './observers/metrics/fault-metrics';
 import { HttpMetrics } from './observers/metrics/http-metrics';
-import { PlacementMetrics } from './observers/metrics/placement-metrics';
 import { ProcessMetrics } from './observers/metrics/process-metrics';
 import { QueueMetrics } from './observers/metrics/queue-metrics';
-import { RequestMetrics } from './observers/metrics/request-metrics';
-import { RequestRecorder } from './observers/recording/request-recorder';
-import { WireTaps } from './observers/recording/wire-taps';
-import { Timelines } from './observers/timelines/timelines';
-import { RequestSpans } from './observers/tracing/request-spans';
 import { AdmissionGate } from './request/admit/admission-gate';
 import { KvCapacity } from './request/admit/kv-capacity';
 import { SloGate } from './request/admit/slo-gate';
 import { Dispatcher } from './request/dispatch/dispatcher';
-import { Submitter } from './request/dispatch/submitter';
-import { ExchangeOpener } from './request/exchange/exchange-opener';
+import { JobFactory } from './request/dispatch/job-factory';
+import { AnswerOpener } from './request/exchange/answer-opener';
+import { Exchanges } from './request/exchange/exchanges';
 import { LiveExchanges } from './request/exchange/live-exchanges';
 import { Executions } from './request/executed/executions';
 import { FaultInjector } from './request/faults/fault-injector';
@@ -110,6 +107,7 @@ const PROVIDERS = [
   AccessGate,
   AdapterRegistry,
   AdmissionGate,
+  AnswerOpener,
   Aborter,
   ApiLifecycle,
   Broadcasts,
@@ -121,13 +119,13 @@ const PROVIDERS = [
   Dispatcher,
   EngineCensus,
   Executions,
-  ExchangeOpener,
+  Exchanges,
   ExposedEngines,
   FaultInjector,
-  FaultMetrics,
   FrameInbox,
   GenerationService,
   HttpMetrics,
+  JobFactory,
   JobPlacement,
   KvCapacity,
   KvRelease,
@@ -137,22 +135,18 @@ const PROVIDERS = [
   ModelCatalog,
   Operator,
   OutputPlanner,
-  PlacementMetrics,
   Player,
   ProcessMetrics,
   QueueMetrics,
   RateLimits,
-  RateMeter,
   ReaderWatch,
   Readiness,
   Replies,
   Recovery,
   Rehomer,
   RequestIntake,
-  RequestMetrics,
-  RequestRecorder,
-  RequestSpans,
   Resender,
+  Resubmitter,
   ResponseAnswers,
   ResponseSockets,
   ResponsesService,
@@ -161,9 +155,7 @@ const PROVIDERS = [
   RoutePlanner,
   SloGate,
   Submitter,
-  Timelines,
   Viewers,
-  WireTaps,
 ];
 
 const CONTROLLERS = [
@@ -203,6 +195,7 @@ export class ApiModule {
       ],
       providers: [
         ...PROVIDERS,
+        ...OBSERVER_PROVIDERS,
         { provide: CONFIG, useValue: config },
         { provide: TRANSPORT, useValue: transport },
         loggerProvider(logger),
@@ -213,6 +206,8 @@ export class ApiModule {
         { provide: TextSetup, useFactory: () => TextSetup.open(config, logger) },
         { provide: LiveSettings, useFactory: () => settingsOf(config, transport, logger) },
         { provide: SequenceTable, useFactory: () => new SequenceTable() },
+        { provide: LiveSequences, useExisting: SequenceTable },
+        { provide: WaitingTotals, useExisting: AdmissionGate },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

@@ -36,4 +36,5 @@ export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './ru
 export { attainmentOf, formatSlo, goodness, OBJECTIVES, parseSlo, SloError } from './slo';
 export type { Attainment, Objective, Slo } from './slo';
 export { summarise } from './summary';
+export type { StepTimesSummary } from './step-times';
 export type { Summary, SummaryOptions } from './summary';

@@ -6,6 +6,7 @@ import { meanPhases, type Phase, PHASES } from './phases';
 import { NEVER, outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { EngineRecord, RunRecord } from './run-record';
+import type { StepTimesSummary } from './step-times';
 import { attainmentOf, formatSlo, type Objective, type Slo } from './slo';
 
 export interface SummaryOptions {
@@ -16,6 +17,8 @@ export interface SummaryOptions {
   /** How long the run took on the wall clock. */
   readonly wallSeconds: number;
   readonly seed: number;
+  /** How the step times were made, by role. */
+  readonly stepTimes?: readonly StepTimesSummary[];
   /** The resolved configuration, told again in the result. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** `latenciesOf` of the run's log, if it is at hand. */
@@ -59,6 +62,7 @@ export interface Summary {
   readonly gpus: number;
   readonly events: number;
   readonly seed: number;
+  readonly step_times?: readonly StepTimesSummary[];
   readonly config?: Readonly<Record<string, unknown>>;
   readonly wall_seconds: Rate;
   readonly requests_per_wall_second: Rate;
@@ -97,6 +101,7 @@ export function summarise(run: RunRecord, options: SummaryOptions): Summary {
     gpus,
     events: run.events,
     seed: options.seed,
+    ...(options.stepTimes === undefined ? {} : { step_times: options.stepTimes }),
     ...(options.config === undefined ? {} : { config: options.config }),
     wall_seconds: roundTo(options.wallSeconds, 3),
     requests_per_wall_second: roundTo(log.count / options.wallSeconds, 0),

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { wallUsOf } from './instants';
 
 /**
  * Wall time and its alarms, the only door through which the live worker meets real time. A test drives the same worker by a
@@ -8,6 +8,8 @@ export interface WallClock {
   nowUs(): number;
   /** Runs `ring` once, not before `wallUs`. An instant in the past rings in the next turn of the event loop. */
   at(wallUs: number, ring: () => void): Alarm;
+  /** As `at`, up to about 1 ms later: for what is looked at again and again, and costs nothing while it waits. */
+  around(wallUs: number, ring: () => void): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
 }
@@ -25,11 +27,16 @@ const SHORTEST_PRECISE_SLEEP_US = 4_000;
  */
 export class SystemWallClock implements WallClock {
   nowUs(): number {
-    return Math.round((performance.timeOrigin + performance.now()) * 1_000);
+    return wallUsOf();
   }
 
   at(wallUs: number, ring: () => void): Alarm {
     return new SystemAlarm(this, wallUs, ring);
+  }
+
+  around(wallUs: number, ring: () => void): Alarm {
+    const timer = setTimeout(ring, Math.max(0, Math.ceil((wallUs - this.nowUs()) / 1_000)));
+    return { cancel: () => clearTimeout(timer) };
   }
 
   soon(turn: () => void): void {

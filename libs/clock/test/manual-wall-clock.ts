@@ -29,6 +29,10 @@ export class ManualWallClock implements WallClock {
     return { cancel: () => this.alarms.delete(alarm) };
   }
 
+  around(wallUs: number, ring: () => void): Alarm {
+    return this.at(wallUs, ring);
+  }
+
   soon(turn: () => void): void {
     setImmediate(turn);
   }

@@ -129,6 +129,7 @@ export class ClusterRun {
   /** A job takes a moment from the queue to the engine, so what a step made room for comes after the next one has begun. */
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {
     engine.begin(nowUs);
+    this.lifecycle.onStepBegun(engine, nowUs);
     if (!engine.mayTakeMore) return;
     engine.mayTakeMore = false;
     this.lifecycle.stages[engine.pool.role].refill(engine, nowUs);

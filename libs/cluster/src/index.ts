@@ -1,4 +1,5 @@
 export { simulate } from './driver';
+export { stepTimesOf } from './step-times';
 export type { RecordedPlacement } from './recorded-placement';
 export type {
   ClusterScenario,

@@ -75,7 +75,6 @@ export class Lifecycle {
     for (const handle of facts.held) this.hold(engine, handle, nowUs);
     for (const handle of facts.finished) this.finish(engine, handle, nowUs);
     for (const handle of facts.rejected) this.reject(engine, handle, nowUs);
-    if (engine.waitingForRoom > 0) this.reserve(engine, nowUs);
   }
 
   onOffered(row: number, nowUs: Micros): void {
@@ -166,18 +165,19 @@ export class Lifecycle {
     this.awaitsRoom[row] = 1;
     engine.waitingForRoom++;
     handoffs.accepted(row, engine, nowUs);
-    this.reserve(engine, nowUs);
     handoffs.settle(engine.index);
     engine.wake(nowUs);
   }
 
-  private reserve(engine: VirtualEngine, nowUs: Micros): void {
+  /** A step of the engine has begun, or could not: pulls start for which it found room. */
+  onStepBegun(engine: VirtualEngine, nowUs: Micros): void {
     while (engine.waitingForRoom > 0) {
       const reservation = engine.engine.reserveNext();
       if (reservation === undefined) return;
       const row = engine.rowOf(reservation.handle);
       this.awaitsRoom[row] = 0;
       engine.waitingForRoom--;
+      engine.mayTakeMore = true;
       this.parts.handoffs.reserved(row, reservation.missingTokens, nowUs);
     }
   }

@@ -35,7 +35,7 @@ export class VirtualEngine {
   waitingForRoom = 0;
   /** What the counter of generated tokens said after the last step. */
   generatedBefore = 0;
-  /** The last step has made room, and nothing was taken since. */
+  /** The last step has made room, or pulls have got theirs, and nothing was taken since. */
   mayTakeMore = false;
   private rows = new Int32Array(64);
   /** Sequences whose KV has come since the last step began. */

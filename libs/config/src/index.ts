@@ -12,6 +12,7 @@ export {
   withoutSecrets,
 } from './config';
 export { configurationPage } from './configuration-page';
+export { operatorFiles } from './engine/operator-files';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';

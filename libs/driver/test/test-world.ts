@@ -234,6 +234,7 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     maxRuns: 3,
     presenceTtlMs: 3_000,
     kvReadTimeoutUs: secondsToUs(1),
+    maxLeaseWallUs: secondsToUs(30),
     startupUs: 0,
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
     tellsLoad: false,

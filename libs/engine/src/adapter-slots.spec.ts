@@ -29,10 +29,11 @@ describe('LoRA adapters in a batch', () => {
     test.submit('a', { adapter: 1 });
     test.submit('b', { adapter: 2, mode: 'remote-prefill' });
     expect(test.step()?.scheduled).toEqual(['a']);
+    expect(test.reserve()).toBeUndefined();
+    expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['a']);
     expect(test.reserve()).toBe('b lacks 8');
     test.engine.kvArrived(test.handle('b'));
-    expect(test.step()?.scheduled).toEqual([]);
-    expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['a', 'b']);
+    expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['b']);
   });
 
   it('are not limited where no limit is set', () => {

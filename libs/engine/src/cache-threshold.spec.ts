@@ -90,6 +90,6 @@ describe('a cache-hit threshold', () => {
     const told = test.runToRest();
     expect(told.flatMap((each) => each.preempted)).toEqual(['new']);
     expect(told.flatMap((each) => each.rejected)).toEqual(['new']);
-    expect(test.engine.tokensEmitted(test.handle('new'))).toBe(4);
+    expect(test.engine.tokensEmitted(test.handle('new'))).toBe(3);
   });
 });

@@ -60,12 +60,13 @@ export class DecodeTimeline {
   }
 
   private continuesAt(startUs: Micros): boolean {
-    return this.law !== undefined && this.version === this.set.version && this.endUs(0) === startUs;
+    if (this.law === undefined || this.version !== this.set.version) return false;
+    return this.endUs(0) === startUs && this.attendedTokens() <= this.law.contextLimit;
   }
 
   private anchor(startUs: Micros): void {
     const { set } = this;
-    this.law = this.model.decodeLaw?.(set.size);
+    this.law = this.model.decodeLaw?.(set.size, this.attendedTokens());
     if (this.law === undefined) return;
     const { baseUs, perContextUs } = this.law;
     this.anchorUs = startUs;

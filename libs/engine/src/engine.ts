@@ -29,6 +29,11 @@ interface CacheState {
   readonly hostContents: number[];
 }
 
+interface QueueState {
+  readonly batch: (readonly [SequenceHandle, tokens: number])[];
+  readonly waiting: SequenceHandle[];
+}
+
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states; the batch former decides who runs,
  * the decode set counts, the step runner lays steps in time. Reads no clock, awaits nothing, logs nothing.
@@ -46,7 +51,6 @@ export class Engine implements EnginePort {
   private readonly doomed: Sequence[] = [];
   private readonly drawsPerRequest: boolean;
   private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
-  private deferred = 0;
   private heldBlocks = 0;
   private readonly now = {
     ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
@@ -64,7 +68,7 @@ export class Engine implements EnginePort {
     this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
     this.decode = new DecodeSet(this.blocks, asked?.tokens);
-    this.queue = new WaitingQueue(isBefore);
+    this.queue = new WaitingQueue(isBefore, options.schedulingPolicy === 'fcfs');
     this.record = new StepRecord(this.decode);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
@@ -104,20 +108,12 @@ export class Engine implements EnginePort {
   }
 
   reserveNext(): Reservation | undefined {
-    this.runner.assertMayChange();
-    const seq = this.queue.nextUnreserved();
-    if (seq === undefined || this.former.isFull) return undefined;
-    const hitTokens = this.blocks.matchPrompt(seq);
-    if (!this.blocks.start(seq, seq.promptTokens)) return undefined;
-    this.queue.remove(seq);
-    seq.state = 'deferred';
-    seq.cachedTokens = hitTokens;
-    this.deferred++;
-    this.accounts.query(seq, hitTokens);
+    const seq = this.former.admitter.reserved.shift();
+    if (seq === undefined) return undefined;
     const { reservation } = this;
     reservation.handle = seq.handle;
-    reservation.missingTokens = Math.max(0, seq.remoteTokens - hitTokens);
-    reservation.cachedTokens = hitTokens;
+    reservation.missingTokens = Math.max(0, seq.remoteTokens - seq.cachedTokens);
+    reservation.cachedTokens = seq.cachedTokens;
     return reservation;
   }
 
@@ -125,9 +121,8 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'deferred', 'deferred');
-    this.deferred--;
+    this.former.admitter.deferred--;
     const present = Math.max(seq.remoteTokens, seq.cachedTokens);
-    this.blocks.publish(seq, present);
     this.accounts.cached(seq, seq.cachedTokens);
     this.accounts.transferred(seq, present);
     seq.computed = Math.min(present, seq.promptTokens - 1);
@@ -202,7 +197,7 @@ export class Engine implements EnginePort {
   }
 
   hasWork(): boolean {
-    return this.former.running + this.queue.size > 0;
+    return this.former.batch.running + this.queue.size + this.queue.unreservedSize > 0;
   }
 
   tokensEmitted(handle: SequenceHandle): number {
@@ -251,10 +246,10 @@ export class Engine implements EnginePort {
   gauges(atUs?: Micros): EngineSnapshot {
     const { now, queue } = this;
     const { numBlocks } = this.options;
-    now.running = this.former.running;
-    const passedOver = Math.min(this.former.passedOver, queue.size);
+    now.running = this.former.batch.running;
+    const passedOver = Math.min(this.former.admitter.passedOver, queue.size);
     now.waiting = queue.size - passedOver;
-    now.deferred = this.deferred + queue.unreservedSize + passedOver;
+    now.deferred = this.former.admitter.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
     now.heldBlocks = this.heldBlocks;
@@ -277,6 +272,11 @@ export class Engine implements EnginePort {
     };
   }
 
+  /** The batch of the step under way, in order of admission, and who waits without blocks, the next first; for tests. O(sequences). */
+  queueState(): QueueState {
+    return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
+  }
+
   /**
    * Recounts everything that is kept up to date incrementally. O(blocks + sequences).
    *
@@ -289,8 +289,8 @@ export class Engine implements EnginePort {
     const count = (...states: string[]): number =>
       live.filter((seq) => states.includes(seq.state)).length;
     assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
-    assert(count('prefilling', 'decoding') === this.former.running, 'lost count of who runs');
-    assert(count('deferred') === this.deferred, 'lost count of who is deferred');
+    assert(count('prefilling', 'decoding') === this.former.batch.running, 'lost count of who runs');
+    assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
     const kept = held.filter(isOver).length;
@@ -301,11 +301,12 @@ export class Engine implements EnginePort {
   }
 
   private endChunks(): void {
-    const { prefilling } = this.former;
+    const { prefilling } = this.former.batch;
     let kept = 0;
     for (const seq of prefilling) {
       seq.computed += seq.chunk;
       seq.chunk = 0;
+      seq.padding = 0;
       this.accounts.computed(seq, seq.computed);
       if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
       else this.endPrompt(seq);
@@ -358,7 +359,8 @@ export class Engine implements EnginePort {
       this.former.drop(seq);
       return;
     }
-    if (seq.state === 'deferred') this.deferred--;
+    this.former.admitter.settle(seq);
+    if (seq.state === 'deferred') this.former.admitter.forgetReserved(seq);
     else if (seq.state === 'held') this.heldBlocks -= seq.blocks.length;
     else this.queue.remove(seq);
     this.blocks.release(seq);

@@ -74,7 +74,7 @@ describe('a tier of host memory', () => {
   it('forgets what was to be loaded with a reservation that fails', () => {
     const test = afterEviction({ enablePrefixCaching: true });
     test.submit('remote', { ...A, mode: 'remote-prefill' });
-    expect(test.reserve()).toBe('remote lacks 0');
+    expect(test.reserve()).toBe('remote lacks 4');
     test.engine.abort(test.handle('remote'));
     const startUs = test.nowUs;
     test.submit('other', { promptTokens: 4, outputTokens: 1 });

@@ -55,6 +55,41 @@ describe('preemption', () => {
   });
 });
 
+describe('preemption without block hashes', () => {
+  it.each([undefined, 100])(
+    'computes again only what was given up since (%s contents)',
+    (count) => {
+      const contents = count === undefined ? {} : { contentCount: count };
+      const test = new TestEngine({ numBlocks: 15, maxNumBatchedTokens: 100, ...contents });
+      test.submit('old', { promptTokens: 20, outputTokens: 20 });
+      test.submit('new', { promptTokens: 32, outputTokens: 12 });
+      const chunks: number[] = [];
+      while (test.engine.beginStep(test.nowUs) !== undefined) {
+        const { batch } = test.engine.queueState();
+        const tokens = batch.find(([handle]) => handle === test.handle('new'))?.[1] ?? 0;
+        if (tokens > 1) chunks.push(tokens);
+        test.end();
+      }
+      const [whole, again, ...more] = chunks;
+      expect([whole, more]).toEqual([32, []]);
+      expect(again).toBeLessThan(20);
+    },
+  );
+});
+
+describe('preemption order', () => {
+  it('puts the last preempted first among all that wait', () => {
+    const test = new TestEngine({ numBlocks: 9, maxNumSeqs: 3 });
+    for (const name of ['a', 'b', 'c']) test.submit(name, { promptTokens: 12, outputTokens: 12 });
+    test.submit('later', { promptTokens: 4, outputTokens: 1 });
+    const preempted: string[] = [];
+    while (preempted.length < 2) preempted.push(...test.step()!.preempted);
+    expect(preempted).toEqual(['c', 'b']);
+    const order = ['b', 'c', 'later'].map((name) => test.handle(name));
+    expect(test.engine.queueState().waiting).toEqual(order);
+  });
+});
+
 describe('scheduler_reserve_full_isl', () => {
   const firstSteps = (schedulerReserveFullIsl: boolean) => {
     const test = new TestEngine({

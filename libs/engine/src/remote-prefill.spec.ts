@@ -52,20 +52,20 @@ describe('remote prefill', () => {
     });
   });
 
-  it('fetches only what the local cache lacks, nothing when it has all', () => {
+  it('fetches only what the local cache lacks, and the last block at least', () => {
     const test = new TestEngine();
     test.submit('a', { promptTokens: 8, outputTokens: 1, blockHashes: HASHES });
     test.step();
     test.submit('b', { ...REMOTE, promptTokens: 12, blockHashes: HASHES });
     test.submit('c', { ...REMOTE, promptTokens: 8, blockHashes: HASHES });
-    expect([test.reserve(), test.reserve()]).toEqual(['b lacks 4', 'c lacks 0']);
+    expect([test.reserve(), test.reserve()]).toEqual(['b lacks 4', 'c lacks 4']);
     expect(test.engine.cachedTokens(test.handle('b'))).toBe(8);
     for (const name of ['b', 'c']) test.engine.kvArrived(test.handle(name));
     test.runToRest();
     expect(test.engine.counters).toMatchObject({
       promptTokensComputed: 8,
-      promptTokensCached: 16,
-      promptTokensTransferred: 4,
+      promptTokensCached: 12,
+      promptTokensTransferred: 8,
     });
   });
 
@@ -79,13 +79,55 @@ describe('remote prefill', () => {
     expect(test.reserve()).toBe('b lacks 2');
   });
 
+  it('starts no pull in the middle of a step', () => {
+    const test = new TestEngine();
+    test.submit('running', { outputTokens: 3 });
+    test.engine.beginStep(0);
+    test.submit('remote', REMOTE);
+    expect(test.engine.reserveNext()).toBeUndefined();
+    test.engine.endStep();
+    test.engine.beginStep(1080);
+    expect(test.engine.reserveNext()).toMatchObject({ missingTokens: 8 });
+  });
+
+  it('starts no pull in a step that preempted', () => {
+    const test = new TestEngine({ numBlocks: 4 });
+    test.submit('old', { outputTokens: 8 });
+    test.submit('new', { outputTokens: 8 });
+    test.step();
+    test.submit('remote', { ...REMOTE, promptTokens: 1, remoteTokens: 1 });
+    const told = test.step();
+    expect(told?.preempted).toEqual(['new']);
+    expect(test.engine.reserveNext()).toBeUndefined();
+  });
+
+  it('keeps free what a prompt under way needs to its end', () => {
+    const test = new TestEngine({ numBlocks: 8, maxNumBatchedTokens: 8 });
+    test.submit('long', { promptTokens: 24, outputTokens: 1 });
+    test.step();
+    test.submit('remote', { ...REMOTE, promptTokens: 12, outputTokens: 1 });
+    test.step();
+    expect(test.engine.reserveNext()).toBeUndefined();
+    test.step();
+    expect(test.reserve()).toBe('remote lacks 12');
+  });
+
+  it('leaves the watermark free while others run', () => {
+    const reserved = [0, 1].map((watermarkBlocks) => {
+      const test = new TestEngine({ numBlocks: 5, watermarkBlocks });
+      test.submit('running', { promptTokens: 12, outputTokens: 1 });
+      test.submit('other', { promptTokens: 8, outputTokens: 1 });
+      return test.step()?.scheduled;
+    });
+    expect(reserved).toEqual([['running', 'other'], ['running']]);
+  });
+
   it('reserves in scheduling order, when blocks and a slot are there', () => {
     const test = new TestEngine({ schedulingPolicy: 'priority', numBlocks: 4, maxNumSeqs: 1 });
     test.submit('second', { ...REMOTE, priority: 1, outputTokens: 1 });
     test.submit('first', { ...REMOTE, priority: 0, promptTokens: 12, outputTokens: 1 });
     expect([test.reserve(), test.reserve()]).toEqual(['first lacks 12', undefined]);
     test.engine.kvArrived(test.handle('first'));
-    test.engine.beginStep(0);
     expect(test.reserve()).toBeUndefined();
     test.end();
     expect(test.reserve()).toBe('second lacks 8');
@@ -109,7 +151,7 @@ describe('remote prefill', () => {
     test.submit('b', { ...REMOTE, outputTokens: 1 });
     test.reserve();
     test.engine.kvFailed(test.handle('a'));
-    expect(test.engine.snapshot().freeBlocks).toBe(100);
+    expect(test.engine.snapshot().freeBlocks).toBe(98);
     test.engine.kvFailed(test.handle('b'));
     expect(test.step()).toMatchObject({ finished: ['a', 'b'], endUs: 1000 + 10 * 16 });
     expect(test.engine.counters).toMatchObject({

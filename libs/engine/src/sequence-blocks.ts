@@ -24,14 +24,12 @@ export class SequenceBlocks {
     return this.find(seq, seq.targetTokens - 1);
   }
 
-  /** As `match`, for a prompt whose KV comes from elsewhere: the whole of it may be here already. */
-  matchPrompt(seq: Sequence): number {
-    return this.find(seq, seq.promptTokens);
-  }
-
-  /** Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`; false and nothing if they lack. */
-  start(seq: Sequence, tokens: number): boolean {
-    if (!this.fits(tokens)) return false;
+  /**
+   * Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`; false and nothing if they lack, or if fewer than `spare`
+   * would be left.
+   */
+  start(seq: Sequence, tokens: number, spare: number): boolean {
+    if (!this.fits(tokens, spare)) return false;
     const fresh = this.blocksFor(tokens) - this.hit.length;
     this.pool.share(this.hit, seq.blocks);
     this.pool.take(fresh);
@@ -40,9 +38,16 @@ export class SequenceBlocks {
     return true;
   }
 
-  /** Whether blocks up to `tokens` are free for a sequence without blocks, beside those that `match` found. */
-  fits(tokens: number): boolean {
-    return this.blocksFor(tokens) - this.hit.length <= this.pool.freeBlocks - this.hit.idle;
+  /** Whether blocks up to `tokens` and `spare` more are free for a sequence without blocks, beside those that `match` found. */
+  fits(tokens: number, spare: number): boolean {
+    const free = this.pool.freeBlocks - this.hit.idle - spare;
+    return this.blocksFor(tokens) - this.hit.length <= free;
+  }
+
+  /** As `fits`, for a sequence with blocks. */
+  fitsMore(seq: Sequence, tokens: number, spare: number): boolean {
+    const fresh = Math.max(0, this.blocksFor(tokens) - seq.blocks.length);
+    return fresh + spare <= this.pool.freeBlocks;
   }
 
   /** Adds what the first `tokens` tokens still need; false and nothing if it lacks. */
@@ -79,6 +84,11 @@ export class SequenceBlocks {
   /** Lets the full blocks among the first `tokens` tokens be found by others. */
   publish(seq: Sequence, tokens: number): void {
     this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
+  }
+
+  /** As `publish`, for a sequence that will compute these tokens again, also those that no other could find. */
+  publishOwn(seq: Sequence, tokens: number): void {
+    this.pool.publishOwn(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
   release(seq: Sequence): void {

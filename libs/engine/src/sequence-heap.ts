@@ -17,6 +17,11 @@ export class SequenceHeap {
     return this.items[0];
   }
 
+  /** In no particular order. */
+  toArray(): readonly Sequence[] {
+    return this.items;
+  }
+
   push(seq: Sequence): void {
     this.items.push(seq);
     this.siftUp(seq, this.items.length - 1);

@@ -36,12 +36,16 @@ export class Sequence {
 
   /** Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence. */
   hostTokens = 0;
+  /** Blocks that it needs beside those it has to hold its prompt, while its KV is on the way or waits for a slot. */
+  owedBlocks = 0;
   /** Tokens whose KV is here. Stale while decoding. */
   computed = 0;
   /** Tokens given out. Stale while decoding. */
   emitted = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;
+  /** Speculation: empty drafts in the step under way. */
+  padding = 0;
   /** Speculation: tokens that the last decode step gave it beside the one. */
   burst = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
@@ -88,8 +92,10 @@ export class Sequence {
     this.computed = 0;
     this.emitted = 0;
     this.chunk = 0;
+    this.padding = 0;
     this.burst = 0;
     this.hostTokens = 0;
+    this.owedBlocks = 0;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

@@ -97,7 +97,7 @@ describe('speculative decoding', () => {
     expect(test.step()).toMatchObject({ firstTokens: ['b'], scheduled: [] });
   });
 
-  it('needs room for its drafts, several blocks if need be, but none past its end', () => {
+  it('needs room for its drafts, past its end as well, as far as there are blocks', () => {
     const speculation = { tokens: 9, acceptanceRate: 0 };
     const test = new TestEngine({ speculation, numBlocks: 6 });
     test.submit('a', { promptTokens: 8, outputTokens: 17 });
@@ -107,6 +107,15 @@ describe('speculative decoding', () => {
     expect(test.engine.snapshot().freeBlocks).toBe(1);
     expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['a']);
     expect(test.engine.counters.preemptions).toBe(0);
+  });
+
+  it('pads one that has a single token to compute to the size of the others', () => {
+    const test = new TestEngine({ speculation: { tokens: 3, acceptanceRate: 0 } });
+    test.submit('a', { outputTokens: 4 });
+    test.step();
+    test.submit('b', { promptTokens: 1, outputTokens: 2 });
+    test.engine.beginStep(test.nowUs);
+    expect(test.engine.queueState().batch.map(([, tokens]) => tokens)).toEqual([4, 4]);
   });
 
   it('takes each step by itself', () => {

@@ -54,7 +54,7 @@ export class StepRunner {
     assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
     const runs = former.form();
-    if (!runs && record.rejected.length === 0) return undefined;
+    if (!runs && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.ahead = 1;
     this.done = 0;
@@ -69,7 +69,7 @@ export class StepRunner {
     const { decode, blocks, former, record } = this.parts;
     const mayLeap = this.isLaid && !former.mayAdmitNext && !record.hasDismissed;
     if (!mayLeap || this.endUs >= untilUs) return this.endUs;
-    if (former.joined.length > 0 && (this.hasJitter || !withFirstTokens)) return this.endUs;
+    if (former.batch.joined.length > 0 && (this.hasJitter || !withFirstTokens)) return this.endUs;
     const { timeline } = this;
     let steps = Math.min(decode.stepsToFinish, timeline.stepsWithinLimit());
     if (untilUs !== Infinity) steps = Math.min(steps, timeline.stepsUntil(untilUs));
@@ -133,7 +133,7 @@ export class StepRunner {
   private noteFirstTokens(): void {
     if (this.done > 0) return;
     const { former, record } = this.parts;
-    for (const seq of former.joined) {
+    for (const seq of former.batch.joined) {
       if (seq.state === 'decoding') record.firstTokens.push(seq.handle);
     }
   }
@@ -146,15 +146,15 @@ export class StepRunner {
   private isPureDecode(): boolean {
     const { former, speculation } = this.parts;
     // The contexts of bursts follow no line.
-    if (speculation !== undefined || former.loadUs > 0) return false;
-    return former.chunkTokens === 0 && this.warmupFactor() === 1;
+    if (speculation !== undefined || former.batch.loadUs > 0) return false;
+    return former.batch.chunkTokens === 0 && this.warmupFactor() === 1;
   }
 
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
     const { options, former, speculation } = this.parts;
-    const us = options.stepTime.stepUs(former.aggregates()) + (speculation?.draftUs ?? 0);
-    const spanUs = us * this.warmupFactor() + former.loadUs;
+    const us = options.stepTime.stepUs(former.batch.aggregates()) + (speculation?.draftUs ?? 0);
+    const spanUs = us * this.warmupFactor() + former.batch.loadUs;
     return startUs + Math.max(1, Math.round(spanUs));
   }
 

@@ -38,6 +38,8 @@ export interface EngineOptions {
   readonly longPrefillTokenThreshold: number;
   /** Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk; they are not set aside. Unset: false. */
   readonly schedulerReserveFullIsl?: boolean;
+  /** Blocks that an admission leaves free while others run: vLLM's `watermark` times the blocks there are. Unset: 0. */
+  readonly watermarkBlocks?: number;
   readonly enablePrefixCaching: boolean;
   /** Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or the one filled first. */
   readonly evictionPolicy?: 'lru' | 'fifo';
@@ -164,8 +166,8 @@ export interface EngineCounters {
 export interface EnginePort {
   submit(spec: SequenceSpec): Admission;
   /**
-   * Reserves the blocks of the next sequence with remote tokens in scheduling order, sharing what the prefix cache holds. Undefined when none waits
-   * or the next one has no room yet: ask again after every step, abort, release and arrival of KV.
+   * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the prefix cache holds; undefined when there is no
+   * further one: ask after every `beginStep`, also one that began no step.
    */
   reserveNext(): Reservation | undefined;
   /** The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot; at least its last prompt token is computed again. */

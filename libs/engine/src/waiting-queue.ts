@@ -1,4 +1,4 @@
-import type { EngineOptions } from './types';
+import type { EngineOptions, SequenceHandle } from './types';
 import type { Sequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
@@ -46,7 +46,13 @@ export class WaitingQueue {
   /** Tokens that the waiting and ready ones have to compute before they generate. */
   tokens = 0;
 
-  constructor(private readonly isBefore: SchedulingOrder) {
+  private firstOrder = 0;
+
+  /** @param prependsPreempted  whether who was preempted goes before all others, as under `fcfs` */
+  constructor(
+    private readonly isBefore: SchedulingOrder,
+    private readonly prependsPreempted: boolean,
+  ) {
     this.waiting = new SequenceHeap(isBefore);
     this.ready = new SequenceHeap(isBefore);
     this.unreserved = new SequenceHeap(isBefore);
@@ -67,15 +73,22 @@ export class WaitingQueue {
     this.tokens += seq.targetTokens - seq.computed;
   }
 
+  /** One that ran: under `fcfs` it stands before all others, the last of several first. */
+  addPreempted(seq: Sequence): void {
+    if (this.prependsPreempted) seq.order = --this.firstOrder;
+    this.addWaiting(seq);
+  }
+
   addReady(seq: Sequence): void {
     seq.state = 'ready';
     this.ready.push(seq);
     this.tokens += seq.targetTokens - seq.computed;
   }
 
-  /** A waiting or ready sequence that was removed, in the place that it had. */
+  /** A sequence that was removed, in the place that it had. */
   putBack(seq: Sequence): void {
     if (seq.state === 'ready') this.addReady(seq);
+    else if (seq.state === 'unreserved') this.addUnreserved(seq);
     else this.addWaiting(seq);
   }
 
@@ -93,22 +106,20 @@ export class WaitingQueue {
     this.tokens -= seq.targetTokens - seq.computed;
   }
 
-  /**
-   * The next to be admitted. With `readyOnly` a ready one, whatever stands before it: those hold blocks that the others may be waiting
-   * for, and would wait forever behind them.
-   */
-  next(readyOnly: boolean): Sequence | undefined {
+  /** The next to be looked at: a ready one first, since it holds blocks that the others may be waiting for. */
+  next(): Sequence | undefined {
     const ready = this.ready.peek();
-    const waiting = readyOnly ? undefined : this.waiting.peek();
-    if (ready === undefined || waiting === undefined) return ready ?? waiting;
-    return this.isBefore(waiting, ready) ? waiting : ready;
+    if (ready !== undefined) return ready;
+    const waiting = this.waiting.peek();
+    const unreserved = this.unreserved.peek();
+    if (waiting === undefined || unreserved === undefined) return waiting ?? unreserved;
+    return this.isBefore(waiting, unreserved) ? waiting : unreserved;
   }
 
-  /** The next to get a reservation: none while a waiting one stands before it, which needs blocks as well. */
-  nextUnreserved(): Sequence | undefined {
-    const seq = this.unreserved.peek();
-    const waiting = this.waiting.peek();
-    if (seq === undefined || waiting === undefined) return seq;
-    return this.isBefore(waiting, seq) ? undefined : seq;
+  /** Who has no blocks yet, the next first. For tests: O(n log n). */
+  inOrder(): SequenceHandle[] {
+    const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
+    all.sort((a, b) => (this.isBefore(a, b) ? -1 : 1));
+    return all.map(({ handle }) => handle);
   }
 }

@@ -27,6 +27,7 @@ export interface Told {
 export class TestEngine {
   readonly engine: Engine;
   nowUs: Micros = 0;
+  private isStepping = false;
   private readonly names = new Map<SequenceHandle, string>();
   private readonly handles = new Map<string, SequenceHandle>();
 
@@ -62,22 +63,32 @@ export class TestEngine {
     return this.handles.get(name)!;
   }
 
-  /** Names the next reservation together with what has to be fetched. */
+  /** Names the next reservation together with what has to be fetched; begins a step for it unless one is under way. */
   reserve(): string | undefined {
-    const reservation = this.engine.reserveNext();
+    let reservation = this.engine.reserveNext();
+    if (reservation === undefined && this.begin()) reservation = this.engine.reserveNext();
     if (reservation === undefined) return undefined;
     return `${this.names.get(reservation.handle)} lacks ${reservation.missingTokens}`;
   }
 
   /** One step, or with `untilUs` as many as reach it; undefined when nothing can run. */
   step(untilUs?: Micros): Told | undefined {
-    if (this.engine.beginStep(this.nowUs) === undefined) return undefined;
+    if (!this.isStepping) this.begin();
+    if (!this.isStepping) return undefined;
     if (untilUs !== undefined) this.engine.extendStep(untilUs);
     return this.end();
   }
 
+  /** Tries to begin a step; false when one is under way. */
+  private begin(): boolean {
+    if (this.isStepping) return false;
+    this.isStepping = this.engine.beginStep(this.nowUs) !== undefined;
+    return true;
+  }
+
   /** Ends the step under way. */
   end(): Told {
+    this.isStepping = false;
     const told = this.tell(this.engine.endStep());
     this.nowUs = told.endUs;
     this.engine.audit();

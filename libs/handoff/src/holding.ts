@@ -17,6 +17,8 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
   epoch = 0;
   generation = 0;
   tokens = 0;
+  /** The cluster itself brings the reader. */
+  isRouted = false;
   /** Set as long as new reads are admitted. */
   readonly lease = newDeadline<Holding<Id>>(this);
   /** All that were answered with blocks, ended ones included, so that a late question is recognised; the others follow as `next`. */
@@ -58,6 +60,7 @@ export class HoldingPool<Id extends AnyId> {
     holding.epoch = name.epoch;
     holding.generation = name.generation;
     holding.tokens = tokens;
+    holding.isRouted = false;
     holding.firstRead = undefined;
     holding.activeReads = 0;
     holding.closing = undefined;

@@ -10,7 +10,13 @@ describe('leaseTimes', () => {
       keepUs: 480_000_000,
       heartbeatEveryUs: 5_000_000,
       renewalUs: 20_000_000,
+      routedUs: 30_000_000,
     });
+  });
+
+  it('gives readers of the cluster itself at least as long as those from outside', () => {
+    expect(leaseTimes(6_000, 9_000, 50_000).routedUs).toBe(50_000);
+    expect(leaseTimes(6_000, 9_000, 10).routedUs).toBe(6_000);
   });
 
   it('refuses a lease without room for heartbeats', () => {

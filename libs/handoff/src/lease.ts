@@ -13,6 +13,8 @@ export interface LeaseTimes {
   readonly renewalUs: Micros;
   /** How long blocks wait that decode keeps for the next turn of a conversation. */
   readonly keepUs: Micros;
+  /** As L, and for a read of them, where the cluster itself brings the reader. At least L. */
+  readonly routedUs: Micros;
 }
 
 /** vLLM's `kv_lease_duration`: 30 s. */
@@ -25,6 +27,7 @@ export const DEFAULT_KV_KEEP_US: Micros = 480_000_000;
 export function leaseTimes(
   kvLeaseUs: Micros = DEFAULT_KV_LEASE_US,
   keepUs: Micros = DEFAULT_KV_KEEP_US,
+  routedUs: Micros = kvLeaseUs,
 ): LeaseTimes {
   assert(Number.isInteger(kvLeaseUs) && kvLeaseUs >= 6, `a lease of ${kvLeaseUs} µs is too short`);
   return {
@@ -32,6 +35,7 @@ export function leaseTimes(
     heartbeatEveryUs: Math.floor(kvLeaseUs / 6),
     renewalUs: Math.floor((kvLeaseUs * 2) / 3),
     keepUs,
+    routedUs: Math.max(routedUs, kvLeaseUs),
   };
 }
 
@@ -42,12 +46,18 @@ export function leaseTimes(
 export class LeaseBook<T> {
   private readonly first = new DeadlineList<T>();
   private readonly renewed = new DeadlineList<T>();
+  private readonly routed = new DeadlineList<T>();
   private readonly kept = new DeadlineList<T>();
 
   constructor(private readonly times: LeaseTimes) {}
 
   open(lease: Deadline<T>, nowUs: Micros): void {
     this.first.set(lease, nowUs + this.times.leaseUs);
+  }
+
+  /** For blocks whose reader the cluster itself brings. */
+  openRouted(lease: Deadline<T>, nowUs: Micros): void {
+    this.routed.set(lease, nowUs + this.times.routedUs);
   }
 
   /** For blocks that nobody is on his way to yet. */
@@ -67,7 +77,8 @@ export class LeaseBook<T> {
 
   /** The lease that ends first; of two that end together the one that was never renewed. */
   earliest(): Deadline<T> | undefined {
-    const unrenewed = earlier(this.first.earliest(), this.kept.earliest());
+    const opened = earlier(this.first.earliest(), this.routed.earliest());
+    const unrenewed = earlier(opened, this.kept.earliest());
     return earlier(unrenewed, this.renewed.earliest());
   }
 }

@@ -129,7 +129,9 @@ export class SourceCoordinator<Id extends AnyId = string> {
     }
     if (current !== undefined) this.cut(current, 'superseded');
     const holding = this.pool.open(name, tokens);
+    holding.isRouted = fact.isRouted === true;
     if (fact.isKept === true) this.leases.keep(holding.lease, this.nowUs);
+    else if (holding.isRouted) this.leases.openRouted(holding.lease, this.nowUs);
     else this.leases.open(holding.lease, this.nowUs);
     this.holdings.set(requestId, holding);
     this.outbox.push({
@@ -165,7 +167,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   ): void {
     const read = known ?? this.pool.addRead(holding, fact);
     read.attempt = fact.attempt;
-    this.limits.open(read.limit, this.nowUs);
+    if (holding.isRouted) this.limits.openRouted(read.limit, this.nowUs);
+    else this.limits.open(read.limit, this.nowUs);
     holding.activeReads += 1;
     this.activeReads += 1;
     this.readers?.add(fact.reader);

@@ -16,6 +16,8 @@ export type SourceFact<Id extends AnyId = string> =
       readonly tokens: number;
       /** Decode has finished with them, and a next turn may come for them: they wait for `keepUs`. */
       readonly isKept?: boolean;
+      /** The cluster itself brings the reader: they wait for `routedUs`. */
+      readonly isRouted?: boolean;
       readonly nowUs: Micros;
     }
   /** A reader asks for the blocks. `attempt` numbers are answered as they come. */

@@ -7,8 +7,12 @@ export type HardwareErrorCode =
   | 'bad-expert-parallel'
   /** The weights leave no room for KV blocks. */
   | 'does-not-fit'
+  /** A number format that the GPU has no units for. */
+  | 'not-possible'
   /** No shipped calibration for this model, GPU and degree. */
   | 'not-calibrated'
+  /** Operators of this GPU, format or shape were not measured. */
+  | 'not-measured'
   /** A table, polynomial or profile that cannot be used. */
   | 'bad-profile'
   /** Measured points that no model can be fitted to. */

@@ -1,7 +1,8 @@
 import { checkParallel, type EnginePlacement } from './engine-placement';
 import { HardwareError } from './hardware-error';
 import {
-  KV_ELEMENT_BYTES,
+  kvElementBytes,
+  meanWeightBytes,
   type ModelGeometry,
   parameterCount,
   routedParameters,
@@ -26,11 +27,11 @@ const RESERVED_BYTES_PER_GPU = 2e9;
 export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
   const { attention, layers } = model;
   if (attention.kind === 'latent') {
-    return layers * (attention.kvRank + attention.ropeDim) * KV_ELEMENT_BYTES;
+    return layers * (attention.kvRank + attention.ropeDim) * kvElementBytes(model);
   }
   const growing = layers - (attention.slidingWindow?.layers ?? 0);
   const heads = Math.max(1, attention.kvHeads / tp);
-  return 2 * growing * heads * attention.headDim * KV_ELEMENT_BYTES;
+  return 2 * growing * heads * attention.headDim * kvElementBytes(model);
 }
 
 export interface KvCapacityQuery extends EnginePlacement {
@@ -66,5 +67,5 @@ export function kvCapacityBlocks(query: KvCapacityQuery): number {
 function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
   const experts = routedParameters(model);
   const parameters = (parameterCount(model) - experts) / tp + experts / (tp * dp);
-  return parameters * model.weightBytes;
+  return parameters * meanWeightBytes(model);
 }

@@ -45,6 +45,7 @@ export class BlockPool {
   private readonly host: RecentContents | undefined;
   private readonly enablePrefixCaching: boolean;
   private watcher: ContentWatcher | undefined;
+  private lastOwnName = -1;
 
   constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
@@ -141,17 +142,40 @@ export class BlockPool {
     this.createSpans(list, published);
   }
 
-  /** Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted before its head. */
+  /**
+   * As `publish`, for an owner that will come back: blocks without a name behind the named ones get one of its own, a negative number, so that it finds them
+   * again while they last.
+   */
+  publishOwn(list: BlockList, upTo: number): void {
+    this.publish(list, upTo);
+    if (!this.enablePrefixCaching || list.hashCount >= upTo) return;
+    const { hashes, hashFrom, hashCount } = list;
+    const named = Array.from({ length: upTo }, (_, i) =>
+      i < hashCount ? hashes[hashFrom + i]! : this.lastOwnName--,
+    );
+    list.describe(named);
+    list.published = hashCount;
+    this.publish(list, upTo);
+  }
+
+  /**
+   * Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted before its head; what was not full goes
+   * before all others.
+   */
   release(list: BlockList): void {
     const { order, table } = this;
     const { ids, hasPrivateIds } = list;
-    if (list.rest > 0) order.freedPrivate(list.rest);
+    const full = this.enablePrefixCaching ? list.published : 0;
+    const fullRest = Math.min(Math.max(full - list.numbered, 0), list.rest);
+    if (list.rest > fullRest) order.freedPartial(list.rest - fullRest);
+    if (fullRest > 0) order.freedPrivate(fullRest);
     for (let end = list.numbered; end > 0;) {
       const id = ids[end - 1]!;
       if (id < 0 || (hasPrivateIds && table.hashOf(id) === 0)) {
         if (id > 0) table.vacatePrivate(id);
-        order.freedPrivate(1);
         end--;
+        if (end < full) order.freedPrivate(1);
+        else order.freedPartial(1);
         continue;
       }
       const from = this.runStart(list, end, 0);
@@ -283,7 +307,7 @@ export class BlockPool {
     const id = this.table.enter(hash, privateId);
     if (id <= 0) return;
     list.number(at, id);
-    this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
+    if (hash > 0) this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
   }
 
   /** Makes spans of the findable blocks from this place on, which have just become so. */
@@ -310,6 +334,10 @@ export class BlockPool {
     return start;
   }
 
+  private tellRemoved(hash: number): void {
+    if (hash > 0) this.watcher!.removed(hash);
+  }
+
   /** The tail before the head, which is worth more. */
   private useInHost({ length, inHost }: PrefixMatch, { hashes, hashFrom }: BlockList): void {
     for (let i = length + inHost - 1; i >= length; i--) this.host!.use(hashes[hashFrom + i]!);
@@ -325,7 +353,7 @@ export class BlockPool {
       for (let id = first + length - 1; id >= stays; id--) this.host.use(this.table.hashOf(id));
     }
     if (this.watcher !== undefined) {
-      for (let id = stays; id < stays + count; id++) this.watcher.removed(this.table.hashOf(id));
+      for (let id = stays; id < stays + count; id++) this.tellRemoved(this.table.hashOf(id));
     }
     this.table.remove(stays, count);
     this.spans.evict(count);

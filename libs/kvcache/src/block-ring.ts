@@ -54,6 +54,11 @@ export class BlockRing {
     rows[after + GAP]! += rows[row + GAP]!;
   }
 
+  prependPrivate(count: number): void {
+    const { rows } = this;
+    rows[rows[NEXT]! + GAP]! += count;
+  }
+
   appendPrivate(count: number): void {
     this.rows[GAP]! += count;
   }

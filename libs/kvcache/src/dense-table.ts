@@ -1,5 +1,6 @@
 import { assert } from '@baton/kernel';
 import type { BlockTable } from './block-table';
+import { HashedIndex } from '@baton/kernel';
 
 /** Contents per page, a power of two: as many as prompts commonly share, so that most lie in one or two. */
 const PAGE_BITS = 8;
@@ -22,6 +23,8 @@ export class DenseTable implements BlockTable {
   private readonly givings: Int32Array;
   /** By id: 1 for what is here. */
   private readonly present: Uint8Array;
+  /** Names of its own that an owner gave: negative, found under private ids. */
+  private own: HashedIndex | undefined;
   private readonly emptyPages: number[] = [];
   private pagesGiven = 0;
   private readonly firstPrivateId: number;
@@ -44,16 +47,19 @@ export class DenseTable implements BlockTable {
   }
 
   find(content: number): number {
+    if (content < 0) return this.findOwn(content);
     const page = this.pages[content >> PAGE_BITS]!;
     const id = (page << PAGE_BITS) | (content & (PAGE - 1));
     return this.present[id] === 1 ? id : -1;
   }
 
   hashOf(id: number): number {
+    if (id >= this.firstPrivateId) return this.own?.hashOf(id - this.firstPrivateId) ?? 0;
     return this.present[id] === 1 ? this.firsts[id >> PAGE_BITS]! + (id & (PAGE - 1)) : 0;
   }
 
   enter(content: number, privateId: number): number {
+    if (content < 0) return this.enterOwn(content, privateId);
     assert(content <= this.contentCount, 'a content is beyond the number announced');
     let page = this.pages[content >> PAGE_BITS]!;
     if (page === 0) page = this.givePage(content);
@@ -67,12 +73,17 @@ export class DenseTable implements BlockTable {
   }
 
   isAt(content: number, id: number): boolean {
+    if (content < 0) return this.hashOf(id) === content;
     return this.firsts[id >> PAGE_BITS]! + (id & (PAGE - 1)) === content;
   }
 
   remove(first: number, count: number): void {
     const end = first + count;
     this.size -= count;
+    if (first >= this.firstPrivateId) {
+      for (let id = first; id < end; id++) this.removeOwn(id);
+      return;
+    }
     for (let from = first; from < end;) {
       const page = from >> PAGE_BITS;
       const to = Math.min(end, (page + 1) << PAGE_BITS);
@@ -97,6 +108,26 @@ export class DenseTable implements BlockTable {
     return id < this.firstPrivateId
       ? this.givings[id >> PAGE_BITS]!
       : (this.generations.get(id) ?? 0);
+  }
+
+  private findOwn(content: number): number {
+    const number = this.own?.find(content) ?? -1;
+    return number < 0 ? -1 : number + this.firstPrivateId;
+  }
+
+  private enterOwn(content: number, privateId: number): number {
+    const { firstPrivateId } = this;
+    this.own ??= new HashedIndex(this.lastId + 1 - firstPrivateId);
+    if (this.own.find(content) >= 0) return -1;
+    const id = privateId > 0 ? privateId : this.drawPrivate();
+    this.own.add(content, id - firstPrivateId);
+    this.size++;
+    return id;
+  }
+
+  private removeOwn(id: number): void {
+    this.own!.remove(id - this.firstPrivateId);
+    this.vacatePrivate(id);
   }
 
   private givePage(content: number): number {

@@ -79,6 +79,11 @@ export class FifoOrder implements FreeOrder {
     this.size += count;
   }
 
+  freedPartial(count: number): void {
+    this.ring.prependPrivate(count);
+    this.size += count;
+  }
+
   takePrivate(most: number): number {
     const { ring } = this;
     let taken = 0;

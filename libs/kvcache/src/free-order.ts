@@ -19,7 +19,10 @@ export interface FreeOrder {
   split(first: number, upper: number): void;
   /** Blocks of the first span were given up; `isGone` when they were all. */
   evicted(first: number, count: number, isGone: boolean): void;
+  /** Private blocks that hold what could have been found, had it a name. */
   freedPrivate(count: number): void;
+  /** Private blocks that are not full: nothing is lost with them. */
+  freedPartial(count: number): void;
   /** Takes private blocks, at most `most`, as far as they come first. */
   takePrivate(most: number): number;
   /** Spans in order, -1 for each private block. O(blocks). */

@@ -44,6 +44,11 @@ export class LruOrder implements FreeOrder {
     this.size += count;
   }
 
+  freedPartial(count: number): void {
+    this.ring.prependPrivate(count);
+    this.size += count;
+  }
+
   takePrivate(most: number): number {
     const count = this.ring.takePrivate(most);
     this.size -= count;

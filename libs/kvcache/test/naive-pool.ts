@@ -3,6 +3,7 @@ import type { BlockPoolOptions } from '../src/block-pool';
 export interface NaiveBlock {
   owners: number;
   hash: number;
+  isFull: boolean;
   /** Blocks are given up in the order of their places. */
   place: number;
 }
@@ -12,11 +13,12 @@ export class NaivePool {
   private readonly free: NaiveBlock[];
   private readonly findable = new Map<number, NaiveBlock>();
   private places: number;
+  private firstPlace = 0;
 
   constructor(private readonly options: BlockPoolOptions) {
     this.places = options.numBlocks;
     this.free = Array.from({ length: options.numBlocks }, (_, place) => ({
-      ...{ owners: 0, hash: 0, place },
+      ...{ owners: 0, hash: 0, isFull: false, place },
     }));
   }
 
@@ -37,7 +39,7 @@ export class NaivePool {
     this.free.sort((a, b) => a.place - b.place);
     for (const block of this.free.splice(0, count)) {
       this.findable.delete(block.hash);
-      into.push(Object.assign(block, { owners: 1, hash: 0 }));
+      into.push(Object.assign(block, { owners: 1, hash: 0, isFull: false }));
     }
     return true;
   }
@@ -45,6 +47,7 @@ export class NaivePool {
   publish(blocks: readonly NaiveBlock[], hashes: readonly number[]): void {
     if (!this.options.enablePrefixCaching) return;
     const filled = blocks.filter((block, i) => {
+      block.isFull = true;
       const hash = hashes[i] ?? 0;
       if (hash === 0 || block.hash !== 0 || this.findable.has(hash)) return false;
       block.hash = hash;
@@ -59,7 +62,8 @@ export class NaivePool {
       if (--block.owners > 0) continue;
       this.free.push(block);
       const keepsPlace = this.options.evictionPolicy === 'fifo' && block.hash !== 0;
-      if (!keepsPlace) block.place = this.places++;
+      if (!block.isFull) block.place = --this.firstPlace;
+      else if (!keepsPlace) block.place = this.places++;
     }
   }
 

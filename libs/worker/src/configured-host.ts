@@ -71,6 +71,7 @@ export function hostOptions(
     maxRuns: config.maxRuns,
     presenceTtlMs: config.presenceTtl * 1_000,
     kvReadTimeoutUs: secondsToUs(config.kvReadTimeout),
+    maxLeaseWallUs: secondsToUs(config.lockDurationMax),
     startupUs: secondsToUs(config.startupDuration),
     tellsLoad: needsLoads(config),
     tellsTimelines: config.timelineMaxEntries > 0,

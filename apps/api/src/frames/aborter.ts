@@ -3,12 +3,12 @@ import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../tokens';
 
-/** More ids than this wait only while the broker is away, and then their requests end by themselves. */
+/** More ids than this wait only without a broker, and then their requests end by themselves. */
 const MAX_UNSTORED = 100_000;
 
 /**
- * Tells the cluster that nobody awaits a request any more: published, which acts at once, and stored, which holds if the message is lost. What
- * could not be stored is kept and stored later.
+ * Aborts requests in the cluster whose client is gone: published, which acts at once, and stored,
+ * which holds if the message is lost. What could not be stored is kept and stored later.
  */
 @Injectable()
 export class Aborter {

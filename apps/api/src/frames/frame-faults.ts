@@ -1,14 +1,15 @@
 import type { BatonConfig } from '@baton/config';
 
 type Pass = (frame: Buffer) => void;
+export type FrameFault = (frame: Buffer, pass: Pass) => void;
 
 /**
- * What a bad network does to token frames, on request: loses some, shows some twice, and some after their successor. The rates are hidden options for
- * tests; without them frames pass untouched.
+ * What a bad network does to token frames, on request: loses some, shows some twice, and some after
+ * their successor. The rates are hidden options for tests; undefined without them.
  */
-export function frameFaults(config: BatonConfig): (frame: Buffer, pass: Pass) => void {
+export function frameFaults(config: BatonConfig): FrameFault | undefined {
   const { dropFrames, repeatFrames, reorderFrames } = config;
-  if (dropFrames + repeatFrames + reorderFrames === 0) return (frame, pass) => pass(frame);
+  if (dropFrames + repeatFrames + reorderFrames === 0) return undefined;
   let heldBack: Buffer | undefined;
   return (frame, pass) => {
     if (Math.random() < dropFrames) return;

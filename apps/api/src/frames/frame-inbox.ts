@@ -1,21 +1,21 @@
-import { type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
+import { type FaultNote, type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { RateMeter } from '../observers/live-page/rate-meter';
-import { RequestMetrics, type TokenNews } from '../observers/metrics/request-metrics';
-import { RequestRecorder } from '../observers/recording/request-recorder';
-import { Timelines } from '../observers/timelines/timelines';
-import { AdmissionGate } from '../request/admit/admission-gate';
-import { FaultInjector } from '../request/faults/fault-injector';
+import { Observers } from '../observers/observers';
+import type { TokenNews } from '../observers/port';
 import { API_IDENTITY, type ApiIdentity, LOGGER, TRANSPORT } from '../tokens';
+import type { FrameFault } from './frame-faults';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /**
- * Where token frames come in. It finds the sequence of each entry and hands the news to its owner; when the frame is through, each owner
- * that got any writes once. This is the hot path of the process: it allocates nothing per token.
+ * Where token frames come in. It finds the sequence of each entry and hands the news to its owner
+ * and to the observers; when the frame is through, each owner that got any writes once. This is
+ * the hot path of the process: it allocates nothing per token.
  */
 @Injectable()
 export class FrameInbox {
@@ -24,27 +24,31 @@ export class FrameInbox {
   private nowMs = 0;
   /** Header of the frame whose tokens are to be written. */
   private header: FrameHeader | undefined;
+  /** The news of the entry that is being read; one object for all of them. */
+  private readonly news: Writable<TokenNews> = {
+    from: 0,
+    count: 0,
+    nowMs: 0,
+    previousMs: 0,
+    stampedUs: 0,
+    header: { engineId: '', stage: 'aggregated', stepEndUs: 0 },
+  };
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly table: SequenceTable,
-    private readonly gate: AdmissionGate,
     private readonly resender: Resender,
-    private readonly metrics: RequestMetrics,
-    private readonly recorder: RequestRecorder,
-    private readonly timelines: Timelines,
-    private readonly meter: RateMeter,
-    private readonly faults: FaultInjector,
+    private readonly observers: Observers,
   ) {}
 
-  /** @param fault  sees each frame before it is read and passes on what is left of it (fault injection) */
-  async start(fault: (frame: Buffer, pass: (frame: Buffer) => void) => void): Promise<void> {
+  /** @param fault  gets each frame first and passes on what is left of it (fault injection) */
+  async start(fault?: FrameFault): Promise<void> {
+    const { receive } = this;
+    const take = fault ? (frame: Buffer): void => fault(frame, receive) : receive;
     const channel = channels.api(this.identity.apiId);
-    this.unsubscribe = await this.transport.bus.subscribe(channel, (frame) =>
-      fault(frame, this.receive),
-    );
+    this.unsubscribe = await this.transport.bus.subscribe(channel, take);
   }
 
   async stop(): Promise<void> {
@@ -59,53 +63,62 @@ export class FrameInbox {
 
   private readonly visit = (entry: FrameEntry, header: FrameHeader): void => {
     const sequence = this.table.get(entry.streamId);
-    if (entry.kind === 'fault') this.faults.noted(sequence, entry.tail);
+    if (entry.kind === 'fault') this.faulted(sequence, entry.tail);
     if (!sequence) return;
     const from = sequence.received;
-    const verdict = sequence.accept(entry, this.nowMs);
+    const previousMs = sequence.history.lastTokenMs;
+    const verdict = sequence.accept(entry, header, this.nowMs);
     if (verdict === 'stale') return;
-    sequence.engineId = header.engineId;
     if (verdict === 'noted') this.note(sequence, entry, header);
     else if (verdict === 'gap') this.resender.ask(sequence, header.engineId);
-    else this.deliver(sequence, verdict, { from, header, offsetUs: entry.offsetUs });
+    else {
+      this.news.from = from;
+      this.news.previousMs = previousMs;
+      this.news.stampedUs = header.stepEndUs + entry.offsetUs;
+      this.deliver(sequence, verdict, header);
+    }
   };
 
-  private note(sequence: Sequence, entry: FrameEntry, header: FrameHeader): void {
-    this.recorder.noted(sequence, entry, header);
-    this.metrics.noted(sequence, entry, header);
-    this.timelines.noted(sequence, entry, header);
-    if (entry.kind === 'handed-over') this.gate.moved(sequence, 'decode');
-    if (entry.kind === 'restarted')
-      this.gate.moved(sequence, header.stage === 'decode' ? 'prefill' : header.stage);
-    if (entry.kind !== 'scheduled') return;
-    this.gate.moved(sequence, undefined);
-    // A routed prompt is counted where it was computed; decode's own hits are the transferred tokens once more.
-    if (header.stage === 'decode' && sequence.job.flow === 'route') return;
-    sequence.cachedTokens = entry.extra + entry.count;
+  /** Counted even when its sequence has gone. */
+  private faulted(sequence: Sequence | undefined, tail: string | undefined): void {
+    if (tail === undefined) return;
+    const note = JSON.parse(tail) as FaultNote;
+    this.observers.faulted(note);
+    sequence?.struck(note);
   }
 
-  private deliver(sequence: Sequence, verdict: Verdict, news: TokenNews): void {
-    const { owner } = sequence;
+  private note(sequence: Sequence, entry: FrameEntry, header: FrameHeader): void {
+    const note = sequence.note(entry, header);
+    if (note === undefined) return;
+    this.observers.noted(sequence, note);
+    sequence.owner.onNote(sequence, note);
+  }
+
+  private deliver(sequence: Sequence, verdict: Verdict, header: FrameHeader): void {
+    const { owner, received } = sequence;
+    const { from } = this.news;
     if (!owner.isDirty) {
       owner.isDirty = true;
       this.dirty.push(owner);
     }
-    this.gate.moved(sequence, undefined);
-    if (sequence.received > news.from) {
-      this.header = news.header;
-      // Before the metrics, which note when its last token came.
-      this.meter.tokens(sequence, this.nowMs, news.from);
-      this.metrics.tokens(sequence, this.nowMs, news);
-      this.recorder.tokens(sequence, this.nowMs, news);
-      this.timelines.tokens(sequence, this.nowMs, news);
-    }
+    if (received > from) this.tell(sequence, header);
     try {
-      if (verdict === 'advanced') owner.onTokens(sequence, news.from);
-      else if (verdict === 'ended') owner.onEnd(sequence, news.from);
+      if (verdict === 'advanced') owner.onTokens(sequence, from);
+      else if (verdict === 'ended') owner.onEnd(sequence, from);
       else owner.onFailure(sequence, sequence.errorCode ?? 'engine_error');
     } catch (error) {
-      this.broken(sequence, error);
+      this.failBroken(sequence, error);
     }
+  }
+
+  /** Tells the observers of new tokens. */
+  private tell(sequence: Sequence, header: FrameHeader): void {
+    const { news } = this;
+    news.count = sequence.received - news.from;
+    news.nowMs = this.nowMs;
+    news.header = header;
+    this.header = header;
+    this.observers.tokens(sequence, news);
   }
 
   private flush(): void {
@@ -114,12 +127,12 @@ export class FrameInbox {
       owner.flush();
     }
     this.dirty.length = 0;
-    if (this.header) this.metrics.frameWritten(this.header);
+    if (this.header) this.observers.written(this.header);
     this.header = undefined;
   }
 
   /** One answer that cannot be rendered must not take the others of the frame with it. */
-  private broken(sequence: Sequence, error: unknown): void {
+  private failBroken(sequence: Sequence, error: unknown): void {
     this.logger.error({ err: error, requestId: sequence.job.requestId }, 'answer not rendered');
     sequence.owner.onFailure(sequence, 'engine_error');
   }

@@ -1,15 +1,14 @@
 import type { BatonConfig } from '@baton/config';
 import type { EndReason } from '@baton/contract';
-import type { JobRouting } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { Rehomer } from '../cluster/rehomer';
-import { Submitter } from '../request/dispatch/submitter';
-import { CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';
+import { Rehomer } from './rehomer';
 import { Resender } from './resender';
+import { Resubmitter } from './resubmitter';
 import type { Sequence } from './sequence';
 import { SequenceTable } from './sequence-table';
 
@@ -18,7 +17,7 @@ const SWEEP_EVERY_MS = 500;
 const GAP_MS = 1_000;
 /** Sequences looked up in one sweep; the others have their turn in the next ones. */
 const MAX_INSPECTIONS = 512;
-/** A job that nobody ever began, in a queue that is empty, is gone after this long. */
+/** A job that no engine began, in a queue that is empty, is gone after this long. */
 const NEVER_BEGUN_MS = 5_000;
 /** An engine that lives, and is silent about its request this often in a row, has forgotten it. */
 const MAX_UNANSWERED = 4;
@@ -28,8 +27,9 @@ const LATE_MARGIN = 10;
 const MAX_REVIVALS = 3;
 
 /**
- * Looks after sequences from which nothing comes: asks the engine to send again, reads the ledger, submits again what the broker lost, and ends
- * what cannot go on. One sweep every 500 ms and the broker's connection events drive it; it never touches a sequence that makes progress.
+ * Looks after sequences from which nothing comes: asks the engine to send again, reads the ledger,
+ * submits again what the broker lost, and ends what cannot go on. One sweep every 500 ms and the
+ * broker's connection events drive it; it never touches a sequence that makes progress.
  */
 @Injectable()
 export class Recovery {
@@ -45,9 +45,8 @@ export class Recovery {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly table: SequenceTable,
-    private readonly submitter: Submitter,
+    private readonly resubmitter: Resubmitter,
     private readonly aborter: Aborter,
     private readonly resender: Resender,
     private readonly cluster: ClusterView,
@@ -108,28 +107,20 @@ export class Recovery {
     if (event === 'replaced') void this.resubmitAll();
   }
 
-  /** Another server run: its queues and records may be gone. What still lives there is fenced out by the higher submission. */
+  /**
+   * Another server run: its queues and records may be gone. The higher submission fences out what
+   * still lives there.
+   */
   private async resubmitAll(): Promise<void> {
     const sequences = [...this.table];
     this.logger.warn({ sequences: sequences.length }, 'broker restarted, submitting again');
     try {
       await this.cluster.announce();
-      await Promise.all(sequences.map((sequence) => this.resubmit(sequence)));
+      await Promise.all(sequences.map((sequence) => this.resubmitter.resubmit(sequence)));
     } catch (error) {
       // The sweep finds what is still without a job: no record, silent, queue empty.
       this.logger.warn({ err: error }, 'resubmission cut short');
     }
-  }
-
-  private async resubmit(sequence: Sequence): Promise<void> {
-    if (sequence.isOver) return;
-    const submission = sequence.resubmitted(performance.now());
-    const job = { ...sequence.job, submission };
-    await this.transport.ledger.resubmit(job);
-    const { placed } = job;
-    const next = placed ? this.routing.again(placed.stage, job) : this.routing.atArrival(job);
-    sequence.queue = next.queue;
-    await this.submitter.submit(next.queue, [next.job]);
   }
 
   private endWithoutBroker(nowMs: number): void {
@@ -196,7 +187,7 @@ export class Recovery {
     } else if (view.epoch < sequence.epoch) {
       return;
     } else if (view.isAborted) {
-      // Not by us, or it would be over: somebody took this process for dead. It lives, and so does the request.
+      // Not by this process, or it would be over: another one took this process for dead.
       await this.revive(sequence, nowMs);
     } else if (result) {
       const { reason, tokens, errorCode } = result;
@@ -206,7 +197,10 @@ export class Recovery {
     }
   }
 
-  /** An engine that runs the request answers, be it that there is nothing new. One that left the cluster has its jobs run by another. */
+  /**
+   * An engine that runs the request answers, even when there is nothing new. Another engine runs
+   * the jobs of one that left the cluster.
+   */
   private async askEngine(sequence: Sequence, view: RequestView, nowMs: number): Promise<void> {
     const { engineId, awaitsRun } = view;
     const engine = this.cluster.find(engineId);
@@ -229,7 +223,10 @@ export class Recovery {
     sequence.owner.flush();
   }
 
-  /** Of a sequence without a record: either nobody has begun it yet, or the broker lost both job and record. */
+  /**
+   * Of a sequence without a record: either no engine has begun it yet, or the broker lost both job
+   * and record.
+   */
   private async isLost(sequence: Sequence, nowMs: number): Promise<boolean> {
     if (sequence.epoch > 0) return true;
     if (nowMs - sequence.heardMs < NEVER_BEGUN_MS) return false;
@@ -253,7 +250,7 @@ export class Recovery {
     sequence.revivals += 1;
     sequence.inspectedMs = nowMs;
     this.logger.warn({ requestId: sequence.job.requestId }, 'job lost, submitting again');
-    await this.resubmit(sequence);
+    await this.resubmitter.resubmit(sequence);
   }
 }
 

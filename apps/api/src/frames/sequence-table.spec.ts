@@ -22,7 +22,7 @@ describe('the sequence table', () => {
   it('does not lead late frames to the next user of a slot', () => {
     const table = new SequenceTable(1);
     const gone = open(table);
-    table.close(gone);
+    table.release(gone);
     const next = open(table);
     expect(next.streamId).not.toBe(gone.streamId);
     expect(table.get(gone.streamId)).toBeUndefined();
@@ -43,7 +43,7 @@ describe('the sequence table', () => {
         const live: Sequence[] = [];
         for (const choice of choices) {
           if (choice < 3 && table.hasRoom(1)) live.push(open(table));
-          else for (const gone of live.splice(choice % 4, 1)) table.close(gone);
+          else for (const gone of live.splice(choice % 4, 1)) table.release(gone);
           expect(table.size).toBe(live.length);
           expect(new Set(table)).toEqual(new Set(live));
           for (const sequence of live) expect(table.get(sequence.streamId)).toBe(sequence);

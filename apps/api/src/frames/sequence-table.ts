@@ -16,8 +16,9 @@ export interface SequenceOpening {
 }
 
 /**
- * All sequences that are under way, in slots. A stream id is a slot and how often the slot was used, so that a late frame of a sequence that has
- * gone never reaches the one that has its slot now. Free slots are used in the order in which they became free, for the same reason.
+ * All sequences that are under way, in slots. A stream id is a slot and how often the slot was
+ * used, so that a late frame of a sequence that has gone never reaches the one that has its slot
+ * now. Free slots are used in the order in which they became free, for the same reason.
  */
 export class SequenceTable {
   private readonly slots: (Sequence | undefined)[];
@@ -61,8 +62,8 @@ export class SequenceTable {
     return sequence?.streamId === streamId ? sequence : undefined;
   }
 
-  /** Idempotent. */
-  close(sequence: Sequence): void {
+  /** Frees the slot of a sequence that is over. Idempotent. */
+  release(sequence: Sequence): void {
     sequence.isOver = true;
     const slot = sequence.streamId & SLOT_MASK;
     if (this.slots[slot] !== sequence) return;

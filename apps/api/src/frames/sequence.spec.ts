@@ -1,15 +1,24 @@
-import { emptyFrameEntry, type EngineJob, type FrameEntry, packEpoch } from '@baton/contract';
+import {
+  emptyFrameEntry,
+  type EngineJob,
+  type FrameEntry,
+  type FrameHeader,
+  packEpoch,
+} from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sequence, type SequenceOwner } from './sequence';
 
 const OWNER: SequenceOwner = {
   isDirty: false,
+  onNote: () => undefined,
   onTokens: () => undefined,
   onEnd: () => undefined,
   onFailure: () => undefined,
   flush: () => undefined,
 };
+
+const HEADER: FrameHeader = { engineId: 'e', stage: 'decode', stepEndUs: 0 };
 
 function job(outputTokens: number): EngineJob {
   return {
@@ -43,67 +52,67 @@ const token = (index: number, epoch = packEpoch(1, 1)): FrameEntry =>
 describe('a sequence', () => {
   it('takes tokens in order and ends with the last of them', () => {
     const sequence = fresh(3);
-    expect(sequence.accept(token(0), 1)).toBe('advanced');
-    expect(sequence.accept(token(1), 2)).toBe('advanced');
+    expect(sequence.accept(token(0), HEADER, 1)).toBe('advanced');
+    expect(sequence.accept(token(1), HEADER, 2)).toBe('advanced');
     const end = entry({ kind: 'end', reason: 'stop', first: 3, count: 1 });
-    expect(sequence.accept(end, 3)).toBe('ended');
+    expect(sequence.accept(end, HEADER, 3)).toBe('ended');
     expect(sequence.received).toBe(3);
     expect(sequence.endReason).toBe('stop');
   });
 
   it('takes only what is new of an entry that overlaps', () => {
     const sequence = fresh();
-    sequence.accept(token(0), 1);
-    expect(sequence.accept(entry({ first: 0, count: 3 }), 2)).toBe('advanced');
+    sequence.accept(token(0), HEADER, 1);
+    expect(sequence.accept(entry({ first: 0, count: 3 }), HEADER, 2)).toBe('advanced');
     expect(sequence.received).toBe(3);
-    expect(sequence.accept(token(1), 3)).toBe('noted');
+    expect(sequence.accept(token(1), HEADER, 3)).toBe('noted');
   });
 
   it('takes nothing beyond a gap, the end included', () => {
     const sequence = fresh(4);
-    sequence.accept(token(0), 1);
-    expect(sequence.accept(token(2), 2)).toBe('gap');
-    expect(sequence.accept(entry({ kind: 'end', reason: 'stop', first: 4, count: 1 }), 3)).toBe(
-      'gap',
-    );
+    sequence.accept(token(0), HEADER, 1);
+    expect(sequence.accept(token(2), HEADER, 2)).toBe('gap');
+    expect(
+      sequence.accept(entry({ kind: 'end', reason: 'stop', first: 4, count: 1 }), HEADER, 3),
+    ).toBe('gap');
     expect(sequence.received).toBe(1);
-    expect(sequence.accept(entry({ first: 1, count: 3 }), 4)).toBe('advanced');
+    expect(sequence.accept(entry({ first: 1, count: 3 }), HEADER, 4)).toBe('advanced');
     expect(sequence.gapMs).toBeUndefined();
   });
 
   it('forgets an older run once it has heard of a newer one', () => {
     const sequence = fresh();
-    sequence.accept(token(0, packEpoch(1, 2)), 1);
-    expect(sequence.accept(token(1, packEpoch(1, 1)), 2)).toBe('stale');
-    expect(sequence.accept(token(1, packEpoch(2, 0)), 3)).toBe('advanced');
+    sequence.accept(token(0, packEpoch(1, 2)), HEADER, 1);
+    expect(sequence.accept(token(1, packEpoch(1, 1)), HEADER, 2)).toBe('stale');
+    expect(sequence.accept(token(1, packEpoch(2, 0)), HEADER, 3)).toBe('advanced');
   });
 
   it('shows no token again when a run begins anew', () => {
     const sequence = fresh();
-    for (const index of [0, 1, 2]) sequence.accept(token(index), index);
+    for (const index of [0, 1, 2]) sequence.accept(token(index), HEADER, index);
     const again = packEpoch(1, 2);
-    expect(sequence.accept(token(0, again), 5)).toBe('noted');
-    expect(sequence.accept(token(2, again), 6)).toBe('noted');
-    expect(sequence.accept(token(3, again), 7)).toBe('advanced');
+    expect(sequence.accept(token(0, again), HEADER, 5)).toBe('noted');
+    expect(sequence.accept(token(2, again), HEADER, 6)).toBe('noted');
+    expect(sequence.accept(token(3, again), HEADER, 7)).toBe('advanced');
     expect(sequence.received).toBe(4);
   });
 
   it('fails with the code that the end carries, and only with codes of the catalogue', () => {
     const known = fresh();
     const end = entry({ kind: 'end', reason: 'error', tail: '"worker_lost"' });
-    expect(known.accept(end, 1)).toBe('failed');
+    expect(known.accept(end, HEADER, 1)).toBe('failed');
     expect(known.errorCode).toBe('worker_lost');
     const unknown = fresh();
-    unknown.accept(entry({ kind: 'end', reason: 'error', tail: 'boom' }), 1);
+    unknown.accept(entry({ kind: 'end', reason: 'error', tail: 'boom' }), HEADER, 1);
     expect(unknown.errorCode).toBe('engine_error');
   });
 
   it('is fenced against everything before a resubmission', () => {
     const sequence = fresh();
-    sequence.accept(token(0, packEpoch(3, 1)), 1);
+    sequence.accept(token(0, packEpoch(3, 1)), HEADER, 1);
     expect(sequence.resubmitted(2)).toBe(4);
-    expect(sequence.accept(token(1, packEpoch(3, 9)), 3)).toBe('stale');
-    expect(sequence.accept(token(1, packEpoch(4, 0)), 4)).toBe('advanced');
+    expect(sequence.accept(token(1, packEpoch(3, 9)), HEADER, 3)).toBe('stale');
+    expect(sequence.accept(token(1, packEpoch(4, 0)), HEADER, 4)).toBe('advanced');
   });
 
   it('INV-7: never shows a token twice, out of order or unasked, whatever happens to its frames', () => {
@@ -131,7 +140,7 @@ describe('a sequence', () => {
             epoch: packEpoch(1, run),
             reason: 'stop',
           });
-          const verdict = sequence.accept(given, at);
+          const verdict = sequence.accept(given, HEADER, at);
           expect(from).toBe(shown);
           if (verdict === 'advanced' || verdict === 'ended') {
             expect(first).toBeLessThanOrEqual(from);

@@ -4,7 +4,9 @@ import {
   type Epoch,
   ERRORS,
   type ErrorCode,
+  type FaultNote,
   type FrameEntry,
+  type FrameHeader,
   packEpoch,
   type Stage,
   submissionOf,
@@ -12,6 +14,8 @@ import {
 } from '@baton/contract';
 import { entryQueue } from '@baton/routing';
 import type { QueueName } from '@baton/transport';
+import type { ObservedSequence, SequenceNote } from '../observers/port';
+import { History } from './history';
 
 /** What one frame entry meant to a sequence. */
 export type Verdict =
@@ -28,24 +32,29 @@ export type Verdict =
   /** Over, with `errorCode`. */
   | 'failed';
 
-/** Who shows the tokens of a sequence to a client. */
+/** Shows the tokens of a sequence to a client, and counts where the sequence waits. */
 export interface SequenceOwner {
+  /** The sequence moved on in the cluster. */
+  onNote(sequence: Sequence, note: SequenceNote): void;
   /** Tokens `[from, sequence.received)` are new. */
   onTokens(sequence: Sequence, from: number): void;
   /** The last tokens `[from, sequence.received)` and the end in one. */
   onEnd(sequence: Sequence, from: number): void;
   onFailure(sequence: Sequence, errorCode: ErrorCode): void;
-  /** All entries of a frame have been handed over: write now. */
+  /** All entries of a frame are in: write now. */
   flush(): void;
   /** True between the first entry of a frame and `flush`. */
   isDirty: boolean;
 }
 
 /**
- * One prompt and choice on its way through the cluster, as the API sees it: which tokens have come, from which run. It decides what a frame
- * entry means; it never writes, never waits and reads no clock. Whoever calls says what time it is.
+ * One prompt and choice on its way through the cluster, as the API sees it: which tokens have
+ * come, from which run, and when what happened. It alone decides what a frame entry means. It
+ * never writes, never waits and reads no clock: the caller gives the time.
  */
-export class Sequence {
+export class Sequence implements ObservedSequence {
+  /** When and where what happened. */
+  readonly history: History;
   /** Tokens delivered so far: the index of the next one. */
   received = 0;
   /** Highest run seen. */
@@ -56,7 +65,10 @@ export class Sequence {
   errorCode: ErrorCode | undefined;
   /** What the end entry carried: kv_transfer_params of a held prompt. */
   tail: string | undefined;
-  /** Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM counts them. */
+  /**
+   * Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM
+   * counts them.
+   */
   cachedTokens = 0;
   /** The queue into which its first job was put last. */
   queue: QueueName;
@@ -69,20 +81,15 @@ export class Sequence {
   gapMs: number | undefined;
   resends = 0;
   resentMs = -Infinity;
-  /** Times in a row that the engine of record was asked for a sign of life, and said nothing. */
+  /** How often in a row the engine of record gave no sign of life when asked. */
   unanswered = 0;
   /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
   revivals = 0;
-  /** When the step began in which it first entered a batch; 0 before. */
-  scheduledMs = 0;
-  /** When its prompt was held for a decode engine, and when its first step there began; 0 before. */
-  heldMs = 0;
-  decodeMs = 0;
-  firstTokenMs = 0;
-  lastTokenMs = 0;
   /** Engine that spoke last. */
   engineId: string | undefined;
   isOver = false;
+  /** The rule whose injected error an engine carried out. */
+  struckRule: string | undefined;
   /** What an upstream server said of the request, when that ended it. */
   upstreamFailure: UpstreamFailure | undefined;
   private payloads: string[] = [];
@@ -96,32 +103,62 @@ export class Sequence {
     readonly owner: SequenceOwner,
     nowMs: number,
   ) {
+    this.history = new History(job.arrivalUs, job.flow);
     this.submission = job.submission;
     this.queue = entryQueue(job);
     this.heardMs = nowMs;
     this.inspectedMs = nowMs;
   }
 
-  accept(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+  /** @param nowMs  when the frame came, ms of `performance.now()` */
+  accept(entry: Readonly<FrameEntry>, header: FrameHeader, nowMs: number): Verdict {
     if (this.isOver || entry.epoch < this.epoch) return 'stale';
     this.epoch = entry.epoch;
     this.heardMs = nowMs;
     this.unanswered = 0;
+    this.engineId = header.engineId;
+    const before = this.received;
+    const verdict = this.take(entry, nowMs);
+    if (this.received > before) {
+      this.history.tokensCame(nowMs, header.stepEndUs + entry.offsetUs, before === 0);
+    }
+    return verdict;
+  }
+
+  private take(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
     switch (entry.kind) {
       case 'tokens':
         if (this.job.executes === true) return this.execute(entry, nowMs);
         return this.advance(entry.first, entry.count, nowMs);
       case 'end':
-        return this.end(entry, nowMs);
+        return this.acceptEnd(entry, nowMs);
       case 'scheduled':
-        this.revivals = 0;
-        return 'noted';
       case 'handed-over':
       case 'restarted':
       case 'fault':
         this.revivals = 0;
         return 'noted';
     }
+  }
+
+  /** What an accepted entry says beside tokens and the end; undefined: nothing. */
+  note(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote | undefined {
+    switch (entry.kind) {
+      case 'scheduled':
+        this.countCached(entry, header);
+        return this.history.scheduled(entry, header);
+      case 'handed-over':
+        return this.history.handedOver(entry, header);
+      case 'restarted':
+        return this.history.restarted(header);
+      default:
+        return undefined;
+    }
+  }
+
+  /** An engine carried out a fault on it. */
+  struck({ fault, rule }: FaultNote): void {
+    if (fault === 'error') this.struckRule = rule;
   }
 
   /** Whether a server has said something that is not shown yet. */
@@ -139,10 +176,10 @@ export class Sequence {
   conclude(reason: EndReason, tokens: number, errorCode: string | undefined): Verdict {
     if (this.isOver) return 'stale';
     if (reason === 'error' || reason === 'abort') return this.fail(errorCodeOf(errorCode));
-    // What a server said and no frame brought is nowhere.
+    // What a server said is lost when no frame brought it.
     if (this.job.executes === true && this.received < tokens) return this.fail('upstream_lost');
     this.received = Math.max(this.received, tokens);
-    return this.over(reason);
+    return this.endFor(reason);
   }
 
   /** From now on only runs of a later submission count. */
@@ -155,18 +192,26 @@ export class Sequence {
     return this.submission;
   }
 
-  /** The process that listens was paused: what it could not hear in that time is no silence. */
+  /** This process was paused: that it heard nothing in that time is no silence. */
   grant(pausedMs: number, nowMs: number): void {
     this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
     this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);
     if (this.gapMs !== undefined) this.gapMs = Math.min(nowMs, this.gapMs + pausedMs);
   }
 
+  /**
+   * A routed prompt is counted where it was computed; the hits of decode are the transferred
+   * tokens once more.
+   */
+  private countCached({ extra, count }: Readonly<FrameEntry>, { stage }: FrameHeader): void {
+    if (stage === 'decode' && this.job.flow === 'route') return;
+    this.cachedTokens = extra + count;
+  }
+
   private advance(first: number, count: number, nowMs: number): Verdict {
     if (first > this.received) return this.missing(nowMs);
     const end = first + count;
     if (end <= this.received) return 'noted';
-    if (this.received === 0) this.firstTokenMs = nowMs;
     this.received = end;
     this.gapMs = undefined;
     this.resends = 0;
@@ -174,7 +219,7 @@ export class Sequence {
     return 'advanced';
   }
 
-  /** What a server has said is shown once: another run may only go on where nothing was shown. */
+  /** What a server said is shown once: another run may only go on where nothing was shown. */
   private execute({ first, count, tail, epoch }: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (count === 0 || first > this.received || tail === undefined) {
       return this.advance(first, 0, nowMs);
@@ -186,7 +231,7 @@ export class Sequence {
     return this.advance(first, 1, nowMs);
   }
 
-  private end(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
+  private acceptEnd(entry: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (entry.reason === 'error' || entry.reason === 'abort') {
       this.upstreamFailure = failureIn(entry.tail);
       return this.fail(this.upstreamFailure?.code ?? errorCodeOf(entry.tail));
@@ -194,10 +239,10 @@ export class Sequence {
     const total = entry.first;
     if (this.advance(total - entry.count, entry.count, nowMs) === 'gap') return 'gap';
     this.tail = entry.tail;
-    return this.over(entry.reason === 'none' ? 'stop' : entry.reason);
+    return this.endFor(entry.reason === 'none' ? 'stop' : entry.reason);
   }
 
-  private over(reason: EndReason): Verdict {
+  private endFor(reason: EndReason): Verdict {
     this.endReason = reason;
     this.isOver = true;
     return 'ended';

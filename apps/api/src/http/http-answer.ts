@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { BatonError } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
-import type { WireTap } from '../observers/recording/wire-log';
 import { renderErrorAt } from './error-renderer';
+import type { WireTap } from './wire-tap';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EnginePresence } from '@baton/contract';
 
-const ASK = 'endpoint-load-metrics-format';
+/** The request's header that names the format of the answer's. */
+export const ORCA_ASK = 'endpoint-load-metrics-format';
 /** Answers carry it when their request asks for it. */
 export const ORCA_HEADER = 'endpoint-load-metrics';
 
@@ -13,7 +14,7 @@ export function orcaHeader(
   headers: IncomingHttpHeaders,
   engines: readonly EnginePresence[],
 ): string | undefined {
-  const format = String(headers[ASK] ?? '').toLowerCase();
+  const format = String(headers[ORCA_ASK] ?? '').toLowerCase();
   if (format !== 'text' && format !== 'json') return undefined;
   const gauges = engines.map((engine) => engine.gauges);
   const metrics = {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { wallUsOf } from '@baton/clock';
 
 /** What is known of a request from the moment its headers are read. */
 export interface RequestContext {
@@ -28,7 +29,7 @@ export function contextOf(message: IncomingMessage): RequestContext {
   if (known) return known;
   const clientRequestId = clientIdOf(message);
   const context = {
-    arrivalUs: Math.round((performance.timeOrigin + performance.now()) * 1_000),
+    arrivalUs: wallUsOf(),
     requestId: clientRequestId ?? randomUUID().replaceAll('-', ''),
     clientRequestId,
     engineId: engines.get(message),

@@ -1,3 +1,4 @@
+import { wallUsOf } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import { BatonError, type KvTransferParams, parseKvTransferParams } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
@@ -56,7 +57,7 @@ export class LegPairs {
       if (pair.state === 'forsaken' && params !== undefined) this.giveUp(params);
       if (pair.state !== 'computing') continue;
       pair.params = params;
-      pair.heldAtUs = Math.round((performance.timeOrigin + performance.now()) * 1_000);
+      pair.heldAtUs = wallUsOf();
       this.move(name, pair, params === undefined ? 'failed' : 'held');
       if (pair.tell !== undefined) this.conclude(name, pair);
     }

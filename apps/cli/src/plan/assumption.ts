@@ -1,6 +1,5 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
-import { engineOverheadMs } from '@baton/hardware';
 import { type Candidate, isAggregated } from '@baton/planner';
 import type { Workload } from '@baton/workload';
 import { poolOf, scenarioOf } from '../scenario/scenario-of';
@@ -24,7 +23,9 @@ export const AS_CONFIGURED: Assumption = { name: 'as configured' };
 /** Mixed-batch factors: none, and the lowest and highest that were measured (docs/step-time.md). */
 const MIXED_DECODE_FACTORS = [1, 1.75, 3.2] as const;
 /** Step-time models that are put together of attention and overhead; others were measured or given whole. */
-const COMPOSED: ReadonlySet<BatonConfig['stepTime']> = new Set(['auto', 'calibrated', 'roofline']);
+const COMPOSED: ReadonlySet<BatonConfig['stepTime']> = new Set([
+  ...(['auto', 'composed', 'calibrated', 'roofline'] as const),
+]);
 
 /** The doubts that a plan answers. */
 export function assumptionsOf(config: BatonConfig): Assumption[] {
@@ -68,24 +69,27 @@ export function scenarioUnder(
 
 function assumed(pool: EnginePool, config: BatonConfig, assumption: Assumption): EnginePool {
   const { overheadFactor, mixedDecodeFactor, aggregatedBudgetFactor } = assumption;
-  const { role, count, gpus, link } = pool;
+  const { role, count, options, link } = pool;
   if (assumption.linkFactor !== undefined) {
     const bytesPerSecond = link.bytesPerSecond * assumption.linkFactor;
     return { ...pool, link: { ...link, bytesPerSecond } };
   }
   if (overheadFactor !== undefined) {
-    const stepOverheadMs = overheadFactor * (config.stepOverheadMs ?? engineOverheadMs(gpus));
+    const stepOverheadMs = overheadFactor * (options.stepTime.overheadMs ?? 0);
     return poolOf({ ...config, stepOverheadMs }, role, count);
   }
   if (mixedDecodeFactor !== undefined) return poolOf({ ...config, mixedDecodeFactor }, role, count);
   if (aggregatedBudgetFactor === undefined || role !== 'aggregated') return pool;
-  const maxNumBatchedTokens = smallerBudget(config, aggregatedBudgetFactor);
+  const maxNumBatchedTokens = smallerBudget(options, config, aggregatedBudgetFactor);
   return poolOf({ ...config, maxNumBatchedTokens }, role, count);
 }
 
 /** Never below what a full batch of decodes needs. */
-function smallerBudget(config: BatonConfig, factor: number): number {
-  const { maxNumBatchedTokens, maxNumSeqs, numSpeculativeTokens } = config;
+function smallerBudget(
+  { maxNumBatchedTokens, maxNumSeqs }: EnginePool['options'],
+  { numSpeculativeTokens }: BatonConfig,
+  factor: number,
+): number {
   const smaller = Math.round(maxNumBatchedTokens * factor);
   return Math.max(smaller, maxNumSeqs, numSpeculativeTokens + 1);
 }

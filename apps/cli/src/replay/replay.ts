@@ -5,7 +5,7 @@ import {
   summarise,
   type Summary,
 } from '@baton/analysis';
-import { type ClusterScenario, simulate } from '@baton/cluster';
+import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
 import { claimFolder } from '../claim-output';
 import { say } from '../say';
@@ -40,6 +40,7 @@ export async function replay(given: Flags): Promise<void> {
   const summary = summarise(run, {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
     gpus: mostGpus(prepared.scenario),
+    stepTimes: stepTimesOf(prepared.scenario.pools),
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });
   await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });

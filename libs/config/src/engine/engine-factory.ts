@@ -11,12 +11,18 @@ import {
   kvCapacityBlocks,
   type Link,
   linkFromTiming,
+  type Gpu,
   type RangeGuard,
+  type SchedulerDefaults,
+  schedulerDefaults,
+  servedIn,
+  type StepTimeModel,
 } from '@baton/hardware';
 import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
 import { guarded } from './extrapolation';
 import { loraModulesOf } from './lora-modules';
+import { operatorFiles } from './operator-files';
 import { kvTimingFromFile } from './step-time-file';
 import { stepTimeSpec } from './step-time-spec';
 
@@ -68,9 +74,10 @@ function regionsPerBlock({ model }: EnginePlacement): number {
 }
 
 function placementOf(config: BatonConfig): EnginePlacement {
+  const gpu = findGpu(config.gpu);
   return {
-    model: findModel(config.model),
-    gpu: findGpu(config.gpu),
+    model: servedIn(findModel(config.model), gpu, config),
+    gpu,
     tp: config.tensorParallelSize,
     dp: config.dataParallelSize,
     expertParallel: config.enableExpertParallel,
@@ -79,7 +86,8 @@ function placementOf(config: BatonConfig): EnginePlacement {
 }
 
 function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineOptions {
-  const { maxNumSeqs, maxNumBatchedTokens, gpuMemoryUtilization, blockSize } = config;
+  const { gpuMemoryUtilization, blockSize } = config;
+  const { maxNumSeqs, maxNumBatchedTokens } = schedulerLimits(config, placement.gpu);
   if (maxNumBatchedTokens < maxNumSeqs) {
     throw new UsageError(
       `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs (${maxNumSeqs}).`,
@@ -108,11 +116,26 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     ...speculationOptions(config),
     ...adapterOptions(config),
-    stepTime: guarded(buildStepTimeModel(stepTimeSpec(config), placement), config),
+    stepTime: guarded(stepTimeOf(config, placement), config),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
   };
+}
+
+/** Those given, else vLLM's for the GPU; one that is not given makes room for one that is. */
+function schedulerLimits(config: BatonConfig, gpu: Gpu): SchedulerDefaults {
+  const defaults = schedulerDefaults(gpu);
+  const { maxNumSeqs: seqs, maxNumBatchedTokens: tokens, numSpeculativeTokens } = config;
+  return {
+    maxNumSeqs: seqs ?? Math.min(defaults.maxNumSeqs, tokens ?? Infinity),
+    maxNumBatchedTokens:
+      tokens ?? Math.max(defaults.maxNumBatchedTokens, seqs ?? 0, numSpeculativeTokens + 1),
+  };
+}
+
+function stepTimeOf(config: BatonConfig, placement: EnginePlacement): StepTimeModel {
+  return buildStepTimeModel(stepTimeSpec(config), placement, operatorFiles());
 }
 
 /** Without adapters an engine need not look for them. */

@@ -20,6 +20,7 @@ export function stepTimeSpec(config: BatonConfig): StepTimeSpec {
     case 'blis':
     case 'table':
       return fromFile(config, stepTime);
+    case 'composed':
     case 'roofline':
       return { kind: stepTime, ...overheads(config) };
     case 'constant':

@@ -1,4 +1,13 @@
-import { choice, duration, integer, list, number, optionalText, toggle } from '../option';
+import {
+  choice,
+  duration,
+  integer,
+  list,
+  number,
+  optionalInteger,
+  optionalText,
+  toggle,
+} from '../option';
 
 /** Far above what drafts are right for. */
 export const DRAFT_TOKENS_MAX = 32;
@@ -9,13 +18,15 @@ export const ENGINE = {
     help: 'Tokens per KV block.',
     unit: 'tokens',
   }),
-  maxNumSeqs: integer(256, [1, 65_536], {
+  maxNumSeqs: optionalInteger([1, 65_536], {
     help: 'Sequences in one batch at most.',
     unit: 'sequences',
+    unset: "vLLM's default for the GPU: 1024, or 256 below 70 GiB and on A100",
   }),
-  maxNumBatchedTokens: integer(8192, [1, 1_048_576], {
+  maxNumBatchedTokens: optionalInteger([1, 1_048_576], {
     help: 'Token budget of one step: decode tokens and prompt chunks together.',
     unit: 'tokens',
+    unset: "vLLM's default for the GPU: 8192, 2048 below 70 GiB and on A100, 16384 from 160 GiB",
   }),
   /** 0 = off. */
   longPrefillTokenThreshold: integer(0, [0, 1_048_576], {

@@ -1,4 +1,14 @@
-import { integer, number, optionalInteger, optionalText, text, toggle } from '../option';
+import { KV_CACHE_DTYPES, QUANTIZATIONS } from '@baton/hardware';
+import {
+  choice,
+  integer,
+  number,
+  optionalChoice,
+  optionalInteger,
+  optionalText,
+  text,
+  toggle,
+} from '../option';
 
 /** What is simulated: the model, the GPUs and the wires between them. */
 export const HARDWARE = {
@@ -13,6 +23,16 @@ export const HARDWARE = {
   }),
   gpu: text('h100', {
     help: 'GPU of every engine; `baton doctor` lists those known.',
+  }),
+  quantization: optionalChoice(QUANTIZATIONS, {
+    help: 'How weights are quantised, by the names of vLLM: fp8 scales activations while the engine runs, modelopt is FP8 with scales of the checkpoint, fp8_block has one per 128 x 128 weights (DeepSeek), modelopt_fp4 or nvfp4 is NVFP4, mxfp4 has experts in four bits (gpt-oss), awq and gptq have INT4 weights.',
+    unset: 'as the checkpoint was published',
+  }),
+  dtype: choice(['auto', 'bfloat16', 'float16', 'half'], 'auto', {
+    help: 'Type of what is not quantised, of 16 bits in any case: auto takes that of the checkpoint.',
+  }),
+  kvCacheDtype: choice(KV_CACHE_DTYPES, 'auto', {
+    help: 'Type of the KV cache; auto takes what the checkpoint asks for, else 16 bits.',
   }),
   tensorParallelSize: integer(1, [1, 64], {
     help: 'GPUs per engine.',

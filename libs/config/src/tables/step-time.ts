@@ -12,10 +12,20 @@ const MILLISECONDS = [0, 3_600_000] as const;
 /** How long a step takes. The latency options are named like those of llm-d-inference-sim. */
 export const STEP_TIME = {
   stepTime: choice(
-    ['auto', 'calibrated', 'roofline', 'constant', 'per-token', 'table', 'polynomial', 'blis'],
+    [
+      'auto',
+      'composed',
+      'calibrated',
+      'roofline',
+      'constant',
+      'per-token',
+      'table',
+      'polynomial',
+      'blis',
+    ],
     'auto',
     {
-      help: 'Step-time model: auto takes what step_time_file holds, without one constant or per-token when their times are given, else calibrated where the shipped table has model, GPU and tensor_parallel_size, else roofline. constant and per-token use the options below, table a CSV grid, polynomial fitted coefficients, blis those of BLIS.',
+      help: 'Step-time model: auto takes what step_time_file holds, without one constant or per-token when their times are given, else composed where operators of the GPU were measured, else calibrated where the shipped table has model, GPU and tensor_parallel_size, else roofline. composed puts steps together from measured operators; constant and per-token use the options below, table a CSV grid, polynomial fitted coefficients, blis those of BLIS.',
     },
   ),
   /** A step outside of what the model was measured or fitted for. */
@@ -23,9 +33,9 @@ export const STEP_TIME = {
     help: 'When a step lies outside of what a step-time model was measured or fitted for: say so once and count, or refuse, as --refuse-extrapolation does.',
     flagFor: { flag: '--refuse-extrapolation', value: 'refuse' },
   }),
-  /** Fixed milliseconds added to each step of calibrated and roofline. */
+  /** Fixed milliseconds added to each step of composed, calibrated and roofline. */
   stepOverheadMs: optionalDuration(MILLISECONDS, {
-    help: 'Engine overhead added to each step of calibrated and roofline (scheduling, sampling, launch).',
+    help: 'Engine overhead added to each step of composed, calibrated and roofline (scheduling, sampling, launch).',
     unit: 'ms',
     unset: "the model's documented residual",
   }),

@@ -30,6 +30,11 @@ export class Reservations {
     this.unreserved.add(run);
   }
 
+  /** An engine at rest has to begin a step to give blocks to the run. */
+  awaitStep({ causeUs }: Run): void {
+    this.parts.loop.enter(causeUs, () => undefined);
+  }
+
   delete(run: Run): void {
     this.unreserved.delete(run);
   }
@@ -39,30 +44,31 @@ export class Reservations {
   }
 
   /**
-   * Gives blocks to the next runs as long as the engine has room.
+   * Hands over the blocks that the engine has found for runs.
    *
-   * @param freedUs     instant at which blocks became free
+   * @param startUs     instant at which a step began, or could not
    * @param onReserved  called with each run that got its blocks and the tokens that it must fetch
+   * @returns whether a run got blocks
    */
-  reserve(freedUs: Micros, onReserved: (run: Run, missingTokens: number) => void): void {
+  reserve(startUs: Micros, onReserved: (run: Run, missingTokens: number) => void): boolean {
     const { slot, runs } = this.parts;
     const { engine } = slot;
+    const waitedBefore = this.unreserved.size;
     while (this.unreserved.size > 0) {
       const reservation = engine.reserveNext();
       if (reservation === undefined) break;
       const run = runs.at(reservation.handle);
       if (run?.fetching === undefined) continue;
       this.unreserved.delete(run);
-      this.note(run, run.fetching, { freedUs, tokens: reservation.missingTokens });
+      this.note(run, run.fetching, { startUs, tokens: reservation.missingTokens });
       onReserved(run, run.fetching.isDeclined ? 0 : reservation.missingTokens);
     }
-    for (const { fetching } of this.unreserved) if (fetching) fetching.waitedForRoom = true;
+    return this.unreserved.size < waitedBefore;
   }
 
-  private note(run: Run, fetching: Fetching, { freedUs, tokens }: Reserved): void {
+  private note(run: Run, fetching: Fetching, { startUs, tokens }: Reserved): void {
     const { options, loop, timelines, stats } = this.parts;
-    const sinceUs = fetching.waitedForRoom ? freedUs : run.causeUs;
-    const atUs = loop.logicalUs(sinceUs);
+    const atUs = loop.logicalUs(startUs);
     fetching.reservedUs = atUs;
     fetching.missingTokens = tokens;
     timelines.note(run, 'reserved', { atUs, tokens });
@@ -74,6 +80,6 @@ export class Reservations {
 }
 
 interface Reserved {
-  readonly freedUs: Micros;
+  readonly startUs: Micros;
   readonly tokens: number;
 }

@@ -22,7 +22,10 @@ const GENERATIONS_PER_ENGINE = 2 ** 24;
 
 export interface SourceSideParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts' | 'kvLeaseUs' | 'kvKeepUs' | 'onHandoff'>;
+  readonly options: Pick<
+    HostOptions,
+    'facts' | 'kvLeaseUs' | 'kvKeepUs' | 'maxLeaseWallUs' | 'onHandoff'
+  >;
   readonly heldKv: HeldKv;
   readonly offers: HeldOffers;
   readonly mailbox: Mailbox;
@@ -135,13 +138,22 @@ export class SourceSide {
     const { epoch, job } = run;
     const { requestId } = job;
     this.parts.heldKv.hold(run, what);
-    this.observe({ kind: 'prompt-held', requestId, epoch, tokens, isKept, nowUs: heldUs });
+    this.observe({
+      kind: 'prompt-held',
+      ...{ requestId, epoch, tokens, isKept },
+      isRouted: !isKept && job.flow === 'route',
+      nowUs: heldUs,
+    });
   }
 
   private newCoordinator(): SourceCoordinator {
-    const { kvLeaseUs, kvKeepUs } = this.parts.options;
+    const { options, clock } = this.parts;
+    const { kvLeaseUs, kvKeepUs, maxLeaseWallUs } = options;
+    // A reader of Baton that is late on the wall clock is not late in the simulated cluster.
+    const factor = Math.max(1, clock.speedup);
+    const routedUs = Math.round(Math.min(kvLeaseUs, maxLeaseWallUs) * factor);
     return new SourceCoordinator({
-      lease: leaseTimes(kvLeaseUs, kvKeepUs),
+      lease: leaseTimes(kvLeaseUs, kvKeepUs, routedUs),
       firstGeneration: this.incarnation * GENERATIONS_PER_ENGINE + 1,
     });
   }

@@ -79,7 +79,7 @@ export class TargetSide {
       source: fetching.source,
       nowUs: this.nowUs(),
     });
-    this.reserve();
+    this.parts.reservations.awaitStep(run);
   }
 
   /** The engine cannot use what is held under this name. */
@@ -94,9 +94,9 @@ export class TargetSide {
     this.observe({ kind: 'rejected', requestId, epoch: run.epoch, source, nowUs: this.nowUs() });
   }
 
-  /** To be called whenever blocks may have become free, which was at `freedUs`. */
-  reserve(freedUs: Micros = this.nowUs()): void {
-    this.parts.reservations.reserve(freedUs, ({ job, epoch }, missingTokens) => {
+  /** A step has begun at `startUs`, or could not: reads start for which the engine found room. */
+  reserve(startUs: Micros): boolean {
+    return this.parts.reservations.reserve(startUs, ({ job, epoch }, missingTokens) => {
       const { requestId } = job;
       this.observe({ kind: 'reserved', requestId, missingTokens, epoch, nowUs: this.nowUs() });
     });

@@ -74,6 +74,8 @@ export interface HostOptions {
   readonly presenceTtlMs: number;
   /** Wall µs for the answer to one question for KV blocks. */
   readonly kvReadTimeoutUs: number;
+  /** Wall µs: with a fast clock, KV for a request that the cluster routes is held for the shorter of this and the unscaled lease. */
+  readonly maxLeaseWallUs: number;
   /** Simulated µs before the engine takes work. */
   readonly startupUs: Micros;
   readonly faults: FaultOptions;

@@ -48,7 +48,7 @@ export class PresenceBeacon {
 
   private repeat(): void {
     const { wall, numbers, transport, log } = this.parts;
-    this.alarm = wall.at(wall.nowUs() + LOOK_EVERY_US, () => {
+    this.alarm = wall.around(wall.nowUs() + LOOK_EVERY_US, () => {
       this.repeat();
       this.looks += 1;
       const isDue = this.looks >= LOOKS_PER_SECOND || numbers.fingerprint() !== this.announced;

@@ -75,6 +75,18 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
+  it('hold KV for a decode engine that is late on the wall clock, however fast simulated time runs', async () => {
+    const prefill = await world.host('prefill', { speedup: 500 });
+    await world.submit(1);
+    await until(() => world.kinds(1).includes('prefill handed-over'));
+    await world.wall.advance(2_000_000);
+    await world.host('decode', { speedup: 500 });
+    await until(() => world.kinds(1).includes('decode end'));
+    expect(world.ended(1)).toMatchObject({ reason: 'length' });
+    const { counters } = prefill.presence();
+    expect([counters['runs_started'], counters['kv_released_expired']]).toEqual([1, 0]);
+  });
+
   it('store a result as soon as the broker is back', async () => {
     await world.host('aggregated');
     const job = await world.submit(1, { flow: 'local' });

@@ -31,13 +31,17 @@ export class StepReports implements StepListener {
   }
 
   onFacts(facts: StepFacts): void {
-    const { timelines, stepFrames, pace, target, intake } = this.parts;
+    const { timelines, stepFrames, pace, intake } = this.parts;
     timelines.step(facts);
     stepFrames.publish(facts, pace.stepUs);
-    target.reserve(facts.endUs);
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
     if (scheduled.length + left > 0) intake.wake();
+  }
+
+  onBegun(startUs: Micros): void {
+    const { target, intake } = this.parts;
+    if (target.reserve(startUs)) intake.wake();
   }
 
   onReAnchor(): void {

@@ -1,5 +1,4 @@
 import type { SourceSide } from '../handoff/source-side';
-import type { TargetSide } from '../handoff/target-side';
 import type { Endings } from './endings';
 import type { Intake } from './intake';
 import type { RunTable } from './run';
@@ -8,7 +7,6 @@ export interface AbortMailParts {
   readonly runs: RunTable;
   readonly endings: Endings;
   readonly source: SourceSide;
-  readonly target: TargetSide;
   readonly intake: Intake;
 }
 
@@ -17,13 +15,12 @@ export class AbortMail {
   constructor(private readonly parts: AbortMailParts) {}
 
   onAborts(requestIds: readonly string[]): void {
-    const { runs, endings, source, target, intake } = this.parts;
+    const { runs, endings, source, intake } = this.parts;
     for (const requestId of requestIds) {
       const run = runs.get(requestId);
       if (run) endings.abortRun(run);
       else source.letGo(requestId, 0, 'aborted');
     }
-    target.reserve();
     intake.wake();
   }
 }

@@ -20,7 +20,6 @@ export function newFetching(source: SourceName, claim?: number): Fetching {
     claimedTokens: undefined,
     reservedUs: undefined,
     missingTokens: 0,
-    waitedForRoom: false,
     hasInjectedFault: false,
     isDeclined: false,
     transferStartedUs: 0,

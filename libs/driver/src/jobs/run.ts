@@ -22,8 +22,6 @@ export interface Fetching {
   /** Logical instant of the reservation; undefined until the engine had room. */
   reservedUs: Micros | undefined;
   missingTokens: number;
-  /** Had to wait for blocks, so the reservation happened when they became free. */
-  waitedForRoom: boolean;
   hasInjectedFault: boolean;
   /** Too little of it is missing: it is computed here. */
   isDeclined: boolean;

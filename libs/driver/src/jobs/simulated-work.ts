@@ -101,7 +101,7 @@ export class SimulatedWork implements StageWork {
     this.reserve(run, newFetching(source, claim));
   }
 
-  /** Blocks are reserved at once, whatever the engine does: only the batch waits for a step. */
+  /** Into the engine at once, whatever it does: blocks come with its next step. */
   private reserve(run: Run, fetching: Fetching): void {
     const { entry, target } = this.parts;
     if (entry.submit(run, 'remote-prefill')) target.accept(run, fetching);

@@ -22,6 +22,8 @@ export interface StepListener {
   /** `lateUs`: wall µs between the step's logical end and now. */
   onStep(durationUs: Micros, lateUs: number): void;
   onFacts(facts: StepFacts): void;
+  /** A step has begun at this instant, or could not. */
+  onBegun(startUs: Micros): void;
   onReAnchor(): void;
 }
 
@@ -117,8 +119,9 @@ export class StepLoop {
       if (endUs !== undefined) {
         this.stepStartUs = startUs;
         this.alarm = this.parts.clock.atSim(endUs, () => this.guard(() => this.end(endUs)));
-        return;
       }
+      this.listener?.onBegun(startUs);
+      if (endUs !== undefined) return;
       startUs = this.nextCauseUs(startUs);
     }
   }

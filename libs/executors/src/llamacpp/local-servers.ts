@@ -6,6 +6,9 @@ import type { DocumentPlace, Transport } from '@baton/transport';
 import { executorOf, type ServerAddress } from '../upstream/executing';
 import { type LocalServer, type Peer, startLocalServer } from './local-server';
 
+/** Slots of a server unless max_num_seqs says otherwise. */
+const SLOTS = 256;
+
 /** Context of a sequence where `max_model_len` does not say: every sequence has memory for it. */
 const CONTEXT_TOKENS = 4_096;
 /** Of the entry by which others know a server: some renewals may be missed. */
@@ -130,7 +133,7 @@ function placeOf({ engineId }: Pick<LocalServer, 'engineId'>): DocumentPlace {
 /** An engine of the stage takes no more jobs than its server has sequences. */
 function withRoom(config: BatonConfig, stage: Stage): BatonConfig {
   if (executorOf(config, stage) !== 'llamacpp') return config;
-  const roomOf = (of: Stage): number => configForStage(config, of).maxNumSeqs;
+  const roomOf = (of: Stage): number => configForStage(config, of).maxNumSeqs ?? SLOTS;
   const rooms = {
     aggregated: roomOf('aggregated'),
     prefill: roomOf('prefill'),

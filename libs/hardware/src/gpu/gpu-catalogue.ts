@@ -8,12 +8,14 @@ interface Row {
   readonly aliases: readonly string[];
   readonly teraflops: number;
   readonly fp8Factor?: 1;
+  readonly fp4Factor?: number;
   readonly memoryGib: number;
   readonly memoryGbPerSecond: number;
   readonly interconnect: GpuInterconnect;
   readonly efficiency: GpuEfficiency;
   readonly figures: string;
   readonly efficiencyFrom: string;
+  readonly operators?: string;
 }
 
 function gpu(row: Row): Gpu {
@@ -27,6 +29,8 @@ function gpu(row: Row): Gpu {
     interconnect: row.interconnect,
     efficiency: row.efficiency,
     source: { figures: row.figures, efficiency: row.efficiencyFrom },
+    ...(row.fp4Factor === undefined ? {} : { fp4Factor: row.fp4Factor }),
+    ...(row.operators === undefined ? {} : { operators: row.operators }),
   };
 }
 
@@ -72,6 +76,7 @@ const FROM_OPERATORS = 'LLMServingSim operator tables (vLLM 0.19), attention and
 export const GPUS: readonly Gpu[] = [
   gpu({
     name: 'a100-80g',
+    operators: 'a100_sxm',
     aliases: ['a100', 'a100-80gb', 'a100-sxm', 'a100-sxm-80gb', 'a100-sxm4-80gb'],
     teraflops: 312,
     fp8Factor: 1,
@@ -96,6 +101,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'h100',
+    operators: 'h100_sxm',
     aliases: ['h100-sxm', 'h100-80g', 'h100-80gb', 'h100-sxm-80gb', 'h100-sxm5'],
     teraflops: 989.5,
     memoryGib: 80,
@@ -107,6 +113,7 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'h200',
+    operators: 'h200_sxm',
     aliases: ['h200-sxm', 'h200-141g', 'h200-141gb', 'h200-sxm-141gb'],
     teraflops: 989.5,
     memoryGib: 141,
@@ -140,8 +147,10 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'b200',
+    operators: 'b200_sxm',
     aliases: ['b200-sxm', 'b200-180g', 'b200-180gb'],
     teraflops: 2250,
+    fp4Factor: 4,
     memoryGib: 180,
     memoryGbPerSecond: 8000,
     interconnect: nvlink(900, 4.7, 0.7),
@@ -150,7 +159,47 @@ export const GPUS: readonly Gpu[] = [
     efficiencyFrom: ASSUMED,
   }),
   gpu({
+    name: 'b300',
+    operators: 'b300_sxm',
+    aliases: ['b300-sxm', 'b300-288g', 'b300-288gb'],
+    teraflops: 2250,
+    fp4Factor: 6,
+    memoryGib: 268,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900, 4.7, 0.7),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA DGX B300 data sheet, one of eight, dense; memory as AIConfigurator b300_sxm',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'gb200',
+    operators: 'gb200',
+    aliases: ['gb200-nvl72', 'gb200-186gb'],
+    teraflops: 2500,
+    fp4Factor: 4,
+    memoryGib: 185,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900, 4.7, 0.7),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA GB200 NVL72 data sheet, one of 72, dense; memory as AIConfigurator gb200',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
+    name: 'gb300',
+    operators: 'gb300',
+    aliases: ['gb300-nvl72', 'gb300-288gb'],
+    teraflops: 2500,
+    fp4Factor: 6,
+    memoryGib: 277,
+    memoryGbPerSecond: 8000,
+    interconnect: nvlink(900, 4.7, 0.7),
+    efficiency: efficiency([0.65, 0.45, 0.6], 0.9, 40),
+    figures: 'NVIDIA GB300 NVL72 data sheet, one of 72, dense; memory as AIConfigurator gb300',
+    efficiencyFrom: ASSUMED,
+  }),
+  gpu({
     name: 'l40s',
+    operators: 'l40s',
     aliases: ['l40s-48g', 'l40s-48gb'],
     teraflops: 362,
     memoryGib: 48,
@@ -185,8 +234,10 @@ export const GPUS: readonly Gpu[] = [
   }),
   gpu({
     name: 'rtx-pro-6000',
+    operators: 'rtx_pro_6000_server',
     aliases: ['rtxpro6000', 'rtx-pro-6000-blackwell', 'rtx-pro-6000-server'],
     teraflops: 503.8,
+    fp4Factor: 4,
     memoryGib: 96,
     memoryGbPerSecond: 1597,
     interconnect: pcie(64),

@@ -29,10 +29,14 @@ export interface GpuEfficiency {
 }
 
 export interface Gpu extends Named {
+  /** The measured operators of this GPU, by their directory below data/operators. */
+  readonly operators?: string;
   /** Dense BF16 with FP32 accumulation, without sparsity. */
   readonly flopsPerSecond: number;
   /** How many times faster the data sheet has FP8; 1: no FP8 units. */
   readonly fp8Factor: 1 | 2;
+  /** How many times faster than BF16 the data sheet has FP4; unset: no FP4 units. */
+  readonly fp4Factor?: number;
   readonly memoryBytes: number;
   readonly memoryBytesPerSecond: number;
   readonly interconnect: GpuInterconnect;

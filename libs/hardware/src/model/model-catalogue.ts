@@ -1,71 +1,16 @@
 import { findByName } from '../find-by-name';
+import { MISTRAL_MODELS, OTHER_DENSE_MODELS, QWEN_2_MODELS } from './dense-models';
+import { grouped, instruct } from './grouped-model';
+import { MIXTURE_MODELS } from './mixture-models';
 import type { ModelGeometry } from './model-geometry';
-
-type Common = Omit<
-  ModelGeometry,
-  'attention' | 'feedForwardMatrices' | 'weightBytes' | 'tiedEmbeddings' | 'aliases'
->;
-
-interface Row extends Common {
-  readonly kvHeads: number;
-  readonly headDim: number;
-  readonly slidingWindow?: { readonly tokens: number; readonly layers: number };
-  readonly aliases?: readonly string[];
-  readonly tiedEmbeddings?: boolean;
-  readonly feedForwardMatrices?: 2 | 3;
-  readonly weightBytes?: number;
-}
-
-/**
- * A model with grouped attention; gated feed-forward, untied embeddings and BF16 weights unless
- * said.
- */
-function grouped(row: Row): ModelGeometry {
-  const { kvHeads, headDim, slidingWindow, ...rest } = row;
-  const window = slidingWindow ? { slidingWindow } : {};
-  return {
-    aliases: [],
-    tiedEmbeddings: false,
-    feedForwardMatrices: 3,
-    weightBytes: 2,
-    ...rest,
-    attention: { kind: 'grouped', kvHeads, headDim, ...window },
-  };
-}
-
-const instruct = (...names: string[]) => names.flatMap((name) => [name, `${name}-instruct`]);
 
 const LLAMA_3 = { kvHeads: 8, headDim: 128, vocabulary: 128_256, maxContext: 131_072 } as const;
 const LLAMA_70B = { layers: 80, hidden: 8192, heads: 64, intermediate: 28_672 } as const;
-const QWEN_3 = { kvHeads: 8, headDim: 128, vocabulary: 151_936, maxContext: 40_960 } as const;
-const OPT = { feedForwardMatrices: 2, tiedEmbeddings: true, vocabulary: 50_272 } as const;
-const GPT_OSS = {
-  hidden: 2880,
-  heads: 64,
-  kvHeads: 8,
-  headDim: 64,
-  intermediate: 2880,
-  vocabulary: 201_088,
-  maxContext: 131_072,
+const QWEN_3 = {
+  ...{ kvHeads: 8, headDim: 128, qkNorm: true },
+  ...{ vocabulary: 151_936, maxContext: 40_960 },
 } as const;
-
-/** Every second layer of gpt-oss sees 128 tokens. */
-const gptOssWindow = (layers: number) => ({ tokens: 128, layers: layers / 2 });
-const gptOssExperts = (experts: number) => ({
-  experts,
-  activeExperts: 4,
-  sharedExperts: 0,
-  expertIntermediate: 2880,
-  denseLayers: 0,
-});
-const qwenExperts = (expertIntermediate: number) => ({
-  experts: 128,
-  activeExperts: 8,
-  sharedExperts: 0,
-  expertIntermediate,
-  denseLayers: 0,
-});
-
+const OPT = { feedForwardMatrices: 2, tiedEmbeddings: true, vocabulary: 50_272 } as const;
 const LLAMA: readonly ModelGeometry[] = [
   grouped({
     ...LLAMA_3,
@@ -91,7 +36,9 @@ const LLAMA: readonly ModelGeometry[] = [
   grouped({
     ...LLAMA_3,
     name: 'llama-3.1-8b',
-    aliases: instruct('llama-3.1-8b', 'meta-llama-3.1-8b', 'llama3.1-8b'),
+    aliases: instruct('llama-3.1-8b', 'meta-llama-3.1-8b', 'llama3.1-8b').concat(
+      'deepseek-r1-distill-llama-8b',
+    ),
     layers: 32,
     hidden: 4096,
     heads: 32,
@@ -101,7 +48,9 @@ const LLAMA: readonly ModelGeometry[] = [
     ...LLAMA_3,
     ...LLAMA_70B,
     name: 'llama-3.1-70b',
-    aliases: instruct('llama-3.1-70b', 'meta-llama-3.1-70b', 'llama-3.3-70b'),
+    aliases: instruct('llama-3.1-70b', 'meta-llama-3.1-70b', 'llama-3.3-70b').concat(
+      'deepseek-r1-distill-llama-70b',
+    ),
   }),
   grouped({
     ...LLAMA_3,
@@ -168,93 +117,13 @@ const QWEN: readonly ModelGeometry[] = [
   }),
   grouped({
     ...QWEN_3,
-    name: 'qwen3-30b-a3b',
-    layers: 48,
+    name: 'qwen3-1.7b',
+    layers: 28,
     hidden: 2048,
-    heads: 32,
-    kvHeads: 4,
+    heads: 16,
     intermediate: 6144,
-    experts: qwenExperts(768),
+    tiedEmbeddings: true,
   }),
-  grouped({
-    ...QWEN_3,
-    name: 'qwen3-235b-a22b',
-    layers: 94,
-    hidden: 4096,
-    heads: 64,
-    kvHeads: 4,
-    intermediate: 12_288,
-    experts: qwenExperts(1536),
-  }),
-];
-
-const MIXTURES: readonly ModelGeometry[] = [
-  grouped({
-    name: 'mixtral-8x7b',
-    aliases: instruct('mixtral-8x7b', 'mixtral-8x7b-v0.1').concat('mixtral-8x7b-instruct-v0.1'),
-    layers: 32,
-    hidden: 4096,
-    heads: 32,
-    kvHeads: 8,
-    headDim: 128,
-    intermediate: 14_336,
-    vocabulary: 32_000,
-    maxContext: 32_768,
-    experts: {
-      experts: 8,
-      activeExperts: 2,
-      sharedExperts: 0,
-      expertIntermediate: 14_336,
-      denseLayers: 0,
-    },
-  }),
-  // Weights of the gpt-oss experts are MXFP4, the rest BF16: 13.8 and 65.2 GB of checkpoint (model
-  // cards).
-  grouped({
-    ...GPT_OSS,
-    name: 'gpt-oss-20b',
-    layers: 24,
-    slidingWindow: gptOssWindow(24),
-    experts: gptOssExperts(32),
-    weightBytes: 0.66,
-  }),
-  grouped({
-    ...GPT_OSS,
-    name: 'gpt-oss-120b',
-    layers: 36,
-    slidingWindow: gptOssWindow(36),
-    experts: gptOssExperts(128),
-    weightBytes: 0.56,
-  }),
-  {
-    name: 'deepseek-v3',
-    aliases: ['deepseek-r1', 'deepseek-v3-0324', 'deepseek-r1-0528'],
-    layers: 61,
-    hidden: 7168,
-    heads: 128,
-    attention: {
-      kind: 'latent',
-      queryRank: 1536,
-      kvRank: 512,
-      nopeDim: 128,
-      ropeDim: 64,
-      valueDim: 128,
-    },
-    intermediate: 18_432,
-    feedForwardMatrices: 3,
-    experts: {
-      experts: 256,
-      activeExperts: 8,
-      sharedExperts: 1,
-      expertIntermediate: 2048,
-      denseLayers: 3,
-    },
-    vocabulary: 129_280,
-    tiedEmbeddings: false,
-    // Published in FP8.
-    weightBytes: 1,
-    maxContext: 163_840,
-  },
 ];
 
 const OLDER: readonly ModelGeometry[] = [
@@ -286,7 +155,10 @@ const OLDER: readonly ModelGeometry[] = [
  * The models known by shape. Source: the `config.json` that each publisher ships with the weights.
  * `maxContext` is what vLLM takes from there without rope scaling by hand.
  */
-export const MODELS: readonly ModelGeometry[] = [...LLAMA, ...QWEN, ...MIXTURES, ...OLDER];
+export const MODELS: readonly ModelGeometry[] = [
+  ...[...LLAMA, ...QWEN, ...QWEN_2_MODELS, ...MISTRAL_MODELS],
+  ...[...MIXTURE_MODELS, ...OTHER_DENSE_MODELS, ...OLDER],
+];
 
 /** @throws HardwareError `unknown-name` */
 export function findModel(name: string): ModelGeometry {

@@ -1,4 +1,5 @@
 import type { Named } from '../find-by-name';
+import { KV_CACHE_BYTES, linearFormat, type Precision, WEIGHT_BYTES } from './precision';
 
 /** Grouped-query attention; multi-head when kvHeads = heads. */
 export interface GroupedAttention {
@@ -49,13 +50,17 @@ export interface ModelGeometry extends Named {
   readonly experts?: MixtureOfExperts;
   readonly vocabulary: number;
   readonly tiedEmbeddings: boolean;
-  /** Bytes of one weight in the published checkpoint, on average. */
-  readonly weightBytes: number;
+  /** Queries and keys are normed before attention. */
+  readonly qkNorm?: boolean;
+  /** In what it is served; that of the published checkpoint unless said. */
+  readonly precision: Precision;
   readonly maxContext: number;
 }
 
-/** KV is kept in 16 bits. */
-export const KV_ELEMENT_BYTES = 2;
+/** Bytes of one element of the KV cache. */
+export function kvElementBytes({ precision }: ModelGeometry): number {
+  return KV_CACHE_BYTES[precision.kvCache];
+}
 
 /** Parameters that one layer's attention has. */
 export function attentionParameters(model: ModelGeometry): number {
@@ -119,4 +124,26 @@ export function activeParameterCount(model: ModelGeometry): number {
     expertLayers(model) * (model.experts?.activeExperts ?? 0) * expertParameters(model);
   const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
   return sharedLayerParameters(model) + routed + vocabulary;
+}
+
+/** Bytes of all weights; routed experts have a format of their own, the vocabulary stays in BF16. */
+export function weightBytes(model: ModelGeometry): number {
+  return parameterCount(model) * meanWeightBytes(model);
+}
+
+/** Bytes of one weight, on average. */
+export function meanWeightBytes(model: ModelGeometry): number {
+  const routed = routedParameters(model);
+  const linear = sharedLayerParameters(model) - routerParameters(model);
+  const all = parameterCount(model);
+  const plain = all - routed - linear;
+  const bytes =
+    linear * WEIGHT_BYTES[linearFormat(model.precision)] +
+    routed * WEIGHT_BYTES[model.precision.experts] +
+    plain * WEIGHT_BYTES.bf16;
+  return bytes / all;
+}
+
+function routerParameters(model: ModelGeometry): number {
+  return expertLayers(model) * model.hidden * (model.experts?.experts ?? 0);
 }

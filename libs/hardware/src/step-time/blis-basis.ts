@@ -2,9 +2,11 @@ import { checkParallel, type EnginePlacement, expertGroupOf } from '../engine-pl
 import {
   expertLayers,
   expertParameters,
+  meanWeightBytes,
   routedParameters,
   sharedLayerParameters,
 } from '../model/model-geometry';
+import { isFp8 } from '../model/precision';
 import { layerCostOf } from './roofline-attention';
 
 /**
@@ -34,11 +36,12 @@ const ACTIVATION_BYTES = 2;
 export function blisBasisOf(placement: EnginePlacement): BlisBasis {
   checkParallel(placement);
   const { model, gpu, tp, dp = 1 } = placement;
-  const { weightBytes, layers } = model;
+  const { layers, precision } = model;
+  const weightBytes = meanWeightBytes(model);
   const active =
     (model.experts?.activeExperts ?? 0) * expertLayers(model) * expertParameters(model);
   const shared = sharedLayerParameters(model);
-  const peak = gpu.flopsPerSecond * (weightBytes === 1 ? gpu.fp8Factor : 1);
+  const peak = gpu.flopsPerSecond * (isFp8(precision) ? gpu.fp8Factor : 1);
   const flopsPerUs = peak / 1e6;
   const bytesPerUs = gpu.memoryBytesPerSecond / 1e6;
   const layer = layerCostOf(model, tp);
@@ -66,6 +69,6 @@ function exchangeBytes(placement: EnginePlacement): number {
   if (dp === 1) return 0;
   const group = expertGroupOf(placement);
   const copies = expertParallel ? (model.experts?.activeExperts ?? 0) : 1;
-  const perLayer = ((copies * (group - 1)) / group) * 2 * model.hidden * model.weightBytes;
+  const perLayer = ((copies * (group - 1)) / group) * 2 * model.hidden * meanWeightBytes(model);
   return expertLayers(model) * perLayer;
 }

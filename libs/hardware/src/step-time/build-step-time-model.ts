@@ -1,5 +1,12 @@
 import { unreachable } from '@baton/kernel';
+import {
+  type ComposedSpec,
+  composedStepTime,
+  NO_OPERATORS,
+  type OperatorSource,
+} from '../composed/build-composed';
 import type { EnginePlacement } from '../engine-placement';
+import { HardwareError } from '../hardware-error';
 import { isCalibrated } from '../profiles/shipped-profiles';
 import { type BlisSpec, BlisStepTime } from './blis';
 import { type CalibratedSpec, calibratedStepTime } from './calibrated';
@@ -11,7 +18,10 @@ import { type RooflineSpec, RooflineStepTime } from './roofline';
 import type { StepTimeModel } from './step-time-model';
 import { type TableSpec, TableStepTime } from './table';
 
-/** `calibrated` where a calibration is shipped for the placement, else `roofline`. */
+/**
+ * `composed` where operators were measured for the placement, else `calibrated` where a calibration is
+ * shipped for it, else `roofline`.
+ */
 export interface AutoSpec {
   readonly kind: 'auto';
   readonly overheadMs?: number | undefined;
@@ -20,6 +30,7 @@ export interface AutoSpec {
 
 export type StepTimeSpec =
   | AutoSpec
+  | ComposedSpec
   | CalibratedSpec
   | RooflineSpec
   | BlisSpec
@@ -32,13 +43,26 @@ export type StepTimeSpec =
  * The step-time model that a specification names, for one engine. Formulas, sources and ranges:
  * docs/step-time.md.
  *
- * @throws HardwareError `not-calibrated`, `bad-tensor-parallel`, `bad-expert-parallel`, `bad-profile`
+ * @param operators  where measured operators come from; without them nothing is composed
+ * @throws HardwareError `not-measured`, `not-calibrated`, `bad-tensor-parallel`,
+ * `bad-expert-parallel`, `bad-profile`
  */
-export function buildStepTimeModel(spec: StepTimeSpec, placement: EnginePlacement): StepTimeModel {
+export function buildStepTimeModel(
+  spec: StepTimeSpec,
+  placement: EnginePlacement,
+  operators: OperatorSource = NO_OPERATORS,
+): StepTimeModel {
   switch (spec.kind) {
     case 'auto': {
+      const composed = composedStepTime({ ...spec, kind: 'composed' }, placement, operators);
+      if (typeof composed !== 'string') return composed;
       const kind = isCalibrated(placement) ? 'calibrated' : 'roofline';
       return buildStepTimeModel({ ...spec, kind }, placement);
+    }
+    case 'composed': {
+      const composed = composedStepTime(spec, placement, operators);
+      if (typeof composed !== 'string') return composed;
+      throw new HardwareError('not-measured', `No step can be composed: ${composed}.`);
     }
     case 'calibrated':
       return calibratedStepTime(spec, placement);

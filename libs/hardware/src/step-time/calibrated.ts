@@ -41,6 +41,8 @@ export function calibratedStepTime(
  * attention terms count only when their part is in the batch.
  */
 export class CalibratedStepTime implements StepTimeModel {
+  readonly method = 'calibrated';
+  readonly overheadMs: number;
   readonly description: string;
   private readonly linearUs: TokenLine;
   private readonly decodeFixedUs: number;
@@ -63,6 +65,7 @@ export class CalibratedStepTime implements StepTimeModel {
     this.decodeContextUs = perContext!;
     this.prefillFixedUs = profile.prefillAttentionMs[0] * 1000;
     this.prefillQuadraticUs = profile.prefillAttentionMs[1] * 1000;
+    this.overheadMs = overheadMs;
     this.overheadUs = overheadMs * 1000;
     this.mixedDecodeFactor = own.mixedDecodeFactor ?? profile.mixedDecodeFactor ?? 1;
     this.valid = profile.valid;

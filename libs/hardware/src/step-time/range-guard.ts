@@ -1,5 +1,5 @@
 import { HardwareError } from '../hardware-error';
-import type { BatchAggregates, DecodeLaw, StepTimeModel } from './step-time-model';
+import type { BatchAggregates, DecodeLaw, StepTimeMethod, StepTimeModel } from './step-time-model';
 import { describeOutside, type OutsideRange } from './valid-range';
 
 export interface RangeGuardOptions {
@@ -16,8 +16,11 @@ export interface RangeGuardOptions {
  */
 export class RangeGuard implements StepTimeModel {
   readonly description: string;
+  readonly method?: StepTimeMethod;
+  readonly overheadMs?: number;
   readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
   private outsideSteps = 0;
+  private largestExcess = 1;
   private readonly bounded: (DecodeLaw | undefined)[] = [];
 
   constructor(
@@ -25,6 +28,8 @@ export class RangeGuard implements StepTimeModel {
     private readonly options: RangeGuardOptions,
   ) {
     this.description = model.description;
+    if (model.method !== undefined) this.method = model.method;
+    if (model.overheadMs !== undefined) this.overheadMs = model.overheadMs;
     const jitter = model.tokenJitterUs?.bind(model);
     if (jitter) this.tokenJitterUs = jitter;
   }
@@ -42,6 +47,11 @@ export class RangeGuard implements StepTimeModel {
   /** Steps so far that lay outside of the range. */
   get stepsOutsideRange(): number {
     return this.outsideSteps;
+  }
+
+  /** How many times the measured maximum the farthest of these steps was; 1: none lay outside. */
+  get farthestOutside(): number {
+    return this.largestExcess;
   }
 
   /** @throws HardwareError `outside-range` when extrapolation is refused */
@@ -71,6 +81,8 @@ export class RangeGuard implements StepTimeModel {
 
   private onOutside(outside: OutsideRange): void {
     this.outsideSteps++;
+    const excess = outside.range[1] > 0 ? outside.value / outside.range[1] : Infinity;
+    this.largestExcess = Math.max(this.largestExcess, excess);
     if (this.options.refuse) {
       throw new HardwareError(
         'outside-range',

@@ -1,5 +1,5 @@
 import type { EnginePlacement } from '../engine-placement';
-import { KV_ELEMENT_BYTES, type ModelGeometry } from '../model/model-geometry';
+import { kvElementBytes, type ModelGeometry } from '../model/model-geometry';
 import type { BatchAggregates } from './step-time-model';
 
 /** Attention of a step, the larger of computing and reading in each part. */
@@ -59,20 +59,21 @@ export function attentionCostOf({ model, gpu, tp }: EnginePlacement): AttentionC
   };
 }
 
-export function layerCostOf({ attention, heads }: ModelGeometry, tp: number): LayerCost {
+export function layerCostOf(model: ModelGeometry, tp: number): LayerCost {
+  const { attention, heads } = model;
+  const elementBytes = kvElementBytes(model);
   const ownHeads = heads / tp;
   if (attention.kind === 'grouped') {
     const flopsPerPair = 4 * ownHeads * attention.headDim;
     return {
-      kvBytesPerToken:
-        2 * Math.max(1, attention.kvHeads / tp) * attention.headDim * KV_ELEMENT_BYTES,
+      kvBytesPerToken: 2 * Math.max(1, attention.kvHeads / tp) * attention.headDim * elementBytes,
       decodeFlopsPerPair: flopsPerPair,
       prefillFlopsPerPair: flopsPerPair,
     };
   }
   const { kvRank, nopeDim, ropeDim, valueDim } = attention;
   return {
-    kvBytesPerToken: (kvRank + ropeDim) * KV_ELEMENT_BYTES,
+    kvBytesPerToken: (kvRank + ropeDim) * elementBytes,
     // Decode works on the latent vectors themselves (the projections are absorbed), prefill on the
     // heads' own keys and values.
     decodeFlopsPerPair: 2 * ownHeads * (kvRank + ropeDim + kvRank),

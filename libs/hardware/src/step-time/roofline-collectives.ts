@@ -1,6 +1,7 @@
 import { type EnginePlacement, expertGroupOf, GPUS_PER_NODE } from '../engine-placement';
 import { findLink } from '../link/link';
 import { expertLayers, type ModelGeometry } from '../model/model-geometry';
+import { isFp8 } from '../model/precision';
 
 /** What GPUs spend on each other in one step of T tokens: `fixedUs + usPerToken · T`. */
 export interface CollectiveCost {
@@ -81,8 +82,8 @@ function gathered({ tp, dp = 1 }: EnginePlacement): Copies {
 }
 
 /** There and back. Activations of FP8 checkpoints are quantised before they are sent, not after. */
-function bytesPerCopy({ hidden, weightBytes }: ModelGeometry): number {
-  const dispatchBytes = weightBytes === 1 ? 1 : ACTIVATION_BYTES;
+function bytesPerCopy({ hidden, precision }: ModelGeometry): number {
+  const dispatchBytes = isFp8(precision) ? 1 : ACTIVATION_BYTES;
   return hidden * (dispatchBytes + ACTIVATION_BYTES);
 }
 

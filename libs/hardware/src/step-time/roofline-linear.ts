@@ -2,9 +2,11 @@ import type { EnginePlacement } from '../engine-placement';
 import {
   expertLayers,
   expertParameters,
+  meanWeightBytes,
   sharedLayerParameters,
   vocabularyParameters,
 } from '../model/model-geometry';
+import { isFp8 } from '../model/precision';
 
 /** Everything of a step but attention: matrix products against the bytes of their weights. */
 export interface LinearCost {
@@ -14,7 +16,6 @@ export interface LinearCost {
 
 /** A multiplication and an addition per weight and token. */
 const FLOPS_PER_PARAMETER = 2;
-const FP8_BYTES = 1;
 
 /**
  * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate),
@@ -32,14 +33,14 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const head = vocabularyParameters(model);
   const flopsPerToken = FLOPS_PER_PARAMETER * (shared + activeExperts * expertsEverywhere);
 
-  const quantised = model.weightBytes === FP8_BYTES ? gpu.fp8Factor : 1;
+  const quantised = isFp8(model.precision) ? gpu.fp8Factor : 1;
   const usPerFlop = 1e6 / (gpu.flopsPerSecond * quantised * tp);
   const prefillUs = (flopsPerToken * usPerFlop) / efficiency.prefillCompute;
   const decodeUs = (flopsPerToken * usPerFlop) / efficiency.decodeCompute;
   const headUs = (FLOPS_PER_PARAMETER * head * usPerFlop) / efficiency.decodeCompute;
 
   const usPerByte = 1e6 / (gpu.memoryBytesPerSecond * efficiency.memory * tp);
-  const usPerParameter = model.weightBytes * usPerByte;
+  const usPerParameter = meanWeightBytes(model) * usPerByte;
   const sharedReadUs = (shared + head) * usPerParameter;
   const overheadUs = model.layers * efficiency.layerOverheadUs;
   const expertReadUs = (experts * expertsEverywhere * usPerParameter) / dp;

@@ -22,6 +22,8 @@ export interface RooflineSpec {
  * decode step is a line for ever.
  */
 export class RooflineStepTime implements StepTimeModel {
+  readonly method = 'estimated';
+  readonly overheadMs: number;
   readonly description: string;
   private readonly linear: LinearCost;
   private readonly attention: AttentionCost;
@@ -37,11 +39,14 @@ export class RooflineStepTime implements StepTimeModel {
     this.linear = linearCostOf(placement);
     this.attention = attentionCostOf(placement);
     this.collectives = collectiveCostOf(placement);
+    this.overheadMs = overheadMs;
     this.overheadUs = overheadMs * 1000;
     this.mixedDecodeFactor = spec.mixedDecodeFactor ?? 1;
     const perContextUs = this.attention.decodeUsPerContext;
     this.laws = new DecodeLawMemo((decodeSeqs) => this.decodeBaseUs(decodeSeqs), perContextUs);
-    this.description = `roofline ${describePlacement(placement)}, overhead ${overheadMs} ms`;
+    this.description =
+      `roofline ${describePlacement(placement)}, overhead ${overheadMs} ms ` +
+      '(estimated, not measured: ±60 %)';
   }
 
   stepUs(batch: BatchAggregates): number {
@@ -76,7 +81,7 @@ export class RooflineStepTime implements StepTimeModel {
   }
 }
 
-function describePlacement(placement: EnginePlacement): string {
+export function describePlacement(placement: EnginePlacement): string {
   const { model, gpu, tp, dp = 1 } = placement;
   const ranks = dp > 1 ? ` DP${dp}` : '';
   const experts = placement.expertParallel ? ` EP${expertGroupOf(placement)}` : '';

@@ -40,10 +40,20 @@ export interface DecodeLaw {
   readonly contextLimit: number;
 }
 
+/**
+ * Put together from measured operators of the GPU; fitted to measured steps; or estimated from data
+ * sheets, ±60 %.
+ */
+export type StepTimeMethod = 'composed' | 'calibrated' | 'estimated';
+
 /** How long one step of an engine takes. Pure: the same batch always takes the same time. */
 export interface StepTimeModel {
   /** One line for logs and results. */
   readonly description: string;
+  /** How its times were made; unset: as the user says. */
+  readonly method?: StepTimeMethod;
+  /** Part of each step that is not GPU work; unset: not told apart. */
+  readonly overheadMs?: number;
   /**
    * Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates
    * nothing.
@@ -73,6 +83,8 @@ export interface StepTimeModel {
   contextLimit?(decodeSeqs: number): number;
   /** Steps so far that lay outside of the range, where somebody counts them. */
   readonly stepsOutsideRange?: number;
+  /** How many times the largest measured value the farthest of those had; 1: there were none. */
+  readonly farthestOutside?: number;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { EngineRoleName, EngineSummary, Summary } from '@baton/analysis';
+import type { EngineRoleName, EngineSummary, StepTimesSummary, Summary } from '@baton/analysis';
 import { consoleTable } from '../console-table';
 import { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
 import { outcomes } from './headline';
@@ -29,6 +29,7 @@ function facts(summary: Summary): string {
       `${formatShare(summary.prefix_hit_rate)} of prompt tokens cached, ${formatBytes(summary.kv_transfer_bytes)} over links, ${formatNumber(summary.preemptions)} preemptions`,
     ],
   ];
+  rows.push(...stepTimes(summary));
   return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
 }
 
@@ -40,6 +41,21 @@ function goodput({ slo, slo_attainment, goodput_rps, goodput_rps_per_gpu }: Summ
       `${formatNumber(goodput_rps)} requests/s, ${formatNumber(goodput_rps_per_gpu)} per GPU; ${formatShare(slo_attainment)} meet ${slo}`,
     ],
   ];
+}
+
+/** Pools that share a model share a line. */
+function stepTimes({ step_times = [] }: Summary): string[][] {
+  const lines = step_times.map((each) => `${each.description}${outside(each)}`);
+  return [...new Set(lines)].map((line) => ['step times', line]);
+}
+
+function outside({
+  steps_outside_range: steps,
+  farthest_outside: times,
+}: StepTimesSummary): string {
+  if (steps === null || steps === 0) return '';
+  const far = times === null ? '' : `, up to ${formatNumber(times)} times what was measured`;
+  return `; ${formatNumber(steps)} steps outside of the measured range${far}`;
 }
 
 function latencyTable(summary: Summary): string {

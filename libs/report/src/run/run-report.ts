@@ -31,9 +31,24 @@ export function runReport(report: RunReport): ReportPage {
       ...loadSections(run, { summary, slo }),
       ...engineSections(run, summary),
       timelineSection(run),
+      ...stepTimes(summary),
       ...configuration(summary),
     ],
   };
+}
+
+function stepTimes({ step_times = [] }: Summary): Section[] {
+  if (step_times.length === 0) return [];
+  const columns = ['engines', 'method', 'step times', 'steps outside the measured range'];
+  return [
+    {
+      ...{ kind: 'table', title: 'Step times' },
+      columns: columns.map((name) => ({ name })),
+      rows: step_times.map((one) => [
+        ...[one.role, one.method, one.description, one.steps_outside_range],
+      ]),
+    },
+  ];
 }
 
 function configuration({ config, seed }: Summary): Section[] {

@@ -1,6 +1,6 @@
 import { Membership } from '@baton/worker';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../cluster/submitter';
 import { countOf, roleOf } from './admin-body';
 import { type EngineEntry, engineEntry } from './engine-list';
 

@@ -7,7 +7,7 @@ import {
 } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../cluster/submitter';
 import { CONFIG } from '../../tokens';
 import { fieldsOf } from './admin-body';
 

@@ -1,7 +1,7 @@
 import type { BatchEntry, BatchView, Stage } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { Controller, Get, Inject } from '@nestjs/common';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../cluster/submitter';
 import { TRANSPORT } from '../../tokens';
 import { Operator } from './operator';
 

@@ -1,6 +1,6 @@
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../cluster/submitter';
 
 /** Of writers that meet at one document one wins each time, so that this many suffice for as many of them. */
 const MAX_TRIES = 64;

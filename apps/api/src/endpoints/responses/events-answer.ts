@@ -39,7 +39,7 @@ export class EventsAnswer implements Answer {
     this.pending += this.sequence.tokens(from, count);
   }
 
-  finish({ from, count }: TokenSpan, reason: EndReason): void {
+  endSequence({ from, count }: TokenSpan, reason: EndReason): void {
     this.begin();
     this.pending += this.sequence.finish(reason, from, count);
   }

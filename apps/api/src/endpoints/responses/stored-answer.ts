@@ -32,10 +32,10 @@ export class StoredAnswer implements Answer {
     this.inner.tokens(index, from, count);
   }
 
-  finish(span: TokenSpan, reason: EndReason): void {
+  endSequence(span: TokenSpan, reason: EndReason): void {
     this.reason = reason;
     this.count = span.from + span.count;
-    this.inner.finish(span, reason);
+    this.inner.endSequence(span, reason);
   }
 
   flush(): void {

@@ -4,7 +4,7 @@ import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
 import type { BudgetAnswer, BudgetTake, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { brokerError } from '../../request/dispatch/submitter';
+import { brokerError } from '../../cluster/submitter';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import { type CallerId, callerIdOf } from './api-keys';
 import { resetTime } from './reset-time';

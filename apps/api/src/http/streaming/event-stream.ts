@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WireTap } from '../../observers/recording/wire-log';
+import type { WireTap } from '../wire-tap';
 
 /** A stream with more than this unsent is not being read. */
 const MAX_UNSENT_BYTES = 1024 * 1024;

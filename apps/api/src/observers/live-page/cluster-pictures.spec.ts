@@ -5,6 +5,8 @@ import type { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
 import { SequenceTable } from '../../frames/sequence-table';
 import type { AdmissionGate } from '../../request/admit/admission-gate';
+import { Observers } from '../observers';
+import type { ObservedRequest, TokenNews } from '../port';
 import type { Timelines } from '../timelines/timelines';
 import { ClusterPictures, phaseOf } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
@@ -56,7 +58,7 @@ describe('a picture', () => {
     const pictures = picturesOf(table);
     const before = open(table);
     expect(pictures.take(0).names.map(([key]) => key)).toEqual([before.streamId]);
-    table.close(before);
+    table.release(before);
     pictures.take(250);
     const after = open(table);
     expect(pictures.take(500).names.map(([key]) => key)).toEqual([after.streamId]);
@@ -93,20 +95,27 @@ describe('a picture', () => {
   });
 });
 
+/** News of tokens as the frame inbox gives them; these came at `nowMs`. */
+function tell(meter: RateMeter, sequence: Sequence, news: Partial<TokenNews>): void {
+  const header = { engineId: 'e', stage: 'decode', stepEndUs: 0 } as const;
+  const none = { from: 0, count: 1, nowMs: 0, previousMs: 0, stampedUs: 0, header };
+  const told = { ...none, ...news };
+  if (told.from === 0) sequence.history.firstTokenMs = told.nowMs;
+  meter.tokens(sequence, told);
+}
+
 describe('rates', () => {
   it('are of the last second, in simulated time', () => {
     const meter = new RateMeter(defaultConfig({ speedup: 10 }));
     const sequence = open(new SequenceTable());
-    meter.start(1_000);
-    meter.arrived(3);
-    sequence.received = 1;
-    meter.tokens(sequence, 1_020, 0);
-    sequence.lastTokenMs = 1_020;
-    sequence.received = 5;
-    meter.tokens(sequence, 1_100, 1);
-    meter.finished();
+    const sequences = [sequence, sequence, sequence];
+    meter.switchOn(1_000);
+    meter.opened({ sequences } as unknown as ObservedRequest);
+    tell(meter, sequence, { from: 0, count: 1, nowMs: 1_020 });
+    tell(meter, sequence, { from: 1, count: 4, nowMs: 1_100, previousMs: 1_020 });
+    meter.ended();
     const rates = meter.take(1_250);
-    // Arrived at 1,000 ms; four tokens in 80 ms; a quarter of a second is two and a half simulated ones.
+    // Arrived at 1,000 ms; four tokens in 80 ms; a quarter of a second is 2.5 simulated ones.
     expect(rates.ttftMs!.p50).toBeCloseTo(200, 0);
     expect(rates.itlMs!.p99).toBeCloseTo(200, 0);
     expect(rates.tokensPerSecond).toBeCloseTo(5 / 2.5);
@@ -116,13 +125,20 @@ describe('rates', () => {
     expect(meter.take(2_250)).toMatchObject({ ttftMs: null, itlMs: null, tokensPerSecond: 0 });
   });
 
-  it('are not counted while nobody looks', () => {
+  it('are counted only while a live page is open', () => {
     const meter = new RateMeter(defaultConfig());
-    const sequence = open(new SequenceTable());
-    sequence.received = 1;
-    meter.tokens(sequence, 10, 0);
-    meter.arrived(1);
-    meter.start(0);
-    expect(meter.take(1_000)).toMatchObject({ ttftMs: null, requestsPerSecond: 0 });
+    const observers = new Observers([meter]);
+    const request = { sequences: [open(new SequenceTable())] } as unknown as ObservedRequest;
+    observers.opened(request);
+    meter.switchOn(0);
+    expect(meter.take(1_000).requestsPerSecond).toBe(0);
+    observers.refresh();
+    observers.opened(request);
+    expect(meter.take(2_000).requestsPerSecond).toBeCloseTo(1 / 2);
+    meter.switchOff();
+    observers.refresh();
+    observers.opened(request);
+    for (const nowMs of [3_000, 4_000, 5_000]) meter.take(nowMs);
+    expect(meter.take(6_000).requestsPerSecond).toBe(0);
   });
 });

@@ -9,11 +9,10 @@ import {
 } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import type { Sequence } from '../../frames/sequence';
-import { SequenceTable } from '../../frames/sequence-table';
-import { AdmissionGate } from '../../request/admit/admission-gate';
-import { Timelines } from '../timelines/timelines';
 import { CONFIG } from '../../tokens';
+import type { ObservedSequence } from '../port';
+import { type LiveSequence, LiveSequences, WaitingTotals } from '../state';
+import { Timelines } from '../timelines/timelines';
 import { RateMeter } from './rate-meter';
 
 /** Requests that one picture shows; the others are only counted. */
@@ -24,19 +23,19 @@ const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
 /**
  * Where a request is in the cluster, as far as this front knows: an index in `PICTURE_PHASES`.
  *
- * @param stage  of the engine that has it: that spoke of it last, or else that has told to have taken it
+ * @param stage  of the engine that has it: the one that spoke of it last, or else that took it
  */
 export function phaseOf(
-  { waitingIn, received }: Pick<Sequence, 'waitingIn' | 'received'>,
+  { waitingIn, received }: Pick<LiveSequence, 'waitingIn' | 'received'>,
   stage: Stage | undefined,
 ): 0 | 1 | 2 | 3 {
   if (waitingIn === 'decode') return TRANSFER;
-  // A step is told of when it ends, so a prompt that is being computed counts as waiting until then.
+  // News of a step comes when it ends: until then a prompt that is computed counts as waiting.
   if (waitingIn !== undefined) return stage === undefined ? QUEUE : PREFILL;
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
-/** Takes pictures of the cluster for the live page. It looks at what the process knows anyway, and asks nobody. */
+/** Takes pictures of the cluster for the live page, from what the process knows anyway. */
 @Injectable()
 export class ClusterPictures {
   /** Names that a picture has shown, of requests that were under way in the last one. */
@@ -45,8 +44,8 @@ export class ClusterPictures {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly cluster: ClusterView,
-    private readonly table: SequenceTable,
-    private readonly gate: AdmissionGate,
+    private readonly sequences: LiveSequences,
+    private readonly totals: WaitingTotals,
     private readonly meter: RateMeter,
     private readonly timelines: Timelines,
   ) {}
@@ -56,7 +55,7 @@ export class ClusterPictures {
     return [...this.named.values()];
   }
 
-  /** Nobody looks any more. */
+  /** The last live page is closed. */
   forget(): void {
     this.named.clear();
   }
@@ -70,7 +69,7 @@ export class ClusterPictures {
     const requests: number[] = [];
     const names: RequestName[] = [];
     const named = new Map<number, RequestName>();
-    for (const sequence of this.table) {
+    for (const sequence of this.sequences) {
       const engineId = sequence.engineId ?? this.timelines.takenBy(sequence) ?? '';
       const { place = -1, stage } = places.get(engineId) ?? {};
       const phase = phaseOf(sequence, stage);
@@ -84,7 +83,7 @@ export class ClusterPictures {
       named.set(streamId, name);
     }
     this.named = named;
-    const waiting = this.gate.waiting();
+    const waiting = this.totals.waiting();
     return {
       at: Math.round(performance.timeOrigin + nowMs),
       engines: living.map((engine) => engineOf(engine, this.config.starvedAfter * 1_000)),
@@ -100,7 +99,7 @@ export class ClusterPictures {
   }
 }
 
-function nameOf({ streamId, job }: Sequence): RequestName {
+function nameOf({ streamId, job }: ObservedSequence): RequestName {
   return [streamId, job.requestId, job.promptTokens, job.maxTokens];
 }
 

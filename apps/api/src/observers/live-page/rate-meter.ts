@@ -2,8 +2,8 @@ import { IntervalHistogram } from '@baton/analysis';
 import type { BatonConfig } from '@baton/config';
 import type { PictureRates, Quantiles } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Sequence } from '../../frames/sequence';
 import { CONFIG } from '../../tokens';
+import type { ObservedRequest, ObservedSequence, RequestObserver, TokenNews } from '../port';
 
 /** Slots of the window that rates are taken over; one ends with each picture. */
 const SLOTS = 4;
@@ -27,12 +27,12 @@ class Slot {
 }
 
 /**
- * Latencies and throughput of this process' requests over the last second, in simulated time. It counts only while somebody looks; otherwise every call
- * returns at once.
+ * Latencies and throughput of this process' requests over the last second, in simulated time. It
+ * is on only while a live page is open.
  */
 @Injectable()
-export class RateMeter {
-  private isOn = false;
+export class RateMeter implements RequestObserver {
+  isOn = false;
   private readonly slots = Array.from({ length: SLOTS }, () => new Slot());
   private at = 0;
   private readonly speedup: number;
@@ -41,36 +41,28 @@ export class RateMeter {
     this.speedup = speedup;
   }
 
-  start(nowMs: number): void {
+  switchOn(nowMs: number): void {
     this.isOn = true;
     for (const slot of this.slots) slot.begin(nowMs);
   }
 
-  stop(): void {
+  switchOff(): void {
     this.isOn = false;
   }
 
-  arrived(count: number): void {
-    if (this.isOn) this.slot.arrived += count;
+  opened({ sequences }: ObservedRequest): void {
+    this.slot.arrived += sequences.length;
   }
 
-  finished(): void {
-    if (this.isOn) this.slot.finished += 1;
-  }
-
-  /** Tokens from index `from` on have come, and the sequence does not say so yet in `lastTokenMs`. */
-  tokens(sequence: Sequence, nowMs: number, from: number): void {
-    if (!this.isOn) return;
+  tokens({ history }: ObservedSequence, { from, count, nowMs, previousMs }: TokenNews): void {
     const { slot, speedup } = this;
-    const count = sequence.received - from;
     slot.tokens += count;
-    if (from === 0) {
-      const arrivedMs = sequence.job.arrivalUs / 1_000 - performance.timeOrigin;
-      slot.ttft.add(Math.max(0, (nowMs - arrivedMs) * 1_000 * speedup));
-    } else {
-      const gapMs = (nowMs - sequence.lastTokenMs) / count;
-      slot.itl.add(Math.max(0, gapMs * 1_000 * speedup), count);
-    }
+    if (from === 0) slot.ttft.add(Math.max(0, history.ttftMs * 1_000 * speedup));
+    else slot.itl.add(Math.max(0, ((nowMs - previousMs) / count) * 1_000 * speedup), count);
+  }
+
+  ended(): void {
+    this.slot.finished += 1;
   }
 
   /** What the slots of the last second hold; the oldest is begun anew. */

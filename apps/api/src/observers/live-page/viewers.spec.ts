@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { defaultConfig } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Observers } from '../observers';
 import type { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 import { Viewers } from './viewers';
@@ -40,7 +41,8 @@ beforeEach(() => {
     forget: () => undefined,
   } as unknown as ClusterPictures;
   const identity = { apiId: 'api-test', startedAt: 0 };
-  viewers = new Viewers(defaultConfig(), identity, pictures, new RateMeter(defaultConfig()));
+  const meter = new RateMeter(defaultConfig());
+  viewers = new Viewers(defaultConfig(), identity, pictures, meter, new Observers([meter]));
 });
 afterEach(() => {
   viewers.onModuleDestroy();

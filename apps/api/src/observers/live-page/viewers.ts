@@ -4,6 +4,7 @@ import { BatonError, type ClusterHello } from '@baton/contract';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import { Observers } from '../observers';
 import { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 
@@ -20,8 +21,8 @@ interface Viewer {
 }
 
 /**
- * Who looks at the live page. A picture is taken and written as text once for all of them, and none is taken while there are none. A viewer that does not read
- * misses pictures, and is let go after ten seconds.
+ * The open live pages. A picture is taken and written as text once for all of them; without an open
+ * page none is taken. A page that does not read misses pictures, and is let go after ten seconds.
  */
 @Injectable()
 export class Viewers implements OnModuleDestroy {
@@ -33,6 +34,7 @@ export class Viewers implements OnModuleDestroy {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly pictures: ClusterPictures,
     private readonly meter: RateMeter,
+    private readonly observers: Observers,
   ) {}
 
   get size(): number {
@@ -56,29 +58,31 @@ export class Viewers implements OnModuleDestroy {
     const viewer = { response, missed: 0 };
     this.viewers.add(viewer);
     response.once('close', () => this.leave(viewer));
-    if (this.timer === undefined) this.begin();
+    if (this.timer === undefined) this.startPictures();
   }
 
   onModuleDestroy(): void {
     for (const viewer of this.viewers) viewer.response.destroy();
-    this.end();
+    this.stopPictures();
   }
 
-  private begin(): void {
-    this.meter.start(performance.now());
+  private startPictures(): void {
+    this.meter.switchOn(performance.now());
+    this.observers.refresh();
     this.timer = setInterval(() => this.tick(), PICTURE_EVERY_MS);
   }
 
-  private end(): void {
+  private stopPictures(): void {
     clearInterval(this.timer);
     this.timer = undefined;
-    this.meter.stop();
+    this.meter.switchOff();
+    this.observers.refresh();
     this.pictures.forget();
   }
 
   private leave(viewer: Viewer): void {
     this.viewers.delete(viewer);
-    if (this.viewers.size === 0) this.end();
+    if (this.viewers.size === 0) this.stopPictures();
   }
 
   private tick(): void {

@@ -5,7 +5,7 @@ import { renderNumbers } from './exposition';
 
 const STATES = ['starting', 'ready', 'draining'] as const;
 
-/** Counts the engines of the cluster by what they do, and those that vanished without having drained. */
+/** Counts engines by what they do, and those that vanished without having drained. */
 @Injectable()
 export class EngineCensus {
   private known = new Map<string, EnginePresence>();

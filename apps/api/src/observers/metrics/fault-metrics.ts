@@ -1,6 +1,7 @@
-import { FAULT_STAGES, type FaultKind, type FaultStage } from '@baton/contract';
+import { FAULT_STAGES, type FaultKind, type FaultNote, type FaultStage } from '@baton/contract';
 import { KINDS } from '@baton/faults';
 import { Injectable } from '@nestjs/common';
+import type { RequestObserver } from '../port';
 import { renderNumbers } from './exposition';
 
 const HEAD = {
@@ -10,8 +11,12 @@ const HEAD = {
 
 /** How often each fault struck the requests of this process, wherever it did. */
 @Injectable()
-export class FaultMetrics {
+export class FaultMetrics implements RequestObserver {
   private readonly counts = new Map<string, number>();
+
+  faulted({ fault, stage }: FaultNote): void {
+    this.count(fault, stage);
+  }
 
   count(fault: FaultKind, stage: FaultStage): void {
     const key = keyOf(fault, stage);

@@ -27,7 +27,7 @@ export class HttpMetrics {
   private readonly requestBytes = new ByLabels(() => new Sum());
   private readonly responseBytes = new ByLabels(() => new Sum());
 
-  /** Counts the answer when it is through. `handler`: the route's pattern, `none` when nothing matched. */
+  /** Counts the answer when it is through. `handler`: the route's pattern, or `none`. */
   observe(message: IncomingMessage, response: ServerResponse, handler: string): void {
     if (UNCOUNTED.has(handler)) return;
     const startMs = performance.now();
@@ -95,7 +95,7 @@ class Sum {
   }
 }
 
-/** One value for each set of labels that was asked for. Handlers are patterns of routes, so there are few. */
+/** One value for each set of labels. Handlers are patterns of routes, so there are few. */
 class ByLabels<V> {
   private readonly known = new Map<string, { readonly labels: Labels; readonly value: V }>();
 

@@ -1,17 +1,18 @@
 import { LiveSettings, placerSpec } from '@baton/config';
-import type { EnginePresence, Stage } from '@baton/contract';
+import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import type { ObservedCall, ObservedRequest, RequestObserver } from '../port';
 import { renderNumbers, type Series } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
 
-/** What placement did: by this front, and by whoever sent jobs to the engines. */
+/** What placement did, in this front and at the engines. */
 @Injectable()
-export class PlacementMetrics {
-  prefillsOnDecode = 0;
-  rehomed = 0;
-  sloRefusals = 0;
+export class PlacementMetrics implements RequestObserver {
+  private prefillsOnDecode = 0;
+  private rehomedJobs = 0;
+  private sloRefusals = 0;
   private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
 
   constructor(@Inject(LiveSettings) settings: LiveSettings) {
@@ -22,6 +23,20 @@ export class PlacementMetrics {
       ) as [string, string];
       this.policies = { prefill, decode, aggregated: prefill };
     });
+  }
+
+  refused(_call: ObservedCall, { code }: BatonError): void {
+    if (code === 'slo_unattainable') this.sloRefusals += 1;
+  }
+
+  rehomed(jobs: number): void {
+    this.rehomedJobs += jobs;
+  }
+
+  opened({ sequences }: ObservedRequest): void {
+    for (const { job } of sequences) {
+      if (job.flow === 'local' && job.placed?.stage === 'decode') this.prefillsOnDecode += 1;
+    }
   }
 
   render(engines: readonly EnginePresence[]): string {
@@ -51,7 +66,7 @@ export class PlacementMetrics {
       this.counter(
         'baton:rehomed_jobs_total',
         'Jobs taken out of the queue of an engine that drained, fell silent or was lost, and placed again.',
-        this.rehomed,
+        this.rehomedJobs,
       ),
       this.counter(
         'baton:slo_refusals_total',

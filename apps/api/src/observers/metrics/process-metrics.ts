@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { LoopLag } from '@baton/clock';
 import { Injectable } from '@nestjs/common';
-import { SequenceTable } from '../../frames/sequence-table';
+import { LiveSequences } from '../state';
 import { renderNumbers } from './exposition';
 
 const BYTES_PER_PAGE = 4_096;
 
-/** The process itself, by the names of Prometheus' client libraries, and how full its tables are. */
+/** The process by the names of Prometheus' client libraries, and how full its tables are. */
 @Injectable()
 export class ProcessMetrics {
   private readonly lag = new LoopLag();
 
-  constructor(private readonly table: SequenceTable) {}
+  constructor(private readonly sequences: LiveSequences) {}
 
   start(): void {
     this.lag.start();
@@ -40,7 +40,7 @@ export class ProcessMetrics {
         'How late the event loop of the front ran since the last scrape, 99th percentile.',
         this.lag.takeP99Ms() / 1_000,
       ),
-      gauge('baton:api_live_sequences', 'Sequences under way at this front.', this.table.size),
+      gauge('baton:api_live_sequences', 'Sequences under way at this front.', this.sequences.size),
     ];
     const cpu = renderNumbers(
       {

@@ -3,9 +3,8 @@ import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/routing';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { SequenceTable } from '../../frames/sequence-table';
-import { AdmissionGate } from '../../request/admit/admission-gate';
 import { CONFIG, TRANSPORT } from '../../tokens';
+import { LiveSequences, WaitingTotals } from '../state';
 import { renderNumbers } from './exposition';
 
 type PerStage = Readonly<Record<Stage, number>>;
@@ -20,8 +19,8 @@ export class QueueMetrics {
   constructor(
     @Inject(CONFIG) config: BatonConfig,
     @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly gate: AdmissionGate,
-    private readonly table: SequenceTable,
+    private readonly totals: WaitingTotals,
+    private readonly sequences: LiveSequences,
   ) {
     const { prefill, decode } = placerSpec(config);
     this.isPlaced = prefill !== 'pull' || decode !== 'pull' || config.exposeEngines;
@@ -30,7 +29,7 @@ export class QueueMetrics {
   /** Asks the broker; what is known is shown when it cannot be asked. */
   async refresh(engines: readonly EnginePresence[]): Promise<void> {
     const depths = STAGES.map(async (stage) => [stage, await this.depthOf(stage, engines)]);
-    const [counted] = await Promise.all([Promise.all(depths), this.gate.refreshTotals()]);
+    const [counted] = await Promise.all([Promise.all(depths), this.totals.refreshTotals()]);
     this.depths = Object.fromEntries(counted) as Record<Stage, number>;
   }
 
@@ -44,7 +43,7 @@ export class QueueMetrics {
       perStage(
         'baton:waiting_sequences',
         'Sequences that have not entered a batch of the stage, in its queues or in an engine, over all API processes.',
-        this.gate.waiting(),
+        this.totals.waiting(),
       ),
       perStage(
         'baton:queue_age_seconds',
@@ -69,7 +68,7 @@ export class QueueMetrics {
   /** A sequence that waits was last heard of when it began to. */
   private ages(nowMs: number): PerStage {
     const ages = { prefill: 0, decode: 0, aggregated: 0 };
-    for (const { waitingIn, heardMs } of this.table) {
+    for (const { waitingIn, heardMs } of this.sequences) {
       if (waitingIn === undefined) continue;
       ages[waitingIn] = Math.max(ages[waitingIn], (nowMs - heardMs) / 1_000);
     }

@@ -49,7 +49,10 @@ const part = (name: string): RequestFamily => ({
   labels: { part: name },
 });
 
-/** What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks what vLLM has no word for. */
+/**
+ * What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks what vLLM
+ * has no word for.
+ */
 export const REQUEST_FAMILIES = {
   timeToFirstToken: family(
     'vllm:time_to_first_token_seconds',

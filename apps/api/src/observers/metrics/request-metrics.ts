@@ -1,11 +1,19 @@
+import { processMsOf } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
-import type { EnginePresence, FrameEntry, FrameHeader, HistogramSnapshot } from '@baton/contract';
+import type { EndReason, EnginePresence, FrameHeader, HistogramSnapshot } from '@baton/contract';
 import { BucketCounts, engineLabels, tokensUpTo } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
-import type { Sequence, SequenceOwner } from '../../frames/sequence';
-import { SequenceTable } from '../../frames/sequence-table';
 import { CONFIG } from '../../tokens';
+import type {
+  End,
+  ObservedRequest,
+  ObservedSequence,
+  RequestEnd,
+  RequestObserver,
+  TokenNews,
+} from '../port';
+import { LiveSequences } from '../state';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
 import {
   FINISHED_REASONS,
@@ -45,12 +53,7 @@ class EngineObservations {
   }
 }
 
-export interface TokenNews {
-  /** First new token. */
-  readonly from: number;
-  readonly header: FrameHeader;
-  readonly offsetUs: number;
-}
+type Histograms = EngineObservations['histograms'];
 
 interface Choices {
   readonly left: number;
@@ -62,66 +65,54 @@ interface Choices {
 const MAX_ENGINES = 4_096;
 
 /**
- * The front's own observations: latencies on the wall clock as a client next to this process would see them, per engine that spoke last.
- * Called once per frame entry, so it only counts; a scrape renders.
+ * The front's own observations: latencies on the wall clock as a client next to this process would
+ * see them, per engine that spoke last. It only counts; a scrape renders.
  */
 @Injectable()
-export class RequestMetrics {
+export class RequestMetrics implements RequestObserver {
   private readonly byEngine = new Map<string, EngineObservations>();
   private readonly unobserved: EngineObservations;
   /** Prompts of which some choices have ended and others have not, by their place in the answer. */
-  private readonly unfinished = new WeakMap<SequenceOwner, Map<number, Choices>>();
+  private readonly unfinished = new WeakMap<ObservedRequest, Map<number, Choices>>();
   private slowReaders = 0;
   private endedSequences = 0;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly catalog: ModelCatalog,
-    private readonly table: SequenceTable,
+    private readonly live: LiveSequences,
   ) {
     this.unobserved = new EngineObservations(catalog.maxModelLen);
   }
 
-  /** The sequence entered a batch, or was handed over. Of one that runs more than once the last run counts. */
-  noted(sequence: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
-    if (entry.kind === 'handed-over') {
-      sequence.heldMs = localMs(sequence.job.arrivalUs + entry.first);
-    } else if (entry.kind === 'scheduled') {
-      // The entry comes when the step is over; it began so much earlier.
-      const beganMs = localMs(header.stepEndUs - entry.first);
-      if (header.stage === 'decode' && sequence.heldMs > 0) sequence.decodeMs = beganMs;
-      else sequence.scheduledMs = beganMs;
-    }
-  }
-
-  /** Tokens `[from, received)` of the sequence have just come. */
-  tokens(sequence: Sequence, nowMs: number, { from, header, offsetUs }: TokenNews): void {
+  tokens(sequence: ObservedSequence, news: TokenNews): void {
+    const { from, nowMs, header, stampedUs, previousMs } = news;
     const { histograms } = this.of(header.engineId);
-    let count = sequence.received - from;
-    const before = sequence.lastTokenMs;
-    sequence.lastTokenMs = nowMs;
+    let { count } = news;
     if (from === 0) {
-      histograms.timeToFirstToken.observe((nowMs - arrivalMs(sequence)) / 1_000);
-      histograms.firstTokenOverhead.observe(lateSeconds(nowMs, header.stepEndUs + offsetUs));
-      this.firstTokenParts(sequence, nowMs, histograms);
+      histograms.timeToFirstToken.observe(sequence.history.ttftMs / 1_000);
+      histograms.firstTokenOverhead.observe(lateSeconds(nowMs, stampedUs));
+      observeParts(sequence, histograms);
       count -= 1;
     }
-    const gapSeconds = (nowMs - (from === 0 ? nowMs : before)) / 1_000 / Math.max(count, 1);
+    const gapMs = from === 0 ? 0 : nowMs - previousMs;
+    const gapSeconds = gapMs / 1_000 / Math.max(count, 1);
     for (; count > 0; count -= 1) histograms.interTokenLatency.observe(gapSeconds);
   }
 
   /** Once per prompt, when the last of its choices has ended. */
   private choiceEnded(
-    { owner, index, received }: Sequence,
-    choices: number,
-    histograms: EngineObservations['histograms'],
+    { index, received }: ObservedSequence,
+    request: ObservedRequest,
+    histograms: Histograms,
   ): void {
-    const prompts = this.unfinished.get(owner) ?? new Map<number, Choices>();
+    const { choices } = request.generation;
+    const prompts = this.unfinished.get(request) ?? new Map<number, Choices>();
     const prompt = Math.floor(index / choices);
     const { left, longest } = prompts.get(prompt) ?? { left: choices, longest: 0 };
     const now = { left: left - 1, longest: Math.max(longest, received) };
     if (now.left > 0) {
-      this.unfinished.set(owner, prompts.set(prompt, now));
+      this.unfinished.set(request, prompts.set(prompt, now));
       return;
     }
     prompts.delete(prompt);
@@ -129,53 +120,36 @@ export class RequestMetrics {
     histograms.maxGenerationTokens.observe(now.longest);
   }
 
-  private firstTokenParts(
-    sequence: Sequence,
-    nowMs: number,
-    histograms: EngineObservations['histograms'],
-  ): void {
-    const { scheduledMs, heldMs, decodeMs } = sequence;
-    if (scheduledMs === 0) return;
-    histograms.queuePart.observe(seconds(arrivalMs(sequence), scheduledMs));
-    const isHandedOver = heldMs > 0 && decodeMs > 0;
-    histograms.prefillPart.observe(seconds(scheduledMs, isHandedOver ? heldMs : nowMs));
-    if (!isHandedOver) return;
-    histograms.transferPart.observe(seconds(heldMs, decodeMs));
-    histograms.firstStepPart.observe(seconds(decodeMs, nowMs));
-  }
-
-  /** All tokens of a frame are written. */
-  frameWritten(header: FrameHeader): void {
+  written(header: FrameHeader): void {
     const late = lateSeconds(performance.now(), header.stepEndUs);
     this.of(header.engineId).histograms.frameDelay.observe(late);
   }
 
-  ended(sequence: Sequence, choices: number, reason: FinishedReason): void {
+  ended(sequence: ObservedSequence, { reason }: End, request: ObservedRequest): void {
     const observations = this.of(sequence.engineId ?? '');
     const { histograms, finished } = observations;
     this.endedSequences += 1;
     finished[reason] += 1;
     if (this.isGood(sequence, reason)) observations.good += 1;
-    const endMs = performance.now();
-    const { scheduledMs, firstTokenMs, lastTokenMs, received } = sequence;
-    const arrivedMs = arrivalMs(sequence);
-    histograms.endToEnd.observe((endMs - arrivedMs) / 1_000);
+    const { received, history } = sequence;
+    const { arrivalMs, firstStepMs, firstTokenMs, lastTokenMs } = history;
+    histograms.endToEnd.observe((performance.now() - arrivalMs) / 1_000);
     histograms.promptTokens.observe(sequence.job.promptTokens);
     histograms.generationTokens.observe(received);
     histograms.maxTokens.observe(sequence.job.maxTokens);
-    this.choiceEnded(sequence, choices, histograms);
-    if (scheduledMs > 0) histograms.queue.observe(seconds(arrivedMs, scheduledMs));
+    this.choiceEnded(sequence, request, histograms);
+    if (firstStepMs > 0) histograms.queue.observe(seconds(arrivalMs, firstStepMs));
     if (received === 0) return;
     const decodeSeconds = (lastTokenMs - firstTokenMs) / 1_000;
     histograms.decode.observe(decodeSeconds);
     histograms.timePerOutputToken.observe(received > 1 ? decodeSeconds / (received - 1) : 0);
-    const startMs = scheduledMs > 0 ? scheduledMs : arrivedMs;
+    const startMs = firstStepMs > 0 ? firstStepMs : arrivalMs;
     histograms.prefill.observe((firstTokenMs - startMs) / 1_000);
     histograms.inference.observe((lastTokenMs - startMs) / 1_000);
   }
 
-  countSlowReader(): void {
-    this.slowReaders += 1;
+  closed(_request: ObservedRequest, { isSlowReader }: RequestEnd): void {
+    if (isSlowReader) this.slowReaders += 1;
   }
 
   /** The text of all families for these engines, zeros included. */
@@ -222,7 +196,7 @@ export class RequestMetrics {
 
   /** Whatever was opened at this front has ended or is under way. */
   private renderConservation(): string {
-    const { opened, size } = this.table;
+    const { opened, size } = this.live;
     const single = (value: number): Series<number>[] => [{ labels: {}, value }];
     return [
       renderNumbers(
@@ -246,11 +220,10 @@ export class RequestMetrics {
     ].join('');
   }
 
-  private isGood(sequence: Sequence, reason: FinishedReason): boolean {
-    const { firstTokenMs, lastTokenMs, received } = sequence;
+  private isGood({ received, history }: ObservedSequence, reason: EndReason): boolean {
+    const { firstTokenMs, lastTokenMs, ttftMs } = history;
     if (received === 0 || (reason !== 'stop' && reason !== 'length')) return false;
     const perTokenMs = received > 1 ? (lastTokenMs - firstTokenMs) / (received - 1) : 0;
-    const ttftMs = firstTokenMs - arrivalMs(sequence);
     return ttftMs <= this.config.goodputTtft && perTokenMs <= this.config.goodputTpot;
   }
 
@@ -281,13 +254,19 @@ function renderFamily(
   return renderHistogram(REQUEST_FAMILIES[keys[0] as RequestFamilyKey], series);
 }
 
-/** An instant of the wall clock in ms of `performance.now()`. */
-function localMs(wallUs: number): number {
-  return wallUs / 1_000 - performance.timeOrigin;
-}
-
-function arrivalMs(sequence: Sequence): number {
-  return localMs(sequence.job.arrivalUs);
+/** The time to the first token by part, which add up to it. */
+function observeParts({ job, history }: ObservedSequence, histograms: Histograms): void {
+  const { arrivalMs, firstStepMs, firstTokenMs, heldUs, decodeUs } = history;
+  if (firstStepMs === 0) return;
+  histograms.queuePart.observe(seconds(arrivalMs, firstStepMs));
+  if (job.flow !== 'route' || heldUs === undefined || decodeUs === undefined) {
+    histograms.prefillPart.observe(seconds(firstStepMs, firstTokenMs));
+    return;
+  }
+  const [heldMs, decodeMs] = [processMsOf(heldUs), processMsOf(decodeUs)];
+  histograms.prefillPart.observe(seconds(firstStepMs, heldMs));
+  histograms.transferPart.observe(seconds(heldMs, decodeMs));
+  histograms.firstStepPart.observe(seconds(decodeMs, firstTokenMs));
 }
 
 /** Clocks of two machines may disagree; no time is negative. */
@@ -295,7 +274,7 @@ function seconds(fromMs: number, toMs: number): number {
   return Math.max(0, (toMs - fromMs) / 1_000);
 }
 
-/** How long after the simulated instant it is now, never less than 0. */
+/** From the simulated instant until now, never less than 0. */
 function lateSeconds(nowMs: number, simulatedUs: number): number {
   return Math.max(0, (performance.timeOrigin + nowMs) / 1_000 - simulatedUs / 1_000_000);
 }

@@ -1,33 +1,52 @@
-import type { FrameEntry, FrameHeader } from '@baton/contract';
-import type { LineFile } from '@baton/telemetry';
-import type { Sequence } from '../../frames/sequence';
-import type { Call } from '../../request/take/call';
-import type { End } from './recorded-row';
+import { wallUsOf } from '@baton/clock';
+import type { BatonConfig } from '@baton/config';
+import type { BatonError } from '@baton/contract';
+import { LineFile, type Logger } from '@baton/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, LOGGER } from '../../tokens';
+import type {
+  End,
+  ObservedCall,
+  ObservedRequest,
+  ObservedSequence,
+  RequestObserver,
+  SequenceNote,
+  TokenNews,
+} from '../port';
 
 type Facts = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * One JSON line per request and event (`log_requests`), as it happens: arrived, refused, scheduled, handed_over, first_token, ended. Instants are µs of the wall clock
- * since the Unix epoch, as this process sees them; `stamped_us` is the engine's.
+ * One JSON line per request and event (`log_requests`), as it happens: arrived, refused, scheduled,
+ * handed_over, first_token, ended. Instants are µs of the wall clock since the Unix epoch, as this
+ * process sees them; `stamped_us` is the engine's.
  */
-export class EventLog {
-  constructor(private readonly file: LineFile) {}
+@Injectable()
+export class EventLog implements RequestObserver {
+  readonly isOn: boolean;
+  private file: LineFile | undefined;
 
-  arrived({ job, index }: Sequence, call: Pick<Call, 'requestId' | 'message'>): void {
-    this.add('arrived', job.requestId, {
-      stamped_us: job.arrivalUs,
-      request_id: call.requestId,
-      endpoint: pathOf(call),
-      index,
-      flow: job.flow,
-      prompt_tokens: job.promptTokens,
-      max_tokens: job.maxTokens,
-      priority: job.priority,
-    });
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.isOn = config.logRequests !== undefined;
   }
 
-  /** Nothing of it was queued. */
-  refused(call: Pick<Call, 'requestId' | 'message'>, code: string): void {
+  /** @throws UsageError when the file cannot be written */
+  async start(): Promise<void> {
+    const { logRequests } = this.config;
+    if (logRequests === undefined) return;
+    // All API processes append to one file, a line at a time.
+    this.file = await LineFile.open(logRequests, 'append', this.logger);
+  }
+
+  async stop(): Promise<void> {
+    await this.file?.close();
+    this.file = undefined;
+  }
+
+  refused(call: ObservedCall, { code }: BatonError): void {
     this.add('refused', undefined, {
       request_id: call.requestId,
       endpoint: pathOf(call),
@@ -35,25 +54,38 @@ export class EventLog {
     });
   }
 
-  noted({ job }: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
-    const where = { stage: header.stage, engine: header.engineId, stamped_us: header.stepEndUs };
-    if (entry.kind === 'handed-over') {
-      this.add('handed_over', job.requestId, {
-        ...where,
-        stamped_us: job.arrivalUs + entry.first,
+  opened({ call, sequences }: ObservedRequest): void {
+    for (const { job, index } of sequences) {
+      this.add('arrived', job.requestId, {
+        stamped_us: job.arrivalUs,
+        request_id: call.requestId,
+        endpoint: pathOf(call),
+        index,
+        flow: job.flow,
+        prompt_tokens: job.promptTokens,
+        max_tokens: job.maxTokens,
+        priority: job.priority,
       });
-    } else if (entry.kind === 'scheduled') {
-      const cached = { cached_tokens: entry.extra, transferred_tokens: entry.count };
-      this.add('scheduled', job.requestId, { ...where, ...cached });
     }
   }
 
-  firstToken({ job }: Sequence, { engineId, stage, stepEndUs }: FrameHeader): void {
-    const where = { stage, engine: engineId, stamped_us: stepEndUs };
-    this.add('first_token', job.requestId, where);
+  noted({ job }: ObservedSequence, note: SequenceNote): void {
+    const where = { stage: note.stage, engine: note.engineId, stamped_us: note.stampedUs };
+    if (note.kind === 'handed-over') this.add('handed_over', job.requestId, where);
+    else if (note.kind === 'scheduled') {
+      const { cachedTokens, transferredTokens } = note;
+      const tokens = { cached_tokens: cachedTokens, transferred_tokens: transferredTokens };
+      this.add('scheduled', job.requestId, { ...where, ...tokens });
+    }
   }
 
-  ended({ job, received, cachedTokens }: Sequence, { reason, error }: End): void {
+  tokens({ job }: ObservedSequence, { from, header }: TokenNews): void {
+    if (from > 0) return;
+    const { stage, engineId, stepEndUs } = header;
+    this.add('first_token', job.requestId, { stage, engine: engineId, stamped_us: stepEndUs });
+  }
+
+  ended({ job, received, cachedTokens }: ObservedSequence, { reason, error }: End): void {
     this.add('ended', job.requestId, {
       finish_reason: reason,
       error,
@@ -62,19 +94,11 @@ export class EventLog {
     });
   }
 
-  close(): Promise<void> {
-    return this.file.close();
-  }
-
   private add(event: string, id: string | undefined, facts: Facts): void {
-    this.file.add(JSON.stringify({ at_us: wallUs(), event, id, ...facts }));
+    this.file?.add(JSON.stringify({ at_us: wallUsOf(), event, id, ...facts }));
   }
 }
 
-function pathOf({ message }: Pick<Call, 'message'>): string {
+function pathOf({ message }: ObservedCall): string {
   return (message.url ?? '').split('?', 1)[0] ?? '';
-}
-
-function wallUs(): number {
-  return Math.round((performance.timeOrigin + performance.now()) * 1_000);
 }

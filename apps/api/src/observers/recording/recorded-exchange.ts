@@ -1,8 +1,9 @@
+import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
-import type { Call } from '../../request/take/call';
-import { wallUs, type WireTap } from './wire-log';
+import type { WireTap } from '../../http/wire-tap';
+import type { ObservedCall } from '../port';
 
-/** A request of a client and all of its answer: one line of `record_answers`, which `play` serves again. */
+/** A request of a client and its whole answer: a line of `record_answers`, which `play` serves. */
 export interface RecordedExchange {
   readonly baton_exchange: 1;
   /** µs of the wall clock since the Unix epoch. */
@@ -36,7 +37,7 @@ export class ExchangeTap implements WireTap {
 
   constructor(
     private readonly file: LineFile,
-    private readonly call: Call,
+    private readonly call: ObservedCall,
   ) {
     call.response.once('close', () => this.write(false));
   }
@@ -49,7 +50,7 @@ export class ExchangeTap implements WireTap {
   bytes(text: string): void {
     this.chars += text.length;
     if (this.chars > MAX_ANSWER_CHARS) return;
-    this.writes.push([Math.max(0, wallUs() - this.call.arrivalUs), text]);
+    this.writes.push([Math.max(0, wallUsOf() - this.call.arrivalUs), text]);
   }
 
   end(): void {

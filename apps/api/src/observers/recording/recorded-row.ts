@@ -1,12 +1,15 @@
-import type { EndReason, ErrorCode } from '@baton/contract';
+import { wallUsOf } from '@baton/clock';
+import type { EndReason } from '@baton/contract';
 import type { Measured, RecordedOutcome, TraceRow } from '@baton/workload';
-import type { Sequence } from '../../frames/sequence';
-import type { Observation } from './observation';
+import type { End, ObservedRequest, ObservedSequence } from '../port';
+import type { Gaps } from './gaps';
 
 /** The priorities that our trace lines take. */
 const MOST_PRIORITY = 2 ** 31 - 1;
 
 export interface RowContext {
+  readonly request: ObservedRequest;
+  readonly gaps: Gaps;
   /** Instant 0 of the recording, µs since the Unix epoch. */
   readonly startedUs: number;
   /** Simulated µs per µs of the wall clock. */
@@ -14,21 +17,10 @@ export interface RowContext {
   readonly blockSize: number;
 }
 
-/** How a sequence ended. */
-export interface End {
-  readonly reason: EndReason;
-  /** Of one that failed. */
-  readonly error?: ErrorCode | undefined;
-}
-
 /** What a sequence leaves in a recording once it has ended. */
-export function recordedRow(
-  sequence: Sequence,
-  seen: Observation,
-  end: End & { readonly context: RowContext },
-): TraceRow {
+export function recordedRow(sequence: ObservedSequence, end: End, context: RowContext): TraceRow {
   const { job, received } = sequence;
-  const { startedUs, speedup, blockSize } = end.context;
+  const { request, startedUs, speedup, blockSize } = context;
   const fullBlocks = Math.floor((job.promptTokens + received) / blockSize);
   const priority = Math.max(-MOST_PRIORITY, Math.min(MOST_PRIORITY, job.priority));
   return {
@@ -37,45 +29,47 @@ export function recordedRow(
     promptTokens: job.promptTokens,
     outputTokens: received,
     maxTokens: job.maxTokens,
-    session: seen.sessionKey,
+    session: request.sessionKey,
     priority: priority || undefined,
     blockSize,
     blockHashes: job.blockHashes.slice(0, fullBlocks),
-    measured: measuredOf(sequence, seen, { ...end, speedup }),
+    measured: measuredOf(sequence, end, context),
   };
 }
 
 function measuredOf(
-  { job, received, cachedTokens }: Sequence,
-  seen: Observation,
-  { reason, error, speedup }: End & { readonly speedup: number },
+  { job, received, cachedTokens, history }: ObservedSequence,
+  { reason, error }: End,
+  { request, gaps, speedup }: RowContext,
 ): Measured {
   const sinceArrival = (us: number | undefined): number | undefined =>
     us === undefined ? undefined : Math.max(0, Math.round((us - job.arrivalUs) * speedup));
+  const seenAt = (processMs: number): number | undefined =>
+    sinceArrival(processMs === 0 ? undefined : wallUsOf(processMs));
   return {
     outcome: outcomeOf(reason),
     finishReason: reason,
     error,
-    endpoint: seen.endpoint,
+    endpoint: request.endpoint,
     arrivalWallUs: job.arrivalUs,
     flow: job.flow,
-    prefillEngine: seen.prefillEngine,
-    decodeEngine: seen.decodeEngine,
+    prefillEngine: history.prefillEngine,
+    decodeEngine: history.decodeEngine,
     tokens: received,
     cachedTokens,
-    transferredTokens: seen.transferredTokens,
+    transferredTokens: history.transferredTokens,
     stamped: {
-      scheduledUs: sinceArrival(seen.scheduledUs),
-      heldUs: sinceArrival(seen.heldUs),
-      decodeUs: sinceArrival(seen.decodeUs),
-      firstTokenUs: sinceArrival(seen.stampedFirstUs),
-      finishUs: sinceArrival(seen.stampedLastUs),
+      scheduledUs: sinceArrival(history.scheduledUs),
+      heldUs: sinceArrival(history.heldUs),
+      decodeUs: sinceArrival(history.decodeUs),
+      firstTokenUs: sinceArrival(history.stampedFirstUs),
+      finishUs: sinceArrival(history.stampedLastUs),
     },
     seen: {
-      firstTokenUs: sinceArrival(seen.seenFirstUs),
-      finishUs: sinceArrival(seen.seenLastUs),
+      firstTokenUs: seenAt(history.firstTokenMs),
+      finishUs: seenAt(history.lastTokenMs),
     },
-    gapsUs: [...seen.gaps],
+    gapsUs: gaps.list(),
   };
 }
 

@@ -1,13 +1,6 @@
+import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
-
-/** Sees what goes to one client, as it goes. */
-export interface WireTap {
-  head(status: number, headers: Readonly<Record<string, string | number>>): void;
-  /** Text that is written now: whole events of a stream, or a body. */
-  bytes(text: string): void;
-  /** All has been written. */
-  end(): void;
-}
+import type { WireTap } from '../../http/wire-tap';
 
 /** One JSON line per write to a client's event stream (`log_frames`): the very bytes, and when. */
 export class FrameLogTap implements WireTap {
@@ -25,14 +18,14 @@ export class FrameLogTap implements WireTap {
 
   bytes(text: string): void {
     if (!this.isStream) return;
-    const line = { at_us: wallUs(), request_id: this.requestId, write: this.writes, bytes: text };
+    const line = { at_us: wallUsOf(), request_id: this.requestId, write: this.writes, bytes: text };
     this.file.add(JSON.stringify(line));
     this.writes += 1;
   }
 
   end(): void {
     if (!this.isStream) return;
-    this.file.add(JSON.stringify({ at_us: wallUs(), request_id: this.requestId, end: true }));
+    this.file.add(JSON.stringify({ at_us: wallUsOf(), request_id: this.requestId, end: true }));
   }
 }
 
@@ -44,8 +37,4 @@ export function joined(taps: readonly WireTap[]): WireTap | undefined {
     bytes: (text) => taps.forEach((tap) => tap.bytes(text)),
     end: () => taps.forEach((tap) => tap.end()),
   };
-}
-
-export function wallUs(): number {
-  return Math.round((performance.timeOrigin + performance.now()) * 1_000);
 }

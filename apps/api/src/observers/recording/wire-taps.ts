@@ -1,15 +1,19 @@
 import { type BatonConfig, UsageError } from '@baton/config';
+import type { BatonError } from '@baton/contract';
 import { LineFile, type Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Call } from '../../request/take/call';
+import { renderErrorAt } from '../../http/error-renderer';
+import type { WireTap } from '../../http/wire-tap';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
+import type { ObservedCall, RequestObserver } from '../port';
 import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
-import { FrameLogTap, joined, type WireTap } from './wire-log';
+import { FrameLogTap, joined } from './wire-log';
 
 /** The files that keep what clients were sent: `log_frames` and `record_answers`. */
 @Injectable()
-export class WireTaps {
+export class WireTaps implements RequestObserver {
+  readonly isOn: boolean;
   private frames: LineFile | undefined;
   private exchanges: LineFile | undefined;
 
@@ -17,7 +21,9 @@ export class WireTaps {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.isOn = config.logFrames !== undefined || config.recordAnswers !== undefined;
+  }
 
   /** @throws UsageError when a file cannot be written */
   async start(): Promise<void> {
@@ -33,8 +39,18 @@ export class WireTaps {
     this.exchanges = undefined;
   }
 
-  /** Who listens to the answer of this call; undefined: nobody. */
-  tapFor(call: Call): WireTap | undefined {
+  /** The error that answers the call, as if it were written here. */
+  refused(call: ObservedCall, error: BatonError): void {
+    const tap = this.tapFor(call);
+    if (tap === undefined) return;
+    const { status, headers, body } = renderErrorAt(call.message.url, error, this.config.dialect);
+    tap.head(status, headers);
+    tap.bytes(body);
+    tap.end();
+  }
+
+  /** What listens to the answer of this call; undefined: nothing. */
+  tapFor(call: ObservedCall): WireTap | undefined {
     const { frames, exchanges } = this;
     if (frames === undefined && exchanges === undefined) return undefined;
     return joined([
@@ -43,7 +59,7 @@ export class WireTaps {
     ]);
   }
 
-  /** As a recording: a file that another API process has is left alone, and this one writes beside it. */
+  /** A file that another API process has is left alone, and this one writes beside it. */
   private async open(path: string | undefined): Promise<LineFile | undefined> {
     if (path === undefined) return undefined;
     const { logger } = this;

@@ -2,7 +2,10 @@ import { IntervalHistogram, NEVER, RequestLog, type EngineRecord } from '@baton/
 import type { RequestTimeline, SequenceTimeline, TimelineEngine } from '@baton/contract';
 import { chromeTrace, type TracedSteps } from '@baton/report';
 
-/** A timeline as a trace for ui.perfetto.dev and chrome://tracing: the phases of each sequence, and on each engine the steps that it was in. */
+/**
+ * A timeline as a trace for ui.perfetto.dev and chrome://tracing: the phases of each sequence, and
+ * on each engine the steps that it was in.
+ */
 export function perfettoTrace(timeline: RequestTimeline): string {
   const { sequences } = timeline;
   const engines = enginesOf(sequences);
@@ -64,7 +67,10 @@ function recordOf({ id, index }: TimelineEngine): EngineRecord {
   };
 }
 
-/** Chunks on the engine that computed them; rows of steps on the one that generated, each from the end of the one before. */
+/**
+ * Chunks on the engine that computed them; rows of steps on the one that generated, each from the
+ * end of the one before.
+ */
 function stepsOf(sequence: SequenceTimeline, engines: readonly TimelineEngine[]): TracedSteps[] {
   const { prefill_engine, decode_engine, prefill_chunks, phases, steps } = sequence;
   const on = (engine: TimelineEngine | null): number =>

@@ -1,17 +1,5 @@
-import type {
-  EndReason,
-  EngineFact,
-  EngineFacts,
-  EngineJob,
-  Epoch,
-  ErrorCode,
-  FrameEntry,
-  FrameHeader,
-  RunFacts,
-  Stage,
-} from '@baton/contract';
-import type { Sequence } from '../../frames/sequence';
-import { Observation } from '../recording/observation';
+import type { EngineFact, EngineFacts, EngineJob, Epoch, RunFacts, Stage } from '@baton/contract';
+import type { End, ObservedSequence, SequenceHistory } from '../port';
 import { StepMarks } from './step-marks';
 
 /** Facts of one run that are kept: more than any run has that goes well. */
@@ -20,26 +8,24 @@ const MOST_FACTS = 128;
 /** What is kept of a job: its block hashes would be many times the rest. */
 export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
 
-/** What the engine of one stage has told. */
+/** What the engine of one stage sent. */
 export interface StageFacts {
   readonly engineId: string;
   readonly epoch: Epoch;
   readonly facts: EngineFact[];
 }
 
-export interface TraceEnd {
-  readonly reason: EndReason;
-  readonly error?: ErrorCode | undefined;
+export interface TraceEnd extends End {
   /** µs of the wall clock since the Unix epoch. */
   readonly atUs: number;
 }
 
 /**
- * All that is noted of one sequence: what its frames said, as a recording has it, and what its engines told beside them. Of a sequence that ran more than
- * once in a stage the last run there counts. Instants are µs of the wall clock since the Unix epoch.
+ * All that is kept of one sequence: its history, and what its engines sent beside their frames. Of
+ * a sequence that ran more than once in a stage the last run there counts. Instants are µs of the
+ * wall clock since the Unix epoch.
  */
 export class SequenceTrace {
-  readonly seen: Observation;
   readonly marks = new StepMarks();
   readonly stages = new Map<Stage, StageFacts>();
   end: TraceEnd | undefined;
@@ -51,14 +37,9 @@ export class SequenceTrace {
   constructor(
     { requestId, promptTokens, flow }: TracedJob,
     readonly index: number,
-    endpoint: string,
+    readonly seen: SequenceHistory,
   ) {
     this.job = { requestId, promptTokens, flow };
-    this.seen = new Observation(endpoint, undefined);
-  }
-
-  noted(sequence: Sequence, entry: Readonly<FrameEntry>, header: FrameHeader): void {
-    this.seen.noted(sequence, entry, header);
   }
 
   tokens(received: number, stampedUs: number): void {
@@ -66,13 +47,13 @@ export class SequenceTrace {
     this.received = received;
   }
 
-  ended({ received, cachedTokens }: Sequence, end: TraceEnd): void {
+  noteEnd({ received, cachedTokens }: ObservedSequence, end: TraceEnd): void {
     this.received = received;
     this.cachedTokens = cachedTokens;
     this.end ??= end;
   }
 
-  told({ engineId, stage }: EngineFacts, { epoch, facts }: RunFacts): void {
+  noteFacts({ engineId, stage }: EngineFacts, { epoch, facts }: RunFacts): void {
     const known = this.stages.get(stage);
     if (known !== undefined && known.epoch > epoch) return;
     const isSame = known !== undefined && known.epoch === epoch && known.engineId === engineId;
@@ -80,7 +61,7 @@ export class SequenceTrace {
     this.stages.set(stage, { engineId, epoch, facts: all.slice(0, MOST_FACTS) });
   }
 
-  /** The facts of one kind with the engines that told them, in the order in which they were told. */
+  /** The facts of one kind with the engines that sent them, in the order in which they came. */
   all(kind: EngineFact[0]): { readonly engineId: string; readonly fact: EngineFact }[] {
     return [...this.stages.values()].flatMap(({ engineId, facts }) =>
       facts.filter(([of]) => of === kind).map((fact) => ({ engineId, fact })),

@@ -2,8 +2,9 @@ const FIRST_ROWS = 16;
 export const MOST_ROWS = 128;
 
 /**
- * When tokens came, as rows of an instant and how many had come by then. The memory is bounded whatever the length of the answer: when the rows are used up,
- * two become one, and a row stands for twice as many steps from then on.
+ * When tokens came, as rows of an instant and how many had come by then. The memory is bounded
+ * whatever the length of the answer: when the rows are used up, two become one, and a row stands
+ * for twice as many steps from then on.
  */
 export class StepMarks {
   /** Steps that have brought tokens. */

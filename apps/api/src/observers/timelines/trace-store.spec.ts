@@ -1,5 +1,6 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
+import { History } from '../../frames/history';
 import type { RequestTrace } from './request-trace';
 import { SequenceTrace } from './sequence-trace';
 import { TraceStore } from './trace-store';
@@ -8,7 +9,7 @@ function requestOf(id: string, requestId = id): RequestTrace {
   const job = { requestId: `${id}-0`, promptTokens: 1, flow: 'local' } as const;
   return {
     ...{ id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
-    sequences: [new SequenceTrace(job, 0, '/v1/completions')],
+    sequences: [new SequenceTrace(job, 0, new History(0, 'local'))],
     endedMs: undefined,
   };
 }

@@ -8,8 +8,8 @@ export interface StoreBounds {
 }
 
 /**
- * The traces of requests that run, and of the last that have ended. A request is found under the id of its answer, its X-Request-Id (the newest that has it) and
- * the internal ids of its sequences.
+ * The traces of requests that run, and of the last that have ended. A request is found under the id
+ * of its answer, its X-Request-Id (the newest that has it) and the internal ids of its sequences.
  */
 export class TraceStore {
   private readonly ended = new Set<RequestTrace>();

@@ -1,5 +1,5 @@
+import { processMsOf } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
-import type { EndReason, ErrorCode } from '@baton/contract';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import {
   contextOfTraceparent,
@@ -10,36 +10,43 @@ import {
 } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import type { Sequence } from '../../frames/sequence';
-import type { Call } from '../../request/take/call';
 import { CONFIG } from '../../tokens';
+import type {
+  End,
+  ObservedCall,
+  ObservedRequest,
+  ObservedSequence,
+  RequestObserver,
+} from '../port';
 
 /** vLLM's name of the span of a request. */
 const NAME = 'llm_request';
 
-export interface RequestEnd {
-  readonly reason: EndReason;
-  readonly error?: ErrorCode | undefined;
-}
-
 /**
- * The span of each request, under the client's own when it sent a `traceparent`. Its name and attributes are those of vLLM (`vllm/tracing`): latencies in
- * seconds, as this process sees them. The engines' spans hang under it.
+ * The span of each request, under the client's own when it sent a `traceparent`. Its name and
+ * attributes are those of vLLM (`vllm/tracing`): latencies in seconds, as this process sees them.
+ * The engines' spans hang under it.
  */
 @Injectable()
-export class RequestSpans {
+export class RequestSpans implements RequestObserver {
+  readonly isOn: boolean;
   private readonly tracing: Tracing | undefined;
+  private readonly open = new WeakMap<ObservedCall, Span>();
 
   constructor(@Inject(CONFIG) config: BatonConfig) {
     this.tracing = startTracing(config, 'api');
+    this.isOn = this.tracing !== undefined;
   }
 
   async stop(): Promise<void> {
     await this.tracing?.stop();
   }
 
-  /** Undefined when nothing is traced. */
-  open(call: Call, head: AnswerHead, request: GenerationRequest): RequestSpan | undefined {
+  /**
+   * Opens the span of a call, which ends with its request. Returns the W3C trace context for the
+   * jobs of the request; undefined when nothing is traced.
+   */
+  begin(call: ObservedCall, head: AnswerHead, request: GenerationRequest): string | undefined {
     const { tracing } = this;
     if (tracing === undefined) return undefined;
     const { traceparent } = call.response.req.headers;
@@ -47,48 +54,39 @@ export class RequestSpans {
     const startTime = timeOf(call.arrivalUs);
     const attributes = requestAttributes(head, request);
     const options = { kind: SpanKind.SERVER, startTime, attributes };
-    return new RequestSpan(tracing.tracer.startSpan(NAME, options, parent), call.arrivalUs);
-  }
-}
-
-export class RequestSpan {
-  constructor(
-    private readonly span: Span,
-    private readonly arrivalUs: number,
-  ) {}
-
-  /** For those who work at the request. */
-  get traceparent(): string {
-    return traceparentOf(this.span.spanContext());
+    const span = tracing.tracer.startSpan(NAME, options, parent);
+    this.open.set(call, span);
+    return traceparentOf(span.spanContext());
   }
 
-  /** Called once. */
-  ended(sequences: readonly Sequence[], { reason, error }: RequestEnd): void {
-    const { span } = this;
+  closed({ call, sequences }: ObservedRequest, { reason, error }: End): void {
+    const span = this.open.get(call);
+    if (span === undefined) return;
     span.setAttributes(usageAttributes(sequences));
-    span.setAttributes(this.latencies(sequences));
+    span.setAttributes(latencyAttributes(call.arrivalUs, sequences));
     span.setAttribute('baton.finish_reason', reason);
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
     span.end();
   }
+}
 
-  /** Of the sequence that was first in each. */
-  private latencies(sequences: readonly Sequence[]): Attributes {
-    const arrivalMs = this.arrivalUs / 1_000 - performance.timeOrigin;
-    const scheduledMs = earliest(sequences.map((one) => one.scheduledMs));
-    const firstMs = earliest(sequences.map((one) => one.firstTokenMs));
-    const lastMs = Math.max(0, ...sequences.map((one) => one.lastTokenMs));
-    const between = (fromMs: number, toMs: number): number | undefined =>
-      fromMs > 0 && toMs > 0 ? Math.max(0, toMs - fromMs) / 1_000 : undefined;
-    return present({
-      'gen_ai.latency.time_in_queue': between(arrivalMs, scheduledMs),
-      'gen_ai.latency.time_to_first_token': between(arrivalMs, firstMs),
-      'gen_ai.latency.e2e': between(arrivalMs, performance.now()),
-      'gen_ai.latency.time_in_model_prefill': between(scheduledMs, firstMs),
-      'gen_ai.latency.time_in_model_decode': between(firstMs, lastMs),
-      'gen_ai.latency.time_in_model_inference': between(scheduledMs, lastMs),
-    });
-  }
+/** Each from the sequence that was first in it. */
+function latencyAttributes(arrivalUs: number, sequences: readonly ObservedSequence[]): Attributes {
+  const arrivalMs = processMsOf(arrivalUs);
+  const histories = sequences.map(({ history }) => history);
+  const scheduledMs = earliest(histories.map(({ firstStepMs }) => firstStepMs));
+  const firstMs = earliest(histories.map(({ firstTokenMs }) => firstTokenMs));
+  const lastMs = Math.max(0, ...histories.map(({ lastTokenMs }) => lastTokenMs));
+  const between = (fromMs: number, toMs: number): number | undefined =>
+    fromMs > 0 && toMs > 0 ? Math.max(0, toMs - fromMs) / 1_000 : undefined;
+  return present({
+    'gen_ai.latency.time_in_queue': between(arrivalMs, scheduledMs),
+    'gen_ai.latency.time_to_first_token': between(arrivalMs, firstMs),
+    'gen_ai.latency.e2e': between(arrivalMs, performance.now()),
+    'gen_ai.latency.time_in_model_prefill': between(scheduledMs, firstMs),
+    'gen_ai.latency.time_in_model_decode': between(firstMs, lastMs),
+    'gen_ai.latency.time_in_model_inference': between(scheduledMs, lastMs),
+  });
 }
 
 function requestAttributes(head: AnswerHead, request: GenerationRequest): Attributes {
@@ -103,8 +101,8 @@ function requestAttributes(head: AnswerHead, request: GenerationRequest): Attrib
   });
 }
 
-function usageAttributes(sequences: readonly Sequence[]): Attributes {
-  const sum = (of: (sequence: Sequence) => number): number =>
+function usageAttributes(sequences: readonly ObservedSequence[]): Attributes {
+  const sum = (of: (sequence: ObservedSequence) => number): number =>
     sequences.reduce((total, sequence) => total + of(sequence), 0);
   return {
     'gen_ai.usage.num_sequences': sequences.length,

@@ -3,10 +3,14 @@ import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/cont
 import { retryAfterSeconds } from '@baton/placement';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Sequence } from '../../frames/sequence';
+import { TurnBatch } from '../../cluster/turn-batch';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 import { DrainRate } from './drain-rate';
-import { TurnBatch } from './turn-batch';
+
+/** Of a sequence: the stage in whose queue it is counted as waiting; undefined: none. */
+interface Waiting {
+  waitingIn: Stage | undefined;
+}
 
 interface Entry {
   readonly stage: Stage;
@@ -52,7 +56,7 @@ export class AdmissionGate {
   }
 
   /** The sequence waits in the queue of `stage` from now on; undefined: in none. */
-  moved(sequence: Sequence, stage: Stage | undefined): void {
+  moved(sequence: Waiting, stage: Stage | undefined): void {
     const before = sequence.waitingIn;
     if (before === stage) return;
     sequence.waitingIn = stage;

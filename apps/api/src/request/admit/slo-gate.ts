@@ -3,7 +3,6 @@ import { BatonError, type Stage } from '@baton/contract';
 import { missesSlo, retryAfterSeconds } from '@baton/placement';
 import type { JobRouting, PromptFacts } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
-import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { CONFIG, ROUTING } from '../../tokens';
 import { AdmissionGate } from './admission-gate';
 
@@ -22,7 +21,6 @@ export class SloGate {
     @Inject(CONFIG) config: BatonConfig,
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly gate: AdmissionGate,
-    private readonly metrics: PlacementMetrics,
   ) {
     this.sloUs = (config.admissionSloTtft ?? Infinity) * 1_000;
     this.usPerSecond = US_PER_SECOND * config.speedup;
@@ -40,7 +38,6 @@ export class SloGate {
       this.admitted += 1;
       return;
     }
-    this.metrics.sloRefusals += 1;
     // What is too much drains at one simulated second per second.
     const seconds = retryAfterSeconds(predictedUs - this.sloUs, this.usPerSecond);
     throw new BatonError('slo_unattainable', undefined, null, seconds);

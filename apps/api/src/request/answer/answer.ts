@@ -11,7 +11,7 @@ export interface AnswerFacts {
   readonly tellsFirstToken?: boolean;
 }
 
-/** What a prefill leg is answered beside its token. */
+/** What a prefill leg gets beside its token. */
 export type HeldFacts = Omit<AnswerFacts, 'cachedTokens'>;
 
 /** Tokens `[from, from + count)` of the sequence with this index. */
@@ -22,15 +22,16 @@ export interface TokenSpan {
 }
 
 /**
- * The shape in which tokens become bytes for one client. Indexes come in order and without repeats; after `complete` or `fail` nothing else comes.
+ * The shape in which tokens become bytes for one client. Indexes come in order and without repeats;
+ * after `complete` or `fail` nothing else comes.
  */
 export interface Answer {
   /** The broker has the jobs: from here on the client is sure to get an answer. */
   open(): void;
   tokens(index: number, from: number, count: number): void;
-  /** What an executing stage has said, before the token that it belongs to. Only answers of such stages are told. */
+  /** What an executing stage said, before the token that it belongs to. */
   executed?(payload: string): void;
-  finish(span: TokenSpan, reason: EndReason): void;
+  endSequence(span: TokenSpan, reason: EndReason): void;
   /** Everything of this event-loop turn is in: send it. */
   flush(): void;
   complete(facts: AnswerFacts): void;

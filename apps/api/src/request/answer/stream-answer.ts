@@ -21,8 +21,8 @@ export interface StreamedSequence {
 }
 
 /**
- * A streamed answer: text is gathered while a frame is read and goes out in one write when it is through. Before the headers are out a failure is
- * an HTTP status, afterwards an event.
+ * A streamed answer: text is gathered while a frame is read and goes out in one write when it is
+ * through. Before the headers are out a failure is an HTTP status, afterwards an event.
  */
 export class StreamAnswer implements Answer {
   private readonly stream: EventStream;
@@ -49,7 +49,7 @@ export class StreamAnswer implements Answer {
     this.pending += this.rendererOf(index).tokens(from, count);
   }
 
-  finish({ index, from, count }: TokenSpan, reason: EndReason): void {
+  endSequence({ index, from, count }: TokenSpan, reason: EndReason): void {
     this.begin();
     this.pending += this.rendererOf(index).finish(reason, from, count);
   }

@@ -19,7 +19,7 @@ export class WholeAnswer implements Answer {
 
   tokens(): void {}
 
-  finish({ index, from, count }: TokenSpan, reason: EndReason): void {
+  endSequence({ index, from, count }: TokenSpan, reason: EndReason): void {
     const plan = this.plans[index];
     if (plan) this.results[index] = { plan, reason, count: from + count };
   }

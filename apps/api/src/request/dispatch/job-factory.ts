@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { BatonConfig } from '@baton/config';
-import type { EngineJob } from '@baton/contract';
+import type { EngineJob, Fault } from '@baton/contract';
 import { chainBlockHashes, hashString, mix } from '@baton/kernel';
-import type { GenerationRequest } from '@baton/openai';
+import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import { priorityOf } from '../../http/priority-header';
+import { RequestSpans } from '../../observers/tracing/request-spans';
+import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import type { Admission } from '../admission';
+import { JobPlacement } from '../route/job-placement';
 import type { Route } from '../route/route';
 
 /** Characters that every broker takes in a key; the others of a client's id become `_`. */
@@ -11,13 +18,12 @@ const UNSAFE = /[^A-Za-z0-9._-]/g;
 const MAX_ID_LENGTH = 120;
 
 /** What the jobs of one request have in common. */
-export interface JobContext {
+interface JobContext {
   readonly request: GenerationRequest;
-  /** The answer's id, which the internal ids begin with. */
-  readonly answerId: string;
+  /** What the internal ids begin with. */
+  readonly baseId: string;
+  readonly salt: number;
   readonly arrivalUs: number;
-  readonly apiId: string;
-  readonly config: BatonConfig;
   /** Of the LoRA adapter that the request names; undefined: the base model. */
   readonly adapter: string | undefined;
   /** W3C trace context of the request's span; undefined: nothing is traced. */
@@ -26,34 +32,68 @@ export interface JobContext {
   readonly executes: boolean;
   /** Lower runs first. */
   readonly priority: number;
+  /** What engines are to carry out on purpose. */
+  readonly faults: readonly Fault[];
+}
+
+interface PlannedSequence {
+  readonly plan: OutputPlan;
+  readonly route: Route;
 }
 
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
+@Injectable()
 export class JobFactory {
-  private readonly baseId: string;
-  private readonly salt: number;
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly catalog: ModelCatalog,
+    private readonly placement: JobPlacement,
+    private readonly spans: RequestSpans,
+  ) {}
 
-  constructor(private readonly context: JobContext) {
-    const { answerId, request } = context;
-    // Both legs of an outside router carry the same X-Request-Id, so the internal id needs something of its own, as vLLM's has.
-    const own = randomUUID().slice(0, 8);
-    this.baseId = `${answerId.replace(UNSAFE, '_').slice(0, MAX_ID_LENGTH)}-${own}`;
-    this.salt = cacheSalt(request);
+  /** Makes the job of a sequence from its index and the stream id under which tokens come. */
+  jobsOf(admission: Admission, head: AnswerHead): (index: number, streamId: number) => EngineJob {
+    const { call, plans, routes } = admission;
+    const context = this.contextOf(admission, head);
+    return (index, streamId) => {
+      const planned = { plan: plans[index]!, route: routes[index]! };
+      return this.placement.place(this.jobOf({ index, streamId }, context, planned), call);
+    };
   }
 
-  job(index: number, streamId: number, { plan, route }: PlannedSequence): EngineJob {
-    const { request, arrivalUs, apiId, adapter, traceparent, executes, priority } = this.context;
+  private contextOf({ call, asked, faults }: Admission, head: AnswerHead): JobContext {
+    const { request, isExecuted } = asked;
+    return {
+      request,
+      baseId: baseIdOf(head.id),
+      salt: cacheSalt(request),
+      arrivalUs: call.arrivalUs,
+      adapter: this.catalog.adapterOf(request.model),
+      traceparent: this.spans.isOn ? this.spans.begin(call, head, request) : undefined,
+      executes: isExecuted === true,
+      priority: priorityOf(call.message.headers) ?? request.priority,
+      faults: faults.filter(isForEngines),
+    };
+  }
+
+  private jobOf(
+    { index, streamId }: { readonly index: number; readonly streamId: number },
+    context: JobContext,
+    { plan, route }: PlannedSequence,
+  ): EngineJob {
+    const { request, arrivalUs, adapter, traceparent, executes, priority, faults } = context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
     const promptIds = prompt?.ids ?? new Int32Array(0);
     return {
-      requestId: `${this.baseId}-${index}`,
+      requestId: `${context.baseId}-${index}`,
       submission: 1,
-      apiId,
+      apiId: this.identity.apiId,
       streamId,
       causeUs: route.causeUs ?? arrivalUs,
       arrivalUs,
       promptTokens: promptIds.length,
-      ...this.content(promptIds, plan.tokenIds),
+      ...this.contentOf(promptIds, plan.tokenIds, context),
       outputTokens: plan.count,
       endReason: plan.endReason,
       maxTokens: prompt?.maxTokens ?? plan.count,
@@ -65,28 +105,44 @@ export class JobFactory {
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(executes ? { executes } : {}),
       flow: route.flow,
-      ...kvOf(route, this.context.config),
+      ...kvOf(route, this.config),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),
       ...(route.placed === undefined ? {} : { placed: route.placed }),
+      ...(faults.length === 0 ? {} : { faults }),
     };
   }
 
-  private content(
+  private contentOf(
     promptIds: Int32Array,
     outputIds: Int32Array,
+    { request, salt }: JobContext,
   ): Pick<EngineJob, 'blockHashes' | 'tokenIds'> {
-    const { config, request } = this.context;
-    // Log-probabilities of the prompt need it computed, so such a request does not read the prefix cache.
+    const { config } = this;
+    // Log-probabilities of the prompt need it computed: such a request reads no prefix cache.
     if (!config.enablePrefixCaching || request.promptLogprobs !== undefined) {
       return { blockHashes: [] };
     }
     const ids = new Int32Array(promptIds.length + outputIds.length);
     ids.set(promptIds);
     ids.set(outputIds, promptIds.length);
-    const blockHashes = chainBlockHashes(ids, config.blockSize, this.salt);
+    const blockHashes = chainBlockHashes(ids, config.blockSize, salt);
     if (config.kvEventsEndpoint === undefined) return { blockHashes };
     return { blockHashes, tokenIds: Array.from(ids) };
   }
+}
+
+/**
+ * Both legs of an outside router carry the same X-Request-Id, so the internal id has something of
+ * its own, as vLLM's has.
+ */
+function baseIdOf(answerId: string): string {
+  const own = randomUUID().slice(0, 8);
+  return `${answerId.replace(UNSAFE, '_').slice(0, MAX_ID_LENGTH)}-${own}`;
+}
+
+/** The others strike in the front. */
+function isForEngines({ stage }: Fault): boolean {
+  return stage !== 'queue' && stage !== 'stream';
 }
 
 function kvOf(
@@ -103,9 +159,4 @@ function kvOf(
 /** Separates the prefixes of requests that must not share KV. */
 export function cacheSalt({ model, cacheSalt: own }: GenerationRequest): number {
   return mix(hashString(model), hashString(own ?? ''));
-}
-
-export interface PlannedSequence {
-  readonly plan: OutputPlan;
-  readonly route: Route;
 }

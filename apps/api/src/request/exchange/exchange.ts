@@ -1,113 +1,141 @@
-import { type BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
-import { UpstreamError } from '@baton/openai';
+import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
+import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { Aborter } from '../../frames/aborter';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
 import type { SequenceTable } from '../../frames/sequence-table';
-import type { RateMeter } from '../../observers/live-page/rate-meter';
-import type { RequestMetrics } from '../../observers/metrics/request-metrics';
-import type { RequestRecorder } from '../../observers/recording/request-recorder';
-import type { Timelines } from '../../observers/timelines/timelines';
-import type { RequestSpan } from '../../observers/tracing/request-spans';
+import type { Observers } from '../../observers/observers';
+import type { ObservedRequest, RequestEnd, SequenceNote } from '../../observers/port';
+import type { Admission } from '../admission';
 import type { AdmissionGate } from '../admit/admission-gate';
 import type { Answer, AnswerFacts, HeldFacts } from '../answer/answer';
-import type { FaultInjector } from '../faults/fault-injector';
+import { sessionKeyOf } from '../route/session-key';
+import { failureOf } from './failure';
 
+type Call = Admission['call'];
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 
-/** What an exchange works with; the same for all. */
-export interface ExchangeTools {
+/** What all exchanges work with. */
+export interface ExchangeHost {
   readonly table: SequenceTable;
   readonly gate: AdmissionGate;
   readonly aborter: Aborter;
-  readonly metrics: RequestMetrics;
-  readonly recorder: RequestRecorder;
-  readonly timelines: Timelines;
-  readonly meter: RateMeter;
-  readonly faults: FaultInjector;
+  readonly observers: Observers;
 }
 
-export interface ExchangeOptions {
-  /** What the client knows it by: the answer's id and the request's. */
-  readonly names: readonly string[];
-  /** Choices per prompt, for the metrics. */
-  readonly choices: number;
-  /** Of the prefill leg of an outside router: hears what is held, if anything, once or more, and says what the client is told of it. */
+export interface ExchangeParts {
+  readonly call: Call;
+  readonly head: AnswerHead;
+  readonly request: GenerationRequest;
+  /**
+   * Of the prefill leg of an outside router: takes what is held, if anything, once or more, and
+   * says what the client gets of it.
+   */
   readonly heldAs?: ((params: KvParams | undefined) => HeldFacts) | undefined;
-  /** Unset: nothing is traced. */
-  readonly span?: RequestSpan | undefined;
-  /** Ends the client's connection without a word. */
-  readonly hangUp: () => void;
+  /** Makes the answer; `fail` ends the whole exchange with an error. */
+  readonly answer: (fail: (error: BatonError) => void) => Answer;
 }
 
 /**
- * One client request: its sequences and its answer. It passes tokens from the one to the other, ends the answer with the last sequence, and on any
- * failure ends all of them together. It is driven by the frame inbox, the recovery and the client's connection.
+ * One client request: its sequences and its answer. It passes tokens from the one to the other,
+ * ends the answer with the last sequence, and on any failure ends all of them together. The frame
+ * inbox, the recovery and the client's connection drive it.
  */
-export class Exchange implements SequenceOwner {
+export class Exchange implements SequenceOwner, ObservedRequest {
   isDirty = false;
-  private readonly sequences: Sequence[] = [];
+  readonly sequences: Sequence[] = [];
+  private readonly answer: Answer;
   private unfinished = 0;
-  private isClosed = false;
+  private isOver = false;
 
   constructor(
-    private readonly tools: ExchangeTools,
-    private readonly answer: Answer,
-    private readonly options: ExchangeOptions,
-  ) {}
+    private readonly host: ExchangeHost,
+    private readonly parts: ExchangeParts,
+  ) {
+    this.answer = parts.answer((error) => this.fail(error));
+  }
 
-  /** Opens one sequence per job; `jobOf` gets the index and the stream id under which tokens will come. */
-  openSequences(count: number, jobOf: (index: number, streamId: number) => EngineJob): EngineJob[] {
+  get call(): Call {
+    return this.parts.call;
+  }
+
+  get head(): AnswerHead {
+    return this.parts.head;
+  }
+
+  get id(): string {
+    return this.head.id;
+  }
+
+  get model(): string {
+    return this.head.model;
+  }
+
+  get generation(): GenerationRequest {
+    return this.parts.request;
+  }
+
+  get endpoint(): string {
+    return (this.call.response.req.url ?? '').split('?', 1)[0] ?? '';
+  }
+
+  get sessionKey(): number | undefined {
+    return sessionKeyOf(this.call);
+  }
+
+  /** Prompt tokens, and those that have come. */
+  get usedTokens(): number {
+    const prompt = this.generation.prompts.reduce((sum, { ids }) => sum + ids.length, 0);
+    return this.sequences.reduce((sum, { received }) => sum + received, prompt);
+  }
+
+  /** What the client knows the request by: the answer's id, or the request's. */
+  isNamed(name: string): boolean {
+    return name === this.id || name === this.call.requestId;
+  }
+
+  /** Opens one sequence per job; `jobOf` gets the stream id under which its tokens will come. */
+  openSequences(count: number, jobOf: (index: number, streamId: number) => EngineJob): void {
     const nowMs = performance.now();
     for (let index = 0; index < count; index += 1) {
       const opening = { index, nowMs, jobOf: (streamId: number) => jobOf(index, streamId) };
-      this.sequences.push(this.tools.table.open(this, opening));
+      this.sequences.push(this.host.table.open(this, opening));
     }
     this.unfinished = count;
-    return this.sequences.map((sequence) => sequence.job);
   }
 
   /** The broker has the jobs. */
-  admitted(): void {
-    if (!this.isClosed) this.answer.open();
+  openAnswer(): void {
+    if (!this.isOver) this.answer.open();
   }
 
-  get members(): readonly Sequence[] {
-    return this.sequences;
+  onNote(sequence: Sequence, { waitsIn }: SequenceNote): void {
+    this.host.gate.moved(sequence, waitsIn);
   }
 
   onTokens(sequence: Sequence, from: number): void {
-    if (this.isClosed) return;
-    this.pass(sequence);
+    if (this.isOver) return;
+    this.host.gate.moved(sequence, undefined);
+    this.passPayloads(sequence);
     this.answer.tokens(sequence.index, from, sequence.received - from);
   }
 
   onEnd(sequence: Sequence, from: number): void {
-    if (this.isClosed) return;
-    this.pass(sequence);
+    if (this.isOver) return;
+    const reason = sequence.endReason ?? 'stop';
+    this.passPayloads(sequence);
     const span = { index: sequence.index, from, count: sequence.received - from };
-    this.answer.finish(span, sequence.endReason ?? 'stop');
+    this.answer.endSequence(span, reason);
     this.unfinished -= 1;
-    this.account(sequence, sequence.endReason ?? 'stop');
-    this.release(sequence);
+    this.endSequence(sequence, reason);
   }
 
   onFailure(sequence: Sequence, errorCode: ErrorCode): void {
-    const { upstreamFailure } = sequence;
-    this.fail(
-      upstreamFailure === undefined
-        ? this.tools.faults.errorOf(sequence, errorCode)
-        : new UpstreamError(upstreamFailure),
-    );
-  }
-
-  private pass(sequence: Sequence): void {
-    if (!sequence.hasPayloads) return;
-    for (const payload of sequence.takePayloads()) this.answer.executed?.(payload);
+    this.fail(failureOf(sequence, errorCode));
   }
 
   flush(): void {
-    if (this.isClosed) return;
-    if (this.unfinished === 0) this.complete();
+    if (this.isOver) return;
+    if (this.unfinished === 0) this.completeAnswer();
     else {
       this.answer.flush();
       if (this.answer.isOverfull) this.hangUpOnSlowReader();
@@ -116,75 +144,69 @@ export class Exchange implements SequenceOwner {
 
   /** Ends everything with one error to the client. Idempotent. */
   fail(error: BatonError): void {
-    if (this.isClosed) return;
-    this.close('error', error.code);
+    if (this.isOver) return;
+    this.endRequest({ reason: 'error', error: error.code });
     this.answer.fail(error);
-  }
-
-  isNamed(name: string): boolean {
-    return this.options.names.includes(name);
   }
 
   /** Ends it early: the client gets what there is, with the finish reason `abort`. */
   abort(): void {
-    if (this.isClosed) return;
+    if (this.isOver) return;
     for (const { index, received, isOver } of this.sequences) {
-      if (!isOver) this.answer.finish({ index, from: received, count: 0 }, 'abort');
+      if (!isOver) this.answer.endSequence({ index, from: received, count: 0 }, 'abort');
     }
-    this.close('abort');
+    this.endRequest({ reason: 'abort' });
     this.answer.complete({ cachedTokens: this.cachedTokens, kvTransferParams: undefined });
   }
 
   /** The client's connection closed. */
   clientLeft(): void {
-    this.close('abort');
+    this.endRequest({ reason: 'abort' });
   }
 
   hangUpOnSlowReader(): void {
-    if (!this.isClosed) this.tools.metrics.countSlowReader();
-    this.close('abort');
-    this.options.hangUp();
+    this.endRequest({ reason: 'abort', isSlowReader: true });
+    this.call.response.destroy();
   }
 
-  private complete(): void {
+  private completeAnswer(): void {
     const held = paramsOf(this.sequences[0]?.tail);
-    const { heldAs } = this.options;
-    const told = heldAs === undefined ? { kvTransferParams: held } : heldAs(held);
-    this.close('stop');
-    this.answer.complete({ cachedTokens: this.cachedTokens, ...told });
+    const { heldAs } = this.parts;
+    const shown = heldAs === undefined ? { kvTransferParams: held } : heldAs(held);
+    this.endRequest({ reason: 'stop' });
+    this.answer.complete({ cachedTokens: this.cachedTokens, ...shown });
+  }
+
+  private passPayloads(sequence: Sequence): void {
+    if (!sequence.hasPayloads) return;
+    for (const payload of sequence.takePayloads()) this.answer.executed?.(payload);
   }
 
   private get cachedTokens(): number {
     return this.sequences.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
   }
 
-  /** Lets go of all sequences; those that still run are aborted in the cluster. */
-  private close(reason: 'stop' | 'error' | 'abort', error?: ErrorCode): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    if (reason !== 'stop') this.options.heldAs?.(undefined);
-    this.options.span?.ended(this.sequences, { reason, error });
+  /** Lets go of all sequences; those that still run are aborted in the cluster. Idempotent. */
+  private endRequest({ reason, error, isSlowReader = false }: EarlyEnd): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (reason !== 'stop') this.parts.heldAs?.(undefined);
     const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
-    for (const sequence of running) {
-      this.account(sequence, reason, error);
-      this.release(sequence);
-    }
+    for (const sequence of running) this.endSequence(sequence, reason, error);
+    this.host.observers.closed(this, { reason, error, isSlowReader });
     const orphans = running.filter(({ endReason }) => endReason === undefined);
-    if (orphans.length > 0) this.tools.aborter.abort(orphans.map(({ job }) => job.requestId));
+    if (orphans.length > 0) this.host.aborter.abort(orphans.map(({ job }) => job.requestId));
   }
 
-  private account(sequence: Sequence, reason: EndReason, error?: ErrorCode): void {
-    this.tools.metrics.ended(sequence, this.options.choices, reason);
-    this.tools.recorder.ended(sequence, { reason, error });
-    this.tools.timelines.ended(sequence, reason, error);
-    this.tools.meter.finished();
-  }
-
-  private release(sequence: Sequence): void {
-    this.tools.gate.moved(sequence, undefined);
-    this.tools.table.close(sequence);
+  private endSequence(sequence: Sequence, reason: EndReason, error?: ErrorCode): void {
+    const { observers, gate, table } = this.host;
+    observers.ended(sequence, { reason, error }, this);
+    gate.moved(sequence, undefined);
+    table.release(sequence);
   }
 }
+
+type EarlyEnd = Omit<RequestEnd, 'isSlowReader'> & Partial<RequestEnd>;
 
 function isDone(endReason: Sequence['endReason']): boolean {
   return endReason !== undefined && endReason !== 'abort' && endReason !== 'error';

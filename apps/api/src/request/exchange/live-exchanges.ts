@@ -1,23 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
+import { ReaderWatch } from '../../http/streaming/reader-watch';
 import type { Exchange } from './exchange';
 
-/** How often it is looked whether requests have ended. */
+/** The pause between two checks of whether requests have ended. */
 const SETTLED_CHECK_MS = 20;
 
-/** The requests of this process whose answers are not yet in the clients' hands, and whether new ones are taken. */
+/** The requests of this process whose answers are not through, and whether it takes new ones. */
 @Injectable()
 export class LiveExchanges {
   private readonly live = new Set<Exchange>();
   private isDraining = false;
 
-  add(exchange: Exchange): void {
-    this.live.add(exchange);
-  }
+  constructor(private readonly readers: ReaderWatch) {}
 
-  delete(exchange: Exchange): void {
-    this.live.delete(exchange);
+  /** Follows the exchange to the end of its connection. */
+  add(exchange: Exchange): void {
+    const { response } = exchange.call;
+    this.live.add(exchange);
+    response.once('close', () => {
+      this.live.delete(exchange);
+      exchange.clientLeft();
+    });
+    this.readers.watch(response, () => exchange.hangUpOnSlowReader());
   }
 
   get count(): number {

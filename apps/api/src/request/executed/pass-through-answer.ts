@@ -32,7 +32,7 @@ export class PassThroughAnswer implements Answer {
 
   tokens(): void {}
 
-  finish(): void {}
+  endSequence(): void {}
 
   flush(): void {
     const { stream } = this;

@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
-import { BatonError, type ErrorCode, type Fault, type FaultNote, INJECTED } from '@baton/contract';
+import type { Fault } from '@baton/contract';
 import { FaultBook, InjectedError, isDue } from '@baton/faults';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DetachedResponse } from '../../endpoints/responses/detached-response';
-import type { Sequence } from '../../frames/sequence';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
 import { CONFIG } from '../../tokens';
 import type { Answer } from '../answer/answer';
@@ -20,8 +19,6 @@ const US_PER_MS = 1_000;
 @Injectable()
 export class FaultInjector implements OnModuleInit {
   private readonly book: FaultBook;
-  /** The rules that struck at engines, by the sequence that they struck. */
-  private readonly struck = new WeakMap<Sequence, string>();
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -61,11 +58,6 @@ export class FaultInjector implements OnModuleInit {
     return true;
   }
 
-  /** The faults that engines are to see to. */
-  forEngines(faults: readonly Fault[]): readonly Fault[] {
-    return faults.filter(({ stage }) => stage !== 'queue' && stage !== 'stream');
-  }
-
   /** The answer with its faults around it, where it has any. */
   around(answer: Answer, faults: readonly Fault[], parts: FaultyAnswerParts): Answer {
     const own = faults.filter(({ stage }) => stage === 'stream');
@@ -76,24 +68,6 @@ export class FaultInjector implements OnModuleInit {
       count: ({ action, stage }) => this.metrics.count(action.kind, stage),
       wallMs: (us) => this.wallMs(us),
     });
-  }
-
-  /** An engine says that it carried out a fault. */
-  noted(sequence: Sequence | undefined, tail: string | undefined): void {
-    if (tail === undefined) return;
-    const { fault, stage, rule } = JSON.parse(tail) as FaultNote;
-    this.metrics.count(fault, stage);
-    if (sequence && fault === 'error') this.struck.set(sequence, rule);
-  }
-
-  /** What the client is told when a sequence has failed. */
-  errorOf(sequence: Sequence, code: ErrorCode): BatonError {
-    if (code !== INJECTED) return new BatonError(code);
-    const rule = this.struck.get(sequence);
-    const errors = (sequence.job.faults ?? []).filter(({ action }) => action.kind === 'error');
-    // The word of which rule it was may have been lost.
-    const fault = errors.find((each) => each.rule === rule) ?? errors[0];
-    return fault?.action.kind === 'error' ? new InjectedError(fault.action) : new BatonError(code);
   }
 
   /** Simulated µs on the wall clock. */

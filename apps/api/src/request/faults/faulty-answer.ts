@@ -61,16 +61,18 @@ export class FaultyAnswer implements Answer {
     });
   }
 
-  finish(span: TokenSpan, reason: EndReason): void {
+  endSequence(span: TokenSpan, reason: EndReason): void {
     this.whenFree(() => {
       const { index, from, count } = span;
       const before = this.before(count);
       if (before === count) {
-        this.pass(count, () => this.inner.finish(span, reason));
+        this.pass(count, () => this.inner.endSequence(span, reason));
         return;
       }
       if (before > 0) this.pass(before, () => this.inner.tokens(index, from, before));
-      this.strike(() => this.finish({ index, from: from + before, count: count - before }, reason));
+      this.strike(() =>
+        this.endSequence({ index, from: from + before, count: count - before }, reason),
+      );
     });
   }
 

@@ -5,7 +5,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence } from '../../frames/sequence';
 import { dataParallelRankOf } from '../../http/data-parallel-rank';
-import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { CONFIG, ROUTING } from '../../tokens';
 import { AdmissionGate } from '../admit/admission-gate';
 import type { Call } from '../take/call';
@@ -21,7 +20,6 @@ export class JobPlacement {
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly cluster: ClusterView,
     private readonly gate: AdmissionGate,
-    private readonly metrics: PlacementMetrics,
   ) {
     this.isOn = needsLoads(config);
   }
@@ -47,10 +45,9 @@ export class JobPlacement {
 
   /** The sequence of a placed job has been opened, and is counted in the stage of its route. */
   opened(sequence: Sequence): void {
-    const { placed, decodeEngineId, flow, promptTokens } = sequence.job;
+    const { placed, decodeEngineId, promptTokens } = sequence.job;
     if (placed === undefined) return;
     this.gate.moved(sequence, placed.stage);
-    if (flow === 'local' && placed.stage === 'decode') this.metrics.prefillsOnDecode += 1;
     if (decodeEngineId === undefined) return;
     const hasArrived = (): boolean => sequence.isOver || sequence.engineId === decodeEngineId;
     this.routing.expect(decodeEngineId, promptTokens, hasArrived);

@@ -1,20 +1,19 @@
 import type { BatonConfig } from '@baton/config';
-import { BatonError, type Fault } from '@baton/contract';
+import { BatonError } from '@baton/contract';
 import { chainBlockHashes } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import type { OutputPlan } from '@baton/text';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { brokerError } from '../../cluster/submitter';
 import { SequenceTable } from '../../frames/sequence-table';
-import { type Charge, RateLimits } from '../../http/access/rate-limits';
-import type { SettledLeg } from '../../routers/leg';
+import { RateLimits } from '../../http/access/rate-limits';
 import { Legs } from '../../routers/legs';
 import { CONFIG, TRANSPORT } from '../../tokens';
+import type { Admission } from '../admission';
 import { AdmissionGate } from '../admit/admission-gate';
 import { SloGate } from '../admit/slo-gate';
 import { cacheSalt } from '../dispatch/job-factory';
-import { brokerError } from '../dispatch/submitter';
 import { LiveExchanges } from '../exchange/live-exchanges';
 import { Executions } from '../executed/executions';
 import { FaultInjector } from '../faults/fault-injector';
@@ -23,19 +22,6 @@ import type { Route } from '../route/route';
 import { RoutePlanner } from '../route/route-planner';
 import type { Asked } from './asked';
 import type { Call } from './call';
-
-/** A checked request that has been let in. */
-export interface Admission {
-  readonly call: Call;
-  readonly asked: Asked;
-  readonly leg: SettledLeg;
-  readonly plans: readonly OutputPlan[];
-  readonly routes: readonly Route[];
-  /** What the caller has paid in advance. */
-  readonly charge: Charge | undefined;
-  /** What is to go wrong on purpose. */
-  readonly faults: readonly Fault[];
-}
 
 /** What becomes of a request before it is anybody's work: check, choose routes, refuse, charge, plan, let in. */
 @Injectable()

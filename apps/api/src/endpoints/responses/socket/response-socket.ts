@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { wallUsOf } from '@baton/clock';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody, renderResponseError } from '@baton/openai';
 import { asciiJson } from '@baton/text';
@@ -167,7 +168,7 @@ function listenerAt(socket: WebSocket): Listener {
 /** A turn has an arrival and an id of its own. */
 function newNames() {
   return {
-    arrivalUs: Math.round((performance.timeOrigin + performance.now()) * 1_000),
+    arrivalUs: wallUsOf(),
     requestId: randomBytes(16).toString('hex'),
     clientRequestId: undefined,
   };

@@ -1,0 +1,50 @@
+import { BatonError, type EngineJob } from '@baton/contract';
+import {
+  type QueueName,
+  type Transport,
+  TransportOutOfMemory,
+  TransportUnavailable,
+} from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { TRANSPORT } from '../tokens';
+import { TurnBatch } from './turn-batch';
+
+/** Puts jobs into queues: those of one turn of the event loop for a queue in one round trip. */
+@Injectable()
+export class Submitter {
+  private readonly batches = new Map<QueueName, TurnBatch<readonly EngineJob[]>>();
+
+  constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
+
+  /**
+   * Resolves when the broker has the jobs.
+   *
+   * @throws BatonError `broker_unavailable`, `broker_out_of_memory`
+   */
+  async submit(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
+    try {
+      await this.batchOf(queue).add(jobs);
+    } catch (error) {
+      throw brokerError(error);
+    }
+  }
+
+  private batchOf(queue: QueueName): TurnBatch<readonly EngineJob[]> {
+    const known = this.batches.get(queue);
+    if (known) return known;
+    const batch = new TurnBatch<readonly EngineJob[]>(async (groups) => {
+      this.batches.delete(queue);
+      await this.transport.jobs.add(queue, groups.flat());
+      return groups.map(() => true);
+    });
+    this.batches.set(queue, batch);
+    return batch;
+  }
+}
+
+/** What a failure of the broker means to a user; other errors are passed through. */
+export function brokerError(error: unknown): unknown {
+  if (error instanceof TransportUnavailable) return new BatonError('broker_unavailable');
+  if (error instanceof TransportOutOfMemory) return new BatonError('broker_out_of_memory');
+  return error;
+}

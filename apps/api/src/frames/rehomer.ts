@@ -1,0 +1,91 @@
+import type { EngineJob } from '@baton/contract';
+import type { JobRouting } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../cluster/cluster-view';
+import { Submitter } from '../cluster/submitter';
+import { Observers } from '../observers/observers';
+import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import { SequenceTable } from './sequence-table';
+
+const SWEEP_EVERY_MS = 250;
+
+/**
+ * Finds other engines for placed jobs whose engine drains, is silent or is lost. An engine keeps
+ * what it holds as long as its locks or its presence last. The first API process to come takes a
+ * job, its own or another's: the ledger fences what runs twice.
+ */
+@Injectable()
+export class Rehomer {
+  private timer: NodeJS.Timeout | undefined;
+  private isSweeping = false;
+  /** Taken out of a queue, not yet put into another. */
+  private homeless: readonly EngineJob[] = [];
+
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly cluster: ClusterView,
+    private readonly table: SequenceTable,
+    private readonly submitter: Submitter,
+    private readonly observers: Observers,
+  ) {}
+
+  start(): void {
+    this.timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Ends the queue of a lost engine. Jobs for that engine alone end with it. */
+  async abandon(engineId: string): Promise<void> {
+    this.adopt(await this.transport.jobs.abandon(`engine:${engineId}`));
+    await this.settle();
+  }
+
+  private async sweep(): Promise<void> {
+    if (this.isSweeping || !this.transport.isConnected) return;
+    this.isSweeping = true;
+    try {
+      for (const { engineId } of this.routing.forsaken()) {
+        if (this.cluster.hasLost(engineId)) await this.abandon(engineId);
+        else this.adopt(await this.transport.jobs.reclaim(`engine:${engineId}`));
+      }
+      await this.settle();
+    } catch (error) {
+      this.logger.debug({ err: error }, 'jobs not moved yet');
+    } finally {
+      this.isSweeping = false;
+    }
+  }
+
+  private adopt(jobs: readonly EngineJob[]): void {
+    if (jobs.length > 0) this.homeless = [...this.homeless, ...jobs];
+  }
+
+  private async settle(): Promise<void> {
+    const jobs = this.homeless;
+    if (jobs.length === 0) return;
+    this.homeless = [];
+    const moved = await Promise.all(jobs.map((job) => this.move(job)));
+    this.adopt(jobs.filter((_job, i) => moved[i] === false));
+    this.observers.rehomed(moved.filter(Boolean).length);
+    this.logger.info({ jobs: jobs.length }, 'jobs of an engine that left were placed again');
+  }
+
+  private async move(job: EngineJob): Promise<boolean | undefined> {
+    if (job.placed === undefined) return undefined;
+    const next = this.routing.again(job.placed.stage, job);
+    const own = job.apiId === this.identity.apiId ? this.table.get(job.streamId) : undefined;
+    if (own?.job.requestId === job.requestId) own.queue = next.queue;
+    return this.submitter.submit(next.queue, [next.job]).then(
+      () => true,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import type { JobRouting } from '@baton/routing';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { Submitter } from '../cluster/submitter';
+import { ROUTING, TRANSPORT } from '../tokens';
+import type { Sequence } from './sequence';
+
+/** Submits the job of a sequence again, above all of its earlier runs. */
+@Injectable()
+export class Resubmitter {
+  constructor(
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly submitter: Submitter,
+  ) {}
+
+  /** Resolves when the broker has the job; at once for a sequence that is over. */
+  async resubmit(sequence: Sequence): Promise<void> {
+    if (sequence.isOver) return;
+    const submission = sequence.resubmitted(performance.now());
+    const job = { ...sequence.job, submission };
+    await this.transport.ledger.resubmit(job);
+    const { placed } = job;
+    const next = placed ? this.routing.again(placed.stage, job) : this.routing.atArrival(job);
+    sequence.queue = next.queue;
+    await this.submitter.submit(next.queue, [next.job]);
+  }
+}

@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type {
+  BatonError,
+  EndReason,
+  EngineJob,
+  ErrorCode,
+  FaultNote,
+  FrameHeader,
+  Stage,
+} from '@baton/contract';
+import type { GenerationRequest } from '@baton/openai';
+
+/** The HTTP call of a client. */
+export interface ObservedCall {
+  readonly requestId: string;
+  /** µs of the wall clock since the Unix epoch. */
+  readonly arrivalUs: number;
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: unknown;
+}
+
+/** One request that was let in, from its opening until its answer is over. */
+export interface ObservedRequest {
+  readonly call: ObservedCall;
+  /** Id of the answer. */
+  readonly id: string;
+  readonly model: string;
+  readonly generation: GenerationRequest;
+  /** Path of the endpoint. */
+  readonly endpoint: string;
+  /** Hash of what says which requests belong together; undefined when the client does not say. */
+  readonly sessionKey: number | undefined;
+  readonly sequences: readonly ObservedSequence[];
+}
+
+/** One prompt and choice of a request. */
+export interface ObservedSequence {
+  readonly streamId: number;
+  /** Place of the sequence in its answer. */
+  readonly index: number;
+  readonly job: EngineJob;
+  /** Tokens that have come. */
+  readonly received: number;
+  readonly cachedTokens: number;
+  /** Engine that spoke last. */
+  readonly engineId: string | undefined;
+  readonly history: SequenceHistory;
+}
+
+/**
+ * When and where what happened to a sequence. Of a sequence that runs more than once the last run
+ * counts. Instants in µs are of the wall clock since the Unix epoch, as engines stamp them, and
+ * undefined before they come; instants in ms are of `performance.now()`, and 0 before they come.
+ */
+export interface SequenceHistory {
+  readonly arrivalMs: number;
+  readonly prefillEngine: string | undefined;
+  readonly decodeEngine: string | undefined;
+  /** Prompt tokens whose KV came from another engine. */
+  readonly transferredTokens: number;
+  /** Start of its first step where its prompt is computed. */
+  readonly scheduledUs: number | undefined;
+  /** When its prompt was held for a decode engine. */
+  readonly heldUs: number | undefined;
+  /** Start of its first step on the engine that took over its KV. */
+  readonly decodeUs: number | undefined;
+  readonly stampedFirstUs: number | undefined;
+  readonly stampedLastUs: number | undefined;
+  readonly firstTokenMs: number;
+  readonly lastTokenMs: number;
+  /** Start of the first step that it had on any engine. */
+  readonly firstStepMs: number;
+  /** Time to the first token, ms; it has a meaning only once that token has come. */
+  readonly ttftMs: number;
+}
+
+/** News of a sequence other than tokens, its end or a fault. */
+export interface SequenceNote {
+  readonly kind: 'scheduled' | 'handed-over' | 'restarted';
+  readonly stage: Stage;
+  readonly engineId: string;
+  /** End of the step, or when the prompt was held; µs of the wall clock since the Unix epoch. */
+  readonly stampedUs: number;
+  /** Prompt tokens in the local prefix cache, as the engine counts them. */
+  readonly cachedTokens: number;
+  /** Prompt tokens that came over a transfer. */
+  readonly transferredTokens: number;
+  /** Stage in whose queue the sequence waits from now on; undefined: in none. */
+  readonly waitsIn: Stage | undefined;
+}
+
+/** Tokens that have just come. One object serves all news: copy what you keep. */
+export interface TokenNews {
+  /** Index of the first new token. */
+  readonly from: number;
+  readonly count: number;
+  /** Now, ms of `performance.now()`. */
+  readonly nowMs: number;
+  /** When the tokens before these came; 0 for the first ones. */
+  readonly previousMs: number;
+  /** As the engine stamps them, µs of the wall clock since the Unix epoch. */
+  readonly stampedUs: number;
+  readonly header: FrameHeader;
+}
+
+/** How a sequence or a whole request ended. */
+export interface End {
+  readonly reason: EndReason;
+  /** Of one that failed. */
+  readonly error?: ErrorCode | undefined;
+}
+
+export interface RequestEnd extends End {
+  /** The client did not read its answer. */
+  readonly isSlowReader: boolean;
+}
+
+/** What the front tells its observers, in the order in which it happens to a request. */
+export interface ObservedEvents {
+  /** Nothing of the call was queued. */
+  refused(call: ObservedCall, error: BatonError): void;
+  /** Its jobs are about to be submitted. */
+  opened(request: ObservedRequest): void;
+  noted(sequence: ObservedSequence, note: SequenceNote): void;
+  /** An engine carried out a fault on purpose. */
+  faulted(note: FaultNote): void;
+  /** The hot path: once per entry of a token frame. */
+  tokens(sequence: ObservedSequence, news: TokenNews): void;
+  /** So many jobs of an engine that left were placed again. */
+  rehomed(jobs: number): void;
+  /** All tokens of a frame are written. */
+  written(header: FrameHeader): void;
+  /** Once for each sequence that was opened. */
+  ended(sequence: ObservedSequence, end: End, request: ObservedRequest): void;
+  /** Once for each request that was opened. */
+  closed(request: ObservedRequest, end: RequestEnd): void;
+}
+
+/**
+ * Looks on while requests pass. All that an observer gets is read-only, and observers are visited
+ * in any order: none may count on what another one does.
+ */
+export interface RequestObserver extends Partial<ObservedEvents> {
+  /** Only what is on is visited; left out: always. */
+  readonly isOn?: boolean;
+  /** Opens its files and channels. @throws UsageError when a file cannot be written */
+  start?(): Promise<void>;
+  /** Writes what is not yet written. */
+  stop?(): Promise<void>;
+}

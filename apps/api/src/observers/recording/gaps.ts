@@ -1,0 +1,27 @@
+/** Gaps are told apart as finely as by the histograms that they end up in. */
+const GAP_BITS = 8;
+
+/**
+ * How often each gap between tokens was seen. Tokens that come at once have no gap between them.
+ * It grows with the number of different gaps only, which are rounded to 1/256 of their length.
+ */
+export class Gaps {
+  private readonly counts = new Map<number, number>();
+
+  /** @param us  of simulated time */
+  add(us: number): void {
+    const gapUs = coarse(Math.round(us));
+    this.counts.set(gapUs, (this.counts.get(gapUs) ?? 0) + 1);
+  }
+
+  /** `[µs, times]`. */
+  list(): [number, number][] {
+    return [...this.counts];
+  }
+}
+
+/** Rounded so that at most 8 binary digits count behind the first. */
+function coarse(us: number): number {
+  const grain = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, us))) - GAP_BITS);
+  return Math.round(us / grain) * grain;
+}

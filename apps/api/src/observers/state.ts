@@ -1,0 +1,26 @@
+import type { Stage } from '@baton/contract';
+import type { ObservedSequence } from './port';
+
+/** A sequence that is under way. */
+export interface LiveSequence extends ObservedSequence {
+  /** Stage in whose queue it waits; undefined: in none. */
+  readonly waitingIn: Stage | undefined;
+  /** When something was heard of it last, ms of `performance.now()`. */
+  readonly heardMs: number;
+}
+
+/** The sequences of this process, as observers may read them. */
+export abstract class LiveSequences implements Iterable<LiveSequence> {
+  /** How many were opened so far. */
+  abstract readonly opened: number;
+  /** How many are under way. */
+  abstract readonly size: number;
+  abstract [Symbol.iterator](): Iterator<LiveSequence>;
+}
+
+/** How many sequences wait in the cluster, by stage. */
+export abstract class WaitingTotals {
+  /** As of the last refresh. */
+  abstract waiting(): Readonly<Record<Stage, number>>;
+  abstract refreshTotals(): Promise<void>;
+}

@@ -1,0 +1,64 @@
+import type { BatonConfig } from '@baton/config';
+import type { BatonError } from '@baton/contract';
+import type { AnswerHead } from '@baton/openai';
+import { Inject, Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import { HttpAnswer } from '../../http/http-answer';
+import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
+import { WireTaps } from '../../observers/recording/wire-taps';
+import { CONFIG } from '../../tokens';
+import type { Admission } from '../admission';
+import type { Answer } from '../answer/answer';
+import { FaultInjector } from '../faults/fault-injector';
+
+export interface AnswerEnds {
+  /** True while the process drains. */
+  readonly isClosing: () => boolean;
+  /** Ends the whole request with an error, in the cluster too. */
+  readonly fail: (error: BatonError) => void;
+}
+
+/** Takes the connection over from Fastify and opens the answer on it. */
+@Injectable()
+export class AnswerOpener {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly catalog: ModelCatalog,
+    private readonly cluster: ClusterView,
+    private readonly taps: WireTaps,
+    private readonly faults: FaultInjector,
+  ) {}
+
+  headOf({ call, asked }: Admission): AnswerHead {
+    const { request, answerId } = asked;
+    const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
+    return {
+      id: answerId(requestId),
+      created: Math.floor(call.arrivalUs / 1_000_000),
+      model: request.model,
+      systemFingerprint: this.catalog.systemFingerprint,
+    };
+  }
+
+  open({ call, asked, plans, faults }: Admission, head: AnswerHead, ends: AnswerEnds): Answer {
+    const { response, takeOver } = call;
+    takeOver();
+    if (call.message.headers[ORCA_ASK] !== undefined) this.showLoad(call);
+    const http = new HttpAnswer(response, {
+      dialect: this.config.dialect,
+      isClosing: ends.isClosing,
+      tap: this.taps.isOn ? this.taps.tapFor(call) : undefined,
+    });
+    const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
+    if (faults.length === 0) return answer;
+    const parts = { http, response, isStream: asked.request.stream, fail: ends.fail };
+    return this.faults.around(answer, faults, parts);
+  }
+
+  /** For load balancers that ask how full the cluster is. */
+  private showLoad({ message, response }: Admission['call']): void {
+    const load = orcaHeader(message.headers, this.cluster.living());
+    if (load !== undefined) response.setHeader(ORCA_HEADER, load);
+  }
+}

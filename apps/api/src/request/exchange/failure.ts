@@ -1,0 +1,20 @@
+import { BatonError, type ErrorCode, INJECTED } from '@baton/contract';
+import { InjectedError } from '@baton/faults';
+import { UpstreamError } from '@baton/openai';
+import type { Sequence } from '../../frames/sequence';
+
+/** What the client gets when a sequence has failed. */
+export function failureOf(sequence: Sequence, code: ErrorCode): BatonError {
+  const { upstreamFailure } = sequence;
+  if (upstreamFailure !== undefined) return new UpstreamError(upstreamFailure);
+  return code === INJECTED ? injectedFailureOf(sequence) : new BatonError(code);
+}
+
+function injectedFailureOf({ job, struckRule }: Sequence): BatonError {
+  const errors = (job.faults ?? []).filter(({ action }) => action.kind === 'error');
+  // The entry that named the rule may have been lost.
+  const fault = errors.find(({ rule }) => rule === struckRule) ?? errors[0];
+  return fault?.action.kind === 'error'
+    ? new InjectedError(fault.action)
+    : new BatonError(INJECTED);
+}

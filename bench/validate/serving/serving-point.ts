@@ -1,0 +1,115 @@
+import {
+  type EnginePlacement,
+  findGpu,
+  findModel,
+  HardwareError,
+  type ModelGeometry,
+  type Precision,
+  type Quantization,
+  servedIn,
+} from '@baton/hardware';
+import { rowsOf } from '../files';
+
+/** One published measurement of an aggregated server under a closed loop. */
+export interface ServingPoint {
+  readonly row: string;
+  /** `h200_sxm vllm llama-3.1-70b fp8`. */
+  readonly group: string;
+  readonly system: string;
+  readonly framework: string;
+  readonly placement: EnginePlacement;
+  /** Engines side by side; data-parallel ranks count each. */
+  readonly engines: number;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Lengths are uniform from this part of them to the whole; 1: all alike. */
+  readonly shortest: number;
+  readonly concurrency: number;
+  readonly tpotMs: number;
+  readonly ttftMs: number;
+}
+
+export interface ServingPoints {
+  readonly points: readonly ServingPoint[];
+  /** How many rows are left out, by why. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+type Row = Readonly<Record<string, string>>;
+
+/** The points that can be run as they were, and how many cannot. */
+export function servingPoints(): ServingPoints {
+  const points: ServingPoint[] = [];
+  const leftOut = new Map<string, number>();
+  for (const row of rowsOf('measured', 'serving', 'given.csv')) {
+    const point = pointOf(row);
+    if (typeof point === 'string') leftOut.set(point, (leftOut.get(point) ?? 0) + 1);
+    else points.push(point);
+  }
+  return { points, leftOut };
+}
+
+function pointOf(row: Row): ServingPoint | string {
+  if (row['pd_split'] !== 'agg') return 'disaggregated: its pools are not simulated here';
+  if (row['concurrency'] === '' || row['tpot_mean_ms'] === '') return 'no closed loop';
+  if (row['spec_decode']!.startsWith('mtp')) return 'speculative decoding';
+  const quantization = quantizationOf(row);
+  if (quantization === undefined) return `weights in ${row['dtype']!}`;
+  try {
+    return readyPoint(row, quantization);
+  } catch (error) {
+    if (error instanceof HardwareError) return `model or GPU: ${modelName(row)}`;
+    throw error;
+  }
+}
+
+function readyPoint(row: Row, quantization: Quantization): ServingPoint {
+  const gpu = findGpu(row['gpu']!);
+  const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }));
+  const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
+  const isRanked = row['dp_attention'] === '1';
+  const dp = isRanked ? gpus / tp : 1;
+  const framework = row['framework']!;
+  return {
+    row: row['row']!,
+    group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}`,
+    system: row['gpu']!,
+    framework,
+    placement: { model, gpu, tp, dp, expertParallel: Number(row['ep']) > 1 },
+    engines: Math.max(1, gpus / tp),
+    promptTokens: Number(row['isl']),
+    outputTokens: Number(row['osl']),
+    shortest: row['length_rule'] === '' ? 1 : 0.8,
+    concurrency: Number(row['concurrency']),
+    tpotMs: Number(row['tpot_mean_ms']),
+    ttftMs: Number(row['ttft_mean_ms']),
+  };
+}
+
+function modelName(row: Row): string {
+  return row['model']!.replace(/-(FP8|NVFP4)$/, '');
+}
+
+/** What the checkpoints of these measurements hold: blocks for those that publish so, else static. */
+function quantizationOf(row: Row): Quantization | undefined {
+  const isBlockwise = /DeepSeek|MiniMax|Qwen3/.test(row['model']!);
+  switch (row['dtype']) {
+    case 'fp8':
+      return isBlockwise ? 'fp8_block' : 'modelopt';
+    case 'fp4':
+      return row['model']!.includes('gpt-oss') ? 'mxfp4' : 'nvfp4';
+    case 'bf16':
+    case 'unstated':
+      return 'none';
+    default:
+      return undefined;
+  }
+}
+
+/** FP8 and NVFP4 checkpoints of NVIDIA ask for an FP8 cache. */
+function withKvCache(model: ModelGeometry): ModelGeometry {
+  const { linear } = model.precision;
+  const isFp8 = linear.startsWith('fp8') || linear === 'nvfp4';
+  const precision: Precision = { ...model.precision, kvCache: isFp8 ? 'fp8' : 'bf16' };
+  return { ...model, precision };
+}

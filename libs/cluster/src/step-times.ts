@@ -1,0 +1,16 @@
+import type { StepTimesSummary } from '@baton/analysis';
+import type { EnginePool } from './scenario';
+
+const DIGITS = 1_000;
+
+/** How the times of each pool were made; counts are those of the runs so far. */
+export function stepTimesOf(pools: readonly EnginePool[]): StepTimesSummary[] {
+  return pools.map(({ role, options: { stepTime } }) => {
+    const { description, method = 'given', stepsOutsideRange, farthestOutside = 1 } = stepTime;
+    return {
+      ...{ role, method, description },
+      steps_outside_range: stepsOutsideRange ?? null,
+      farthest_outside: farthestOutside > 1 ? Math.round(farthestOutside * DIGITS) / DIGITS : null,
+    };
+  });
+}

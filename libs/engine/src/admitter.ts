@@ -1,0 +1,263 @@
+import type { Accounts } from './accounts';
+import { AdapterSlots } from './adapter-slots';
+import type { Batch, BatchParts } from './batch';
+import type { Sequence } from './sequence';
+import type { SequenceTable } from './sequence-table';
+import type { StepRecord } from './step-record';
+import { truncate } from './truncate';
+import type { WaitingQueue } from './waiting-queue';
+
+export interface AdmitterParts extends BatchParts {
+  readonly table: SequenceTable;
+  readonly queue: WaitingQueue;
+  readonly record: StepRecord;
+  readonly accounts: Accounts;
+}
+
+type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
+
+/**
+ * Lets waiting sequences into a batch, and gives those blocks whose KV comes from elsewhere, in one order and while token budget, slots and blocks last: the
+ * waiting loop of vLLM's scheduler. Owns what is reserved; driven by the batch former.
+ */
+export class Admitter {
+  /** Sequences that got blocks for KV from elsewhere and of which nobody was told yet. */
+  readonly reserved: Sequence[] = [];
+  /** Sequences whose KV is on its way. */
+  deferred = 0;
+  /** Undefined: adapters are not limited. */
+  private readonly adapters: AdapterSlots | undefined;
+  private admissions = 0;
+  /** Who has this rank or a later one came in with the step under way. */
+  private firstRank = 0;
+  /** With drafts: those of them whose KV came from elsewhere. */
+  private readonly cameWithKv: Sequence[] = [];
+  /** Whether prompts that were under way before, or anything that ran before, is in the batch. */
+  private hasPrompts = false;
+  private hasRunning = false;
+  /** Σ over sequences whose KV is on its way, or waits for a slot. */
+  private owedBlocks = 0;
+  /** Blocks that one more draft may need. */
+  private readonly draftBlocks: number;
+
+  constructor(
+    private readonly parts: AdmitterParts,
+    private readonly batch: Batch,
+  ) {
+    const { options, draftTokens, blocks } = parts;
+    const { maxAdapters } = options;
+    this.adapters = maxAdapters === undefined ? undefined : new AdapterSlots(maxAdapters);
+    this.draftBlocks = draftTokens > 0 ? blocks.blocksFor(batch.stepTokens) : 0;
+  }
+
+  /** Waiting sequences for whose adapter the batch formed last had no place. */
+  get passedOver(): number {
+    return this.adapters?.passedOver.length ?? 0;
+  }
+
+  /** The batch holds all that runs already. */
+  admit(): void {
+    const { batch, cameWithKv } = this;
+    this.firstRank = this.admissions;
+    this.hasPrompts = batch.chunkTokens > 0;
+    this.hasRunning = batch.chunkTokens + this.parts.decode.size > 0;
+    truncate(cameWithKv, 0);
+    if (this.adapters === undefined) {
+      this.admitWhileRoom();
+      return;
+    }
+    const { passedOver } = this.adapters;
+    this.adapters.begin(this.parts.decode, batch.prefilling);
+    truncate(passedOver, 0);
+    this.admitWhileRoom();
+    for (const seq of passedOver) this.parts.queue.putBack(seq);
+  }
+
+  private admitWhileRoom(): void {
+    const { queue } = this.parts;
+    while (!this.batch.isFull) {
+      const seq = queue.next();
+      if (seq === undefined || this.tryAdmit(seq) === 'blocked') return;
+    }
+  }
+
+  private tryAdmit(seq: Sequence): Outcome {
+    if (this.batch.budget() <= 0) return 'blocked';
+    if (this.adapters?.has(seq) === false) {
+      this.parts.queue.remove(seq);
+      this.adapters.passedOver.push(seq);
+      return 'passed-over';
+    }
+    return seq.state === 'ready' ? this.tryAdmitReady(seq) : this.tryStart(seq);
+  }
+
+  /** It has its blocks, up to the KV that has come. */
+  private tryAdmitReady(seq: Sequence): Outcome {
+    const { blocks, options } = this.parts;
+    const { computed: start, targetTokens } = seq;
+    const padding = this.paddingOf(seq, start);
+    const tokens = this.firstChunk(seq, start, padding);
+    const needed = Math.max(
+      start + tokens + padding,
+      options.schedulerReserveFullIsl ? targetTokens : 0,
+    );
+    if (tokens === 0 || !blocks.fitsMore(seq, needed, this.watermark)) return 'blocked';
+    blocks.extend(seq, start + tokens + padding);
+    this.run(seq, start, { tokens, padding });
+    return 'admitted';
+  }
+
+  /** It has no blocks: they are given to it to compute, or for what comes from elsewhere. */
+  private tryStart(seq: Sequence): Outcome {
+    const { blocks, accounts, options } = this.parts;
+    const { watermark } = this;
+    const start = blocks.match(seq);
+    if (seq.state === 'unreserved') return this.tryReserve(seq, start);
+    if (start / seq.targetTokens < seq.cacheHitThreshold) {
+      this.reject(seq, start);
+      return 'rejected';
+    }
+    const padding = this.paddingOf(seq, start);
+    const tokens = this.firstChunk(seq, start, padding);
+    if (tokens === 0) return 'blocked';
+    if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens, watermark))
+      return 'blocked';
+    if (!blocks.start(seq, start + tokens + padding, watermark)) return 'blocked';
+    accounts.query(seq, start);
+    accounts.cached(seq, start);
+    this.run(seq, start, { tokens, padding });
+    return 'admitted';
+  }
+
+  /** What prompts under way still need stays free: what is reserved gives nothing back until its KV has come. */
+  private tryReserve(seq: Sequence, hitTokens: number): Outcome {
+    const { blocks, queue, accounts, options } = this.parts;
+    const { watermark } = this;
+    if (options.schedulerReserveFullIsl && !blocks.fits(seq.promptTokens, watermark))
+      return 'blocked';
+    const spare = watermark + this.owedToPrompts();
+    if (!blocks.start(seq, Math.max(hitTokens, seq.remoteTokens), spare)) return 'blocked';
+    queue.remove(seq);
+    seq.state = 'deferred';
+    seq.cachedTokens = hitTokens;
+    seq.owedBlocks = this.owedTo(seq);
+    this.owedBlocks += seq.owedBlocks;
+    this.deferred++;
+    accounts.query(seq, hitTokens);
+    this.reserved.push(seq);
+    return 'admitted';
+  }
+
+  /** Its KV is not awaited any more. */
+  forgetReserved(seq: Sequence): void {
+    this.deferred--;
+    const at = this.reserved.indexOf(seq);
+    if (at >= 0) this.reserved.splice(at, 1);
+  }
+
+  /** A sequence with blocks runs or goes: nothing is kept free for it any more. */
+  settle(seq: Sequence): void {
+    this.owedBlocks -= seq.owedBlocks;
+    seq.owedBlocks = 0;
+  }
+
+  /** Blocks that prompts under way lack to their end, those whose KV is on its way among them. */
+  private owedToPrompts(): number {
+    let owed = this.owedBlocks + this.draftBlocks;
+    for (const seq of this.batch.prefilling) {
+      const isNew = seq.rank >= this.firstRank && !this.cameWithKv.includes(seq);
+      const endsAtOnce = seq.computed + seq.chunk >= seq.targetTokens;
+      if (!isNew || !endsAtOnce) owed += this.owedTo(seq);
+    }
+    return owed;
+  }
+
+  private owedTo(seq: Sequence): number {
+    const drafted = this.parts.draftTokens > 0 ? this.batch.stepTokens : 0;
+    const needed = this.parts.blocks.blocksFor(seq.targetTokens + drafted);
+    return Math.max(0, needed - seq.blocks.length);
+  }
+
+  /** Blocks that an admission leaves free while others run. */
+  private get watermark(): number {
+    return this.batch.running > 0 ? (this.parts.options.watermarkBlocks ?? 0) : 0;
+  }
+
+  private reject(seq: Sequence, hitTokens: number): void {
+    const { queue, record, accounts, table } = this.parts;
+    queue.remove(seq);
+    accounts.query(seq, hitTokens);
+    accounts.rejected++;
+    if (!seq.wasScheduled) seq.cachedTokens = hitTokens;
+    record.rejected.push(seq.handle);
+    table.retire(seq);
+  }
+
+  /**
+   * Beside decoding sequences, one that has a single token to compute gets as many as they, empty drafts, so that the batch stays uniform; not beside
+   * prompts under way, nor at the end of the model's context.
+   */
+  private paddingOf(seq: Sequence, start: number): number {
+    const { draftTokens } = this.parts;
+    const isDecode = seq.targetTokens - start === 1 && !this.hasPrompts;
+    if (draftTokens === 0 || !isDecode || (start === 0 && !this.hasRunning)) return 0;
+    return start + this.batch.stepTokens <= this.batch.draftLimit ? draftTokens : 0;
+  }
+
+  /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */
+  private firstChunk(seq: Sequence, start: number, padding: number): number {
+    const { enableChunkedPrefill } = this.parts.options;
+    const wanted = this.batch.wanted(seq, start);
+    const budget = this.batch.budget();
+    if (padding > 0 && wanted + padding > budget) return 0;
+    if (enableChunkedPrefill || wanted <= budget) return Math.min(wanted, budget);
+    return this.batch.running === 0 ? wanted : 0;
+  }
+
+  private run(
+    seq: Sequence,
+    start: number,
+    { tokens, padding }: { tokens: number; padding: number },
+  ): void {
+    const { queue, record, blocks, decode, draftTokens } = this.parts;
+    const isReady = seq.state === 'ready';
+    queue.remove(seq);
+    this.settle(seq);
+    this.adapters?.take(seq);
+    if (!seq.wasScheduled) {
+      seq.wasScheduled = true;
+      if (seq.state === 'waiting') seq.cachedTokens = start;
+      record.scheduled.push(seq.handle);
+    }
+    seq.rank = this.admissions++;
+    if (seq.hostTokens > 0) this.loadFromHost(seq);
+    // Its one token makes it a decode like the others; drafts only begin behind that token.
+    if (isReady) blocks.publish(seq, start + tokens);
+    if (isDecodeAtOnce(seq) && draftTokens === 0) {
+      decode.join(seq);
+      this.batch.joined.push(seq);
+      return;
+    }
+    if (isReady && draftTokens > 0) this.cameWithKv.push(seq);
+    seq.state = 'prefilling';
+    seq.computed = start;
+    seq.chunk = tokens;
+    seq.padding = padding;
+    this.batch.chunkTokens += tokens;
+    this.batch.paddingTokens += padding;
+    this.batch.prefilling.push(seq);
+    blocks.publish(seq, start + tokens);
+  }
+
+  private loadFromHost(seq: Sequence): void {
+    const { blockSize, hostTier } = this.parts.options;
+    const bytes = (seq.hostTokens / blockSize) * hostTier!.bytesPerBlock;
+    this.batch.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
+    seq.hostTokens = 0;
+  }
+}
+
+/** All of its prompt is here, and it generates. */
+function isDecodeAtOnce({ state, mode, accountedTokens, promptTokens }: Sequence): boolean {
+  return state === 'ready' && mode === 'remote-prefill' && accountedTokens === promptTokens;
+}

@@ -1,0 +1,140 @@
+import type { BatchAggregates } from '@baton/hardware';
+import type { DecodeSet } from './decode-set';
+import type { Sequence } from './sequence';
+import type { SequenceBlocks } from './sequence-blocks';
+import { truncate } from './truncate';
+import type { EngineOptions, SequenceHandle } from './types';
+
+export interface BatchParts {
+  readonly options: EngineOptions;
+  readonly decode: DecodeSet;
+  readonly blocks: SequenceBlocks;
+  /** Tokens drafted per decoding sequence and step. */
+  readonly draftTokens: number;
+}
+
+/**
+ * The batch of a step while it is formed and afterwards: who is in it beside the decode set, and what of the token budget is left. It decides nothing:
+ * the batch former puts in who runs already, the admitter who waited.
+ */
+export class Batch {
+  /** Running sequences whose prompt is not in KV yet, in order of admission. */
+  readonly prefilling: Sequence[] = [];
+  /** Sequences whose KV came from elsewhere and that this batch let in: they decode from their first step on. */
+  readonly joined: Sequence[] = [];
+  chunkTokens = 0;
+  /** Tokens of empty drafts. */
+  paddingTokens = 0;
+  /** With drafts: tokens of decoding sequences. */
+  draftedTokens = 0;
+  /** Time for which it loads KV from host memory. */
+  loadUs = 0;
+  /** Tokens of the budget that a decoding sequence takes. */
+  readonly stepTokens: number;
+  /** `long_prefill_token_threshold` of this step. */
+  private threshold = 0;
+  private readonly slots: number;
+  /** Tokens beyond which nothing is drafted. vLLM starts only when the first of the two is the smaller one. */
+  readonly draftLimit: number;
+  private readonly sums = {
+    prefillTokens: 0,
+    prefillSeqs: 0,
+    prefillQuadratic: 0,
+    prefillContext: 0,
+    decodeSeqs: 0,
+    decodeContext: 0,
+    draftTokens: 0,
+    kvUsage: 0,
+  };
+
+  constructor(private readonly parts: BatchParts) {
+    const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks, blockSize } = parts.options;
+    this.stepTokens = 1 + parts.draftTokens;
+    this.draftLimit = Math.min(maxModelLen - 1, numBlocks * blockSize);
+    this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
+  }
+
+  get running(): number {
+    return this.parts.decode.size + this.prefilling.length;
+  }
+
+  get isFull(): boolean {
+    return this.running >= this.slots;
+  }
+
+  /** A new step; when one sequence is alone, its long prompt keeps nobody waiting. */
+  clear(isAlone: boolean): void {
+    this.chunkTokens = 0;
+    this.paddingTokens = 0;
+    this.loadUs = 0;
+    this.threshold = isAlone ? 0 : this.parts.options.longPrefillTokenThreshold;
+    truncate(this.joined, 0);
+  }
+
+  /** Tokens of the budget that are left; each decoding sequence has its one, and those of its draft, set aside. */
+  budget(): number {
+    const { options, decode, draftTokens } = this.parts;
+    const decodeTokens = draftTokens > 0 ? this.draftedTokens : decode.size;
+    return options.maxNumBatchedTokens - decodeTokens - this.chunkTokens - this.paddingTokens;
+  }
+
+  /** Tokens that the sequence would compute in one step if only its own options limited it. */
+  wanted(seq: Sequence, computed: number): number {
+    const rest = seq.targetTokens - computed;
+    return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
+  }
+
+  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft, as far as the model's context and the blocks there are go. */
+  reachOf(seq: Sequence): number {
+    return Math.min(this.parts.decode.contextOf(seq) + this.stepTokens, this.draftLimit);
+  }
+
+  tokensOf(seq: Sequence): number {
+    if (seq.state !== 'decoding') return seq.chunk + seq.padding;
+    const { decode, draftTokens } = this.parts;
+    return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.contextOf(seq);
+  }
+
+  /** Takes out a sequence whose prompt is under way. */
+  drop(seq: Sequence): void {
+    this.prefilling.splice(this.prefilling.indexOf(seq), 1);
+    this.chunkTokens -= seq.chunk;
+    seq.chunk = 0;
+  }
+
+  /** Sums over the batch. A sequence with one new token is a decode, as in vLLM's attention kernels. */
+  aggregates(): BatchAggregates {
+    const { sums } = this;
+    const { decode, blocks, draftTokens } = this.parts;
+    sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
+    sums.decodeSeqs = decode.size;
+    sums.decodeContext = decode.contextTokens + decode.size;
+    sums.draftTokens = draftTokens * decode.size;
+    sums.kvUsage = blocks.pool.usage;
+    for (const seq of this.prefilling) {
+      if (seq.chunk > 1 || seq.computed === 0) this.addChunk(seq);
+      else if (seq.chunk === 1) {
+        sums.decodeSeqs++;
+        sums.decodeContext += seq.computed + 1;
+      }
+    }
+    return sums;
+  }
+
+  /** Who is in it, with how many tokens, in order of admission. For tests: O(batch). */
+  members(): (readonly [SequenceHandle, tokens: number])[] {
+    const { decode } = this.parts;
+    const prompts = this.prefilling.filter(({ chunk }) => chunk > 0);
+    const inOrder = [...decode.members, ...prompts].sort((a, b) => a.rank - b.rank);
+    return inOrder.map((seq) => [seq.handle, this.tokensOf(seq)]);
+  }
+
+  private addChunk({ chunk, computed }: Sequence): void {
+    if (chunk === 0) return;
+    const { sums } = this;
+    sums.prefillTokens += chunk;
+    sums.prefillSeqs++;
+    sums.prefillQuadratic += chunk * (2 * computed + chunk);
+    sums.prefillContext += computed;
+  }
+}

@@ -1,0 +1,146 @@
+import type { StepComposer } from './step-composer';
+import { totalUs } from './step-operator';
+
+/**
+ * The steps of one deployment as plain numbers: what a composed model computes with, and what is
+ * kept between runs. Times in µs.
+ */
+export interface TabulatedStep {
+  /** Everything but attention and the head, by tokens: of steps that only decode, and of others. */
+  readonly linear: { readonly decode: Line; readonly mixed: Line };
+  /** The output head by rows. */
+  readonly head: Line;
+  /** Decode attention: `us[i][j]` of sequences[i] with a mean context of contexts[j] tokens. */
+  readonly decode: {
+    readonly sequences: readonly number[];
+    readonly contexts: readonly number[];
+    readonly us: readonly (readonly number[])[];
+  };
+  /**
+   * Prefill attention: `us[i][j]` of prompts[i] of lengths[j] tokens, none cached; and what comes with
+   * it whatever the prompts are.
+   */
+  readonly prefill: {
+    readonly fixedUs: number;
+    readonly prompts: readonly number[];
+    readonly lengths: readonly number[];
+    readonly us: readonly (readonly number[])[];
+  };
+  readonly measured: MeasuredLimits;
+}
+
+export interface Line {
+  readonly at: readonly number[];
+  readonly us: readonly number[];
+}
+
+/** Up to where operators were measured. */
+export interface MeasuredLimits {
+  readonly stepTokens: number;
+  /** Longest context, by the grid's numbers of sequences; 0: none. */
+  readonly decodeContexts: readonly number[];
+  /** Longest prompt alone, with the tokens before it. */
+  readonly promptLength: number;
+}
+
+export interface TabulateLimits {
+  /** Tokens of one sequence at most. */
+  readonly contextTokens: number;
+}
+
+const STEP_TOKENS_MAX = 65_536;
+const SEQUENCES_MAX = 2_048;
+const PROMPTS_MAX = 256;
+const SHORTEST = 16;
+/** Largest step of the matrix products that was measured. */
+const MEASURED_STEP_TOKENS = 32_768;
+/** Lines are cut in two until they lie within this part of the composed time. */
+const TOLERANCE = 0.003;
+
+/** Tabulates a deployment so densely that straight lines between hold it within 1 %. */
+export function tabulate(composer: StepComposer, limits: TabulateLimits): TabulatedStep {
+  const lengths = knots(SHORTEST, limits.contextTokens, 6);
+  const sequences = knots(1, SEQUENCES_MAX, 4);
+  const prompts = knots(1, PROMPTS_MAX, 1);
+  const from = (max: number) => starts(composer.measuredTokens, max);
+  const linear = (isDecodeOnly: boolean): Line =>
+    line(from(STEP_TOKENS_MAX), (tokens) => totalUs(composer.linear(tokens, isDecodeOnly)));
+  return {
+    linear: { decode: linear(true), mixed: linear(false) },
+    head: line(from(SEQUENCES_MAX), (rows) => composer.outputHead(rows).us),
+    decode: {
+      ...{ sequences, contexts: lengths },
+      us: sequences.map((count) =>
+        lengths.map((context) =>
+          rounded(composer.attention.decodeUs({ sequences: count, context })),
+        ),
+      ),
+    },
+    prefill: {
+      ...{ prompts, lengths, fixedUs: composer.attention.prefillFixedUs },
+      us: prompts.map((count) =>
+        lengths.map((length) =>
+          rounded(composer.attention.prefillUs({ prompts: count, length, cached: 0 })),
+        ),
+      ),
+    },
+    measured: {
+      stepTokens: MEASURED_STEP_TOKENS,
+      decodeContexts: sequences.map((count) =>
+        largest(lengths, (context) =>
+          composer.attention.isMeasuredDecode({ sequences: count, context }),
+        ),
+      ),
+      promptLength: largest(lengths, (length) =>
+        composer.attention.isMeasuredPrefill({ prompts: 1, length, cached: 0 }),
+      ),
+    },
+  };
+}
+
+/** Whole numbers from `low` to `high`, both included, so many per octave. */
+function knots(low: number, high: number, perOctave: number): number[] {
+  const found = [low];
+  for (let octave = low; octave < high; octave *= 2) {
+    for (let part = 1; part <= perOctave; part++) {
+      const next = Math.min(high, Math.round(octave * (1 + part / perOctave)));
+      if (next > found.at(-1)!) found.push(next);
+    }
+  }
+  return found;
+}
+
+function largest(rising: readonly number[], isMeasured: (value: number) => boolean): number {
+  return rising.filter(isMeasured).at(-1) ?? 0;
+}
+
+/** Measured positions, and powers of two beyond them. */
+function starts(measured: readonly number[], max: number): number[] {
+  const all = new Set([...knots(1, max, 1), ...measured.filter((x) => x <= max)]);
+  return [...all].sort((a, b) => a - b);
+}
+
+/** Through the given positions and whatever lies between that a straight line would miss. */
+function line(at: readonly number[], usAt: (x: number) => number): Line {
+  const known = new Map(at.map((x) => [x, usAt(x)]));
+  const refine = (low: number, high: number): void => {
+    const middle = (low + high) >> 1;
+    if (middle === low) return;
+    const us = usAt(middle);
+    const [a, b] = [known.get(low)!, known.get(high)!];
+    const straight = a + ((b - a) * (middle - low)) / (high - low);
+    const isWide = high - low > low / 2;
+    if (!isWide && Math.abs(straight - us) <= TOLERANCE * us) return;
+    known.set(middle, us);
+    refine(low, middle);
+    refine(middle, high);
+  };
+  for (let i = 1; i < at.length; i++) refine(at[i - 1]!, at[i]!);
+  const sorted = [...known].sort(([a], [b]) => a - b);
+  return { at: sorted.map(([x]) => x), us: sorted.map(([, us]) => rounded(us)) };
+}
+
+/** To a nanosecond, far below what was measured. */
+function rounded(us: number): number {
+  return Math.round(us * 1_000) / 1_000;
+}

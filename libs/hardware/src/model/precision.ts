@@ -1,0 +1,57 @@
+/** How the weights of linear layers are held and computed. */
+export type WeightFormat =
+  | 'bf16'
+  /** FP8 whose activations are scaled per token while the engine runs. */
+  | 'fp8'
+  /** FP8 whose activations have a scale in the checkpoint. */
+  | 'fp8_static'
+  /** FP8 with a scale per block of 128 x 128, as DeepSeek publishes. */
+  | 'fp8_block'
+  | 'nvfp4'
+  /** Four-bit experts that compute in BF16. */
+  | 'mxfp4'
+  | 'int4';
+
+export type KvCacheFormat = 'bf16' | 'fp8';
+
+/** In what a model is served. Embedding, router and output head stay in BF16. */
+export interface Precision {
+  readonly linear: WeightFormat;
+  readonly experts: WeightFormat;
+  readonly kvCache: KvCacheFormat;
+}
+
+export const BF16: Precision = { linear: 'bf16', experts: 'bf16', kvCache: 'bf16' };
+
+/** Bytes of one weight, scales included. */
+export const WEIGHT_BYTES: Readonly<Record<WeightFormat, number>> = {
+  bf16: 2,
+  fp8: 1,
+  fp8_static: 1,
+  // A float per 128 x 128 weights.
+  fp8_block: 1 + 4 / 128 ** 2,
+  // A byte per 16 weights.
+  nvfp4: 0.5 + 1 / 16,
+  // A byte per 32 weights.
+  mxfp4: 0.5 + 1 / 32,
+  // Groups of 128 with a scale of two bytes and a zero of half a byte.
+  int4: 0.5 + 2.5 / 128,
+};
+
+export const KV_CACHE_BYTES: Readonly<Record<KvCacheFormat, number>> = { bf16: 2, fp8: 1 };
+
+/** `FP8 (KV cache BF16)` and so on, for logs and results. */
+export function describePrecision({ linear, experts, kvCache }: Precision): string {
+  const weights = linear === experts ? linear : `${linear}, experts ${experts}`;
+  return `${weights}, KV cache ${kvCache}`.replaceAll('_', ' ');
+}
+
+/** Of MXFP4 checkpoints the experts alone are in four bits. */
+export function linearFormat({ linear }: Precision): WeightFormat {
+  return linear === 'mxfp4' ? 'bf16' : linear;
+}
+
+/** Whether experts, or without any the linear layers, compute in FP8. */
+export function isFp8({ experts }: Precision): boolean {
+  return experts.startsWith('fp8');
+}

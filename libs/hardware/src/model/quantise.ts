@@ -1,0 +1,82 @@
+import type { Gpu } from '../gpu/gpu';
+import { HardwareError } from '../hardware-error';
+import type { ModelGeometry } from './model-geometry';
+import type { KvCacheFormat, Precision, WeightFormat } from './precision';
+
+/** vLLM's names for how weights are quantised, and what engines then compute in. */
+const FORMATS = {
+  none: 'bf16',
+  fp8: 'fp8',
+  modelopt: 'fp8_static',
+  fp8_block: 'fp8_block',
+  modelopt_fp4: 'nvfp4',
+  nvfp4: 'nvfp4',
+  mxfp4: 'mxfp4',
+  awq: 'int4',
+  awq_marlin: 'int4',
+  gptq: 'int4',
+  gptq_marlin: 'int4',
+} as const satisfies Readonly<Record<string, WeightFormat>>;
+
+export type Quantization = keyof typeof FORMATS;
+export const QUANTIZATIONS = Object.keys(FORMATS) as [Quantization, ...Quantization[]];
+
+/** vLLM's names for the KV cache; `auto` is what the checkpoint asks for. */
+const KV_FORMATS = {
+  ...({ bfloat16: 'bf16', fp8: 'fp8', fp8_e4m3: 'fp8', fp8_e5m2: 'fp8' } as const),
+} satisfies Readonly<Record<string, KvCacheFormat>>;
+
+export type KvCacheDtype = 'auto' | keyof typeof KV_FORMATS;
+export const KV_CACHE_DTYPES = ['auto', ...Object.keys(KV_FORMATS)] as [
+  KvCacheDtype,
+  ...KvCacheDtype[],
+];
+
+export interface PrecisionRequest {
+  /** Unset: as the checkpoint was published. */
+  readonly quantization?: Quantization | undefined;
+  readonly kvCacheDtype?: KvCacheDtype | undefined;
+}
+
+/**
+ * The model as it is served on that GPU.
+ *
+ * @throws HardwareError `not-possible` for a format that the GPU cannot compute in
+ */
+export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionRequest): ModelGeometry {
+  const { quantization, kvCacheDtype = 'auto' } = request;
+  const weights =
+    quantization === undefined ? model.precision : precisionOf(FORMATS[quantization], model);
+  const kvCache = kvCacheDtype === 'auto' ? weights.kvCache : KV_FORMATS[kvCacheDtype];
+  const precision = { ...weights, kvCache };
+  for (const format of [precision.linear, precision.experts]) checkFormat(format, gpu);
+  return { ...model, precision };
+}
+
+/** Of a mixture in MXFP4 the experts alone are in four bits. */
+function precisionOf(format: WeightFormat, { precision }: ModelGeometry): Precision {
+  return { linear: format, experts: format, kvCache: precision.kvCache };
+}
+
+const NAMES: Readonly<Record<WeightFormat, string>> = {
+  ...{ bf16: 'none', fp8: 'fp8', fp8_static: 'modelopt (static FP8)', fp8_block: 'fp8_block' },
+  ...{ nvfp4: 'nvfp4', mxfp4: 'mxfp4', int4: 'awq, gptq (INT4 weights)' },
+};
+
+/** Weight-only formats compute in BF16, which every GPU here does. */
+export function formatsOf(gpu: Gpu): WeightFormat[] {
+  const fp8 = gpu.fp8Factor > 1 ? (['fp8', 'fp8_static', 'fp8_block'] as const) : [];
+  const fp4 = gpu.fp4Factor === undefined ? [] : (['nvfp4'] as const);
+  return ['bf16', ...fp8, ...fp4, 'mxfp4', 'int4'];
+}
+
+function checkFormat(format: WeightFormat, gpu: Gpu): void {
+  const possible = formatsOf(gpu);
+  if (possible.includes(format)) return;
+  const names = possible.map((one) => NAMES[one]).join(', ');
+  throw new HardwareError(
+    'not-possible',
+    `${gpu.name} has no units for ${format.replaceAll('_', ' ').toUpperCase()}. ` +
+      `Possible quantization: ${names}.`,
+  );
+}

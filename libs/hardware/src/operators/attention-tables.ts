@@ -1,0 +1,152 @@
+import { assert } from '@baton/kernel';
+import { OperatorGrid } from './operator-grid';
+import { forEachRow } from './operator-texts';
+import { speedOfLightUs, type SystemFacts } from './system-facts';
+
+/** One layer's attention on one GPU. */
+export interface AttentionShape {
+  readonly headDim: number;
+  /** Tokens that a query sees at most; 0: all of them. */
+  readonly window: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+}
+
+export type KvFormat = 'bf16' | 'fp8';
+const KV_BYTES: Readonly<Record<KvFormat, number>> = { bf16: 2, fp8: 1 };
+/** Ada and later read an FP8 cache into FP8 units. */
+const FP8_SM_VERSION = 89;
+
+type SpeedOfLight = (shape: AttentionShape, middle: number, inner: number) => number;
+
+/** What tells the two tables of attention apart. */
+interface Kind {
+  readonly isSquareInMiddle: boolean;
+  readonly speedOfLightUs: SpeedOfLight;
+  readonly isRaised: boolean;
+}
+
+/**
+ * Attention of one layer by (heads, middle, inner): (heads, length, prompts) of prefill or (heads,
+ * sequences, length) of decode. A head width, window or number of KV heads that was not measured
+ * takes the nearest one, scaled by the speed of light.
+ */
+export class AttentionTable {
+  private readonly grids = new Map<string, { shape: AttentionShape; grid: OperatorGrid }>();
+
+  constructor(
+    csv: string,
+    private readonly kind: Kind,
+  ) {
+    forEachRow(csv, (fields) => this.add(fields.map(Number)));
+  }
+
+  /** Time in µs of one layer. */
+  us(shape: AttentionShape, middle: number, inner: number): number {
+    const { known, grid } = this.nearest(shape);
+    const us = grid.us(shape.heads, middle, inner);
+    if (isSame(known, shape)) return us;
+    const wanted = this.kind.speedOfLightUs(shape, middle, inner);
+    return (
+      (us * wanted) / this.kind.speedOfLightUs({ ...known, heads: shape.heads }, middle, inner)
+    );
+  }
+
+  /** Whether the point lies within what was measured for this very shape. */
+  covers(shape: AttentionShape, middle: number, inner: number): boolean {
+    const { known, grid } = this.nearest(shape);
+    return isSame(known, shape) && grid.covers(shape.heads, middle, inner);
+  }
+
+  private add(fields: readonly number[]): void {
+    const [headDim, window, kvHeads, heads, middle, inner, us] = fields;
+    const shape = { headDim: headDim!, window: window!, heads: heads!, kvHeads: kvHeads! };
+    const grid = this.gridOf(shape);
+    const least = this.kind.isRaised ? this.kind.speedOfLightUs(shape, middle!, inner!) : 0;
+    grid.add([heads!, middle!, inner!], Math.max(us!, least));
+  }
+
+  private gridOf(shape: AttentionShape): OperatorGrid {
+    const key = keyOf(shape);
+    let found = this.grids.get(key);
+    if (found === undefined) {
+      const isShared = shape.kvHeads !== shape.heads;
+      const grid = new OperatorGrid({
+        isSquareInMiddle: this.kind.isSquareInMiddle,
+        speedOfLightUs: (heads, middle, inner) =>
+          this.kind.speedOfLightUs(
+            { ...shape, heads, kvHeads: isShared ? shape.kvHeads : heads },
+            middle,
+            inner,
+          ),
+      });
+      found = { shape, grid };
+      this.grids.set(key, found);
+    }
+    return found.grid;
+  }
+
+  private nearest(shape: AttentionShape): { known: AttentionShape; grid: OperatorGrid } {
+    const exact = this.grids.get(keyOf(shape));
+    if (exact !== undefined) return { known: shape, grid: exact.grid };
+    const ranked = [...this.grids.values()].sort(
+      (a, b) => distance(a.shape, shape) - distance(b.shape, shape),
+    );
+    const [nearest] = ranked;
+    assert(nearest !== undefined, 'a table of attention has rows');
+    return { known: nearest.shape, grid: nearest.grid };
+  }
+}
+
+/** Prefill: `length` tokens of each of `prompts` prompts, none cached. */
+export function contextAttentionKind(system: SystemFacts, kv: KvFormat): Kind {
+  return {
+    isSquareInMiddle: true,
+    isRaised: false,
+    speedOfLightUs: ({ heads, kvHeads, headDim, window }, length, prompts) => {
+      const isBounded = window > 0 && window < length;
+      const pairs = isBounded ? 2 * length * window : length * length;
+      const kvBytes = KV_BYTES[kv] * 2 * kvHeads;
+      return speedOfLightUs(system, {
+        flops: 2 * prompts * pairs * heads * headDim,
+        peak: system.flops.bf16,
+        bytes: prompts * length * headDim * (4 * heads + kvBytes),
+      });
+    },
+  };
+}
+
+/** Decode: `length` tokens of context of each of `sequences`, the new one included. */
+export function generationAttentionKind(system: SystemFacts, kv: KvFormat): Kind {
+  const hasFp8 = kv === 'fp8' && system.smVersion >= FP8_SM_VERSION;
+  return {
+    isSquareInMiddle: false,
+    isRaised: true,
+    speedOfLightUs: ({ heads, kvHeads, headDim, window }, sequences, length) => {
+      const seen = window > 0 ? Math.min(window, length - 1) : length - 1;
+      const kvBytes = 2 * kvHeads * seen * headDim * KV_BYTES[kv];
+      return speedOfLightUs(system, {
+        flops: 4 * sequences * heads * headDim * seen,
+        peak: hasFp8 ? system.flops.fp8 : system.flops.bf16,
+        bytes: sequences * (4 * heads * headDim + kvBytes),
+      });
+    },
+  };
+}
+
+/** One KV head per query head is one table over all numbers of heads. */
+function keyOf({ headDim, window, heads, kvHeads }: AttentionShape): string {
+  return `${headDim},${window},${heads === kvHeads ? 0 : kvHeads}`;
+}
+
+function isSame(known: AttentionShape, shape: AttentionShape): boolean {
+  return keyOf(known) === keyOf(shape);
+}
+
+/** Octaves between two shapes; to see everything or a window only are far apart. */
+function distance(a: AttentionShape, b: AttentionShape): number {
+  const apart = (x: number, y: number): number => Math.abs(Math.log2(x / y));
+  const isBounded = a.window > 0 === b.window > 0;
+  const windows = isBounded ? (a.window > 0 ? apart(a.window, b.window) : 0) : 32;
+  return apart(a.headDim, b.headDim) + windows + apart(a.kvHeads, b.kvHeads);
+}

@@ -1,0 +1,165 @@
+import { Curve, lowerBound } from './curve';
+
+/** Three coordinates of a measured operator, outermost first. */
+export type GridPoint = readonly [outer: number, middle: number, inner: number];
+
+export interface GridRules {
+  /** Least time that the data sheet allows, µs. */
+  speedOfLightUs(outer: number, middle: number, inner: number): number;
+  /** The middle axis is a length whose square counts: lines are straight in √time along it. */
+  readonly isSquareInMiddle: boolean;
+}
+
+interface Slice {
+  readonly keys: number[];
+  readonly curves: Curve[];
+}
+
+const NOTHING: Slice = { keys: [], curves: [] };
+
+/** Neighbours that decide outside of what was measured, and the one that bounds their reach. */
+const NEIGHBOURS = 4;
+
+/**
+ * Measured times on three axes, possibly with a corner left out. Between points lines are straight,
+ * axis by axis; where one side of a bracket is missing, the other is scaled by the speed of light;
+ * outside, the utilisation of the nearest points goes on. Rules: data/operators/COMPOSITION.md.
+ */
+export class OperatorGrid {
+  private readonly keys: number[] = [];
+  private readonly slices: Slice[] = [];
+
+  constructor(private readonly rules: GridRules) {}
+
+  /** Points are added in rising order of their coordinates. */
+  add(at: GridPoint, us: number): void {
+    const [outer, middle, inner] = at;
+    if (this.keys.at(-1) !== outer) {
+      this.keys.push(outer);
+      this.slices.push({ keys: [], curves: [] });
+    }
+    const slice = this.slices.at(-1)!;
+    if (slice.keys.at(-1) !== middle) {
+      slice.keys.push(middle);
+      slice.curves.push(new Curve());
+    }
+    slice.curves.at(-1)!.add(inner, us);
+  }
+
+  /** Time in µs. */
+  us(outer: number, middle: number, inner: number): number {
+    return this.within(outer, middle, inner) ?? this.beyond([outer, middle, inner]);
+  }
+
+  /** Whether the point lies between measured ones on every axis. */
+  covers(outer: number, middle: number, inner: number): boolean {
+    return around(this.keys, outer).every((slice) => {
+      const { keys, curves } = this.slices[slice] ?? NOTHING;
+      return around(keys, middle).every((row) => curves[row]?.covers(inner) ?? false);
+    });
+  }
+
+  private within(outer: number, middle: number, inner: number): number | undefined {
+    return between(this.keys, outer, {
+      at: (index) => this.inSlice(index, middle, inner),
+      scale: (key) => this.ratio([outer, middle, inner], [key, middle, inner]),
+      isSquare: false,
+    });
+  }
+
+  private inSlice(index: number, middle: number, inner: number): number | undefined {
+    const outer = this.keys[index]!;
+    const { keys, curves } = this.slices[index]!;
+    return between(keys, middle, {
+      at: (row) => curves[row]!.at(inner),
+      scale: (key) => this.ratio([outer, middle, inner], [outer, key, inner]),
+      isSquare: this.rules.isSquareInMiddle,
+    });
+  }
+
+  private ratio(wanted: GridPoint, known: GridPoint): number {
+    return this.rules.speedOfLightUs(...wanted) / this.rules.speedOfLightUs(...known);
+  }
+
+  private beyond(wanted: GridPoint): number {
+    const ranked = this.nearest(wanted);
+    const speedOfLight = this.rules.speedOfLightUs(...wanted);
+    const [nearest] = ranked;
+    if (nearest!.distance < 1e-9) return speedOfLight / nearest!.utilisation;
+    const reach = ranked.at(-1)!.distance;
+    let weights = 0;
+    let sum = 0;
+    for (const { distance, utilisation } of ranked.slice(0, NEIGHBOURS)) {
+      const weight = ((reach - distance) / (reach * distance)) ** 2;
+      weights += weight;
+      sum += weight * utilisation;
+    }
+    return speedOfLight / (weights > 0 ? sum / weights : nearest!.utilisation);
+  }
+
+  /** The nearest points in rising order, one more than count; what lies too far is passed over whole. */
+  private nearest([outer, middle, inner]: GridPoint): Near[] {
+    const found: Near[] = [];
+    const reach = (): number => found[NEIGHBOURS]?.distance ?? Infinity;
+    const slices = this.slices
+      .map((slice, i) => ({ slice, key: this.keys[i]!, apart: apart(this.keys[i]!, outer) }))
+      .sort((a, b) => a.apart - b.apart);
+    for (const { slice, key, apart: across } of slices) {
+      if (across >= reach()) break;
+      for (let row = 0; row < slice.keys.length; row++) {
+        const down = Math.hypot(across, apart(slice.keys[row]!, middle));
+        if (down >= reach()) continue;
+        const { xs, us } = slice.curves[row]!;
+        for (let i = 0; i < xs.length; i++) {
+          const distance = Math.hypot(down, apart(xs[i]!, inner));
+          if (distance >= reach()) continue;
+          const fastest = this.rules.speedOfLightUs(key, slice.keys[row]!, xs[i]!);
+          keepNear(found, { distance, utilisation: fastest / us[i]! });
+        }
+      }
+    }
+    return found;
+  }
+}
+
+interface Near {
+  readonly distance: number;
+  readonly utilisation: number;
+}
+
+function keepNear(found: Near[], near: Near): void {
+  const at = found.findIndex((other) => other.distance > near.distance);
+  found.splice(at < 0 ? found.length : at, 0, near);
+  if (found.length > NEIGHBOURS + 1) found.pop();
+}
+
+/** Where x lies: its own index, or those of its neighbours; one that no array has beyond an end. */
+function around(keys: readonly number[], x: number): number[] {
+  const above = lowerBound(keys, x);
+  return keys[above] === x ? [above] : [above - 1, above];
+}
+
+/** Octaves between two positive values. */
+function apart(a: number, b: number): number {
+  return Math.abs(Math.log2(a / b));
+}
+
+interface Bracket {
+  at(index: number): number | undefined;
+  /** How many times the speed of light at the wanted place is that at `key`. */
+  scale(key: number): number;
+  readonly isSquare: boolean;
+}
+
+function between(keys: readonly number[], x: number, bracket: Bracket): number | undefined {
+  const above = lowerBound(keys, x);
+  if (keys[above] === x) return bracket.at(above);
+  if (above === 0 || above === keys.length) return undefined;
+  const [low, high] = [bracket.at(above - 1), bracket.at(above)];
+  const [lowKey, highKey] = [keys[above - 1]!, keys[above]!];
+  if (low === undefined) return high === undefined ? undefined : high * bracket.scale(highKey);
+  if (high === undefined) return low * bracket.scale(lowKey);
+  const share = (x - lowKey) / (highKey - lowKey);
+  if (!bracket.isSquare) return low + (high - low) * share;
+  return (Math.sqrt(low) + (Math.sqrt(high) - Math.sqrt(low)) * share) ** 2;
+}

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { OperatorSource } from '@baton/hardware';
+
+const FOLDER = join(__dirname, '..', '..', 'data', 'operators');
+
+/** The shipped tables, read for specs; nothing is kept between runs. */
+export const SHIPPED_OPERATORS: OperatorSource = {
+  texts: { read: readShipped },
+  kept: () => undefined,
+  keep: () => undefined,
+};
+
+/** Text of a file in data/operators, or undefined. */
+export function readShipped(path: string): string | undefined {
+  const file = join(FOLDER, path);
+  if (existsSync(file)) return readFileSync(file, 'utf8');
+  return existsSync(`${file}.gz`) ? gunzipSync(readFileSync(`${file}.gz`)).toString() : undefined;
+}
+
+/** Rows of a CSV file there, by column. */
+export function shippedRows(path: string): Record<string, string>[] {
+  const [header = '', ...rows] = readShipped(path)!.trimEnd().split('\n');
+  const columns = header.split(',');
+  return rows.map((row) => {
+    const cells = row.split(',');
+    return Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? '']));
+  });
+}

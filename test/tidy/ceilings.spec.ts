@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readJson, ROOT } from './repository';
+
+interface Count {
+  readonly name: string;
+  readonly count: number;
+  readonly target?: number;
+  readonly worst: readonly string[];
+}
+
+const ceilings = readJson('scripts/house/ceilings.json') as Readonly<Record<string, number>>;
+const rules = counts().filter(({ target }) => target !== undefined);
+
+function counts(): readonly Count[] {
+  const command = [join(ROOT, 'scripts/house/main.mjs'), ROOT, '--json'];
+  const { stdout, stderr } = spawnSync(process.execPath, command, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Count[];
+}
+
+describe('the house (npm run house)', () => {
+  it('has a ceiling for each count that has a target, no lower than the target', () => {
+    expect(Object.keys(ceilings).sort()).toEqual(rules.map(({ name }) => name).sort());
+    for (const { name, target } of rules)
+      expect(ceilings[name], name).toBeGreaterThanOrEqual(target!);
+  });
+
+  it.each(rules)('$name: $count, which is not above the ceiling', ({ name, count, worst }) => {
+    expect(count, worst.join('\n')).toBeLessThanOrEqual(ceilings[name] ?? 0);
+  });
+});

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { firstDifference } from './difference';
+import { ourSteps } from './our-run';
+import { RECORDED, recordedText } from './recorded';
+import { theirRuns, type TheirRun } from './vllm-driver';
+import { type Workload, workloadOf } from './workload';
+
+const { VLLM_PYTHON = 'python3', VLLM_SOURCE = '', VLLM_VERSION = '', VLLM_RECORD } = process.env;
+const WORKLOADS = Number(process.env['VLLM_WORKLOADS'] ?? 1000);
+const FROM = Number(process.env['VLLM_FROM'] ?? 0);
+const BATCH = 500;
+const SHOWN = 8;
+
+test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION}, step by step`, async () => {
+  const seen = { compared: 0, steps: 0, excluded: 0, differing: [] as string[] };
+  const kept: { seed: number; steps: readonly string[] }[] = [];
+  for (let from = FROM; from < FROM + WORKLOADS; from += BATCH) {
+    const count = Math.min(BATCH, FROM + WORKLOADS - from);
+    const workloads = Array.from({ length: count }, (_, i) => workloadOf(from + i));
+    const theirs = await theirRuns(workloads, { python: VLLM_PYTHON, source: VLLM_SOURCE });
+    for (const [i, workload] of workloads.entries()) {
+      compare(workload, theirs[i]!, seen);
+      if (!theirs[i]!.twinOutlived) kept.push({ seed: workload.seed, steps: theirs[i]!.steps });
+    }
+  }
+  const { compared, steps, excluded, differing } = seen;
+  const left = `${excluded} left out because a twin outlived the block that is found`;
+  process.stdout.write(
+    `${compared} workloads, ${steps} steps, ${differing.length} differ; ${left}\n`,
+  );
+  if (VLLM_RECORD !== undefined) writeFileSync(RECORDED, recordedText(VLLM_VERSION, kept));
+  expect(differing.slice(0, SHOWN)).toEqual([]);
+});
+
+function compare(
+  workload: Workload,
+  theirs: TheirRun,
+  seen: { compared: number; steps: number; excluded: number; differing: string[] },
+): void {
+  if (theirs.twinOutlived) {
+    seen.excluded++;
+    return;
+  }
+  seen.compared++;
+  seen.steps += theirs.steps.length;
+  const difference = firstDifference(theirs.steps, ourSteps(workload));
+  if (difference !== undefined) seen.differing.push(`seed ${workload.seed}: ${difference}`);
+}

@@ -1,0 +1,399 @@
+"""Drives vLLM's own Scheduler over workloads, one JSON document per line of stdin, and answers each with one line: what every step did.
+
+A step is schedule() and update_from_output() with made-up tokens. Token ids follow from the workload alone.
+"""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import stand_ins
+
+stand_ins.install(sys.argv[1])
+
+from vllm.utils.hashing import sha256  # noqa: E402
+from vllm.v1.core import kv_cache_utils  # noqa: E402
+from vllm.v1.core.sched import scheduler as scheduling  # noqa: E402
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler  # noqa: E402
+from vllm.v1.kv_cache_interface import (  # noqa: E402
+    FullAttentionSpec,
+    KVCacheConfig,
+    KVCacheGroupSpec,
+)
+from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput  # noqa: E402
+from vllm.v1.request import Request, RequestStatus  # noqa: E402
+
+requests = sys.modules["vllm.v1.request"]
+requests.length_from_prompt_token_ids_or_embeds = lambda ids, embeds: len(ids)
+requests.StructuredOutputRequest.from_sampling_params = lambda params: None
+
+STOP_TOKEN = 7
+MOST_STEPS = 3000
+IDLE_STEPS = 60
+
+
+class Connector:
+    """Loads remote KV asynchronously: each load takes the number of steps that its request names."""
+
+    requires_kv_delivery = False
+    supports_divergent_local_hybrid_hits = False
+
+    def __init__(self):
+        self.reserved = []
+        self.loaded = set()
+
+    def get_num_new_matched_tokens(self, request, num_computed_tokens):
+        remote = request.remote_tokens if request.request_id not in self.loaded else 0
+        missing = max(0, remote - num_computed_tokens)
+        return missing, missing > 0
+
+    def update_state_after_alloc(self, request, blocks, num_external_tokens):
+        self.loaded.add(request.request_id)
+        if num_external_tokens > 0:
+            self.reserved.append((request.request_id, num_external_tokens))
+
+    def get_loaded_kv_cache_group_ids(self, request):
+        return ()
+
+    def request_finished(self, request, block_ids):
+        return False, None
+
+    request_finished_all_groups = request_finished
+
+    def has_pending_block_frees(self):
+        return False
+
+    def take_events(self):
+        return ()
+
+    def _nothing(self, *args, **kwargs):
+        return None
+
+    def __getattr__(self, name):
+        return self._nothing
+
+
+def config_of(options):
+    spec_tokens = options.get("specTokens", 0)
+    none = SimpleNamespace
+    transfer = none(
+        kv_load_failure_policy="recompute", is_kv_consumer=True, is_kv_producer=False
+    )
+    speculative = none(
+        num_speculative_tokens=spec_tokens,
+        num_speculative_tokens_per_batch_size=None,
+        max_num_new_slots_for_drafting=0,
+        disable_eagle_block_drop=False,
+        use_eagle=lambda: False,
+        use_eagle_block_drop=lambda: False,
+        needs_eagle_block_drop=lambda: False,
+        uses_draft_model=lambda: False,
+    )
+    return none(
+        scheduler_config=none(
+            max_num_seqs=options["maxNumSeqs"],
+            max_num_active_seqs=None,
+            max_num_scheduled_tokens=None,
+            max_num_batched_tokens=options["maxNumBatchedTokens"],
+            long_prefill_token_threshold=options["longPrefillTokenThreshold"],
+            long_prefill_token_threshold_adaptive=False,
+            prefill_schedule_interval=1,
+            policy=options["schedulingPolicy"],
+            enable_chunked_prefill=options["enableChunkedPrefill"],
+            scheduler_reserve_full_isl=options["schedulerReserveFullIsl"],
+            watermark=(options["watermarkBlocks"] + 0.5) / (options["numBlocks"] + 1)
+            if options["watermarkBlocks"]
+            else 0.0,
+            async_scheduling=options.get("asyncScheduling", False),
+            disable_chunked_mm_input=False,
+        ),
+        cache_config=none(
+            block_size=options["blockSize"],
+            enable_prefix_caching=options["enablePrefixCaching"],
+            num_gpu_blocks=options["numBlocks"] + 1,
+            mamba_cache_mode="none",
+            enable_mamba_shared_prefix_checkpoint=False,
+        ),
+        model_config=none(
+            max_model_len=options["maxModelLen"],
+            uses_mrope=False,
+            is_encoder_decoder=False,
+            is_diffusion=False,
+            runner_type="generate",
+            supports_multimodal_inputs=False,
+            enable_return_routed_experts=False,
+            return_sampling_mask=False,
+        ),
+        parallel_config=none(
+            data_parallel_index=0,
+            data_parallel_size=1,
+            pipeline_parallel_size=1,
+            decode_context_parallel_size=1,
+            prefill_context_parallel_size=1,
+        ),
+        observability_config=none(
+            kv_cache_metrics=False,
+            kv_cache_metrics_sample=0,
+            per_request_spec_decode_metrics="none",
+            enable_mfu_metrics=False,
+            enable_logging_iteration_details=False,
+        ),
+        lora_config=None,
+        kv_events_config=None,
+        kv_transfer_config=transfer if options.get("connector") else None,
+        ec_transfer_config=None,
+        speculative_config=speculative if spec_tokens else None,
+        ec_manager_config=none(get_encoder_cache_manager_obj=lambda: None),
+        aux_output_config=none(enabled=False),
+        is_mm_encoder_only=False,
+        max_concurrent_batches=2 if options.get("asyncScheduling") else 1,
+        max_in_flight_tokens=options["maxNumBatchedTokens"],
+        num_hash_lookahead_tokens=0,
+        num_lookahead_tokens=0,
+        num_prefill_lookahead_tokens=0,
+        num_speculative_tokens=spec_tokens,
+        use_v2_model_runner=False,
+    )
+
+
+def scheduler_of(options):
+    block_size = options["blockSize"]
+    spec = FullAttentionSpec(
+        block_size=block_size, num_kv_heads=1, head_size=1, dtype="float16"
+    )
+    kv_cache = KVCacheConfig(
+        num_blocks=options["numBlocks"] + 1,
+        kv_cache_tensors=[],
+        kv_cache_groups=[KVCacheGroupSpec(["layer"], spec)],
+    )
+    connector = Connector() if options.get("connector") else None
+    scheduling.KVConnectorFactory.create_connector = lambda *args, **kwargs: connector
+    kind = AsyncScheduler if options.get("asyncScheduling") else scheduling.Scheduler
+    scheduler = kind(
+        vllm_config=config_of(options),
+        kv_cache_config=kv_cache,
+        structured_output_manager=SimpleNamespace(
+            should_advance=lambda request: False, accept_tokens=lambda *args: True
+        ),
+        block_size=block_size,
+        log_stats=False,
+    )
+    return scheduler, connector
+
+
+def tokens_of(segments):
+    return [base * 4096 + i for base, count in segments for i in range(count)]
+
+
+def names_of(names):
+    return [str(int(name)) for name in names]
+
+
+def holds_blocks(request):
+    return (
+        request.num_computed_tokens > 0
+        or request.status == RequestStatus.WAITING_FOR_REMOTE_KVS
+    )
+
+
+def line_of(**fields):
+    """What one step did: fields in this order, empty ones at the end left out."""
+    return ";".join(" ".join(values) for values in fields.values()).rstrip(";")
+
+
+class Run:
+    def __init__(self, workload):
+        self.options = workload["options"]
+        self.specs = {f"{i:03d}": spec for i, spec in enumerate(workload["requests"])}
+        stand_ins.seal(False)
+        self.scheduler, self.connector = scheduler_of(self.options)
+        stand_ins.seal(True)
+        self.hasher = kv_cache_utils.get_request_block_hasher(
+            self.options["blockSize"], sha256
+        )
+        self.pool = self.scheduler.kv_cache_manager.block_pool
+        self.arrivals = {}
+        self.loads = {}
+        self.aborts = {}
+        self.loading = set()
+        self.ended = set()
+        self.hits = {}
+        self.twin_outlived = False
+        self.watch()
+        for name, spec in self.specs.items():
+            if spec.get("after") is None:
+                self.arrivals.setdefault(spec["step"], []).append(name)
+
+    def watch(self):
+        """Notes prefix-cache hits and the eviction of a block while another holds the same content."""
+        manager, pool = self.scheduler.kv_cache_manager, self.pool
+        find, evict = manager.get_computed_blocks, pool._maybe_evict_cached_block
+
+        def found(request, *args):
+            answer = find(request, *args)
+            self.hits[request.request_id] = answer[1]
+            return answer
+
+        def evicted(block):
+            key = block.block_hash
+            gone = evict(block)
+            if key is not None and pool.cached_block_hash_to_block.get_one_block(key):
+                self.twin_outlived = True
+            return gone
+
+        manager.get_computed_blocks = found
+        pool._maybe_evict_cached_block = evicted
+
+    def submit(self, name, step):
+        spec = self.specs[name]
+        params = SimpleNamespace(
+            max_tokens=spec["max"],
+            min_tokens=0,
+            stop_token_ids=[STOP_TOKEN],
+            eos_token_id=None,
+            extra_args=None,
+            structured_outputs=None,
+            num_logprobs=None,
+            logprobs=None,
+            prompt_logprobs=None,
+            skip_reading_prefix_cache=False,
+            repetition_detection=None,
+        )
+        request = Request(
+            request_id=name,
+            prompt_token_ids=tokens_of(spec["prompt"]),
+            sampling_params=params,
+            pooling_params=None,
+            arrival_time=float(spec["arrival"]),
+            priority=spec["priority"],
+            block_hasher=self.hasher if self.options["enablePrefixCaching"] else None,
+        )
+        request.remote_tokens = spec.get("remote", 0)
+        self.scheduler.add_request(request)
+        if spec.get("abortAfter") is not None:
+            self.aborts.setdefault(step + spec["abortAfter"], []).append(name)
+
+    def token(self, name, index):
+        spec = self.specs[name]
+        is_last = index == spec["out"] - 1
+        return STOP_TOKEN if is_last and spec["stops"] else spec["base"] * 4096 + index
+
+    def before(self, step):
+        for name in self.arrivals.pop(step, ()):
+            self.submit(name, step)
+        asked = [name for name in self.aborts.pop(step, ()) if name not in self.ended]
+        aborted = [name for name in asked if name not in self.loading]
+        for name in asked:
+            if name in self.loading:
+                self.aborts.setdefault(step + 1, []).append(name)
+        if aborted:
+            self.scheduler.finish_requests(aborted, RequestStatus.FINISHED_ABORTED)
+        for name in aborted:
+            self.end(name, step)
+
+    def end(self, name, step):
+        self.ended.add(name)
+        for other, spec in self.specs.items():
+            if spec.get("after") == int(name):
+                self.arrivals.setdefault(step + 1 + spec["step"], []).append(other)
+
+    def sample(self, output):
+        """One token for each whose last known token was computed; with drafts, those accepted as well."""
+        names = list(output.num_scheduled_tokens)
+        sampled = []
+        for name in names:
+            request = self.scheduler.requests[name]
+            known = request.num_tokens
+            drafts = len(output.scheduled_spec_decode_tokens.get(name, ()))
+            done = request.num_computed_tokens - drafts >= known
+            accepted = 0
+            if done and drafts and output.scheduled_spec_decode_tokens[name][0] >= 0:
+                first = request.num_output_tokens
+                accepted = min(drafts, self.accepted(name, first))
+            count = accepted + 1 if done else 0
+            first = request.num_output_tokens
+            sampled.append([self.token(name, first + i) for i in range(count)])
+        return names, sampled
+
+    def accepted(self, name, first):
+        draws = self.specs[name]["accepts"]
+        return draws[first % len(draws)]
+
+    def step(self, step):
+        self.before(step)
+        scheduler = self.scheduler
+        running_before = list(scheduler.running)
+        output = scheduler.schedule()
+        batch = dict(output.num_scheduled_tokens)
+        preempted = [r.request_id for r in running_before if r not in scheduler.running]
+        reserved = self.take_reserved(step)
+        waiting = [r.request_id for r in scheduler.waiting if not holds_blocks(r)]
+        free = self.pool.get_num_free_blocks()
+        first = {r.req_id for r in output.scheduled_new_reqs}
+        hits = {name: self.hits.get(name, 0) for name in batch if name in first}
+        finished = self.update(output, step)
+        return line_of(
+            batch=[f"{int(name)}:{tokens}" for name, tokens in batch.items()],
+            free=[str(free)],
+            waiting=names_of(waiting),
+            preempted=sorted(names_of(preempted), key=int),
+            reserved=[f"{int(name)}:{tokens}" for name, tokens in reserved],
+            hits=[f"{int(name)}:{hit}" for name, hit in sorted(hits.items()) if hit > 0],
+            finished=sorted(names_of(finished), key=int),
+        )
+
+    def take_reserved(self, step):
+        if self.connector is None:
+            return []
+        reserved, self.connector.reserved = self.connector.reserved, []
+        for name, _ in reserved:
+            self.loading.add(name)
+            self.loads.setdefault(step + self.specs[name]["loadSteps"], []).append(name)
+        return reserved
+
+    def update(self, output, step):
+        names, sampled = self.sample(output)
+        arrived = [n for n in self.loads.pop(step, ()) if n in self.scheduler.requests]
+        self.loading.difference_update(arrived)
+        self.scheduler.update_from_output(
+            output,
+            ModelRunnerOutput(
+                req_ids=names,
+                req_id_to_index={name: i for i, name in enumerate(names)},
+                sampled_token_ids=sampled,
+                logprobs=None,
+                prompt_logprobs_dict={},
+                pooler_output=[],
+                kv_connector_output=KVConnectorOutput(finished_recving=set(arrived)),
+            ),
+        )
+        finished = [n for n in names if n not in self.scheduler.requests]
+        for name in finished:
+            self.end(name, step)
+        self.draft(names, sampled)
+        return finished
+
+    def draft(self, names, sampled):
+        count = self.options.get("specTokens", 0)
+        for name, tokens in zip(names, sampled):
+            if count and tokens and name in self.scheduler.requests:
+                self.scheduler.requests[name].spec_token_ids = [0] * count
+
+    def all(self):
+        records, idle = [], 0
+        for step in range(MOST_STEPS):
+            record = self.step(step)
+            records.append(record)
+            idle = 0 if not record.startswith(";") else idle + 1
+            if len(self.ended) == len(self.specs) or idle > IDLE_STEPS:
+                break
+        return {"steps": records, "twinOutlived": self.twin_outlived}
+
+
+def main():
+    kv_cache_utils.init_none_hash(sha256)
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(Run(json.loads(line)).all()) + "\n")
+
+
+main()

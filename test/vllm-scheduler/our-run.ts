@@ -1,0 +1,167 @@
+import { Engine, type SequenceHandle } from '@baton/engine';
+import { ACCEPTANCE_RATE, type Workload, type WorkloadRequest } from './workload';
+
+const MOST_STEPS = 3000;
+const IDLE_STEPS = 60;
+const MOST_CONTENTS = 1_000;
+
+/** Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and says in the same words what every step did. */
+export function ourSteps(workload: Workload): string[] {
+  return new OurRun(workload).steps();
+}
+
+class OurRun {
+  private readonly engine: Engine;
+  private readonly handles = new Map<number, SequenceHandle>();
+  private readonly names = new Map<SequenceHandle, number>();
+  private readonly arrivals = new Map<number, number[]>();
+  private readonly aborts = new Map<number, number[]>();
+  private readonly loads = new Map<number, number[]>();
+  private readonly loading = new Set<number>();
+  private readonly ended = new Set<number>();
+  private readonly contents = new Map<string, number>();
+
+  constructor(private readonly workload: Workload) {
+    const { specTokens, ...options } = workload.options;
+    this.engine = new Engine({
+      ...options,
+      // Both tables of the block pool: contents by hash, and by number.
+      ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),
+      ...(specTokens > 0
+        ? { speculation: { tokens: specTokens, acceptanceRate: ACCEPTANCE_RATE } }
+        : {}),
+      stepTime: { description: 'one', stepUs: () => 1 },
+      seed: workload.seed,
+      warmupPenaltyPercent: 0,
+      warmupSteps: 0,
+    });
+    workload.requests.forEach(({ step, after }, name) => {
+      if (after === undefined) put(this.arrivals, step, name);
+    });
+  }
+
+  steps(): string[] {
+    const lines: string[] = [];
+    let idle = 0;
+    for (let step = 0; step < MOST_STEPS; step++) {
+      const line = this.step(step);
+      lines.push(line);
+      this.engine.audit();
+      idle = line.startsWith(';') ? idle + 1 : 0;
+      if (this.ended.size === this.workload.requests.length || idle > IDLE_STEPS) break;
+    }
+    return lines;
+  }
+
+  private step(step: number): string {
+    this.before(step);
+    const { engine } = this;
+    const isRunning = engine.beginStep(step) !== undefined;
+    const { batch, waiting } = engine.queueState();
+    const free = engine.gauges().freeBlocks;
+    const reserved = this.reserved(step);
+    const facts = isRunning ? engine.endStep() : undefined;
+    for (const name of this.loads.get(step) ?? []) {
+      this.loading.delete(name);
+      engine.kvArrived(this.handles.get(name)!);
+    }
+    const named = (handles: readonly SequenceHandle[] = []): string[] =>
+      this.namesOf(handles)
+        .sort((a, b) => a - b)
+        .map(String);
+    const hits = this.namesOf(facts?.scheduled ?? [])
+      .map((name) => [name, engine.cachedTokens(this.handles.get(name)!)] as const)
+      .filter(([, tokens]) => tokens > 0)
+      .sort(([a], [b]) => a - b);
+    const finished = named(facts?.finished);
+    for (const name of finished) this.end(Number(name), step);
+    return [
+      batch.map(([handle, tokens]) => `${this.names.get(handle)}:${tokens}`),
+      [String(free)],
+      this.namesOf(waiting).map(String),
+      named(facts?.preempted),
+      reserved,
+      hits.map(([name, tokens]) => `${name}:${tokens}`),
+      finished,
+    ]
+      .map((values) => values.join(' '))
+      .join(';')
+      .replace(/;+$/, '');
+  }
+
+  private before(step: number): void {
+    for (const name of this.arrivals.get(step) ?? []) this.submit(name, step);
+    for (const name of this.aborts.get(step) ?? []) {
+      if (this.ended.has(name)) continue;
+      if (this.loading.has(name)) {
+        put(this.aborts, step + 1, name);
+        continue;
+      }
+      this.engine.abort(this.handles.get(name)!);
+      this.end(name, step);
+    }
+  }
+
+  private submit(name: number, step: number): void {
+    const request = this.workload.requests[name]!;
+    const promptTokens = request.prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
+    const { remote, abortAfter } = request;
+    const admission = this.engine.submit({
+      requestId: String(name),
+      promptTokens,
+      outputTokens: request.out,
+      endReason: request.stops ? 'stop' : 'length',
+      blockHashes: this.hashesOf(request),
+      priority: request.priority,
+      arrivalUs: request.arrival,
+      mode: remote === undefined ? 'generate' : 'remote-prefill',
+      ...(remote === undefined ? {} : { remoteTokens: remote }),
+    });
+    if (admission.kind === 'refused') throw new Error(`refused: ${admission.why}`);
+    this.handles.set(name, admission.handle);
+    this.names.set(admission.handle, name);
+    if (abortAfter !== undefined) put(this.aborts, step + abortAfter, name);
+  }
+
+  private reserved(step: number): string[] {
+    const reserved: string[] = [];
+    for (let r = this.engine.reserveNext(); r !== undefined; r = this.engine.reserveNext()) {
+      const name = this.names.get(r.handle)!;
+      reserved.push(`${name}:${r.missingTokens}`);
+      this.loading.add(name);
+      put(this.loads, step + this.workload.requests[name]!.loadSteps!, name);
+    }
+    return reserved;
+  }
+
+  private end(name: number, step: number): void {
+    this.ended.add(name);
+    this.workload.requests.forEach((request, other) => {
+      if (request.after === name) put(this.arrivals, step + 1 + request.step, other);
+    });
+  }
+
+  private namesOf(handles: readonly SequenceHandle[]): number[] {
+    return handles.map((handle) => this.names.get(handle)!);
+  }
+
+  /** One number for each full block of prompt and output, the same for the same beginning. */
+  private hashesOf({ prompt, base, out }: WorkloadRequest): number[] {
+    const { blockSize, namesContents } = this.workload.options;
+    if (!namesContents) return [];
+    const text = [...prompt, [base, out] as const].flatMap(([number, tokens]) =>
+      Array.from({ length: tokens }, (_, i) => `${number}.${i}`),
+    );
+    const hashes: number[] = [];
+    for (let end = blockSize; end <= text.length; end += blockSize) {
+      const key = `${hashes.at(-1) ?? 0}:${text.slice(end - blockSize, end).join()}`;
+      if (!this.contents.has(key)) this.contents.set(key, this.contents.size + 1);
+      hashes.push(this.contents.get(key)!);
+    }
+    return hashes;
+  }
+}
+
+function put(map: Map<number, number[]>, key: number, value: number): void {
+  map.set(key, [...(map.get(key) ?? []), value]);
+}

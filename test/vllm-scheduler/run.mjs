@@ -1,0 +1,65 @@
+// Runs vLLM's own scheduler beside libs/engine over random workloads and compares every step.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { installPackages, unpackSource } from '../support/pypi.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const HERE = join(ROOT, 'test', 'vllm-scheduler');
+const CACHE = join(ROOT, 'node_modules', '.cache', 'vllm-scheduler');
+const PATHS = ['vllm/v1', 'vllm/utils', 'vllm/sampling_params.py'];
+const SHA256 = {
+  '0.33.0': 'f4c33c2503d52bb411146afa9618a4f48bed68912f617e6803ac8d76e4c74112',
+  '0.19.1': '9fb88ce6b50991eba41d183584f65f51d7f6015d86a42cdabf79c1c8bd5d66fa',
+};
+const [NEWEST] = Object.keys(SHA256);
+
+const HELP = `npm run test:vllm-scheduler -- [--version V] [--workloads N] [--from SEED]
+
+Fetches vLLM's source from PyPI (needs python3, venv and tar; 50 MB, kept in node_modules/.cache), drives its
+scheduler and libs/engine over the same random workloads and compares what every step does.
+Exit code: 0 all agree, 1 one does not.
+
+  --version V     ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
+  --workloads N   10000
+  --from SEED     0
+  --record        keep what vLLM does for the recorded test: with --workloads 400
+`;
+
+const { values } = parseArgs({
+  options: {
+    version: { type: 'string', default: NEWEST },
+    workloads: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '0' },
+    record: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) process.stdout.write(HELP);
+else process.exitCode = await main();
+
+async function main() {
+  const sha256 = SHA256[values.version];
+  if (sha256 === undefined) {
+    process.stderr.write(`No checksum of vLLM ${values.version} is known.\n`);
+    return 2;
+  }
+  mkdirSync(CACHE, { recursive: true });
+  const venv = join(CACHE, 'venv');
+  installPackages(venv, join(HERE, 'requirements.txt'));
+  const asked = { project: 'vllm', version: values.version, sha256, paths: PATHS };
+  const env = {
+    ...process.env,
+    VLLM_VERSION: values.version,
+    VLLM_PYTHON: join(venv, 'bin', 'python'),
+    VLLM_SOURCE: await unpackSource(CACHE, asked),
+    VLLM_WORKLOADS: values.workloads,
+    VLLM_FROM: values.from,
+    ...(values.record ? { VLLM_RECORD: 'yes' } : {}),
+  };
+  const args = ['run', '--config', join(HERE, 'vitest.config.mjs')];
+  const vitest = join(ROOT, 'node_modules', '.bin', 'vitest');
+  return spawnSync(vitest, args, { cwd: ROOT, stdio: 'inherit', env }).status ?? 1;
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Workload } from './workload';
+
+export interface TheirRun {
+  readonly steps: readonly string[];
+  /** A block was evicted while another with the same content was still there. */
+  readonly twinOutlived: boolean;
+}
+
+const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
+const WAIT_MS = 600_000;
+
+/** What vLLM's own scheduler does with the workloads, in their order. @throws Error with what Python said when it fails. */
+export async function theirRuns(
+  workloads: readonly Workload[],
+  { python, source }: { python: string; source: string },
+): Promise<TheirRun[]> {
+  const child = spawn(python, [DRIVER, source], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  // A driver that has died is known by its missing answers.
+  child.stdin.on('error', () => {});
+  child.stdin.end(workloads.map((workload) => `${JSON.stringify(workload)}\n`).join(''));
+  const runs: TheirRun[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    runs.push(JSON.parse(line) as TheirRun);
+  }
+  clearTimeout(timer);
+  if (runs.length < workloads.length) {
+    throw new Error(`vLLM fails at seed ${workloads[runs.length]?.seed}:\n${said.slice(-2000)}`);
+  }
+  return runs;
+}

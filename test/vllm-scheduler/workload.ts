@@ -1,0 +1,198 @@
+import { hashString, RandomStream } from '@baton/kernel';
+import { Speculation } from '../../libs/engine/src/speculation';
+
+/** Chance that a drafted token is right. */
+export const ACCEPTANCE_RATE = 0.7;
+
+/** Tokens `from` of the made-up text with the number `base`, and how many follow. */
+export type Segment = readonly [base: number, tokens: number];
+
+export interface WorkloadOptions {
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  readonly blockSize: number;
+  /** Blocks that can be used: vLLM sets one more aside as the null block. */
+  readonly numBlocks: number;
+  readonly maxModelLen: number;
+  readonly longPrefillTokenThreshold: number;
+  readonly enablePrefixCaching: boolean;
+  readonly enableChunkedPrefill: boolean;
+  readonly schedulingPolicy: 'fcfs' | 'priority';
+  readonly schedulerReserveFullIsl: boolean;
+  /** Requests may bring KV from elsewhere. */
+  readonly connector: boolean;
+  readonly specTokens: number;
+  readonly watermarkBlocks: number;
+  /** Our side knows the blocks' contents; without, as from a trace of lengths, no text is shared. */
+  readonly namesContents: boolean;
+}
+
+export interface WorkloadRequest {
+  /** It comes before this step, or so many steps after `after` has ended. */
+  readonly step: number;
+  readonly after?: number;
+  readonly prompt: readonly Segment[];
+  /** The text that the output repeats from its beginning. */
+  readonly base: number;
+  readonly out: number;
+  /** The most that it asks for: more than `out` when it stops by itself. */
+  readonly max: number;
+  readonly stops: boolean;
+  readonly priority: number;
+  readonly arrival: number;
+  readonly abortAfter?: number;
+  /** Leading prompt tokens that come from elsewhere, and the steps that takes. */
+  readonly remote?: number;
+  readonly loadSteps?: number;
+  /** Drafted tokens that are right when this many tokens are out. */
+  readonly accepts?: readonly number[];
+}
+
+export interface Workload {
+  readonly seed: number;
+  readonly options: WorkloadOptions;
+  readonly requests: readonly WorkloadRequest[];
+}
+
+/** Text numbers of outputs begin here, above those of prompts. */
+const OUTPUTS = 100_000;
+
+/** Every kind of workload, in turn: what one seed draws another leaves out. */
+export function workloadOf(seed: number): Workload {
+  const draw = new Draw(RandomStream.root(seed).stream('vllm-scheduler'));
+  const options = optionsOf(draw);
+  const count = draw.between(2, 14);
+  const requests: WorkloadRequest[] = [];
+  let step = 0;
+  for (let i = 0; i < count; i++) {
+    step += draw.chance(0.5) ? 0 : draw.between(0, 6);
+    requests.push(requestOf({ draw, options, index: i, step, earlier: requests }));
+  }
+  return { seed, options, requests: requests.map((request, i) => drafted(request, i)) };
+
+  function drafted(request: WorkloadRequest, index: number): WorkloadRequest {
+    if (options.specTokens === 0) return request;
+    const tokens = options.specTokens;
+    const speculation = new Speculation({ tokens, acceptanceRate: ACCEPTANCE_RATE }, seed);
+    const hash = hashString(String(index));
+    const given = Array.from({ length: request.out + 1 }, (_, i) => i);
+    return { ...request, accepts: given.map((first) => speculation.accepted(hash, first)) };
+  }
+}
+
+class Draw {
+  constructor(private readonly stream: RandomStream) {}
+
+  between(least: number, most: number): number {
+    return least + this.stream.integer(most - least + 1);
+  }
+
+  chance(share: number): boolean {
+    return this.stream.unit() < share;
+  }
+
+  oneOf<T>(values: readonly T[]): T {
+    return values[this.between(0, values.length - 1)]!;
+  }
+}
+
+function optionsOf(draw: Draw): WorkloadOptions {
+  const blockSize = draw.oneOf([1, 2, 4, 4, 8, 16]);
+  const enableChunkedPrefill = draw.chance(0.8);
+  const maxModelLen = blockSize * draw.between(16, 40);
+  const maxNumSeqs = draw.oneOf([1, 2, 3, 4, 8, 16]);
+  const specTokens = draw.chance(0.2) ? draw.between(1, 4) : 0;
+  // All drafts fit the budget, whatever else runs: see docs/engine.md.
+  const least = Math.max(maxNumSeqs * (1 + specTokens), 4);
+  const budget = draw.between(least, Math.max(least, draw.oneOf([16, 64, 256])));
+  // vLLM starts only when the longest sequence fits; without drafts that makes no difference here.
+  const leastBlocks = specTokens > 0 ? maxModelLen / blockSize : 12;
+  const isCapped = specTokens === 0 && draw.chance(0.3);
+  return {
+    maxNumSeqs,
+    // Without chunks a budget below the longest prompt would let it wait forever.
+    maxNumBatchedTokens: enableChunkedPrefill ? budget : maxModelLen + budget,
+    blockSize,
+    numBlocks: draw.chance(0.6) ? draw.between(leastBlocks, 40) : draw.between(40, 400),
+    maxModelLen,
+    longPrefillTokenThreshold: isCapped ? draw.between(2, 40) : 0,
+    enablePrefixCaching: draw.chance(0.75),
+    enableChunkedPrefill,
+    schedulingPolicy: draw.chance(0.3) ? 'priority' : 'fcfs',
+    schedulerReserveFullIsl: draw.chance(0.7),
+    connector: draw.chance(0.35),
+    specTokens,
+    namesContents: draw.chance(0.75),
+    watermarkBlocks: draw.chance(0.15) ? draw.between(1, 4) : 0,
+  };
+}
+
+interface RequestDraw {
+  readonly draw: Draw;
+  readonly options: WorkloadOptions;
+  readonly index: number;
+  readonly step: number;
+  readonly earlier: readonly WorkloadRequest[];
+}
+
+function requestOf({ draw, options, index, step, earlier }: RequestDraw): WorkloadRequest {
+  const { blockSize, numBlocks, maxModelLen } = options;
+  const room = Math.min(numBlocks * blockSize, maxModelLen - 1);
+  const most = draw.chance(0.7) ? Math.ceil(room / 2) : room - 1;
+  const { namesContents } = options;
+  const follows =
+    namesContents && draw.chance(0.2) && earlier.length > 0
+      ? draw.between(0, index - 1)
+      : undefined;
+  const wished = draw.between(1, Math.max(1, most));
+  const prompt = promptOf({
+    ...{ draw, index, wished, room, namesContents, before: earlier[follows ?? -1] },
+  });
+  const promptTokens = prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
+  const out = Math.min(draw.chance(0.3) ? 1 : draw.between(1, 60), room - promptTokens + 1);
+  const stops = draw.chance(0.5);
+  const isRemote = options.connector && draw.chance(0.6);
+  return {
+    step: follows === undefined ? step : draw.between(0, 3),
+    ...(follows === undefined ? {} : { after: follows }),
+    prompt,
+    base: OUTPUTS + index,
+    out,
+    max: stops ? Math.min(out + draw.between(0, 20), maxModelLen - promptTokens) : out,
+    stops,
+    priority: draw.between(0, 2),
+    arrival: index,
+    ...(draw.chance(0.15) ? { abortAfter: draw.between(0, 30) } : {}),
+    ...(isRemote ? { remote: promptTokens, loadSteps: draw.between(0, 8) } : {}),
+  };
+}
+
+interface PromptDraw {
+  readonly draw: Draw;
+  readonly index: number;
+  readonly wished: number;
+  readonly room: number;
+  readonly namesContents: boolean;
+  /** The turn of a conversation that this one goes on from. */
+  readonly before: WorkloadRequest | undefined;
+}
+
+/** A part that many share, and one of its own; or all that was said before, and more. */
+function promptOf(asked: PromptDraw): Segment[] {
+  const { draw, index, wished, room, before } = asked;
+  const own = 1000 + index;
+  if (!asked.namesContents) return [[own, wished]];
+  if (before !== undefined) {
+    const said: Segment[] = [...before.prompt, [before.base, before.out - 1]];
+    const told = said.filter(([, tokens]) => tokens > 0);
+    const length = told.reduce((sum, [, tokens]) => sum + tokens, 0);
+    if (length + 1 < room)
+      return [...told, [own, draw.between(1, Math.min(20, room - length - 1))]];
+  }
+  const shared = draw.chance(0.6) ? draw.between(0, wished) : 0;
+  const segments: Segment[] = [
+    [draw.between(0, 1), shared],
+    [own, wished - shared],
+  ];
+  return segments.filter(([, tokens]) => tokens > 0);
+}
