@@ -83,6 +83,16 @@ module.exports = {
       to: { path: '^libs/([^/]+)/src/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
     },
     {
+      name: 'no-product-file-imports-a-test-double',
+      comment: 'apps/<app>/test and libs/<lib>/test are not compiled into dist.',
+      severity: 'error',
+      from: {
+        path: '^(libs|apps|bench)/',
+        pathNot: ['\\.spec\\.ts$', '^libs/[^/]+/test/', '^apps/[^/]+/test/'],
+      },
+      to: { path: ['^libs/[^/]+/test/', '^apps/[^/]+/test/', '^test/'] },
+    },
+    {
       name: 'pure-libs-have-no-effects',
       comment: 'Time, chance and I/O reach a pure lib as arguments.',
       severity: 'error',

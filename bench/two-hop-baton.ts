@@ -2,7 +2,7 @@ import type { EngineJob } from '@baton/contract';
 import {
   channels,
   connectRedisTransport,
-  type HandOverRecord,
+  type HandoffRecord,
   type RunStart,
   type TakenJob,
   type Transport,
@@ -57,8 +57,8 @@ async function prefill(transport: Transport, taken: TakenJob, release: () => voi
   const { job } = taken;
   const permit = await transport.ledger.begin(startOf(job, 'prefill'));
   if (permit.kind !== 'run') return;
-  const record: HandOverRecord = { params: PARAMS, generation: 1, heldUs: 1, epoch: permit.epoch };
-  if (!(await transport.ledger.handOver(job.requestId, permit.epoch, record))) return;
+  const record: HandoffRecord = { params: PARAMS, generation: 1, heldUs: 1, epoch: permit.epoch };
+  if (!(await transport.ledger.handOff(job.requestId, permit.epoch, record))) return;
   await transport.jobs.add('decode', [job]);
   release();
   await taken.done();

@@ -92,7 +92,13 @@ function sources() {
 
 function isSource(path) {
   const isOfPage = path.startsWith(join(ROOT, 'apps', 'ui')) && /\.(css|html|mts)$/.test(path);
-  return isOfPage || (/\.(ts|js)$/.test(path) && !path.endsWith('.spec.ts'));
+  return isOfPage || (/\.(ts|js)$/.test(path) && !isOfTests(path));
+}
+
+/** Specs, and what they share: `apps/<app>/test` and `libs/<lib>/test`. */
+function isOfTests(path) {
+  const [, , folder] = relative(ROOT, path).split(sep);
+  return path.endsWith('.spec.ts') || folder === 'test';
 }
 
 /** Compiled files whose source is gone: they could still be loaded and would then lie about the tree. */
@@ -100,7 +106,8 @@ function orphans() {
   return filesBelow(DIST).filter((path) => {
     if (!path.endsWith('.js') || path.startsWith(PAGE)) return false;
     const source = join(ROOT, relative(DIST, path));
-    return !existsSync(source) && !existsSync(source.replace(/\.js$/, '.ts'));
+    const sources = [source, source.replace(/\.js$/, '.ts')];
+    return isOfTests(source) || !sources.some(existsSync);
   });
 }
 

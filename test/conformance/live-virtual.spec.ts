@@ -5,8 +5,8 @@ import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
 import type { Workload } from '@baton/workload';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/src/test-scenario';
-import { World } from '../../libs/driver/src/host/test-world';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { World } from '../../libs/driver/test/test-world';
 import { runsOf } from '../support/runs';
 
 /** What one request went through: instants from the first arrival on, and counts. */

@@ -1,9 +1,9 @@
 import { simulate } from '@baton/cluster';
 import type { EngineOptions } from '@baton/engine';
 import { describe, expect, it } from 'vitest';
-import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/src/test-scenario';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
 import type { EngineHost } from '../../libs/driver/src/host/engine-host';
-import { World } from '../../libs/driver/src/host/test-world';
+import { World } from '../../libs/driver/test/test-world';
 import { engineQueue } from '../../libs/routing/src/job-routing';
 
 /** Steps of some 0.1 s in odd numbers, so that nothing falls on the same microsecond. */

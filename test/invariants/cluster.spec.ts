@@ -3,7 +3,7 @@ import { NEVER, OUTCOMES, type RunRecord } from '@baton/analysis';
 import type { ClusterScenario, MembershipChange } from '@baton/cluster';
 import { describe, expect, it } from 'vitest';
 import { ClusterRun } from '../../libs/cluster/src/driver';
-import { type Asked, scenarioWith, workloadOf } from '../../libs/cluster/src/test-scenario';
+import { type Asked, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
 
 const asked: fc.Arbitrary<Asked & { family: number; shared: number }> = fc.record({
   atUs: fc.integer({ min: 0, max: 120_000 }),

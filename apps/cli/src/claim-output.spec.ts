@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cannotWrite, claimFile, claimFolder } from './claim-output';
 import { Failure } from './failure';
-import { runCommand } from './test-command';
+import { runCommand } from '../test/test-command';
 
 let folder: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareRuns, comparedLatencies, type RecordedRun } from './comparison';
 import { IntervalHistogram } from './interval-histogram';
-import { logOf, type TestRow } from './test-log';
+import { logOf, type TestRow } from '../test/test-log';
 
 const row = (firstMs: number, lastMs: number, others: TestRow = {}): TestRow => ({
   firstTokenUs: firstMs * 1_000,

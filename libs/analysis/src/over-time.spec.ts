@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { overTime } from './over-time';
-import { logOf } from './test-log';
+import { logOf } from '../test/test-log';
 
 const second = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { meanPhases, PHASES, readPhases } from './phases';
 import { NEVER } from './request-log';
-import { logOf, type TestRow } from './test-log';
+import { logOf, type TestRow } from '../test/test-log';
 
 const HANDED_OVER: TestRow = {
   arrivalUs: 100,

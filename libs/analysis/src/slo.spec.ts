@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attainmentOf, formatSlo, goodness, parseSlo, SloError } from './slo';
-import { logOf } from './test-log';
+import { logOf } from '../test/test-log';
 
 describe('an SLO as text', () => {
   it.each([

@@ -3,7 +3,7 @@ import { IntervalHistogram } from './interval-histogram';
 import { RequestLog } from './request-log';
 import type { EngineRecord, RunRecord } from './run-record';
 import { summarise } from './summary';
-import { logOf } from './test-log';
+import { logOf } from '../test/test-log';
 
 const second = 1_000_000;
 const OPTIONS = { wallSeconds: 0.5, seed: 1 };

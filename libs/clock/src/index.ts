@@ -1,5 +1,4 @@
 export { processMsOf, wallUsOf } from './instants';
 export { LiveClock } from './live-clock';
 export { LAG_SAMPLING_MS, LoopLag } from './loop-lag';
-export { ManualWallClock, settle } from './manual-wall-clock';
 export { type Alarm, SystemWallClock, type WallClock } from './wall-clock';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LiveClock } from './live-clock';
-import { ManualWallClock } from './manual-wall-clock';
+import { ManualWallClock } from '../test/manual-wall-clock';
 import { SystemWallClock } from './wall-clock';
 
 describe('the live clock', () => {

@@ -1,7 +1,7 @@
 import { OUTCOMES, type RunRecord } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { simulate } from './driver';
-import { poolFor, scenarioWith, workloadOf } from './test-scenario';
+import { poolFor, scenarioWith, workloadOf } from '../test/test-scenario';
 
 function outcomes({ log }: RunRecord): string[] {
   return Array.from(log.outcome, (code) => OUTCOMES[code]!);

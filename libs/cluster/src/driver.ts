@@ -2,7 +2,7 @@ import type { RunRecord } from '@baton/analysis';
 import type { StepFacts } from '@baton/engine';
 import { assert, type Micros } from '@baton/kernel';
 import { Calendar } from './calendar';
-import { Handovers } from './handovers';
+import { Handoffs } from './handoffs';
 import { Journal } from './journal';
 import { Lifecycle } from './lifecycle';
 import { Membership, mostEngines } from './membership';
@@ -26,7 +26,7 @@ export function simulate(scenario: ClusterScenario, observer: RunObserver = {}):
 export class ClusterRun {
   private readonly engines: VirtualEngine[] = [];
   private readonly calendar: Calendar;
-  private readonly handovers: Handovers;
+  private readonly handoffs: Handoffs;
   private readonly membership: Membership;
   private readonly journal: Journal;
   private readonly lifecycle: Lifecycle;
@@ -50,7 +50,7 @@ export class ClusterRun {
     this.calendar = calendar;
     this.journal = new Journal(scenario.workload);
     this.telemetry = new Telemetry(most);
-    this.handovers = new Handovers(scenario.workload.count, {
+    this.handoffs = new Handoffs(scenario.workload.count, {
       ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs, onHandoff: observer.onHandoff },
       slots: { source: most, target: 2 * most, transfers: slots.transfers },
       onTransferStarted: (row, nowUs) => this.lifecycle.onTransferStarted(row, nowUs),
@@ -60,7 +60,7 @@ export class ClusterRun {
       onReleased: (engine, row, end) => this.lifecycle.onReleased(engine, row, end),
     });
     this.lifecycle = new Lifecycle(scenario, {
-      ...{ engines, calendar, journal: this.journal, handovers: this.handovers },
+      ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
       arrivalSlot: slots.arrivals,
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
@@ -68,7 +68,7 @@ export class ClusterRun {
     });
     this.membership = new Membership(scenario, {
       ...{ engines, calendar, slot: slots.membership },
-      onJoined: (engine) => this.handovers.add(engine),
+      onJoined: (engine) => this.handoffs.add(engine),
       onReady: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].add(engine, nowUs),
       onLeaving: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].remove(engine, nowUs),
     });
@@ -110,11 +110,11 @@ export class ClusterRun {
   }
 
   private handle(slot: number, nowUs: Micros): void {
-    const { mostEngines: most, handovers } = this;
+    const { mostEngines: most, handoffs } = this;
     if (slot < most) this.step(this.engines[slot]!, nowUs);
-    else if (slot < 2 * most) handovers.sourceTick(slot - most, nowUs);
-    else if (slot < 3 * most) handovers.targetTick(slot - 2 * most, nowUs);
-    else if (slot === 3 * most) handovers.transfersDue(nowUs);
+    else if (slot < 2 * most) handoffs.sourceTick(slot - most, nowUs);
+    else if (slot < 3 * most) handoffs.targetTick(slot - 2 * most, nowUs);
+    else if (slot === 3 * most) handoffs.transfersDue(nowUs);
     else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
     else this.membership.happen(nowUs);
   }

@@ -4,7 +4,7 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { Arrivals } from './arrivals';
 import { type Calendar, TIE } from './calendar';
-import type { Handovers } from './handovers';
+import type { Handoffs } from './handoffs';
 import type { Journal } from './journal';
 import { Router } from './router';
 import type { ClusterScenario } from './scenario';
@@ -19,7 +19,7 @@ export interface LifecycleParts {
   readonly engines: readonly VirtualEngine[];
   readonly calendar: Calendar;
   readonly journal: Journal;
-  readonly handovers: Handovers;
+  readonly handoffs: Handoffs;
   readonly arrivalSlot: number;
   readonly onEnd: (row: number) => void;
 }
@@ -96,7 +96,7 @@ export class Lifecycle {
 
   /** The KV is lost: decode lets go, and the prompt is computed again, as long as it may be. */
   onKvFailed(row: number, _why: FetchFailure, nowUs: Micros): void {
-    const { journal, engines, handovers } = this.parts;
+    const { journal, engines, handoffs } = this.parts;
     const engine = engines[journal.log.decodeEngine[row]!]!;
     if (this.outputHandle[row] === NONE) return;
     engine.interrupt(nowUs);
@@ -106,11 +106,11 @@ export class Lifecycle {
     if (this.awaitsRoom[row] === 1) engine.waitingForRoom--;
     this.awaitsRoom[row] = 0;
     engine.wake(nowUs);
-    if (handovers.runsOf(row) >= this.scenario.maxRuns) {
+    if (handoffs.runsOf(row) >= this.scenario.maxRuns) {
       this.end(row, 'failed', nowUs);
       return;
     }
-    handovers.startOver(row);
+    handoffs.startOver(row);
     this.router.placePrompt(row, nowUs);
   }
 
@@ -152,11 +152,11 @@ export class Lifecycle {
   }
 
   private fetch(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const { journal, handovers } = this.parts;
+    const { journal, handoffs } = this.parts;
     const handle = engine.submit(row, this.specOf(row, 'remote-prefill'));
     journal.log.decodeEngine[row] = engine.index;
     if (handle === undefined) {
-      handovers.rejected(row, engine, nowUs);
+      handoffs.rejected(row, engine, nowUs);
       this.end(row, 'refused', nowUs);
       return;
     }
@@ -164,8 +164,8 @@ export class Lifecycle {
     this.outputHandle[row] = handle;
     this.awaitsRoom[row] = 1;
     engine.waitingForRoom++;
-    handovers.accepted(row, engine, nowUs);
-    handovers.settle(engine.index);
+    handoffs.accepted(row, engine, nowUs);
+    handoffs.settle(engine.index);
     engine.wake(nowUs);
   }
 
@@ -178,16 +178,16 @@ export class Lifecycle {
       this.awaitsRoom[row] = 0;
       engine.waitingForRoom--;
       engine.mayTakeMore = true;
-      this.parts.handovers.reserved(row, reservation.missingTokens, nowUs);
+      this.parts.handoffs.reserved(row, reservation.missingTokens, nowUs);
     }
   }
 
   private hold(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
-    const { journal, handovers } = this.parts;
+    const { journal, handoffs } = this.parts;
     const row = engine.rowOf(handle);
     engine.load--;
     journal.log.heldUs[row] = nowUs;
-    handovers.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
+    handoffs.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
   }
 
   private finish(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {

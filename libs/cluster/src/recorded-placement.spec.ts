@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulate } from './driver';
 import type { RecordedPlacement } from './recorded-placement';
-import { scenarioWith, workloadOf } from './test-scenario';
+import { scenarioWith, workloadOf } from '../test/test-scenario';
 
 /** Engines of 2P3D2A, in the order of the run: prefill 0-1, decode 2-4, aggregated 5-6. */
 const FIRST_DECODE = 2;

@@ -30,7 +30,7 @@ export class Router {
   private readonly placer: Placer;
   /** Whether anybody chooses: under `pull` everywhere no engine has to be described. */
   private readonly choosesOnArrival: boolean;
-  private readonly choosesAtHandOver: boolean;
+  private readonly choosesAtHandoff: boolean;
   private readonly choosesAggregated: boolean;
   private readonly isSloKept: boolean;
   /** Rows that one engine serves from end to end. */
@@ -50,7 +50,7 @@ export class Router {
     const isPullDecode = placement.decode === 'pull';
     this.isSloKept = admissionSloTtftUs !== Infinity;
     this.choosesAggregated = !isPullPrefill;
-    this.choosesAtHandOver = !isPullDecode;
+    this.choosesAtHandoff = !isPullDecode;
     this.choosesOnArrival =
       !isPullPrefill ||
       placement.disaggregationThreshold > 0 ||
@@ -87,8 +87,8 @@ export class Router {
     const chosen = this.decodeEngine[row]!;
     if (chosen !== LATER && this.parts.engines[chosen]!.isReady) {
       decode.direct(row, this.parts.engines[chosen]!, nowUs);
-    } else if (this.choosesAtHandOver && decode.engines.length > 0) {
-      const choice = this.placer.atHandOver(decode.contextFor(row, nowUs));
+    } else if (this.choosesAtHandoff && decode.engines.length > 0) {
+      const choice = this.placer.atHandoff(decode.contextFor(row, nowUs));
       this.send(row, { stage: decode, choice }, nowUs);
     } else decode.share(row, nowUs);
   }

@@ -1,3 +1,4 @@
+import { type Micros, RowQueue } from '@baton/kernel';
 import {
   prefillUs,
   type EngineRole,
@@ -5,9 +6,7 @@ import {
   type PlacementContext,
   type PrefixDirectory,
 } from '@baton/placement';
-import type { Micros } from '@baton/kernel';
 import type { Workload } from '@baton/workload';
-import { RowQueue } from './row-queue';
 import type { VirtualEngine } from './virtual-engine';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

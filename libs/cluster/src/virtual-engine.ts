@@ -1,9 +1,8 @@
+import { type Micros, RowQueue } from '@baton/kernel';
 import type { EngineRecord } from '@baton/analysis';
 import { Engine, type SequenceHandle, type SequenceSpec, type StepFacts } from '@baton/engine';
-import type { Micros } from '@baton/kernel';
 import { type EngineView, Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
-import { RowQueue } from './row-queue';
 import type { EnginePool } from './scenario';
 
 /** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */

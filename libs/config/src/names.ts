@@ -1,4 +1,9 @@
-/** One option has four names: `maxModelLen` in code, `max_model_len` in files, `--max-model-len`, `BATON_MAX_MODEL_LEN`. */
+import { editDistance } from '@baton/kernel';
+
+/**
+ * One option has four names: `maxModelLen` in code, `max_model_len` in files, `--max-model-len`,
+ * `BATON_MAX_MODEL_LEN`.
+ */
 export function fileName(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -18,7 +23,7 @@ export function keyOf(name: string): string {
     .replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** The candidate that differs from `name` by the fewest edits, or undefined when none is close enough to be meant. */
+/** The candidate with the fewest edits to `name`; undefined when none is close enough to be meant. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestEdits = Math.max(2, Math.floor(name.length / 3)) + 1;
@@ -30,22 +35,4 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
     }
   }
   return best;
-}
-
-/** Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let earlier: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_none, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwap ? (earlier[j - 2] ?? 0) + 1 : substituted;
-      next.push(Math.min(substituted, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    earlier = row;
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

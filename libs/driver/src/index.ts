@@ -1,7 +1,6 @@
-export { EXECUTED, HandOver, type HeldPrompt } from './handover/hand-over';
+export { EXECUTED, Handoff, type HeldPrompt } from './handoff/handoff';
 export { EngineHost } from './host/engine-host';
-export type { Executor, ExecutorNumbers, ExecutorSides } from './host/executor';
-export type { HostContext } from './host/host-context';
+export type { Executor, ExecutorNumbers, ExecutorParts, ExecutorSite } from './host/executor';
 export type { HostOptions, RankOptions } from './host/host-options';
 export { KeptPayloads } from './jobs/kept-payloads';
 export { isOver, type Run } from './jobs/run';

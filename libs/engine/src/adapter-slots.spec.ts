@@ -1,6 +1,6 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { TestEngine } from './test-engine';
+import { TestEngine } from '../test/test-engine';
 
 describe('LoRA adapters in a batch', () => {
   it('are limited to max_loras: a sequence with one more is passed over, those behind it are not', () => {

@@ -1,6 +1,6 @@
 import type { StepTimeModel } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
-import { READABLE, TestEngine } from './test-engine';
+import { READABLE, TestEngine } from '../test/test-engine';
 
 /** Fractions of a µs in every step, so that rounding each step by itself would drift away from the sum. */
 const FRACTIONAL: StepTimeModel = {

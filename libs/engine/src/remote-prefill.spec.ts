@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestEngine } from './test-engine';
+import { TestEngine } from '../test/test-engine';
 
 const HASHES = [11, 12, 13, 14];
 const REMOTE = { mode: 'remote-prefill' } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { specOf, TestEngine } from './test-engine';
+import { specOf, TestEngine } from '../test/test-engine';
 
 describe('what an engine accepts', () => {
   const { engine } = new TestEngine({ maxModelLen: 20, numBlocks: 4 });

@@ -1,6 +1,6 @@
 import type { StepTimeModel } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
-import { READABLE, specOf, TestEngine } from './test-engine';
+import { READABLE, specOf, TestEngine } from '../test/test-engine';
 
 const ALL_CONTENTS = Int32Array.from([1, 2, 3, 11, 12, 13, 21]);
 const JITTERY: StepTimeModel = {

@@ -1,7 +1,7 @@
 import type { StepTimeModel } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 import { Speculation } from './speculation';
-import { TestEngine } from './test-engine';
+import { TestEngine } from '../test/test-engine';
 
 type Options = ConstructorParameters<typeof TestEngine>[0];
 

@@ -1,7 +1,4 @@
-import type { Micros } from '@baton/kernel';
-import type { Chain, Link } from './chain';
-import { newDeadline } from './deadline-list';
-import type { AnyId } from './id-map';
+import { type AnyId, type Chain, type ChainLink, type Micros, newDeadline } from '@baton/kernel';
 import type { FetchView, SourceName } from './target-protocol';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -13,7 +10,7 @@ export interface RunOfFetch<Id extends AnyId> {
 }
 
 /** One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its source's fetches. */
-export class Fetch<Id extends AnyId> implements Link<Fetch<Id>> {
+export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   epoch = 0;
   readonly source: Mutable<SourceName<Id>>;
   state: FetchView['state'] = 'accepted';

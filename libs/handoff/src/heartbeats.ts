@@ -1,8 +1,13 @@
-import type { Micros } from '@baton/kernel';
-import { Chain } from './chain';
-import { clear, type Deadline, DeadlineList, newDeadline } from './deadline-list';
+import {
+  type AnyId,
+  Chain,
+  clearDeadline,
+  type Deadline,
+  DeadlineList,
+  type Micros,
+  newDeadline,
+} from '@baton/kernel';
 import type { Fetch } from './fetch';
-import type { AnyId } from './id-map';
 
 /** The fetches from one source, in the order in which they began. */
 interface Round<Id extends AnyId> {
@@ -50,7 +55,7 @@ export class Heartbeats<Id extends AnyId> {
     members.remove(fetch);
     if (members.first !== undefined) return;
     const due = this.rounds.get(fetch.source.engineId);
-    if (due !== undefined) clear(due);
+    if (due !== undefined) clearDeadline(due);
   }
 
   /** Nothing is fetched from this source any more, and perhaps never again. */

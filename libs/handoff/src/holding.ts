@@ -1,6 +1,4 @@
-import { newDeadline } from './deadline-list';
-import type { AnyId } from './id-map';
-import { Pool } from './pool';
+import { type AnyId, newDeadline, Pool } from '@baton/kernel';
 import type { HoldingView, ReleaseReason } from './source-protocol';
 
 export interface HoldingName<Id extends AnyId> {

@@ -1,4 +1,3 @@
-export type { AnyId } from './id-map';
 export { DEFAULT_KV_LEASE_US, leaseTimes } from './lease';
 export type { LeaseTimes } from './lease';
 export { lifecycleOf } from './lifecycle';

@@ -1,6 +1,6 @@
+import { type Deadline, newDeadline } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Deadline, newDeadline } from './deadline-list';
 import { LeaseBook, leaseTimes } from './lease';
 
 describe('leaseTimes', () => {

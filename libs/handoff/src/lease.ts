@@ -1,5 +1,4 @@
-import { assert, type Micros } from '@baton/kernel';
-import { clear, type Deadline, DeadlineList } from './deadline-list';
+import { assert, clearDeadline, type Deadline, DeadlineList, type Micros } from '@baton/kernel';
 
 /**
  * The times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl, docs/design/nixl_kv_cache_lease.md), in
@@ -73,7 +72,7 @@ export class LeaseBook<T> {
   }
 
   close(lease: Deadline<T>): void {
-    clear(lease);
+    clearDeadline(lease);
   }
 
   /** The lease that ends first; of two that end together the one that was never renewed. */

@@ -24,7 +24,7 @@ function isSourceFact(fact: SourceFact | TargetFact): fact is SourceFact {
   return ['prompt-held', 'read-requested', 'read-ended', 'heartbeat'].includes(fact.kind);
 }
 
-function handOver(offset: number): Record<string, SourceFact | TargetFact> {
+function handoff(offset: number): Record<string, SourceFact | TargetFact> {
   const name = { requestId: 'r', epoch: 1 + offset, generation: 1 + offset };
   const run = { requestId: 'r', epoch: 2 + offset, nowUs: 0 };
   const reading = { ...name, reader: 'd', readerRequestId: 'r', nowUs: 0 };
@@ -52,7 +52,7 @@ function handOver(offset: number): Record<string, SourceFact | TargetFact> {
 }
 
 function play(offset: number, script: string): HandoffEntry[] {
-  const facts = handOver(offset);
+  const facts = handoff(offset);
   return record(
     offset,
     script.split(' ').flatMap((name) => facts[name] ?? []),

@@ -1,4 +1,4 @@
-import type { AnyId } from './id-map';
+import type { AnyId } from '@baton/kernel';
 import type { SourceAction, SourceFact } from './source-protocol';
 import type { TargetAction, TargetFact } from './target-protocol';
 

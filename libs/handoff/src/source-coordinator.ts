@@ -1,5 +1,4 @@
-import { type Micros, unreachable } from '@baton/kernel';
-import type { Deadline } from './deadline-list';
+import { type AnyId, type Deadline, IdMap, type Micros, unreachable } from '@baton/kernel';
 import {
   findRead,
   type Holding,
@@ -9,7 +8,6 @@ import {
   readersOf,
   viewOf,
 } from './holding';
-import { type AnyId, IdMap } from './id-map';
 import { LeaseBook, type LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import { ReaderCounts } from './reader-counts';

@@ -1,5 +1,4 @@
-import type { Micros } from '@baton/kernel';
-import type { AnyId } from './id-map';
+import type { AnyId, Micros } from '@baton/kernel';
 
 /** Why held blocks were let go: the terminal states of a holding. */
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';

@@ -1,11 +1,16 @@
-import { type Micros, unreachable } from '@baton/kernel';
-import { clear, DeadlineList } from './deadline-list';
+import {
+  type AnyId,
+  clearDeadline,
+  DeadlineList,
+  IdMap,
+  type Micros,
+  Pool,
+  unreachable,
+} from '@baton/kernel';
 import { Fetch, type RunOfFetch, viewOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
-import { type AnyId, IdMap } from './id-map';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
-import { Pool } from './pool';
 import type {
   FetchFailure,
   FetchView,
@@ -198,7 +203,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   private startTransfer(fetch: Fetch<Id>, answer: Fact<Id, 'read-answered'>): void {
-    clear(fetch.question);
+    clearDeadline(fetch.question);
     fetch.state = 'transferring';
     fetch.tokens = Math.min(fetch.missingTokens, answer.heldTokens);
     fetch.bytes = fetch.tokens * this.options.bytesPerToken;
@@ -316,7 +321,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
 
   /** The fetch is over: nothing wakes for it any more, and its run cannot come again. */
   private bury(fetch: Fetch<Id>): void {
-    clear(fetch.question);
+    clearDeadline(fetch.question);
     this.heartbeats.leave(fetch);
     if (this.fetches.get(fetch.requestId) === fetch) this.fetches.delete(fetch.requestId);
     this.over.bury(fetch.requestId, fetch.epoch, this.nowUs);

@@ -1,5 +1,4 @@
-import type { Micros } from '@baton/kernel';
-import type { AnyId } from './id-map';
+import type { AnyId, Micros } from '@baton/kernel';
 
 /** Where the KV of a prompt lies: what the hand-over record, or `kv_transfer_params` from outside, names. */
 export interface SourceName<Id extends AnyId = string> {

@@ -1,5 +1,4 @@
-import type { Micros } from '@baton/kernel';
-import { type AnyId, IdMap } from './id-map';
+import { type AnyId, IdMap, type Micros } from '@baton/kernel';
 
 /** Nothing of this request is wanted any more, whatever its epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;

@@ -1,6 +1,5 @@
-import { RandomStream } from '@baton/kernel';
+import { type AnyId, RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import type { AnyId } from './id-map';
 import { type CompletedTransfer, TransferSet, type TransferStart } from './transfer-set';
 
 type Start = TransferStart<AnyId>;

@@ -1,5 +1,4 @@
-import { assert, type Micros } from '@baton/kernel';
-import { type AnyId, IdMap } from './id-map';
+import { type AnyId, assert, IdMap, type Micros } from '@baton/kernel';
 import { LinkEnd, UNKNOWN, US_PER_SECOND } from './link-end';
 import { Outbox } from './outbox';
 import { TransferColumns } from './transfer-columns';

@@ -1,3 +1,4 @@
+import { editDistance } from '@baton/kernel';
 import { HardwareError } from './hardware-error';
 
 /** Something that a user picks by name from a catalogue. */
@@ -46,18 +47,4 @@ function normalise(name: string): string {
 
 function distanceTo(entry: Named, wanted: string): number {
   return Math.min(...namesOf(entry).map((own) => editDistance(normalise(own), wanted)));
-}
-
-/** Levenshtein's distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }

@@ -1,6 +1,21 @@
 export { assert, InvariantError, unreachable } from './assert';
 export { AwakeTime } from './awake-time';
+export { Chain, type ChainLink } from './containers/chain';
+export {
+  clearDeadline,
+  type Deadline,
+  DeadlineList,
+  newDeadline,
+} from './containers/deadline-list';
+export { FreeList } from './containers/free-list';
+export { HashedIndex } from './containers/hashed-index';
+export { type AnyId, IdMap } from './containers/id-map';
+export { IntegerMap } from './containers/integer-map';
+export { Pool } from './containers/pool';
+export { RecentContents } from './containers/recent-contents';
+export { RowQueue } from './containers/row-queue';
 export { parseDuration } from './duration';
+export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { fieldsIn, isObject, objectIn, textIn } from './json';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './';
-import { type NaiveBlock, NaivePool } from './naive-pool';
+import { type NaiveBlock, NaivePool } from '../test/naive-pool';
 
 const FAMILIES = 3;
 const LENGTH = 6;

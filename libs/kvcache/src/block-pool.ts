@@ -1,11 +1,10 @@
-import { assert } from '@baton/kernel';
+import { assert, RecentContents } from '@baton/kernel';
 import type { BlockList } from './block-list';
 import { BlockSpans } from './block-spans';
 import type { BlockTable } from './block-table';
 import type { ContentWatcher } from './content-watcher';
 import { createTable } from './create-table';
 import type { FreeOrder } from './free-order';
-import { RecentContents } from './recent-contents';
 
 export interface BlockPoolOptions {
   readonly numBlocks: number;

@@ -1,6 +1,5 @@
-import { assert } from '@baton/kernel';
+import { assert, HashedIndex } from '@baton/kernel';
 import type { BlockTable } from './block-table';
-import { HashedIndex } from './hashed-index';
 
 /** Contents per page, a power of two: as many as prompts commonly share, so that most lie in one or two. */
 const PAGE_BITS = 8;

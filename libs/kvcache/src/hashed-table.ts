@@ -1,5 +1,5 @@
+import { HashedIndex } from '@baton/kernel';
 import type { BlockTable } from './block-table';
-import { HashedIndex } from './hashed-index';
 
 /** The table for hashes of any kind. Ids are drawn from 1..numBlocks; as each stands for a block, none is ever lacking. */
 export class HashedTable implements BlockTable {

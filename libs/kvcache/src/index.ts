@@ -2,4 +2,3 @@ export { BlockList } from './block-list';
 export { BlockPool, PrefixMatch } from './block-pool';
 export type { BlockPoolOptions } from './block-pool';
 export type { ContentWatcher } from './content-watcher';
-export { RecentContents } from './recent-contents';

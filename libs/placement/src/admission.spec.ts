@@ -2,7 +2,7 @@ import type { StepTimeModel } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 import { hasQueueRoom, missesSlo, predictTtftUs } from './admission';
 import { isPrefilledOnDecode } from './disaggregation';
-import { engineView, idleEngines, placementContext } from './test-context';
+import { engineView, idleEngines, placementContext } from '../test/test-context';
 import { estimateTtftUs, prefillUs } from './ttft-estimate';
 
 const engines = [

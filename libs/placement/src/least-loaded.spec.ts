@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LeastRequests, LeastTokens } from './least-loaded';
-import { engineView, placementContext } from './test-context';
+import { engineView, placementContext } from '../test/test-context';
 
 const engines = [
   engineView({ engineId: 'a', requests: 3, waitingTokens: 100, kvTokens: 9_000 }),

@@ -1,7 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { Placer, type PlacerSpec, SHARED_QUEUE } from './placer';
-import { engineView, idleEngines, placementContext } from './test-context';
+import { engineView, idleEngines, placementContext } from '../test/test-context';
 
 const PULL: PlacerSpec = {
   prefill: 'pull',
@@ -24,7 +24,7 @@ describe('Placer', () => {
       prefill: SHARED_QUEUE,
       decode: SHARED_QUEUE,
     });
-    expect(placer.atHandOver(decode)).toBe(SHARED_QUEUE);
+    expect(placer.atHandoff(decode)).toBe(SHARED_QUEUE);
     expect(placer.onAggregated(prefill)).toBe(SHARED_QUEUE);
   });
 
@@ -38,7 +38,7 @@ describe('Placer', () => {
   it('chooses decode at hand-over when it is chosen late', () => {
     const placer = build({ prefill: ROUND_ROBIN, decode: ROUND_ROBIN });
     expect(placer.atArrival(prefill, decode).decode).toBe(SHARED_QUEUE);
-    expect([1, 2, 3, 4].map(() => placer.atHandOver(decode))).toEqual([0, 1, 2, 0]);
+    expect([1, 2, 3, 4].map(() => placer.atHandoff(decode))).toEqual([0, 1, 2, 0]);
   });
 
   it('chooses prefill alone in the same turns as both', () => {

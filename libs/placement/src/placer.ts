@@ -69,7 +69,7 @@ export class Placer {
   }
 
   /** The decode engine of a request whose prompt is done and for which none was chosen early, or the one chosen has gone. */
-  atHandOver(decode: PlacementContext): number {
+  atHandoff(decode: PlacementContext): number {
     return choose(this.decodeLate, decode);
   }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildPolicy, type PolicySpec, POLICY_KINDS } from './build-policy';
 import type { EngineView, PlacementContext } from './policy';
-import { engineView, idleEngines, placementContext, placementRequest } from './test-context';
+import { engineView, idleEngines, placementContext, placementRequest } from '../test/test-context';
 
 const count = fc.nat(1_000);
 const engines = fc

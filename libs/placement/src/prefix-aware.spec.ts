@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildPolicy } from './build-policy';
 import { PrefixAware } from './prefix-aware';
-import { engineView, idleEngines, placementContext } from './test-context';
+import { engineView, idleEngines, placementContext } from '../test/test-context';
 
 const engines = [
   engineView({ engineId: 'a', waitingTokens: 600 }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PrefixDirectory } from './prefix-directory';
-import { placementRequest } from './test-context';
+import { placementRequest } from '../test/test-context';
 
 const request = placementRequest({ promptTokens: 70, blockHashes: [1, 2, 3, 4], blockCount: 4 });
 

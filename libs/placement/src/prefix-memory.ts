@@ -1,4 +1,4 @@
-import { RecentContents } from '@baton/kvcache';
+import { RecentContents } from '@baton/kernel';
 
 /** The blocks of one request's prompt: `count` chained hashes from `from` on. 0 ends them early. */
 export interface BlockRange {

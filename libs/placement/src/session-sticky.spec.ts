@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EngineView } from './policy';
 import { SessionSticky } from './session-sticky';
-import { engineView, idleEngines, placementContext, placementRequest } from './test-context';
+import { engineView, idleEngines, placementContext, placementRequest } from '../test/test-context';
 
 const SESSIONS = Array.from({ length: 2_000 }, (_, i) => hashString(`session ${i}`));
 

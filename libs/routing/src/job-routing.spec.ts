@@ -35,7 +35,7 @@ describe('SharedQueues', () => {
     const queues = new SharedQueues();
     const given = job({ flow: 'route' });
     expect(queues.atArrival(given)).toEqual({ queue: 'prefill', job: given });
-    expect(queues.atHandOver(given)).toEqual({ queue: 'decode', job: given });
+    expect(queues.atHandoff(given)).toEqual({ queue: 'decode', job: given });
     expect(queues.forsaken()).toEqual([]);
     expect(queues.predictTtftUs()).toBeUndefined();
   });

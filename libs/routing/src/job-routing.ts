@@ -19,7 +19,7 @@ export interface JobRouting {
   /** A job of a new request, by its flow. */
   atArrival(job: EngineJob): RoutedJob;
   /** The decode job of a prompt that is held now. */
-  atHandOver(job: EngineJob): RoutedJob;
+  atHandoff(job: EngineJob): RoutedJob;
   /** A job that was placed in this stage before and must be again. */
   again(stage: Stage, job: EngineJob): RoutedJob;
   /** A request on its way to a decode engine chosen at arrival counts as load of it until `hasArrived`. */
@@ -83,7 +83,7 @@ export class SharedQueues implements JobRouting {
     return { queue: entryQueue(job), job };
   }
 
-  atHandOver(job: EngineJob): RoutedJob {
+  atHandoff(job: EngineJob): RoutedJob {
     return this.again('decode', job);
   }
 

@@ -1,4 +1,4 @@
-import { ManualWallClock, settle } from '@baton/clock';
+import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { EngineJob, EngineLoad } from '@baton/contract';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
@@ -66,7 +66,7 @@ describe('PolicyRouting', () => {
         queue: 'prefill',
         job: job({ placed: { stage: 'prefill' } }),
       });
-      expect(routing.atHandOver(job()).queue).toBe('decode');
+      expect(routing.atHandoff(job()).queue).toBe('decode');
     });
 
     it('names both engines at arrival, and counts what it sent', async () => {
@@ -85,14 +85,14 @@ describe('PolicyRouting', () => {
     it('keeps to the decode engine that was chosen, as long as that is there', async () => {
       await four();
       const early = job({ decodeEngineId: 'd3' });
-      expect(routing.atHandOver(early).queue).toBe('engine:d3');
+      expect(routing.atHandoff(early).queue).toBe('engine:d3');
       await tell({ engineId: 'd3', state: 'draining' });
-      expect(routing.atHandOver(early)).toMatchObject({
+      expect(routing.atHandoff(early)).toMatchObject({
         queue: 'engine:d2',
         job: { placed: { stage: 'decode' } },
       });
       await wall.advance(2 * SECOND);
-      expect(routing.atHandOver(early).queue).toBe('decode');
+      expect(routing.atHandoff(early).queue).toBe('decode');
     });
 
     it('counts a request on its way to decode until it is there', async () => {
@@ -149,7 +149,7 @@ describe('PolicyRouting', () => {
     const [one, two] = queues;
     expect(one).not.toBe(two);
     expect(queues).toEqual([one, two, one, one, two]);
-    expect(routing.atHandOver(long(1)).queue).toBe('decode');
+    expect(routing.atHandoff(long(1)).queue).toBe('decode');
   });
 
   it('INV-12: does not read the hashes of the output', async () => {

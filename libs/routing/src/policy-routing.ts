@@ -140,7 +140,7 @@ export class PolicyRouting implements JobRouting {
   }
 
   /** The engine chosen at arrival if it still takes work, else one chosen now. */
-  atHandOver(job: EngineJob): RoutedJob {
+  atHandoff(job: EngineJob): RoutedJob {
     const { decodeEngineId } = job;
     const isThere =
       decodeEngineId !== undefined && this.board.isReady(decodeEngineId, this.options.wall.nowUs());
@@ -207,7 +207,7 @@ export class PolicyRouting implements JobRouting {
   }
 
   private chooseIn(stage: Stage, context: PlacementContext): number {
-    if (stage === 'decode') return this.placer.atHandOver(context);
+    if (stage === 'decode') return this.placer.atHandoff(context);
     return stage === 'prefill' ? this.placer.onPrefill(context) : this.placer.onAggregated(context);
   }
 

@@ -142,7 +142,7 @@ export interface RequestLedger {
    * the epoch is not the record's newest, the request was aborted or is finished: the caller
    * releases its blocks. A repeat by the same epoch is true again.
    */
-  handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean>;
+  handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean>;
   /**
    * Decode found its KV source lost: stage back to prefill under the next submission, whose number
    * is returned. Undefined when fenced out. A repeat by the same epoch returns the same number.
@@ -194,7 +194,7 @@ export interface RunStart {
 }
 
 export type RunPermit =
-  | { readonly kind: 'run'; readonly epoch: Epoch; readonly handOver: HandOverRecord | undefined }
+  | { readonly kind: 'run'; readonly epoch: Epoch; readonly handoff: HandoffRecord | undefined }
   /** Not to be run; the job is to be removed. */
   | {
       readonly kind: 'drop';
@@ -205,7 +205,7 @@ export type RunPermit =
    * the decode job (`handed-over`), or the prefill job of `submission` (`returned`), before
    * removing this one. Adding a job that is there already changes nothing.
    */
-  | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handOver: HandOverRecord }
+  | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handoff: HandoffRecord }
   | { readonly kind: 'drop'; readonly why: 'returned'; readonly submission: number }
   /**
    * The bound on runs is used up: the request has failed for good (the record says so, with this
@@ -214,7 +214,7 @@ export type RunPermit =
   | { readonly kind: 'exhausted'; readonly epoch: Epoch };
 
 /** Where a prompt's KV lies. */
-export interface HandOverRecord {
+export interface HandoffRecord {
   readonly params: KvTransferParams;
   /** Generation of the holding; see the `read` message. */
   readonly generation: number;

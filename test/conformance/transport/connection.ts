@@ -1,7 +1,7 @@
 import { type Transport, TransportUnavailable } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
-import { handOver, job, SHORT_TIMES, start, Taking, type World, type WorldFactory } from './world';
+import { handoff, job, SHORT_TIMES, start, Taking, type World, type WorldFactory } from './world';
 
 export function describeConnection(makeWorld: WorldFactory): void {
   describe('connection', () => {
@@ -46,7 +46,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
         () => a.jobs.abandon('engine:x'),
         () => a.bus.subscribe('c', () => undefined),
         () => a.ledger.begin(start()),
-        () => a.ledger.handOver('r', 1, handOver(1)),
+        () => a.ledger.handOff('r', 1, handoff(1)),
         () => a.ledger.returnToPrefill('r', 1),
         () => a.ledger.finish('r', 1, { reason: 'stop', tokens: 1 }),
         () => a.ledger.abort(['r']),

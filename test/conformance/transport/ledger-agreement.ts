@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PrivateRedis } from '../../support/redis-server';
 import { runsOf } from '../../support/runs';
-import { handOver, inProcessWorld, redisWorld, start, type World } from './world';
+import { handoff, inProcessWorld, redisWorld, start, type World } from './world';
 
 /** One word to the ledger. `pick` chooses among the epochs that were given out so far. */
 type Word =
@@ -120,7 +120,7 @@ async function converse(
       case 'begin':
         return ledger.begin(start({ ...said, requestId }));
       case 'handOver':
-        return ledger.handOver(requestId, chosen(said.pick), handOver(chosen(said.pick)));
+        return ledger.handOff(requestId, chosen(said.pick), handoff(chosen(said.pick)));
       case 'returnToPrefill':
         return ledger.returnToPrefill(requestId, chosen(said.pick));
       case 'withdraw':

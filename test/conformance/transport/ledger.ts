@@ -2,7 +2,7 @@ import { packEpoch } from '@baton/contract';
 import type { RunPermit, RunStart, Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
-import { handOver, start, type World, type WorldFactory } from './world';
+import { handoff, start, type World, type WorldFactory } from './world';
 
 const TOMBSTONE_MS = 2_000;
 
@@ -32,16 +32,16 @@ export function describeLedger(makeWorld: WorldFactory): void {
 
     async function handedOver(): Promise<number> {
       const epoch = await run();
-      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(true);
+      expect(await a.ledger.handOff('r', epoch, handoff(epoch))).toBe(true);
       return epoch;
     }
 
     it('takes a routed request from prefill over decode to its tombstone', async () => {
       const prefill = await run();
       expect(prefill).toBe(packEpoch(1, 1));
-      expect(await a.ledger.handOver('r', prefill, handOver(prefill))).toBe(true);
+      expect(await a.ledger.handOff('r', prefill, handoff(prefill))).toBe(true);
       const permit = await decode();
-      expect(permit).toEqual({ kind: 'run', epoch: packEpoch(1, 2), handOver: handOver(prefill) });
+      expect(permit).toEqual({ kind: 'run', epoch: packEpoch(1, 2), handoff: handoff(prefill) });
       const result = { reason: 'stop', tokens: 9 } as const;
       expect(await a.ledger.finish('r', packEpoch(1, 2), result)).toBe(true);
       expect(await view()).toEqual({
@@ -61,9 +61,9 @@ export function describeLedger(makeWorld: WorldFactory): void {
       const first = await run();
       const second = await run();
       expect(second).toBeGreaterThan(first);
-      expect(await a.ledger.handOver('r', first, handOver(first))).toBe(false);
+      expect(await a.ledger.handOff('r', first, handoff(first))).toBe(false);
       expect(await a.ledger.finish('r', first, { reason: 'stop', tokens: 1 })).toBe(false);
-      expect(await a.ledger.handOver('r', second, handOver(second))).toBe(true);
+      expect(await a.ledger.handOff('r', second, handoff(second))).toBe(true);
       expect(await a.ledger.returnToPrefill('r', first)).toBeUndefined();
     });
 
@@ -123,7 +123,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
     it('counts a run that has handed over, whatever its engine says', async () => {
       await run({ maxRuns: 1 });
       const epoch = packEpoch(1, 1);
-      await a.ledger.handOver('r', epoch, handOver(epoch));
+      await a.ledger.handOff('r', epoch, handoff(epoch));
       await a.ledger.withdraw('r', epoch);
       expect((await decode({ maxRuns: 1 })).kind).toBe('run');
       expect((await decode({ maxRuns: 1 })).kind).toBe('exhausted');
@@ -132,24 +132,24 @@ export function describeLedger(makeWorld: WorldFactory): void {
     it('does not count prefill runs against decode', async () => {
       await run({ maxRuns: 1 });
       const epoch = packEpoch(1, 1);
-      await a.ledger.handOver('r', epoch, handOver(epoch));
+      await a.ledger.handOff('r', epoch, handoff(epoch));
       expect((await decode({ maxRuns: 1 })).kind).toBe('run');
       expect((await decode({ maxRuns: 1 })).kind).toBe('exhausted');
     });
 
     it('hands the hand-over record to every decode run', async () => {
       const epoch = await handedOver();
-      for (const _ of [1, 2]) expect(await decode()).toMatchObject({ handOver: handOver(epoch) });
+      for (const _ of [1, 2]) expect(await decode()).toMatchObject({ handoff: handoff(epoch) });
     });
 
     it('tells a repeated prefill to add the decode job as long as no decode run has begun', async () => {
       const epoch = await handedOver();
-      const again = { kind: 'drop', why: 'handed-over', handOver: handOver(epoch) };
+      const again = { kind: 'drop', why: 'handed-over', handoff: handoff(epoch) };
       expect(await begin()).toEqual(again);
-      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(true);
+      expect(await a.ledger.handOff('r', epoch, handoff(epoch))).toBe(true);
       await decode();
       expect(await begin()).toEqual({ kind: 'drop', why: 'moved-on' });
-      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
+      expect(await a.ledger.handOff('r', epoch, handoff(epoch))).toBe(false);
     });
 
     it('returns a request to prefill under the next submission', async () => {
@@ -163,8 +163,8 @@ export function describeLedger(makeWorld: WorldFactory): void {
       const second = await run({ submission: 2 });
       expect(second).toBe(packEpoch(2, 3));
       expect(await decode()).toEqual({ kind: 'drop', why: 'superseded' });
-      await a.ledger.handOver('r', second, handOver(second));
-      expect(await decode({ submission: 2 })).toMatchObject({ handOver: handOver(second) });
+      await a.ledger.handOff('r', second, handoff(second));
+      expect(await decode({ submission: 2 })).toMatchObject({ handoff: handoff(second) });
     });
 
     it('shows whether a job of the request waits to be begun', async () => {
@@ -191,12 +191,12 @@ export function describeLedger(makeWorld: WorldFactory): void {
     it('starts over at any stage after a resubmission, without the old hand-over', async () => {
       const epoch = await handedOver();
       await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
-      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
+      expect(await a.ledger.handOff('r', epoch, handoff(epoch))).toBe(false);
       expect(await decode()).toEqual({ kind: 'drop', why: 'superseded' });
       expect(await begin({ submission: 2 })).toEqual({
         kind: 'run',
         epoch: packEpoch(2, 2),
-        handOver: undefined,
+        handoff: undefined,
       });
     });
 
@@ -211,7 +211,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
     it('refuses every step of an aborted request, begun or not', async () => {
       const epoch = await run();
       await a.ledger.abort(['r', 'unknown']);
-      expect(await a.ledger.handOver('r', epoch, handOver(epoch))).toBe(false);
+      expect(await a.ledger.handOff('r', epoch, handoff(epoch))).toBe(false);
       expect(await a.ledger.finish('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
       for (const requestId of ['r', 'unknown']) {
         expect(await begin({ requestId })).toEqual({ kind: 'drop', why: 'aborted' });

@@ -4,7 +4,7 @@ import {
   attachInProcess,
   connectRedisTransport,
   type ConsumeOptions,
-  type HandOverRecord,
+  type HandoffRecord,
   InProcessHub,
   type JobConsumer,
   type QueueName,
@@ -215,6 +215,6 @@ const PARAMS: KvTransferParams = {
   transfer_mode: 'pull',
 };
 
-export function handOver(epoch: number): HandOverRecord {
+export function handoff(epoch: number): HandoffRecord {
   return { params: PARAMS, generation: 7, heldUs: 1_234_567, epoch };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReferenceServer, type Stamp } from '../../../../test/support/reference-server';
-import { type Answer, runCommand } from '../test-command';
+import { type Answer, runCommand } from '../../test/test-command';
 import { loadWorkload } from '../workload/load-workload';
 
 let server: ReferenceServer;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '@baton/analysis';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, runCommand } from '../test-command';
+import { type Answer, runCommand } from '../../test/test-command';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
 const SLO = ['--slo', 'ttft=1s,tpot=30ms'];

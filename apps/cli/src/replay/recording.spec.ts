@@ -5,7 +5,7 @@ import type { Comparison } from '@baton/analysis';
 import { defaultConfig, recordableConfig } from '@baton/config';
 import { recordingHeaderLine, traceLine } from '@baton/workload';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, runCommand } from '../test-command';
+import { type Answer, runCommand } from '../../test/test-command';
 
 function replay(...args: string[]): Promise<Answer> {
   return runCommand('replay', ...args);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, runCommand } from '../test-command';
+import { type Answer, runCommand } from '../../test/test-command';
 
 function replay(...args: string[]): Promise<Answer> {
   return runCommand('replay', ...args);

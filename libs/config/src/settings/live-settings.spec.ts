@@ -1,4 +1,4 @@
-import { settle } from '@baton/clock';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { attachInProcess, InProcessHub, type Transport } from '@baton/transport';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

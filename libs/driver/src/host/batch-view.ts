@@ -1,33 +1,43 @@
 import type { BatchEntry, BatchView } from '@baton/contract';
-import type { Run } from '../jobs/run';
-import type { HostContext } from './host-context';
+import type { EnginePort } from '@baton/engine';
+import type { Run, RunTable } from '../jobs/run';
+import type { StepLoop } from '../steps/step-loop';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
 
 type Phase = BatchEntry['phase'];
 
 /** Requests of one engine that are shown. */
 const SHOWN = 256;
 
-/** What the engine has in hand now. */
-export function batchView(context: HostContext, index: number): BatchView {
-  const { engine, engineId, loop, options, runs } = context;
+export interface BatchViewParts {
+  readonly identity: EngineIdentity;
+  readonly slot: EngineSlot;
+  readonly loop: StepLoop;
+  readonly runs: RunTable;
+}
+
+/** What the engine works on now. */
+export function batchView({ identity, slot, loop, runs }: BatchViewParts): BatchView {
+  const { engine } = slot;
   const now = engine.snapshot();
   const all = runs.all();
   return {
-    engine_id: engineId,
-    index,
-    role: options.role,
+    engine_id: identity.engineId,
+    index: identity.index,
+    role: identity.role,
     is_stepping: loop.isStepping,
     waiting: now.waiting + now.deferred,
     running: now.running,
     held_blocks: now.heldBlocks,
     free_blocks: now.freeBlocks,
     kv_cache_usage: now.kvUsage,
-    requests: all.slice(0, SHOWN).map((run) => entryOf(run, context)),
+    requests: all.slice(0, SHOWN).map((run) => entryOf(run, engine)),
     omitted: Math.max(0, all.length - SHOWN),
   };
 }
 
-function entryOf(run: Run, { engine }: HostContext): BatchEntry {
+function entryOf(run: Run, engine: EnginePort): BatchEntry {
   const { job, handle, emitted } = run;
   const isRunning = handle >= 0 && engine.isRunning(handle);
   const computed = isRunning ? Math.min(engine.computedTokens(handle), job.promptTokens) : 0;

@@ -1,9 +1,9 @@
-import { settle } from '@baton/clock';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EngineHost } from './engine-host';
-import { PROMPT_US, World } from './test-world';
+import { PROMPT_US, World } from '../../test/test-world';
 
 type Operation =
   | { readonly kind: 'submit' | 'abort' | 'resubmit'; readonly which: number }

@@ -1,15 +1,23 @@
-import type { HostContext } from './host-context';
+import type { EngineStats } from '@baton/telemetry';
+import type { EngineSlot } from './engine-slot';
+import type { HostOptions } from './host-options';
 
-/** Looks for KV blocks that nobody owns: in an engine without a sequence and without held blocks every block must be free. */
+export interface ConservationAuditParts {
+  readonly options: Pick<HostOptions, 'facts'>;
+  readonly slot: EngineSlot;
+  readonly stats: EngineStats;
+}
+
+/** Looks for lost KV blocks: an engine without a sequence and without held blocks has all free. */
 export class ConservationAudit {
   private lost = 0;
 
-  constructor(private readonly context: HostContext) {}
+  constructor(private readonly parts: ConservationAuditParts) {}
 
   /** Of the last look at the idle engine; looks now if it is idle. */
   lostBlocks(): number {
-    const { engine, options, stats } = this.context;
-    const { running, waiting, deferred, heldBlocks, freeBlocks } = engine.snapshot();
+    const { slot, options, stats } = this.parts;
+    const { running, waiting, deferred, heldBlocks, freeBlocks } = slot.engine.snapshot();
     if (running + waiting + deferred + heldBlocks > 0) return this.lost;
     stats.add('conservation_audits');
     this.lost = options.facts.numBlocks - freeBlocks;

@@ -1,33 +1,37 @@
-import type { PrefillSide } from '../handover/prefill-side';
+import type { LiveClock } from '@baton/clock';
+import type { HeldKv } from '../handoff/held-kv';
 import type { Endings } from '../jobs/endings';
-import type { Run } from '../jobs/run';
-import type { HostContext } from './host-context';
+import type { Run, RunTable } from '../jobs/run';
+import type { EngineSlot } from './engine-slot';
 
-export interface DrainSides {
+export interface DrainParts {
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly heldKv: HeldKv;
   readonly endings: Endings;
-  readonly prefill: PrefillSide;
 }
 
 /** Wall µs between two looks at what is left. */
 const LOOK_EVERY_US = 20_000;
 
-/** How an engine leaves: what has not started goes back at once, what runs may finish, what is held may be fetched, the rest goes back. */
+/**
+ * How an engine leaves: jobs that have not started go back at once, runs may finish, held KV may be
+ * fetched, the rest goes back.
+ */
 export class Drain {
-  /** Wall µs; what still runs then goes back. */
+  /** Wall µs; jobs whose runs have not ended by then go back. */
   private deadlineUs = Infinity;
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly sides: DrainSides,
-  ) {}
+  constructor(private readonly parts: DrainParts) {}
 
   endWithin(timeoutMs: number): void {
-    const endUs = this.context.clock.wall.nowUs() + timeoutMs * 1_000;
+    const endUs = this.parts.clock.wall.nowUs() + timeoutMs * 1_000;
     this.deadlineUs = Math.min(this.deadlineUs, endUs);
   }
 
   async run(): Promise<void> {
-    const { wall } = this.context.clock;
+    const { wall } = this.parts.clock;
     const waiting = this.withdraw((run) => !run.isScheduled);
     while (!this.isAtRest() && wall.nowUs() < this.deadlineUs) {
       await new Promise<void>((resolve) => wall.at(wall.nowUs() + LOOK_EVERY_US, resolve));
@@ -36,14 +40,15 @@ export class Drain {
   }
 
   private isAtRest(): boolean {
-    return this.context.runs.size === 0 && this.sides.prefill.awaitedHoldings() === 0;
+    return this.parts.runs.size === 0 && this.parts.heldKv.awaited() === 0;
   }
 
   private withdraw(isMeant: (run: Run) => boolean): Promise<void>[] {
     const withdrawn: Promise<void>[] = [];
-    for (const run of this.context.runs.all()) {
+    const { runs, slot, endings } = this.parts;
+    for (const run of runs.all()) {
       if (run.state === 'moving-on' || !isMeant(run)) continue;
-      this.context.guard(() => withdrawn.push(this.sides.endings.withdraw(run)));
+      slot.guard(() => withdrawn.push(endings.returnJobUncounted(run)));
     }
     return withdrawn;
   }

@@ -1,6 +1,6 @@
 import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PROMPT_US, TOKEN_US, TRANSFER_US, World } from './test-world';
+import { PROMPT_US, TOKEN_US, TRANSFER_US, World } from '../../test/test-world';
 
 describe('engine hosts', () => {
   let world: World;

@@ -1,32 +1,36 @@
+import type { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
 import type { Incoming } from '@baton/placement';
-import type { UpstreamKey } from '@baton/telemetry';
-import type { HandOverRecord } from '@baton/transport';
-import type { FailedFetches } from '../handover/failed-fetches';
+import type { Logger, UpstreamKey } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { FailedFetches } from '../handoff/failed-fetches';
+import type { Handoff } from '../handoff/handoff';
 import type { Endings } from '../jobs/endings';
-import type { Run } from '../jobs/run';
-import type { HostContext } from './host-context';
+import type { Run, RunTable } from '../jobs/run';
+import type { StageWork } from '../jobs/run-start';
+import type { Frames } from '../steps/frames';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
+import type { HostOptions } from './host-options';
 import type { Mailbox } from './mailbox';
 
-/** Whoever does the work of a stage instead of a simulated engine. */
-export interface Executor {
+/** Does the work of a stage instead of a simulated engine. */
+export interface Executor extends StageWork {
   /** How many more jobs it takes now. */
   roomLeft(incoming: Incoming): number;
-  /** The ledger has let the run begin; `handOver` is what its prefill left, on decode. */
-  start(run: Run, handOver: HandOverRecord | undefined): void;
-  /** The run is over, whatever it was doing. */
+  /** The run is over: its work ends. */
   cancel(run: Run): void;
   /** Runs whose leg goes on although their request is with decode already. */
   pairedRuns(): readonly Run[];
   /** Engines whose leg must do its part for one here to go on. */
   sources(): readonly string[];
   onSourceLost(engineId: string): void;
-  /** Of what it stands on; the counters by their names in the presence. */
+  /** State and counters of its server; the counters by their names in the presence. */
   numbers(): ExecutorNumbers;
-  /** What it stands on counts itself, to a channel. */
+  /** Publishes what its server counts to the channel `replyTo`. */
   tellMetrics(replyTo: string): void;
   onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
-  /** Begins to watch what it stands on, and says when that goes down or comes up again. */
+  /** Begins to watch its server; `onState` hears when that goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;
   close(): Promise<void>;
 }
@@ -36,11 +40,24 @@ export interface ExecutorNumbers {
   readonly counters: Readonly<Record<UpstreamKey, number>>;
 }
 
-/** Where a run can end besides its own end. */
-export interface ExecutorSides {
+/** What an executor stands on: the engine's place in the cluster. */
+export interface ExecutorSite {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<HostOptions, 'facts' | 'maxRuns' | 'workerLossPolicy'>;
+  readonly transport: Transport;
+  readonly clock: LiveClock;
+  readonly log: Logger;
+}
+
+/** How an executor moves runs on and ends them. */
+export interface ExecutorParts {
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly frames: Frames;
   readonly endings: Endings;
   readonly failed: FailedFetches;
+  readonly handoff: Handoff;
   readonly mailbox: Mailbox;
 }
 
-export type NewExecutor = (context: HostContext, sides: ExecutorSides) => Executor;
+export type NewExecutor = (site: ExecutorSite, parts: ExecutorParts) => Executor;

@@ -1,8 +1,8 @@
-import { settle } from '@baton/clock';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { engineQueue } from '@baton/routing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineHost } from './engine-host';
-import { PROMPT_US, World } from './test-world';
+import { PROMPT_US, World } from '../../test/test-world';
 
 describe('engines that leave', () => {
   let world: World;

@@ -1,32 +1,38 @@
-import type { Alarm } from '@baton/clock';
+import type { Alarm, WallClock } from '@baton/clock';
 import type { EngineLoad } from '@baton/contract';
-import { channels } from '@baton/transport';
-import type { Intake } from '../jobs/intake';
-import type { HostContext } from './host-context';
-import type { PresenceBeacon } from './presence';
+import { type Bus, channels } from '@baton/transport';
+import type { IncomingRuns } from '../jobs/incoming-runs';
+import type { RunTable } from '../jobs/run';
+import type { TakenJobs } from '../jobs/taken-jobs';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
+import type { HostOptions } from './host-options';
 
 const LOOK_EVERY_US = 100_000;
-/** A load that has not changed is told with every third look, as a sign of life. */
+/** An unchanged load is published at every third look, as a sign of life. */
 const LOOKS_PER_SIGN = 3;
 
-export interface LoadSources {
-  readonly intake: Intake;
-  readonly presence: PresenceBeacon;
+export interface LoadBeaconParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<HostOptions, 'facts'>;
+  readonly bus: Bus;
+  readonly wall: WallClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly incoming: IncomingRuns;
+  readonly takenJobs: TakenJobs;
 }
 
-/** Tells routers how much this engine has to do; runs only where somebody places by it. */
+/** Publishes how much this engine has to do; runs only where a policy places by it. */
 export class LoadBeacon {
   private alarm: Alarm | undefined;
   private looks = 0;
   private told = '';
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly sources: LoadSources,
-  ) {}
+  constructor(private readonly parts: LoadBeaconParts) {}
 
   start(): void {
-    const { wall } = this.context.clock;
+    const { wall } = this.parts;
     this.alarm = wall.around(wall.nowUs() + LOOK_EVERY_US, () => {
       this.start();
       this.looks += 1;
@@ -49,31 +55,32 @@ export class LoadBeacon {
     if (load === this.told && this.looks < LOOKS_PER_SIGN) return;
     this.looks = 0;
     this.told = load;
-    this.context.transport.bus.publish(channels.loads, Buffer.from(load));
+    this.parts.bus.publish(channels.loads, Buffer.from(load));
   }
 
   private load(): EngineLoad {
-    const { engine, engineId, options } = this.context;
-    const { intake, presence } = this.sources;
-    const now = engine.snapshot();
+    const { identity, options, slot, incoming, takenJobs } = this.parts;
+    const { engineId, role, index, state, dataParallel } = identity;
+    const now = slot.engine.snapshot();
     const { numBlocks } = options.facts;
     return {
       engineId,
-      stage: options.role,
-      index: presence.index,
-      state: presence.state,
-      ...(options.dataParallel === undefined ? {} : { rank: options.dataParallel.rank }),
-      requests: now.running + now.waiting + now.deferred + intake.incomingSequences,
-      waitingTokens: intake.incomingPromptTokens + Math.max(this.promptTokens(), now.waitingTokens),
+      stage: role,
+      index,
+      state,
+      ...(dataParallel === undefined ? {} : { rank: dataParallel.rank }),
+      requests: now.running + now.waiting + now.deferred + incoming.sequences,
+      waitingTokens: incoming.promptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,
       numBlocks,
-      taken: intake.takenByRouter(),
+      taken: takenJobs.byRouter(),
     };
   }
 
-  /** Of prompts that are not done, all that is not cached: the engine does not tell how far it has come with them. */
+  /** Of prompts that are not computed, all tokens that are not cached: partial progress is not known. */
   private promptTokens(): number {
-    const { engine, runs } = this.context;
+    const { slot, runs } = this.parts;
+    const { engine } = slot;
     let tokens = 0;
     for (const { emitted, handle, fetching, job } of runs.all()) {
       if (emitted > 0 || handle < 0 || fetching !== undefined) continue;

@@ -1,13 +1,16 @@
+import type { WallClock } from '@baton/clock';
 import type { EngineMessage, MembershipOrder } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
-import { channels, type Unsubscribe } from '@baton/transport';
-import type { DecodeSide } from '../handover/decode-side';
-import type { PrefillSide } from '../handover/prefill-side';
-import type { HostContext } from './host-context';
+import type { Logger } from '@baton/telemetry';
+import { type Bus, channels, type Unsubscribe } from '@baton/transport';
+import type { TargetSide } from '../handoff/target-side';
+import type { SourceSide } from '../handoff/source-side';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
 
 export interface MailReaders {
-  readonly prefill: PrefillSide;
-  readonly decode: DecodeSide;
+  readonly source: SourceSide;
+  readonly target: TargetSide;
   readonly onLegOver: (message: Extract<EngineMessage, { kind: 'leg-over' }>) => void;
   readonly onTellMetrics: (replyTo: string) => void;
   readonly onResend: (ask: Extract<EngineMessage, { kind: 'resend' }>) => void;
@@ -15,15 +18,23 @@ export interface MailReaders {
   readonly onAborts: (requestIds: readonly string[]) => void;
 }
 
+export interface MailboxParts {
+  readonly identity: EngineIdentity;
+  readonly bus: Bus;
+  readonly wall: WallClock;
+  readonly slot: EngineSlot;
+  readonly log: Logger;
+}
+
 /**
- * The channel of one engine and the aborts channel of all. Messages are JSON, there are a handful per request and none per token; those of
- * one turn for the same engine travel together.
+ * The channel of one engine and the aborts channel of all. Messages are JSON, there are a handful
+ * per request and none per token; those of one turn for the same engine travel together.
  */
 export class Mailbox {
   private unsubscribe: Unsubscribe[] = [];
   private readonly outgoing = new Map<string, EngineMessage[]>();
 
-  constructor(private readonly context: HostContext) {}
+  constructor(private readonly parts: MailboxParts) {}
 
   send(engineId: string, message: EngineMessage): void {
     const waiting = this.outgoing.get(engineId);
@@ -31,13 +42,13 @@ export class Mailbox {
       waiting.push(message);
       return;
     }
-    if (this.outgoing.size === 0) this.context.clock.wall.soon(() => this.flush());
+    if (this.outgoing.size === 0) this.parts.wall.soon(() => this.flush());
     this.outgoing.set(engineId, [message]);
   }
 
   async open(readers: MailReaders): Promise<void> {
-    const { bus } = this.context.transport;
-    const own = channels.engine(this.context.engineId);
+    const { bus, identity } = this.parts;
+    const own = channels.engine(identity.engineId);
     this.unsubscribe = await Promise.all([
       bus.subscribe(own, (payload) =>
         this.read<EngineMessage | EngineMessage[]>(payload, (mail) => {
@@ -57,7 +68,7 @@ export class Mailbox {
   private flush(): void {
     for (const [engineId, messages] of this.outgoing) {
       const payload = Buffer.from(JSON.stringify(messages));
-      this.context.transport.bus.publish(channels.engine(engineId), payload);
+      this.parts.bus.publish(channels.engine(engineId), payload);
     }
     this.outgoing.clear();
   }
@@ -67,28 +78,28 @@ export class Mailbox {
     try {
       message = JSON.parse(payload.toString()) as T;
     } catch {
-      this.context.log.warn({ bytes: payload.length }, 'unreadable message');
+      this.parts.log.warn({ bytes: payload.length }, 'unreadable message');
       return;
     }
-    this.context.guard(() => visit(message));
+    this.parts.slot.guard(() => visit(message));
   }
 }
 
 function deliver(message: EngineMessage, readers: MailReaders): void {
-  const { prefill, decode, onLegOver, onTellMetrics, onResend, onOrder } = readers;
+  const { source, target, onLegOver, onTellMetrics, onResend, onOrder } = readers;
   switch (message.kind) {
     case 'read':
-      return prefill.onRead(message);
+      return source.onRead(message);
     case 'read-end':
-      return prefill.onReadEnd(message);
+      return source.onReadEnd(message);
     case 'heartbeat':
-      return prefill.onHeartbeat(message);
+      return source.onHeartbeat(message);
     case 'release':
-      return prefill.onRelease(message);
+      return source.onRelease(message);
     case 'read-answer':
-      return decode.onReadAnswer(message);
+      return target.onReadAnswer(message);
     case 'read-share':
-      return decode.onReadShare(message);
+      return target.onReadShare(message);
     case 'leg-over':
       return onLegOver(message);
     case 'tell-metrics':

@@ -1,23 +1,31 @@
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { type Bus, channels, type Unsubscribe } from '@baton/transport';
+import type { RunTable } from '../jobs/run';
+import type { StepLoop } from '../steps/step-loop';
 import { batchView } from './batch-view';
-import type { HostContext } from './host-context';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
 
-/** Does what an operator asks of all engines, and says so. */
+export interface OperationsParts {
+  readonly identity: EngineIdentity;
+  readonly bus: Bus;
+  readonly slot: EngineSlot;
+  readonly loop: StepLoop;
+  readonly runs: RunTable;
+}
+
+/** Does what an operator asks of all engines, and replies. */
 export class Operations {
   private unsubscribe: Unsubscribe | undefined;
   /** vLLM's level of sleep, 0 = awake. */
   sleepLevel: 0 | 1 | 2 = 0;
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly index: () => number,
-  ) {}
+  constructor(private readonly parts: OperationsParts) {}
 
   async open(): Promise<void> {
-    const { bus } = this.context.transport;
+    const { bus, slot } = this.parts;
     this.unsubscribe = await bus.subscribe(channels.operations, (payload) =>
-      this.context.guard(() => this.act(JSON.parse(payload.toString()) as Operation)),
+      slot.guard(() => this.act(JSON.parse(payload.toString()) as Operation)),
     );
   }
 
@@ -26,10 +34,10 @@ export class Operations {
   }
 
   private act(operation: Operation): void {
-    const { loop, engine } = this.context;
+    const { loop, slot } = this.parts;
     switch (operation.kind) {
       case 'reset-prefix-cache':
-        this.reply(operation, engine.resetPrefixCache(operation.forgetsHost));
+        this.reply(operation, slot.engine.resetPrefixCache(operation.forgetsHost));
         return;
       case 'pause':
         loop.pause();
@@ -42,7 +50,7 @@ export class Operations {
         this.reply(operation, true);
         return;
       case 'show-batch':
-        this.reply(operation, true, batchView(this.context, this.index()));
+        this.reply(operation, true, batchView(this.parts));
         return;
       case 'abort-requests':
         return;
@@ -50,9 +58,10 @@ export class Operations {
   }
 
   private reply({ replyTo }: Operation, isDone: boolean, batch?: BatchView): void {
-    const { engineId: from } = this.context;
+    const { bus, identity } = this.parts;
+    const from = identity.engineId;
     const shown = batch === undefined ? {} : { batch };
     const reply: OperationReply = { from, isDone, count: 0, ...shown };
-    this.context.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(reply)));
+    bus.publish(replyTo, Buffer.from(JSON.stringify(reply)));
   }
 }

@@ -1,16 +1,16 @@
-import { settle } from '@baton/clock';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob, EngineLoad } from '@baton/contract';
 import { engineQueue, type RoutedJob, SharedQueues } from '@baton/routing';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PROMPT_US, World } from './test-world';
+import { PROMPT_US, World } from '../../test/test-world';
 
 /** Sends what is handed over to the own queue of one engine after the other. */
 class InTurn extends SharedQueues {
   readonly engines: string[] = [];
   private turn = 0;
 
-  override atHandOver(job: EngineJob): RoutedJob {
+  override atHandoff(job: EngineJob): RoutedJob {
     const engineId = this.engines[this.turn % this.engines.length] ?? '';
     this.turn += 1;
     const own = { engineId, routerId: 'prefill', ordinal: this.turn };

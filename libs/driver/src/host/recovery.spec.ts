@@ -1,10 +1,10 @@
-import { settle } from '@baton/clock';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineMessage } from '@baton/contract';
 import { Engine } from '@baton/engine';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineHost } from './engine-host';
-import { PROMPT_US, TOKEN_US, World } from './test-world';
+import { PROMPT_US, TOKEN_US, World } from '../../test/test-world';
 
 const ALL = [0, 1, 2, 3, 4];
 
@@ -83,8 +83,8 @@ describe('engine hosts under faults', () => {
     await world.host('decode', { speedup: 500 });
     await until(() => world.kinds(1).includes('decode end'));
     expect(world.ended(1)).toMatchObject({ reason: 'length' });
-    const { stats } = prefill;
-    expect([stats.count('runs_started'), stats.count('kv_released_expired')]).toEqual([1, 0]);
+    const { counters } = prefill.presence();
+    expect([counters['runs_started'], counters['kv_released_expired']]).toEqual([1, 0]);
   });
 
   it('store a result as soon as the broker is back', async () => {

@@ -1,7 +1,7 @@
 import type { EngineFact, EngineFacts } from '@baton/contract';
 import { channels } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
-import { PROMPT_US, TRANSFER_US, World } from './test-world';
+import { PROMPT_US, TRANSFER_US, World } from '../../test/test-world';
 
 interface Told {
   readonly requestId: string;
@@ -34,7 +34,7 @@ class Listener {
   }
 }
 
-async function handOver(world: World): Promise<Listener> {
+async function handoff(world: World): Promise<Listener> {
   const listener = await Listener.of(world);
   await world.host('prefill');
   await world.host('decode');
@@ -47,7 +47,7 @@ async function handOver(world: World): Promise<Listener> {
 describe('what engines tell of a request', () => {
   it('has the chunks of its prompt, the reservation, the transfer and the release', async () => {
     const world = await World.open();
-    const listener = await handOver(world);
+    const listener = await handoff(world);
     expect(listener.kinds('prefill')).toEqual(['taken', 'chunk', 'chunk', 'released']);
     expect(listener.kinds('decode')).toEqual(['taken', 'reserved', 'transfer']);
     const chunks = listener.told.filter(({ fact }) => fact[0] === 'chunk');

@@ -1,10 +1,12 @@
-import type { Alarm } from '@baton/clock';
+import type { Alarm, LiveClock } from '@baton/clock';
 import type { EngineFact, EngineFactKind, EngineFacts } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
-import { channels } from '@baton/transport';
-import type { Run } from '../jobs/run';
-import type { HostContext } from './host-context';
+import { type Bus, channels } from '@baton/transport';
+import type { Run, RunTable } from '../jobs/run';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
+import type { HostOptions } from './host-options';
 
 /** Wall µs that facts wait for others to travel with. */
 const COMPANY_US = 100_000;
@@ -27,9 +29,19 @@ interface Prompt {
   waiting: { startUs: Micros; endUs: Micros; tokens: number } | undefined;
 }
 
+export interface TimelineFactsParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<HostOptions, 'tellsTimelines'>;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly clock: LiveClock;
+  readonly bus: Bus;
+}
+
 /**
- * Gathers what an API process cannot see of its requests (chunks, reservations, transfers, preemptions, releases) and tells it ten times a second. It costs
- * a few small objects per request and nothing per token: a step only looks at prompts that are being computed.
+ * Gathers what an API process cannot see of its requests (chunks, reservations, transfers,
+ * preemptions, releases) and publishes it ten times a second. It costs a few small objects per
+ * request and nothing per token: a step only looks at prompts that are being computed.
  */
 export class TimelineFacts {
   private isOn: boolean;
@@ -39,20 +51,20 @@ export class TimelineFacts {
   private count = 0;
   private alarm: Alarm | undefined;
 
-  constructor(private readonly context: HostContext) {
-    this.isOn = context.options.tellsTimelines;
+  constructor(private readonly parts: TimelineFactsParts) {
+    this.isOn = parts.options.tellsTimelines;
   }
 
   note(run: Run, kind: EngineFactKind, { atUs, endUs, tokens = 0 }: FactTimes): void {
     if (!this.isOn || this.count >= MAX_WAITING) return;
-    const { clock } = this.context;
+    const { clock } = this.parts;
     const fact = [kind, clock.toWallUs(atUs), endUs === undefined ? 0 : clock.toWallUs(endUs)];
     this.factsOf(run).push([...fact, tokens] as unknown as EngineFact);
     this.count += 1;
     this.arm();
   }
 
-  /** A step has ended: chunks of prompts, and who was sent back. */
+  /** A step has ended: notes chunks of prompts, and preempted runs. */
   step(facts: StepFacts): void {
     if (!this.isOn) return;
     for (const handle of facts.scheduled) this.begin(handle);
@@ -61,7 +73,7 @@ export class TimelineFacts {
     for (const [handle, prompt] of this.prompts) this.advance(handle, prompt, facts);
   }
 
-  /** Tells what is left; nothing more is noted. */
+  /** Publishes what is left; notes nothing more. */
   stop(): void {
     this.isOn = false;
     this.alarm?.cancel();
@@ -69,15 +81,15 @@ export class TimelineFacts {
   }
 
   private begin(handle: SequenceHandle): void {
-    const { runs, engine } = this.context;
+    const { runs, slot } = this.parts;
     const run = runs.at(handle);
     if (run === undefined || run.stage === 'decode') return;
-    const computed = engine.cachedTokens(handle);
+    const computed = slot.engine.cachedTokens(handle);
     this.prompts.set(handle, { run, computed, chunks: 0, waiting: undefined });
   }
 
   private preempted(handle: SequenceHandle, atUs: Micros): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run === undefined) return;
     const prompt = this.prompts.get(handle);
     if (prompt) prompt.computed = 0;
@@ -86,12 +98,12 @@ export class TimelineFacts {
 
   private advance(handle: SequenceHandle, prompt: Prompt, { startUs, endUs }: StepFacts): void {
     const { run } = prompt;
-    // The handle is somebody else's, or nobody's, once the run has gone.
+    // Once the run has gone, the handle is free or names another run.
     if (run.handle !== handle) {
       this.end(handle, prompt);
       return;
     }
-    const computed = Math.min(this.context.engine.computedTokens(handle), run.job.promptTokens);
+    const computed = Math.min(this.parts.slot.engine.computedTokens(handle), run.job.promptTokens);
     const tokens = computed - prompt.computed;
     if (tokens > 0) {
       prompt.computed = computed;
@@ -134,7 +146,7 @@ export class TimelineFacts {
 
   private arm(): void {
     if (this.alarm !== undefined) return;
-    const { wall } = this.context.clock;
+    const { wall } = this.parts.clock;
     this.alarm = wall.at(wall.nowUs() + COMPANY_US, () => {
       this.alarm = undefined;
       this.flush();
@@ -142,13 +154,14 @@ export class TimelineFacts {
   }
 
   private flush(): void {
-    const { engineId, options, transport } = this.context;
+    const { identity, bus } = this.parts;
+    const { engineId, role } = identity;
     for (const [apiId, byRun] of this.waiting) {
       const runs = [...byRun].map(([{ job, epoch }, facts]) => {
         return { requestId: job.requestId, epoch, facts };
       });
-      const message: EngineFacts = { engineId, stage: options.role, runs };
-      transport.bus.publish(channels.timelines(apiId), Buffer.from(JSON.stringify(message)));
+      const message: EngineFacts = { engineId, stage: role, runs };
+      bus.publish(channels.timelines(apiId), Buffer.from(JSON.stringify(message)));
     }
     this.waiting = new Map();
     this.count = 0;

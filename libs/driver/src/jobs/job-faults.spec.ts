@@ -1,7 +1,7 @@
 import type { Fault, FaultAction, FaultNote, FaultStage } from '@baton/contract';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EngineHost } from '../host/engine-host';
-import { PROMPT_US, TOKEN_US, TRANSFER_US, World, type WorldOptions } from '../host/test-world';
+import { PROMPT_US, TOKEN_US, TRANSFER_US, World, type WorldOptions } from '../../test/test-world';
 
 function fault(stage: FaultStage, action: FaultAction, more: Partial<Fault> = {}): Fault {
   return { rule: `${action.kind}-at-${stage}`, stage, action, ...more };
@@ -171,12 +171,13 @@ describe('a job that kills its process', () => {
   it.each(['prefill', 'decode'] as const)('at %s does so once', async (stage) => {
     const world = await World.open();
     const other = await world.host(stage === 'prefill' ? 'decode' : 'prefill');
-    const killed = await world.host(stage);
     let kills = 0;
-    killed.faults.end = () => {
-      kills += 1;
-      void world.kill(killed);
-    };
+    const killed = await world.host(stage, {
+      endProcess: () => {
+        kills += 1;
+        void world.kill(killed);
+      },
+    });
     const faults = [fault(stage, { kind: 'kill-process', afterTokens: 0 })];
     await world.submit(1, { faults });
     await world.wall.advanceUntil(() => kills > 0, 1e6);

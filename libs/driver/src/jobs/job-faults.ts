@@ -1,3 +1,4 @@
+import type { LiveClock } from '@baton/clock';
 import {
   emptyFrameEntry,
   type Fault,
@@ -8,8 +9,12 @@ import {
 } from '@baton/contract';
 import { isDue } from '@baton/faults';
 import { InvariantError, type Micros } from '@baton/kernel';
-import type { HostContext } from '../host/host-context';
+import type { DocumentStore } from '@baton/transport';
+import type { EngineSlot } from '../host/engine-slot';
+import type { Frames } from '../steps/frames';
+import type { StepLoop } from '../steps/step-loop';
 import type { Endings } from './endings';
+import type { FaultPlan } from './fault-plan';
 import type { Run } from './run';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
@@ -26,17 +31,24 @@ const SPENT = {
   bounds: { maxEntries: 10_000, ttlMs: 600_000 },
 } as const;
 
+export interface JobFaultsParts {
+  readonly documents: DocumentStore;
+  readonly clock: LiveClock;
+  readonly faults: FaultPlan;
+  readonly slot: EngineSlot;
+  readonly loop: StepLoop;
+  readonly frames: Frames;
+  readonly endings: Endings;
+}
+
 /**
- * Carries out the faults that a job brings along, and tells the API of each. It decides nothing but whether the stage is reached within the fault's
- * window; a job without faults passes through untouched.
+ * Carries out the faults that a job brings along, and tells the API of each. It decides only
+ * whether the stage is reached within the fault's window; a job without faults passes untouched.
  */
 export class JobFaults {
   private readonly entry = emptyFrameEntry();
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly endings: Endings,
-  ) {}
+  constructor(private readonly parts: JobFaultsParts) {}
 
   /** Before the run enters the engine: what happens at prefill, and what the first tokens are to meet. */
   async prepare(run: Run): Promise<void> {
@@ -93,7 +105,7 @@ export class JobFaults {
     if (run.state !== 'over') this.strikes(run, 'decode');
   }
 
-  /** Throws when the engine is to crash: whoever guards the engine takes it from there. */
+  /** Throws when the engine is to crash; the guard of the engine slot recovers. */
   private strikes(run: Run, stage: FaultStage): boolean {
     const [fault] = this.blows(run, stage);
     if (fault === undefined) return false;
@@ -104,21 +116,21 @@ export class JobFaults {
       return true;
     }
     if (kind === 'crash-engine') throw new InvariantError('the engine crashes on purpose');
-    this.endings.fail(run, INJECTED);
+    this.parts.endings.failRequest(run, INJECTED);
     return true;
   }
 
   /** The next engine that takes the job is spared, so that a request kills one process and no more. */
   private kill(run: Run, fault: Fault): void {
-    const { transport, clock, faults, loop } = this.context;
+    const { documents, clock, faults, loop } = this.parts;
     loop.pause();
     const end = (): void =>
       void clock.wall.at(clock.wall.nowUs() + LAST_WORDS_US, () => faults.end());
-    transport.documents.put(spentBy(run), fault.rule, SPENT.bounds).then(end, end);
+    documents.put(spentBy(run), fault.rule, SPENT.bounds).then(end, end);
   }
 
   private async isSpent(run: Run): Promise<boolean> {
-    run.isSpared = (await this.context.transport.documents.get(spentBy(run))) !== undefined;
+    run.isSpared = (await this.parts.documents.get(spentBy(run))) !== undefined;
     return run.isSpared;
   }
 
@@ -149,20 +161,20 @@ export class JobFaults {
   private due(run: Run, stage: FaultStage): Fault[] {
     const { faults } = run.job;
     if (faults === undefined) return [];
-    const nowUs = this.context.clock.wall.nowUs();
+    const nowUs = this.parts.clock.wall.nowUs();
     return faults.filter((fault) => fault.stage === stage && isDue(fault, nowUs));
   }
 
   private later(run: Run, delayUs: Micros, go: (atUs: Micros) => void): void {
-    const { clock } = this.context;
+    const { clock, slot } = this.parts;
     if (delayUs === 0) return go(run.causeUs);
     const atUs = clock.nowUs() + delayUs;
-    clock.atSim(atUs, () => this.context.guard(() => run.state === 'running' && go(atUs)));
+    clock.atSim(atUs, () => slot.guard(() => run.state === 'running' && go(atUs)));
   }
 
   private tell(run: Run, { action, stage, rule }: Fault): void {
     const note: FaultNote = { fault: action.kind, stage, rule };
-    const { frames } = this.context;
+    const { frames } = this.parts;
     const { epoch, outbox, job } = run;
     const tail = JSON.stringify(note);
     frames.add(outbox, { ...this.entry, kind: 'fault', streamId: job.streamId, epoch, tail });

@@ -1,10 +1,10 @@
-import { settle } from '@baton/clock';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob } from '@baton/contract';
 import type { Engine } from '@baton/engine';
 import { chainBlockHashes, RandomStream } from '@baton/kernel';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EngineHost } from '../host/engine-host';
-import { World } from '../host/test-world';
+import { World } from '../../test/test-world';
 import type { KvEvent, KvEventPublisher } from './kv-event';
 import { endpointOf } from './load-publisher';
 

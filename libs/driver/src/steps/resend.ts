@@ -1,31 +1,34 @@
 import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/contract';
-import type { HostContext } from '../host/host-context';
 import type { FinishedRuns } from '../jobs/finished-runs';
 import type { KeptPayloads } from '../jobs/kept-payloads';
-import type { Outbox } from './frames';
+import type { RunTable } from '../jobs/run';
+import type { Frames, Outbox } from './frames';
+
+export interface ResenderParts {
+  readonly runs: RunTable;
+  readonly frames: Frames;
+  readonly finished: FinishedRuns;
+}
 
 /**
- * Says again to an API process what it missed of a sequence that runs or has lately ended here; of one that runs, also that there is nothing
- * new. What is unknown stays unanswered.
+ * Sends an API process again what it missed of a sequence that runs or has lately ended here; of
+ * one that runs, also that there is nothing new. What is unknown stays unanswered.
  */
 export class Resender {
   private readonly entry = emptyFrameEntry();
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly finished: FinishedRuns,
-  ) {}
+  constructor(private readonly parts: ResenderParts) {}
 
   readonly answer = (ask: Extract<EngineMessage, { kind: 'resend' }>): void => {
     const { requestId, fromIndex } = ask;
-    const run = this.context.runs.get(requestId);
+    const run = this.parts.runs.get(requestId);
     this.entry.streamId = ask.streamId;
     if (run !== undefined) {
       this.entry.epoch = run.epoch;
       this.say(ask.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
       return;
     }
-    const ended = this.finished.get(requestId);
+    const ended = this.parts.finished.get(requestId);
     if (ended === undefined) return;
     const { reason, tokens } = ended.result;
     this.entry.epoch = ended.epoch;
@@ -34,7 +37,7 @@ export class Resender {
   };
 
   private say(apiId: string, missed: Missed): void {
-    const { frames } = this.context;
+    const { frames } = this.parts;
     const outbox = frames.take(apiId);
     const shown = this.sayPayloads(outbox, missed);
     this.sayCounts(outbox, { ...missed, fromIndex: shown });
@@ -53,7 +56,7 @@ export class Resender {
       entry.reason = 'none';
       entry.first = index;
       entry.count = 1;
-      this.context.frames.add(outbox, entry);
+      this.parts.frames.add(outbox, entry);
     }
     return index;
   }
@@ -70,7 +73,7 @@ export class Resender {
     }
     entry.reason = missed.end?.reason ?? 'none';
     entry.tail = missed.end?.tail;
-    this.context.frames.add(outbox, entry);
+    this.parts.frames.add(outbox, entry);
   }
 }
 

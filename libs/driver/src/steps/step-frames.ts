@@ -1,23 +1,32 @@
+import type { LiveClock } from '@baton/clock';
 import { emptyFrameEntry } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import { type Micros, usToSeconds } from '@baton/kernel';
-import type { PrefillSide } from '../handover/prefill-side';
-import type { HostContext } from '../host/host-context';
+import type { EngineStats, Logger } from '@baton/telemetry';
+import type { SourceSide } from '../handoff/source-side';
+import type { EngineSlot } from '../host/engine-slot';
 import type { Endings } from '../jobs/endings';
 import type { JobFaults } from '../jobs/job-faults';
-import { isPrefillLeg, type Run } from '../jobs/run';
+import { isPrefillLeg, type Run, type RunTable } from '../jobs/run';
+import type { Frames } from './frames';
 
 const MAX_OFFSET_US = 0xffff;
 
-export interface StepSides {
+export interface StepFramesParts {
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly clock: LiveClock;
+  readonly frames: Frames;
   readonly endings: Endings;
-  readonly prefill: PrefillSide;
+  readonly source: SourceSide;
   readonly jobFaults: JobFaults;
+  readonly stats: EngineStats;
+  readonly log: Logger;
 }
 
 /**
- * Turns the facts of a step into frame entries: the hot path of a worker. It allocates nothing per token; the one entry it writes through
- * is used again and again.
+ * Turns the facts of a step into frame entries: the hot path of a worker. It allocates nothing per
+ * token; it writes every entry through the same object.
  */
 export class StepFrames {
   private readonly entry = emptyFrameEntry();
@@ -25,40 +34,36 @@ export class StepFrames {
   private stepTokens = 0;
   private readonly struck: Run[] = [];
 
-  constructor(
-    private readonly context: HostContext,
-    private readonly sides: StepSides,
-  ) {}
+  constructor(private readonly parts: StepFramesParts) {}
 
   /** @param stepUs length of the step on simulated time */
   publish(facts: StepFacts, stepUs: Micros): void {
-    this.context.timelines.step(facts);
     for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
     for (const handle of facts.finished) this.markEnding(handle);
     for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
     for (const handle of facts.finished) this.finished(handle, facts.endUs);
     for (const handle of facts.rejected) this.rejected(handle);
-    const endUs = this.context.clock.toWallUs(facts.endUs);
-    if (facts.emitted.length + facts.rejected.length === 0) this.context.frames.defer(endUs);
-    else this.context.frames.flushStep(endUs);
+    const endUs = this.parts.clock.toWallUs(facts.endUs);
+    if (facts.emitted.length + facts.rejected.length === 0) this.parts.frames.defer(endUs);
+    else this.parts.frames.flushStep(endUs);
     for (const handle of facts.held) this.held(handle, facts.endUs);
-    if (this.stepTokens > 0) this.context.stats.observe('iteration_tokens_total', this.stepTokens);
+    if (this.stepTokens > 0) this.parts.stats.observe('iteration_tokens_total', this.stepTokens);
     this.stepTokens = 0;
-    for (const run of this.struck.splice(0)) this.sides.jobFaults.strikeToken(run);
+    for (const run of this.struck.splice(0)) this.parts.jobFaults.strikeToken(run);
   }
 
   private scheduled(handle: SequenceHandle, stepUs: Micros): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run === undefined) return;
     run.isScheduled = true;
-    const { engine, frames, stats } = this.context;
-    const cachedTokens = engine.cachedTokens(handle);
+    const { slot, frames, stats } = this.parts;
+    const cachedTokens = slot.engine.cachedTokens(handle);
     const { entry } = this;
     this.address(run);
     entry.kind = 'scheduled';
     entry.reason = 'none';
     entry.offsetUs = 0;
-    entry.first = Math.round(stepUs / this.context.clock.speedup);
+    entry.first = Math.round(stepUs / this.parts.clock.speedup);
     entry.count = run.transferredTokens;
     entry.extra = cachedTokens;
     frames.add(run.outbox, entry);
@@ -67,14 +72,14 @@ export class StepFrames {
   }
 
   private markEnding(handle: SequenceHandle): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run) run.isEnding = true;
   }
 
   private emitted(handle: SequenceHandle, endUs: Micros): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run === undefined || isPrefillLeg(run)) return;
-    const { engine } = this.context;
+    const { engine } = this.parts.slot;
     const count = engine.tokensInStep(handle);
     run.emitted = engine.tokenIndex(handle) + 1;
     const first = run.emitted - count;
@@ -90,28 +95,28 @@ export class StepFrames {
     entry.first = first;
     entry.count = count;
     entry.extra = 0;
-    this.context.frames.add(run.outbox, entry);
+    this.parts.frames.add(run.outbox, entry);
   }
 
   /** Whether a fault comes before these tokens: they are never seen, and the run ends behind the step. */
   private isStruck(run: Run, first: number): boolean {
-    if (!this.sides.jobFaults.meetsToken(run)) return false;
+    if (!this.parts.jobFaults.meetsToken(run)) return false;
     run.emitted = first;
     this.struck.push(run);
     // An engine that has finished it has nothing of it left, but for what it was to keep.
     if (run.isEnding) {
-      if (run.job.keepsKv) this.context.engine.releaseHeld(run.handle);
-      this.context.runs.unbind(run);
+      if (run.job.keepsKv) this.parts.slot.engine.releaseHeld(run.handle);
+      this.parts.runs.unbind(run);
     }
     return true;
   }
 
   private finished(handle: SequenceHandle, endUs: Micros): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run === undefined) return;
     const { endReason, keepsKv, promptTokens } = run.job;
     const tokens = run.emitted;
-    const count = this.context.engine.tokensInStep(handle);
+    const count = this.parts.slot.engine.tokensInStep(handle);
     const { entry } = this;
     this.address(run);
     entry.kind = 'end';
@@ -121,18 +126,18 @@ export class StepFrames {
     entry.count = count;
     entry.extra = 0;
     // The last token is sampled, and needs no KV.
-    const kept = keepsKv && this.sides.prefill.keep(run, promptTokens + tokens - 1, endUs);
+    const kept = keepsKv && this.parts.source.keep(run, promptTokens + tokens - 1, endUs);
     entry.tail = kept;
-    this.context.frames.add(run.outbox, entry);
+    this.parts.frames.add(run.outbox, entry);
     entry.tail = undefined;
     this.note(run, endUs);
     const payload = kept === undefined ? {} : { payload: kept };
-    this.sides.endings.complete(run, { reason: endReason, tokens, ...payload }, kept);
+    this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, kept);
   }
 
   /** Too little of the prompt was cached for the client's or the engine's threshold. */
   private rejected(handle: SequenceHandle): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run === undefined) return;
     const { entry } = this;
     this.address(run);
@@ -142,27 +147,27 @@ export class StepFrames {
     entry.first = run.emitted;
     entry.count = 0;
     entry.extra = 0;
-    this.context.frames.add(run.outbox, entry);
-    this.sides.endings.complete(run, { reason: 'cache_threshold', tokens: run.emitted });
+    this.parts.frames.add(run.outbox, entry);
+    this.parts.endings.finishRequest(run, { reason: 'cache_threshold', tokens: run.emitted });
   }
 
   private held(handle: SequenceHandle, endUs: Micros): void {
-    const run = this.context.runs.at(handle);
+    const run = this.parts.runs.at(handle);
     if (run === undefined) {
-      this.context.engine.releaseHeld(handle);
+      this.parts.slot.engine.releaseHeld(handle);
       return;
     }
-    // The token of a prefill leg counts where somebody gets it: an outside router.
+    // The token of a prefill leg counts where it is an answer: to an outside router.
     this.stepTokens += run.job.promptTokens + (run.job.flow === 'hold' ? 1 : 0);
-    this.sides.prefill.onHeld(run, endUs);
+    this.parts.source.onHeld(run, endUs);
   }
 
-  /** What the engine meant the pace of this request to be, beside which a client's measurement can be laid. */
+  /** The pace that the engine intended for this request, to compare a client's measurement with. */
   private note(run: Run, endUs: Micros): void {
     const { emitted, firstTokenUs, job } = run;
     const perTokenUs = emitted > 1 ? (endUs - firstTokenUs) / (emitted - 1) : 0;
-    this.context.stats.observe('intended_time_per_output_token_seconds', usToSeconds(perTokenUs));
-    const { log } = this.context;
+    this.parts.stats.observe('intended_time_per_output_token_seconds', usToSeconds(perTokenUs));
+    const { log } = this.parts;
     if (log.isLevelEnabled('debug')) {
       const facts = { requestId: job.requestId, tokens: emitted, intendedItlMs: perTokenUs / 1e3 };
       log.debug(facts, 'request finished');
@@ -175,7 +180,7 @@ export class StepFrames {
   }
 
   private offsetUs(handle: SequenceHandle): number {
-    const offsetUs = this.context.engine.tokenOffsetUs(handle) / this.context.clock.speedup;
+    const offsetUs = this.parts.slot.engine.tokenOffsetUs(handle) / this.parts.clock.speedup;
     return Math.min(MAX_OFFSET_US, Math.max(0, Math.round(offsetUs)));
   }
 }

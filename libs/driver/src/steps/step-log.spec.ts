@@ -6,7 +6,7 @@ import { type MeasuredStep, parseStepLogLine } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
 import { createLogger } from '@baton/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { World } from '../host/test-world';
+import { World } from '../../test/test-world';
 import { StepLog } from './step-log';
 
 const REQUESTS = 40;

@@ -1,6 +1,6 @@
 import type { HandoffEntry } from '@baton/handoff';
 import { describe, expect, it } from 'vitest';
-import { PROMPT_US, TRANSFER_US, World } from '../host/test-world';
+import { PROMPT_US, TRANSFER_US, World } from '../../test/test-world';
 
 describe('an engine that rests although something waits', () => {
   it('INV-6: goes on from the instant that frees the blocks, not from when it came to rest', async () => {

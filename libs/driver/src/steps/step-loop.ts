@@ -1,25 +1,30 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import type { EnginePort, StepFacts } from '@baton/engine';
+import type { StepFacts } from '@baton/engine';
 import { type Micros, secondsToUs } from '@baton/kernel';
+import type { EngineSlot } from '../host/engine-slot';
 
-/** How far before the present an idle engine may start a step whose cause lies there, so that delivery does not add to latency (wall µs). */
+/**
+ * How far before the present an idle engine may start a step whose cause lies there, so that
+ * delivery does not add to latency (wall µs).
+ */
 export const BACK_DATING_US = 20_000;
 
 /** An engine this far behind was stopped, not slow: it goes on from now (wall µs). */
 const RE_ANCHOR_US = secondsToUs(1);
 
-export interface StepLoopOptions {
+export interface StepLoopParts {
   readonly clock: LiveClock;
-  readonly engine: () => EnginePort;
-  /** A step has begun at this instant, or could not. */
-  readonly onBegun: (startUs: Micros) => void;
-  /** What a step did. Called at its end, before the next one begins. */
-  readonly onFacts: (facts: StepFacts) => void;
+  readonly slot: EngineSlot;
+}
+
+/** Hears of each step at its end, before the next one begins. */
+export interface StepListener {
   /** `lateUs`: wall µs between the step's logical end and now. */
-  readonly onStep: (durationUs: Micros, lateUs: number) => void;
-  readonly onReAnchor: () => void;
-  /** The engine broke an invariant: nothing it says is to be trusted any more. */
-  readonly onCrash: (error: unknown) => void;
+  onStep(durationUs: Micros, lateUs: number): void;
+  onFacts(facts: StepFacts): void;
+  /** A step has begun at this instant, or could not. */
+  onBegun(startUs: Micros): void;
+  onReAnchor(): void;
 }
 
 interface Arrival {
@@ -28,8 +33,9 @@ interface Arrival {
 }
 
 /**
- * Paces one engine on the wall clock. Steps lie end to end on simulated time, whenever the process got to run; an idle engine starts
- * from the instant of the cause that woke it. What arrives enters the engine before the first step that starts at or after its cause.
+ * Paces one engine on the wall clock. Steps lie end to end on simulated time, whenever the process
+ * got to run; an idle engine starts from the instant of the cause that woke it. What arrives enters
+ * the engine before the first step that starts at or after its cause.
  */
 export class StepLoop {
   private readonly backDatingUs: Micros;
@@ -42,8 +48,14 @@ export class StepLoop {
   private isStopped = false;
   private isPaused = false;
 
-  constructor(private readonly options: StepLoopOptions) {
-    this.backDatingUs = BACK_DATING_US * options.clock.speedup;
+  private listener: StepListener | undefined;
+
+  constructor(private readonly parts: StepLoopParts) {
+    this.backDatingUs = BACK_DATING_US * parts.clock.speedup;
+  }
+
+  listen(listener: StepListener): void {
+    this.listener = listener;
   }
 
   get isStepping(): boolean {
@@ -52,7 +64,7 @@ export class StepLoop {
 
   /** The instant that something which happened at `causeUs` counts as having happened at: not after now, nor too long before. */
   logicalUs(causeUs: Micros): Micros {
-    const nowUs = this.options.clock.nowUs();
+    const nowUs = this.parts.clock.nowUs();
     return Math.min(nowUs, Math.max(causeUs, Math.round(nowUs - this.backDatingUs)));
   }
 
@@ -78,7 +90,7 @@ export class StepLoop {
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
-    this.freeSinceUs = Math.max(this.freeSinceUs, this.options.clock.nowUs());
+    this.freeSinceUs = Math.max(this.freeSinceUs, this.parts.clock.nowUs());
     const { freeSinceUs } = this;
     if (!this.isStepping) this.guard(() => this.begin(this.startOfNext() ?? freeSinceUs));
   }
@@ -91,7 +103,7 @@ export class StepLoop {
   private wake(): void {
     if (this.isStepping || this.isWakeDue || this.isPaused) return;
     this.isWakeDue = true;
-    this.options.clock.wall.soon(() => {
+    this.parts.clock.wall.soon(() => {
       this.isWakeDue = false;
       if (this.isStepping || this.isPaused) return;
       this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
@@ -103,24 +115,24 @@ export class StepLoop {
     let startUs = fromUs;
     while (startUs !== undefined && !this.isStopped) {
       this.admitUpTo(startUs);
-      const endUs = this.options.engine().beginStep(startUs);
+      const endUs = this.parts.slot.engine.beginStep(startUs);
       if (endUs !== undefined) {
         this.stepStartUs = startUs;
-        this.alarm = this.options.clock.atSim(endUs, () => this.guard(() => this.end(endUs)));
+        this.alarm = this.parts.clock.atSim(endUs, () => this.guard(() => this.end(endUs)));
       }
-      this.options.onBegun(startUs);
+      this.listener?.onBegun(startUs);
       if (endUs !== undefined) return;
       startUs = this.nextCauseUs(startUs);
     }
   }
 
   /**
-   * Right behind the step that ended, if anything waits. (An engine that came to rest goes on from what wakes it, although something may have
-   * waited all the while: for blocks, say, which that has freed.)
+   * Right behind the step that ended, if anything waits. An engine that rests goes on from what
+   * wakes it, although a sequence may have waited all the while, for blocks that this freed.
    */
   private startOfNext(): Micros | undefined {
     const { freeSinceUs } = this;
-    return this.options.engine().hasWork() ? freeSinceUs : this.nextCauseUs(freeSinceUs);
+    return this.parts.slot.engine.hasWork() ? freeSinceUs : this.nextCauseUs(freeSinceUs);
   }
 
   private nextCauseUs(fromUs: Micros): Micros | undefined {
@@ -140,19 +152,20 @@ export class StepLoop {
   }
 
   private end(endUs: Micros): void {
-    const { clock, engine, onStep, onFacts } = this.options;
+    const { clock, slot } = this.parts;
     const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
     this.alarm = undefined;
     this.freeSinceUs = endUs;
-    onStep(endUs - this.stepStartUs, lateUs);
-    onFacts(engine().endStep());
+    this.listener?.onStep(endUs - this.stepStartUs, lateUs);
+    const facts = slot.engine.endStep();
+    this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
   }
 
   private reAnchor(): void {
-    this.freeSinceUs = this.options.clock.nowUs();
-    this.options.onReAnchor();
+    this.freeSinceUs = this.parts.clock.nowUs();
+    this.listener?.onReAnchor();
   }
 
   private guard(run: () => void): void {
@@ -160,7 +173,7 @@ export class StepLoop {
     try {
       run();
     } catch (error) {
-      this.options.onCrash(error);
+      this.parts.slot.crashed(error);
     }
   }
 }

@@ -25,12 +25,12 @@ export function executedBy(
   const idle = new IdleEngine(engine.options.numBlocks);
   return {
     buildEngine: () => idle,
-    newExecutor: (context, sides) => {
-      idle.running = () => context.runs.size;
+    newExecutor: (site, parts) => {
+      idle.running = () => parts.runs.size;
       const server = serverAt(address, engine.config);
       const connector = connectorOf(address, engine, server);
       const metricsEveryMs = engine.config.upstreamMetricsInterval * 1_000;
-      return new UpstreamExecutor(context, sides, { server, connector, metricsEveryMs });
+      return new UpstreamExecutor(site, parts, { server, connector, metricsEveryMs });
     },
   };
 }

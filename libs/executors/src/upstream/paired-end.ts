@@ -1,5 +1,5 @@
 import { type LegFailure, submissionOf } from '@baton/contract';
-import { type ExecutorSides, type HostContext, isOver, type Run } from '@baton/driver';
+import { type ExecutorParts, type ExecutorSite, isOver, type Run } from '@baton/driver';
 
 const TELL_EVERY_US = 500_000;
 /** Then decode has heard of it, or has answered in spite of it. */
@@ -11,8 +11,8 @@ const TELLS_MAX = 20;
  */
 export class PairedEnd {
   constructor(
-    private readonly context: HostContext,
-    private readonly sides: ExecutorSides,
+    private readonly site: ExecutorSite,
+    private readonly parts: ExecutorParts,
   ) {}
 
   /** Whether no other engine is to try. */
@@ -21,8 +21,8 @@ export class PairedEnd {
   }
 
   fail(run: Run, failure: LegFailure): void {
-    if ('status' in failure) this.sides.endings.failUpstream(run, failure);
-    else this.sides.endings.fail(run, failure.code);
+    if ('status' in failure) this.parts.endings.failRequestUpstream(run, failure);
+    else this.parts.endings.failRequest(run, failure.code);
   }
 
   /** The prefill leg of `run` has failed beside decode's. */
@@ -31,11 +31,11 @@ export class PairedEnd {
       if (await this.isSettled(run, failure)) break;
       await this.pause();
     }
-    if (!isOver(run)) this.sides.endings.handOn(run);
+    if (!isOver(run)) this.parts.endings.passOn(run);
   }
 
   private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {
-    const { log } = this.context;
+    const { log } = this.site;
     try {
       return (await this.endsHere(run, failure)) || !(await this.tellDecode(run, failure));
     } catch (error) {
@@ -46,8 +46,8 @@ export class PairedEnd {
 
   /** False when decode has begun: this run is fenced out. */
   private async endsHere(run: Run, failure: LegFailure): Promise<boolean> {
-    const { transport, options } = this.context;
-    const { failed } = this.sides;
+    const { transport, options } = this.site;
+    const { failed } = this.parts;
     if (!this.isFinal(failure) && options.workerLossPolicy === 'retry') {
       return failed.returnToPrefill(run);
     }
@@ -59,18 +59,19 @@ export class PairedEnd {
 
   /** False when nobody is to be told: the request is over, or has gone round again. */
   private async tellDecode(run: Run, failure: LegFailure): Promise<boolean> {
-    const { transport, engineId: from } = this.context;
+    const { transport, identity } = this.site;
+    const from = identity.engineId;
     const { requestId } = run.job;
     const [view] = await transport.ledger.inspect([requestId]);
     const isDecoding = view?.stage === 'decode' && !view.isAborted;
     if (!isDecoding || submissionOf(view.epoch) !== submissionOf(run.epoch)) return false;
     const { epoch } = run;
-    this.sides.mailbox.send(view.engineId, { kind: 'leg-over', from, requestId, epoch, failure });
+    this.parts.mailbox.send(view.engineId, { kind: 'leg-over', from, requestId, epoch, failure });
     return true;
   }
 
   private pause(): Promise<void> {
-    const { wall } = this.context.clock;
+    const { wall } = this.site.clock;
     return new Promise((resolve) => wall.at(wall.nowUs() + TELL_EVERY_US, resolve));
   }
 }

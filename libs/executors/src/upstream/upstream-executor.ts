@@ -12,16 +12,15 @@ import {
   EXECUTED,
   type Executor,
   type ExecutorNumbers,
-  type ExecutorSides,
-  HandOver,
+  type ExecutorParts,
+  type ExecutorSite,
   type HeldPrompt,
-  type HostContext,
   isOver,
   KeptPayloads,
   type Run,
 } from '@baton/driver';
 import type { Incoming } from '@baton/placement';
-import type { HandOverRecord } from '@baton/transport';
+import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';
 import { MetricsScrape } from '../metrics/metrics-scrape';
 import { FINISH, reasonIn } from './finish-reason';
@@ -75,7 +74,6 @@ export class UpstreamExecutor implements Executor {
   private readonly legs = new Map<Run, ActiveLeg>();
   private readonly server: UpstreamServer;
   private readonly connector: KvConnector;
-  private readonly hands: HandOver;
   private readonly pairedEnd: PairedEnd;
   private readonly health: HealthWatch;
   private readonly metrics: MetricsScrape;
@@ -83,16 +81,15 @@ export class UpstreamExecutor implements Executor {
   private readonly entry = emptyFrameEntry();
 
   constructor(
-    private readonly context: HostContext,
-    private readonly sides: ExecutorSides,
+    private readonly site: ExecutorSite,
+    private readonly parts: ExecutorParts,
     { server, connector = NIXL_PULL, metricsEveryMs = 0 }: Upstream,
   ) {
     this.metrics = new MetricsScrape(server, metricsEveryMs);
     this.server = server;
     this.connector = connector;
-    this.hands = new HandOver(context, sides.endings);
-    this.pairedEnd = new PairedEnd(context, sides);
-    this.health = new HealthWatch({ server, connector, log: context.log });
+    this.pairedEnd = new PairedEnd(site, parts);
+    this.health = new HealthWatch({ server, connector, log: site.log });
   }
 
   open(onState: (isUp: boolean) => void): void {
@@ -108,18 +105,18 @@ export class UpstreamExecutor implements Executor {
   /** Nothing while the server is down. */
   roomLeft({ sequences }: Incoming): number {
     if (!this.health.isUp) return 0;
-    return this.context.options.facts.maxNumSeqs - this.legs.size - sequences;
+    return this.site.options.facts.maxNumSeqs - this.legs.size - sequences;
   }
 
-  start(run: Run, handOver: HandOverRecord | undefined): void {
+  start(run: Run, handoff: HandoffRecord | undefined): void {
     const leg = {
-      ...{ controller: new AbortController(), source: sourceIn(handOver) },
+      ...{ controller: new AbortController(), source: sourceIn(handoff) },
       ...{ isPaired: false, fetches: false },
     };
     this.legs.set(run, leg);
     run.isScheduled = true;
     this.sayState(run, 'scheduled');
-    this.execute(run, handOver, leg)
+    this.execute(run, handoff, leg)
       .catch((error: unknown) => this.onFailure(run, leg, error))
       .finally(() => this.legs.delete(run));
   }
@@ -144,7 +141,8 @@ export class UpstreamExecutor implements Executor {
   }
 
   tellMetrics(replyTo: string): void {
-    const { engineId, transport } = this.context;
+    const { identity, transport } = this.site;
+    const { engineId } = identity;
     void this.metrics.page().then((page) => {
       const told: UpstreamMetrics = { engineId, page };
       transport.bus.publish(replyTo, Buffer.from(JSON.stringify(told)));
@@ -156,11 +154,11 @@ export class UpstreamExecutor implements Executor {
   }
 
   onLegOver({ requestId, epoch, failure }: Extract<EngineMessage, { kind: 'leg-over' }>): void {
-    const run = this.context.runs.get(requestId);
+    const run = this.parts.runs.get(requestId);
     const leg = run && this.legs.get(run);
     if (run === undefined || leg === undefined) return;
     if (failure === undefined) {
-      if (leg.isPaired && run.epoch === epoch) this.sides.endings.drop(run);
+      if (leg.isPaired && run.epoch === epoch) this.parts.endings.dropJob(run);
       return;
     }
     // What has begun to answer has its prompt.
@@ -171,22 +169,22 @@ export class UpstreamExecutor implements Executor {
 
   private async execute(
     run: Run,
-    handOver: HandOverRecord | undefined,
+    handoff: HandoffRecord | undefined,
     leg: ActiveLeg,
   ): Promise<void> {
-    const stored = await this.context.transport.ledger.getPrompt(run.job.requestId);
+    const stored = await this.site.transport.ledger.getPrompt(run.job.requestId);
     if (isOver(run)) return;
     if (stored === undefined) {
-      this.sides.endings.fail(run, 'engine_error');
+      this.parts.endings.failRequest(run, 'engine_error');
       return;
     }
     const { text, ...asked } = JSON.parse(stored.toString()) as ExecutedRequest;
     const request = { ...asked, body: new JsonObjectText(text) };
     if (run.stage === 'prefill') await this.prefill(run, request, leg);
-    else if (run.stage === 'decode' && isSpent(run, handOver)) this.beginAnew(run);
+    else if (run.stage === 'decode' && isSpent(run, handoff)) this.beginAnew(run);
     else {
       const { signal } = leg.controller;
-      const params = this.paramsOf(run, handOver);
+      const params = this.paramsOf(run, handoff);
       leg.fetches = params !== undefined;
       const generation = { request, params, signal };
       const last = await this.tally.leg(signal, () => this.generate(run, generation));
@@ -206,23 +204,23 @@ export class UpstreamExecutor implements Executor {
     const params = asked.learn(answer);
     if (isOver(run)) return;
     if (leg.isPaired) {
-      this.sides.endings.handOn(run);
+      this.parts.endings.passOn(run);
       return;
     }
     run.state = 'moving-on';
-    await this.hands.pass(run, this.held(params));
+    await this.parts.handoff.pass(run, this.held(params));
   }
 
   /** Decode's leg may begin before this one does, and knows where it goes on. False when the run is over. */
   private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
     run.state = 'moving-on';
-    const held = { ...this.held(params), prefillEngineId: this.context.engineId };
-    leg.isPaired = await this.hands.offer(run, held);
+    const held = { ...this.held(params), prefillEngineId: this.site.identity.engineId };
+    leg.isPaired = await this.parts.handoff.offer(run, held);
     return leg.isPaired;
   }
 
   private held(params: Body | undefined): HeldPrompt {
-    const heldUs = this.context.clock.wall.nowUs();
+    const heldUs = this.site.clock.wall.nowUs();
     return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
@@ -239,14 +237,14 @@ export class UpstreamExecutor implements Executor {
   }
 
   /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
-  private paramsOf(run: Run, handOver: HandOverRecord | undefined): Body | undefined {
-    if (handOver === undefined) return undefined;
-    const { params, generation } = handOver;
-    if (generation === EXECUTED) return hasTransfer(handOver) ? { ...params } : undefined;
-    const from = this.context.engineId;
+  private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
+    if (handoff === undefined) return undefined;
+    const { params, generation } = handoff;
+    if (generation === EXECUTED) return hasTransfer(handoff) ? { ...params } : undefined;
+    const from = this.site.identity.engineId;
     const { requestId } = run.job;
     const message = { kind: 'release', from, requestId, generation } as const;
-    this.sides.mailbox.send(params.remote_engine_id ?? '', message);
+    this.parts.mailbox.send(params.remote_engine_id ?? '', message);
     return undefined;
   }
 
@@ -274,15 +272,15 @@ export class UpstreamExecutor implements Executor {
   private say(run: Run, payload: string): void {
     this.health.succeeded();
     (run.payloads ??= new KeptPayloads()).add(payload);
-    if (run.emitted === 0) run.firstTokenUs = this.context.clock.nowUs();
+    if (run.emitted === 0) run.firstTokenUs = this.site.clock.nowUs();
     const { entry } = this;
     this.address(run);
     entry.kind = 'tokens';
     entry.first = run.emitted;
     entry.count = 1;
     entry.tail = payload;
-    this.context.frames.add(run.outbox, entry);
-    this.context.frames.flushSoon();
+    this.parts.frames.add(run.outbox, entry);
+    this.parts.frames.flushSoon();
     run.emitted += 1;
   }
 
@@ -294,8 +292,8 @@ export class UpstreamExecutor implements Executor {
     entry.first = 0;
     entry.count = 0;
     entry.tail = undefined;
-    this.context.frames.add(run.outbox, entry);
-    this.context.frames.flushSoon();
+    this.parts.frames.add(run.outbox, entry);
+    this.parts.frames.flushSoon();
   }
 
   private complete(run: Run, last: string): void {
@@ -307,9 +305,9 @@ export class UpstreamExecutor implements Executor {
     entry.first = run.emitted;
     entry.count = 0;
     entry.tail = undefined;
-    this.context.frames.add(run.outbox, entry);
-    this.context.frames.flushSoon();
-    this.sides.endings.complete(run, { reason, tokens: run.emitted });
+    this.parts.frames.add(run.outbox, entry);
+    this.parts.frames.flushSoon();
+    this.parts.endings.finishRequest(run, { reason, tokens: run.emitted });
   }
 
   private address(run: Run): void {
@@ -321,7 +319,7 @@ export class UpstreamExecutor implements Executor {
   private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
     if (isOver(run) || leg.controller.signal.aborted) return;
     const failure = this.failureOf(run, error);
-    if (failure === undefined) this.context.guard(() => this.sides.endings.giveBack(run));
+    if (failure === undefined) this.parts.slot.guard(() => this.parts.endings.returnJob(run));
     else if (leg.isPaired) void this.pairedEnd.tell(run, failure);
     else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
     else this.beginAnew(run);
@@ -330,7 +328,7 @@ export class UpstreamExecutor implements Executor {
   /** Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not come, and often before anybody knows of a lost prefill: another one may mend that. One that says 503 is not to be asked again. */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
-    const { workerLossPolicy, maxRuns } = this.context.options;
+    const { workerLossPolicy, maxRuns } = this.site.options;
     const mayTry = workerLossPolicy === 'retry' && submissionOf(run.epoch) < maxRuns;
     if (leg.fetches && mayTry && isInternal(failure)) return false;
     return this.pairedEnd.isFinal(failure);
@@ -342,7 +340,7 @@ export class UpstreamExecutor implements Executor {
     if (cause instanceof UpstreamRefusal) return cause.failure;
     if (!(cause instanceof UpstreamLost)) return undefined;
     const { why, cause: err } = cause;
-    const { log } = this.context;
+    const { log } = this.site;
     log.warn({ requestId: run.job.requestId, server: this.server.url, why, err }, 'upstream');
     this.health.failed(why === 'unreachable');
     return { code: LOST_CODES[why] };
@@ -360,17 +358,17 @@ export class UpstreamExecutor implements Executor {
     this.cancel(run);
     this.tally.retried();
     this.sayState(run, 'restarted');
-    if (run.stage === 'decode') this.sides.failed.onSourceGone(run);
-    else this.sides.endings.giveBack(run);
+    if (run.stage === 'decode') this.parts.failed.onSourceGone(run);
+    else this.parts.endings.returnJob(run);
   }
 
   /** Nobody comes for what it computes for this run. */
   private tellPrefill({ job }: Run, { source }: ActiveLeg): void {
     if (source === undefined) return;
-    const { engineId: from } = this.context;
+    const from = this.site.identity.engineId;
     const { requestId } = job;
     const { engineId, epoch } = source;
-    this.sides.mailbox.send(engineId, { kind: 'leg-over', from, requestId, epoch });
+    this.parts.mailbox.send(engineId, { kind: 'leg-over', from, requestId, epoch });
   }
 }
 
@@ -380,21 +378,21 @@ interface Generation {
   readonly signal: AbortSignal;
 }
 
-function sourceIn(handOver: HandOverRecord | undefined): ActiveLeg['source'] {
-  if (handOver?.prefillEngineId === undefined) return undefined;
-  return { engineId: handOver.prefillEngineId, epoch: handOver.epoch };
+function sourceIn(handoff: HandoffRecord | undefined): ActiveLeg['source'] {
+  if (handoff?.prefillEngineId === undefined) return undefined;
+  return { engineId: handoff.prefillEngineId, epoch: handoff.epoch };
 }
 
 function isInternal(failure: LegFailure): boolean {
   return 'status' in failure && failure.status === 500;
 }
 
-function hasTransfer({ params, generation }: HandOverRecord): boolean {
+function hasTransfer({ params, generation }: HandoffRecord): boolean {
   return generation === EXECUTED && Object.keys(params).length > 0;
 }
 
 /** The record is gone, or a decode run before this one may have used what it names: a server reads garbage under a name that was used. */
-function isSpent({ epoch }: Run, handOver: HandOverRecord | undefined): boolean {
-  if (handOver === undefined) return true;
-  return hasTransfer(handOver) && epoch !== handOver.epoch + 1;
+function isSpent({ epoch }: Run, handoff: HandoffRecord | undefined): boolean {
+  if (handoff === undefined) return true;
+  return hasTransfer(handoff) && epoch !== handoff.epoch + 1;
 }

@@ -4,7 +4,7 @@ import { findGpu } from '../gpu/gpu-catalogue';
 import { findModel } from '../model/model-catalogue';
 import { OperatorTables } from '../operators/operator-tables';
 import { buildStepTimeModel } from '../step-time/build-step-time-model';
-import { decoding, EMPTY, prompts } from '../step-time/test-batches';
+import { decoding, EMPTY, prompts } from '../../test/test-batches';
 import { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';
 import { SHIPPED_OPERATORS } from '../../../../test/support/shipped-operators';

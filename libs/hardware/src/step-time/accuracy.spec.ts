@@ -8,7 +8,7 @@ import {
   type StepTimeModel,
 } from '..';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from '../profiles/calibrated-profiles';
-import { decoding, prompts } from './test-batches';
+import { decoding, prompts } from '../../test/test-batches';
 
 const root = new URL('../../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildStepTimeModel, type EnginePlacement, findGpu, findModel, HardwareError } from '..';
 import { BLIS_BETA } from './blis';
-import { EMPTY, prompts } from './test-batches';
+import { EMPTY, prompts } from '../../test/test-batches';
 
 const decode = (decodeSeqs: number, decodeContext: number) => ({
   ...EMPTY,

@@ -10,7 +10,7 @@ import {
   HardwareError,
   kvCapacityBlocks,
 } from '..';
-import { decoding, prompts } from './test-batches';
+import { decoding, prompts } from '../../test/test-batches';
 
 type Parallel = Pick<EnginePlacement, 'tp' | 'dp' | 'expertParallel' | 'fabric'>;
 const place = (model: string, gpu: string, parallel: Parallel): EnginePlacement => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildStepTimeModel, findGpu, findModel, HardwareError } from '..';
-import { EMPTY } from './test-batches';
+import { EMPTY } from '../../test/test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 const HEADER =

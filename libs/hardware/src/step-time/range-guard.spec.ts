@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HardwareError } from '../hardware-error';
 import { RangeGuard } from './range-guard';
 import type { StepTimeModel } from './step-time-model';
-import { EMPTY } from './test-batches';
+import { EMPTY } from '../../test/test-batches';
 import { contextLimitOf, describeOutside, outsideOf, type ValidRange } from './valid-range';
 
 const VALID: ValidRange = {

@@ -8,7 +8,7 @@ import {
   type StepTimeModel,
   type StepTimeSpec,
 } from '..';
-import { EMPTY } from './test-batches';
+import { EMPTY } from '../../test/test-batches';
 
 const place = (model: string, gpu: string, tp: number) => ({
   model: findModel(model),

@@ -8,7 +8,7 @@ import {
   polynomialFromXpydProfile,
   type StepTimeSpec,
 } from '..';
-import { decoding, prompts } from './test-batches';
+import { decoding, prompts } from '../../test/test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 const build = (spec: StepTimeSpec, placement = PLACEMENT) => buildStepTimeModel(spec, placement);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { buildStepTimeModel, findGpu, findModel, HardwareError } from '..';
-import { decoding, prompts } from './test-batches';
+import { decoding, prompts } from '../../test/test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 const HEADER = 'gpu,model,tp,phase,batch_size,tokens_or_context,cached_prefix,latency_ms';

@@ -1,7 +1,7 @@
 import { benchmarkFigures, type BenchmarkRecord, OBJECTIVES } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../html/page';
-import { testRun } from '../test-run';
+import { testRun } from '../../test/test-run';
 import { benchmarkReport } from './benchmark-report';
 import { consoleBenchmark } from './console-benchmark';
 

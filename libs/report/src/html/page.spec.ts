@@ -3,7 +3,7 @@ import { parseSlo, summarise } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { runReport } from '../run/run-report';
 import type { ReportPage, Section } from '../sections';
-import { testRun } from '../test-run';
+import { testRun } from '../../test/test-run';
 import { htmlReport } from './page';
 
 const SLO = parseSlo('ttft=500ms,tpot=40ms');

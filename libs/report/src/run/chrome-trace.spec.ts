@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testRun } from '../test-run';
+import { testRun } from '../../test/test-run';
 import { chromeTrace, type TraceParts } from './chrome-trace';
 
 interface Event {

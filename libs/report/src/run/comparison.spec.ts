@@ -8,7 +8,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../html/page';
 import type { LineChartSection } from '../sections';
-import { testRun } from '../test-run';
+import { testRun } from '../../test/test-run';
 import { type ComparisonReport, comparisonSections } from './comparison-sections';
 import { consoleComparison } from './console-comparison';
 import { runReport } from './run-report';

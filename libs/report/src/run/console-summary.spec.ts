@@ -1,6 +1,6 @@
 import { parseSlo, summarise } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
-import { testRun } from '../test-run';
+import { testRun } from '../../test/test-run';
 import { consoleSummary } from './console-summary';
 
 const RUN = testRun({ requests: 500, roles: ['prefill', 'decode', 'decode'] });

@@ -1,6 +1,6 @@
 import { outcomeCode, type RunRecord } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
-import { testRun } from '../test-run';
+import { testRun } from '../../test/test-run';
 import { requestCsv } from './request-csv';
 
 function rowsOf(run: RunRecord, ttft?: number): Record<string, string>[] {

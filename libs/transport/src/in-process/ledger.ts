@@ -1,7 +1,7 @@
 import type { Epoch } from '@baton/contract';
 import { LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
 import type {
-  HandOverRecord,
+  HandoffRecord,
   RequestLedger,
   RequestResult,
   RequestView,
@@ -28,8 +28,8 @@ export class MemoryLedger implements RequestLedger {
     });
   }
 
-  handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean> {
-    return this.change('handOver', requestId, (record) => record.handOver(epoch, handOver));
+  handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean> {
+    return this.change('handOver', requestId, (record) => record.handOff(epoch, handoff));
   }
 
   async returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined> {

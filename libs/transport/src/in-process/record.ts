@@ -1,5 +1,5 @@
 import { type Epoch, packEpoch, type Stage } from '@baton/contract';
-import type { HandOverRecord, RequestResult, RequestView, RunPermit, RunStart } from '../port';
+import type { HandoffRecord, RequestResult, RequestView, RunPermit, RunStart } from '../port';
 import { EXHAUSTED_RESULT } from '../limits';
 
 const MAX_RUN = 1023;
@@ -17,7 +17,7 @@ export class RequestRecord {
   private stage: Stage = 'prefill';
   private anyStageMayBegin = false;
   private engineId = '';
-  private handOverRecord: HandOverRecord | undefined;
+  private handoffRecord: HandoffRecord | undefined;
   private returnedEpoch: Epoch | undefined;
   /** Stages of the runs that count and have not handed over. */
   private readonly counted = new Map<Epoch, Stage>();
@@ -41,21 +41,21 @@ export class RequestRecord {
     this.anyStageMayBegin = false;
     this.returnedEpoch = undefined;
     this.seemedAbandoned = false;
-    if (isFresh) this.handOverRecord = undefined;
+    if (isFresh) this.handoffRecord = undefined;
     if (this.runs[start.stage] > start.maxRuns || this.run > MAX_RUN) {
       this.end('finished', EXHAUSTED_RESULT);
       return { kind: 'exhausted', epoch: this.epoch };
     }
-    return { kind: 'run', epoch: this.epoch, handOver: this.handOverRecord };
+    return { kind: 'run', epoch: this.epoch, handoff: this.handoffRecord };
   }
 
-  handOver(epoch: Epoch, record: HandOverRecord): boolean {
+  handOff(epoch: Epoch, record: HandoffRecord): boolean {
     if (this.state !== 'live' || this.epoch !== epoch) return false;
-    if (this.stage === 'decode' && this.handOverRecord?.epoch === epoch) return true;
+    if (this.stage === 'decode' && this.handoffRecord?.epoch === epoch) return true;
     if (this.stage !== 'prefill') return false;
     this.stage = 'decode';
     this.counted.delete(epoch);
-    this.handOverRecord = { ...record, epoch };
+    this.handoffRecord = { ...record, epoch };
     return true;
   }
 
@@ -67,7 +67,7 @@ export class RequestRecord {
     this.stage = 'prefill';
     this.epoch = packEpoch(this.submission, this.run);
     this.returnedEpoch = epoch;
-    this.handOverRecord = undefined;
+    this.handoffRecord = undefined;
     return this.submission;
   }
 
@@ -103,7 +103,7 @@ export class RequestRecord {
     this.apiId = apiId;
     this.epoch = packEpoch(submission, this.run);
     this.anyStageMayBegin = true;
-    this.handOverRecord = undefined;
+    this.handoffRecord = undefined;
     this.returnedEpoch = undefined;
     this.seemedAbandoned = false;
     this.engineId = '';
@@ -125,7 +125,7 @@ export class RequestRecord {
   private get awaitsRun(): boolean {
     if (this.state !== 'live') return false;
     const isHandedOver =
-      this.handOverRecord !== undefined && this.handOverRecord.epoch === this.epoch;
+      this.handoffRecord !== undefined && this.handoffRecord.epoch === this.epoch;
     return this.anyStageMayBegin || this.returnedEpoch !== undefined || isHandedOver;
   }
 
@@ -136,8 +136,8 @@ export class RequestRecord {
       return { kind: 'drop', why: 'returned', submission: this.submission };
     }
     if (this.isFresh(start) || this.stage === start.stage) return undefined;
-    const handOver = this.handOverRecord;
-    if (handOver?.epoch === this.epoch) return { kind: 'drop', why: 'handed-over', handOver };
+    const handoff = this.handoffRecord;
+    if (handoff?.epoch === this.epoch) return { kind: 'drop', why: 'handed-over', handoff };
     return { kind: 'drop', why: 'moved-on' };
   }
 
@@ -162,6 +162,6 @@ export class RequestRecord {
   private end(state: 'aborted' | 'finished', result: RequestResult | undefined): void {
     this.state = state;
     this.result = result;
-    this.handOverRecord = undefined;
+    this.handoffRecord = undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { Epoch } from '@baton/contract';
 import type {
-  HandOverRecord,
+  HandoffRecord,
   RequestLedger,
   RequestResult,
   RequestView,
@@ -54,8 +54,8 @@ export class RedisLedger implements RequestLedger {
     return readPermit(reply);
   }
 
-  async handOver(requestId: string, epoch: Epoch, handOver: HandOverRecord): Promise<boolean> {
-    const args = [epoch, JSON.stringify(handOver), LIVE_RECORD_TTL_MS];
+  async handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean> {
+    const args = [epoch, JSON.stringify(handoff), LIVE_RECORD_TTL_MS];
     return (await this.run(HAND_OVER, [this.keys.request(requestId)], args)) === 1;
   }
 
@@ -133,12 +133,12 @@ export class RedisLedger implements RequestLedger {
 function readPermit(reply: Reply): RunPermit {
   const [kind, detail, more] = reply as readonly [string, string | number, string | number | null];
   if (kind === 'run') {
-    const handOver = typeof more === 'string' ? (JSON.parse(more) as HandOverRecord) : undefined;
-    return { kind, epoch: Number(detail), handOver };
+    const handoff = typeof more === 'string' ? (JSON.parse(more) as HandoffRecord) : undefined;
+    return { kind, epoch: Number(detail), handoff };
   }
   if (kind === 'exhausted') return { kind, epoch: Number(detail) };
   if (detail === 'handed-over') {
-    return { kind: 'drop', why: detail, handOver: JSON.parse(String(more)) as HandOverRecord };
+    return { kind: 'drop', why: detail, handoff: JSON.parse(String(more)) as HandoffRecord };
   }
   if (detail === 'returned') return { kind: 'drop', why: detail, submission: Number(more) };
   return { kind: 'drop', why: detail } as RunPermit;

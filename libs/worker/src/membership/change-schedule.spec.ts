@@ -1,4 +1,4 @@
-import { ManualWallClock } from '@baton/clock';
+import { ManualWallClock } from '../../../clock/test/manual-wall-clock';
 import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import { createLogger } from '@baton/telemetry';

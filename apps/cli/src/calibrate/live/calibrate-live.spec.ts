@@ -13,7 +13,7 @@ import { isTooFar, liveJson, liveText } from './live-report';
 import type { LiveResult } from './live-result';
 import { loadOf, type LoadPlan } from './load-plan';
 import { explained } from './reasons';
-import { VirtualTarget, type VirtualTargetOptions } from './test-target';
+import { VirtualTarget, type VirtualTargetOptions } from '../../../test/test-target';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,0 +1,89 @@
+import type { Alarm, WallClock } from '../src/wall-clock';
+
+interface PendingAlarm {
+  readonly wallUs: number;
+  readonly order: number;
+  readonly ring: () => void;
+}
+
+/** Turns of the event loop given to promises and messages between two alarms. */
+const SETTLING_TURNS = 12;
+
+/** A wall clock that stands still until a test moves it: the live worker then runs with exact, repeatable times. */
+export class ManualWallClock implements WallClock {
+  private now: number;
+  private order = 0;
+  private readonly alarms = new Set<PendingAlarm>();
+
+  constructor(startUs = 1_700_000_000_000_000) {
+    this.now = startUs;
+  }
+
+  nowUs(): number {
+    return this.now;
+  }
+
+  at(wallUs: number, ring: () => void): Alarm {
+    const alarm = { wallUs, order: this.order++, ring };
+    this.alarms.add(alarm);
+    return { cancel: () => this.alarms.delete(alarm) };
+  }
+
+  around(wallUs: number, ring: () => void): Alarm {
+    return this.at(wallUs, ring);
+  }
+
+  soon(turn: () => void): void {
+    setImmediate(turn);
+  }
+
+  /** Jumps without ringing what falls due on the way, as a stopped process does; `advance` rings it late. */
+  skip(byUs: number): void {
+    this.now += byUs;
+  }
+
+  /** Moves on by `byUs`, ringing each alarm at its instant and letting promises and messages settle after each. */
+  async advance(byUs: number): Promise<void> {
+    const until = this.now + byUs;
+    await settle();
+    for (let next = this.nextUpTo(until); next; next = this.nextUpTo(until)) {
+      this.alarms.delete(next);
+      this.now = Math.max(this.now, next.wallUs);
+      next.ring();
+      await settle();
+    }
+    this.now = until;
+  }
+
+  /** Advances in steps until `isReached`; false when `limitUs` pass without it. */
+  async advanceUntil(isReached: () => boolean, limitUs: number): Promise<boolean> {
+    const until = this.now + limitUs;
+    await settle();
+    while (!isReached()) {
+      const next = this.nextUpTo(until);
+      if (!next) return false;
+      await this.advance(Math.max(0, next.wallUs - this.now));
+    }
+    return true;
+  }
+
+  private nextUpTo(untilUs: number): PendingAlarm | undefined {
+    let first: PendingAlarm | undefined;
+    for (const alarm of this.alarms) {
+      if (alarm.wallUs > untilUs) continue;
+      if (!first || isBefore(alarm, first)) first = alarm;
+    }
+    return first;
+  }
+}
+
+function isBefore(a: PendingAlarm, b: PendingAlarm): boolean {
+  return a.wallUs === b.wallUs ? a.order < b.order : a.wallUs < b.wallUs;
+}
+
+/** Lets everything run that waits for nothing but the event loop. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < SETTLING_TURNS; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

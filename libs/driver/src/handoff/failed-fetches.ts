@@ -1,0 +1,103 @@
+import type { LiveClock } from '@baton/clock';
+import type { FetchFailure } from '@baton/handoff';
+import { sharedQueue } from '@baton/routing';
+import type { Logger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { EngineSlot } from '../host/engine-slot';
+import type { HostOptions } from '../host/host-options';
+import type { Endings } from '../jobs/endings';
+import type { Run, RunTable } from '../jobs/run';
+import type { StepLoop } from '../steps/step-loop';
+
+export interface FailedFetchesParts {
+  readonly options: Pick<HostOptions, 'strictKv' | 'kvLoadFailurePolicy' | 'workerLossPolicy'>;
+  readonly transport: Pick<Transport, 'ledger' | 'jobs'>;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly loop: StepLoop;
+  readonly endings: Endings;
+  readonly log: Logger;
+}
+
+/**
+ * What becomes of a request whose KV will not come. A routed one has lost its source:
+ * `worker_loss_policy` has it computed again, or fails it. Parameters from outside and injected
+ * faults go by `kv_load_failure_policy`; a prefill leg whose earlier turn is gone computes it.
+ */
+export class FailedFetches {
+  constructor(private readonly parts: FailedFetchesParts) {}
+
+  onFailed(run: Run, why: FetchFailure): void {
+    const { options, log, endings } = this.parts;
+    log.debug({ requestId: run.job.requestId, why }, 'KV not loaded');
+    if (options.strictKv && isUnknown(run, why)) {
+      endings.failRequest(run, 'kv_reference_refused');
+    } else if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
+      if (options.kvLoadFailurePolicy === 'fail') endings.failRequest(run, 'kv_load_failed');
+      else this.recompute(run);
+    } else if (run.job.flow === 'hold') {
+      this.recompute(run);
+    } else {
+      this.onSourceGone(run);
+    }
+  }
+
+  /** The coordinator knows the run to be void: its job is done with. */
+  onRefused(run: Run): void {
+    this.parts.endings.dropJob(run);
+  }
+
+  /** Also for a routed job whose hand-over record is gone. */
+  onSourceGone(run: Run): void {
+    const { options, endings, slot, log } = this.parts;
+    if (options.workerLossPolicy === 'fail') {
+      endings.failRequest(run, 'worker_lost');
+      return;
+    }
+    run.state = 'moving-on';
+    this.leaveEngine(run);
+    this.endReturned(run).catch((error: unknown) => {
+      log.warn({ err: error, requestId: run.job.requestId }, 'not sent back to prefill');
+      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
+    });
+  }
+
+  /** The engine computes the prompt itself, reserved or not. */
+  recompute(run: Run): void {
+    const { loop, clock, slot } = this.parts;
+    loop.enter(clock.nowUs(), () => {
+      if (run.handle >= 0) slot.engine.kvFailed(run.handle);
+    });
+  }
+
+  private leaveEngine(run: Run): void {
+    const { slot, runs } = this.parts;
+    const { handle } = run;
+    runs.unbind(run);
+    if (handle >= 0) slot.engine.abort(handle);
+  }
+
+  /** A prefill of its own for the request, under the next submission. False when another run has it: nothing was changed. */
+  async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
+    const { transport, clock } = this.parts;
+    const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
+    if (submission === undefined) return false;
+    const causeUs = clock.wall.nowUs();
+    const queue = sharedQueue('prefill', job.dataParallelRank);
+    await transport.jobs.add(queue, [{ ...job, submission, causeUs }]);
+    return true;
+  }
+
+  private async endReturned(run: Run): Promise<void> {
+    await this.returnToPrefill(run);
+    if (run.state !== 'over') this.parts.endings.passOn(run);
+  }
+}
+
+/** What the holder was asked for and has not, or a holder that there is not; no transfer that began and broke. */
+function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
+  const isOutside = job.flow === 'attach' || job.flow === 'hold';
+  const isReference = isOutside && fetching?.hasInjectedFault !== true;
+  return isReference && (why === 'expired' || why === 'lost');
+}

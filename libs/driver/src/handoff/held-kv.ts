@@ -1,0 +1,159 @@
+import type { LiveClock } from '@baton/clock';
+import { type EngineMessage, type KvTransferParams, remoteRequestId } from '@baton/contract';
+import type { SequenceHandle } from '@baton/engine';
+import type { ReleaseReason } from '@baton/handoff';
+import type { Micros } from '@baton/kernel';
+import type { EngineStats } from '@baton/telemetry';
+import type { EngineIdentity } from '../host/engine-identity';
+import type { EngineSlot } from '../host/engine-slot';
+import type { HostOptions } from '../host/host-options';
+import type { TimelineFacts } from '../host/timeline-facts';
+import { claimOn, claimOnKept, kvTransferParams } from '../jobs/kv-reference';
+import { isOver, type Run, type RunTable } from '../jobs/run';
+import type { StepLoop } from '../steps/step-loop';
+
+type Read = Extract<EngineMessage, { kind: 'read' }>;
+
+/** Blocks that wait for a reader, whether or not their run has moved on. */
+export interface Held {
+  /** Tokens whose KV the blocks hold. */
+  readonly tokens: number;
+  /** A decode leg has ended with them: they wait for the next turn of its conversation. */
+  readonly isKept: boolean;
+  readonly run: Run;
+  readonly handle: SequenceHandle;
+  readonly heldUs: Micros;
+  /** Named to outside routers only: decode engines of ours go by the generation. */
+  readonly blockIds: readonly number[] | undefined;
+  /** 0 until the coordinator has named the holding. */
+  generation: number;
+  leaseEndsUs: Micros;
+}
+
+/** From the answer of a prefill leg to the arrival of the decode leg, at most (wall µs). */
+const ROUTER_TAKES_US = 2_000_000;
+
+export interface HeldKvParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<HostOptions, 'facts'>;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly clock: LiveClock;
+  readonly loop: StepLoop;
+  readonly timelines: TimelineFacts;
+  readonly stats: EngineStats;
+}
+
+/** The blocks that this engine holds for readers, by request and epoch. */
+export class HeldKv {
+  private held = new Map<string, Held>();
+
+  constructor(private readonly parts: HeldKvParts) {}
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  get({ requestId, epoch }: HeldName): Held | undefined {
+    return this.held.get(keyOf({ requestId, epoch }));
+  }
+
+  /** All that are held under the name of a read. */
+  named({ requestId, generation }: Pick<Read, 'requestId' | 'generation'>): Held[] {
+    return [...this.held.values()].filter(
+      (held) => held.generation === generation && held.run.job.requestId === requestId,
+    );
+  }
+
+  /** Holdings with a possible reader: a router sends its decode leg within two seconds, or never. */
+  awaited(): number {
+    const { clock } = this.parts;
+    const oldUs = clock.nowUs() - ROUTER_TAKES_US * clock.speedup;
+    return [...this.held.values()].filter(
+      ({ run, heldUs }) => run.job.flow === 'route' || heldUs > oldUs,
+    ).length;
+  }
+
+  /** Requests that Baton routes to decode; those of outside routers live by their lease alone. */
+  routed(): HeldName[] {
+    return [...this.held.values()]
+      .filter(({ run }) => run.job.flow === 'route' && isOver(run))
+      .map(({ run }) => ({ requestId: run.job.requestId, epoch: run.epoch }));
+  }
+
+  hold(run: Run, what: Pick<Held, 'tokens' | 'isKept' | 'heldUs'>): void {
+    const { slot, runs } = this.parts;
+    const { handle, epoch, job } = run;
+    const isNamed = what.isKept || job.flow === 'hold';
+    const blockIds = isNamed ? slot.engine.blockIds(handle) : undefined;
+    runs.unbind(run);
+    const unnamed = { generation: 0, leaseEndsUs: what.heldUs };
+    const held = { ...what, ...unnamed, run, handle, blockIds };
+    this.held.set(keyOf({ requestId: job.requestId, epoch }), held);
+  }
+
+  /** What a reader needs to know: vLLM's `kv_transfer_params`. */
+  paramsOf(held: Held): KvTransferParams {
+    const { clock, options, identity } = this.parts;
+    const keptUntil = clock.toWallUs(held.leaseEndsUs) / 1e6;
+    return kvTransferParams({
+      engineId: identity.engineId,
+      remoteRequestId: remoteRequestId(held.run.job.requestId, held.generation),
+      blockIds: held.blockIds,
+      tensorParallelSize: options.facts.tensorParallelSize,
+      rank: identity.dataParallel?.rank ?? 0,
+      tokens: held.tokens,
+      ...(held.isKept ? { keptUntil } : {}),
+    });
+  }
+
+  /** Parameters from outside name no epoch: that of the first holding whose claim fits, or -1. */
+  epochClaimed(read: Read, claim: number): number {
+    const [held] = this.named(read);
+    return held !== undefined && this.claimOn(held, read) === claim ? held.run.epoch : -1;
+  }
+
+  /** Frees the blocks; returns what was held under the name. */
+  free(name: HeldName, reason: ReleaseReason): Held | undefined {
+    const held = this.get(name);
+    if (held === undefined) return undefined;
+    const { clock, timelines, slot, loop } = this.parts;
+    this.held.delete(keyOf(name));
+    this.count(reason);
+    timelines.note(held.run, 'released', { atUs: clock.nowUs() });
+    slot.engine.releaseHeld(held.handle);
+    // A prompt may have waited for these blocks in an engine that had nothing to do.
+    loop.enter(clock.nowUs(), () => undefined);
+    return held;
+  }
+
+  count(reason: ReleaseReason): void {
+    const { stats } = this.parts;
+    stats.add(reason === 'read-done' ? 'kv_released_read_done' : `kv_released_${reason}`);
+    if (reason === 'expired') stats.add('nixl_num_kv_expired_reqs');
+  }
+
+  /** The engine has been replaced: what was held is gone. */
+  reset(): void {
+    this.held = new Map();
+  }
+
+  /** What a reader of this must claim; undefined: it cannot be read so. */
+  private claimOn(held: Held, { claimedTokens }: Read): number | undefined {
+    const { blockIds, tokens: heldTokens, isKept, run } = held;
+    const { blockSize } = this.parts.options.facts;
+    if (blockIds === undefined || isKept !== (claimedTokens !== undefined)) return undefined;
+    if (claimedTokens === undefined) return claimOn(run.job, [blockIds], blockSize);
+    if (claimedTokens > heldTokens) return undefined;
+    return claimOnKept(run.job, [blockIds], { tokens: claimedTokens, blockSize });
+  }
+}
+
+export interface HeldName {
+  readonly requestId: string;
+  readonly epoch: number;
+}
+
+function keyOf({ requestId, epoch }: HeldName): string {
+  return `${requestId}@${epoch}`;
+}

@@ -1,0 +1,34 @@
+import type { EnginePresence } from '@baton/contract';
+import type { Transport } from '@baton/transport';
+import type { HostOptions } from '../host/host-options';
+
+/** A late source gets three times its lateness to answer, and at most 30 more reads. */
+const TRIES_MARGIN = 3;
+const MAX_MORE_TRIES = 30;
+
+export interface SourcePatienceParts {
+  readonly options: Pick<HostOptions, 'kvReadTimeoutUs'>;
+  readonly transport: Pick<Transport, 'punctuality'>;
+}
+
+/** How often a source that does not answer is asked again: more often when it, or this process, was late. */
+export class SourcePatience {
+  private latenessMs: ReadonlyMap<string, number> = new Map();
+
+  constructor(private readonly parts: SourcePatienceParts) {}
+
+  onLiving(engines: readonly EnginePresence[]): void {
+    this.latenessMs = new Map(
+      engines.map(({ engineId, gauges }) => [engineId, gauges.latenessMs ?? 0]),
+    );
+  }
+
+  /** Whether the source may be late after `tries` reads. */
+  mayBeLate(engineId: string, tries: number): boolean {
+    const sourceMs = this.latenessMs.get(engineId);
+    if (sourceMs === undefined) return false;
+    const { options, transport } = this.parts;
+    const lateUs = 1_000 * (sourceMs + transport.punctuality.latenessMs());
+    return tries < 1 + Math.min(MAX_MORE_TRIES, (TRIES_MARGIN * lateUs) / options.kvReadTimeoutUs);
+  }
+}

@@ -1,0 +1,246 @@
+import type { LiveClock } from '@baton/clock';
+import type { EngineMessage } from '@baton/contract';
+import { leaseTimes, type SourceAction, SourceCoordinator, type SourceFact } from '@baton/handoff';
+import { type Micros, unreachable } from '@baton/kernel';
+import type { EngineStats } from '@baton/telemetry';
+import type { EngineIdentity } from '../host/engine-identity';
+import type { EngineSlot } from '../host/engine-slot';
+import type { HostOptions } from '../host/host-options';
+import type { Mailbox } from '../host/mailbox';
+import type { FaultPlan } from '../jobs/fault-plan';
+import type { Run } from '../jobs/run';
+import type { LettingGo } from '../jobs/run-release';
+import { WakeUp } from '../steps/wake-up';
+import type { HeldKv } from './held-kv';
+import type { HeldOffers } from './held-offers';
+
+type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
+type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
+
+/** Above any engine's count of holdings, so that a rebuilt engine repeats no generation. */
+const GENERATIONS_PER_ENGINE = 2 ** 24;
+
+export interface SourceSideParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<
+    HostOptions,
+    'facts' | 'kvLeaseUs' | 'kvKeepUs' | 'maxLeaseWallUs' | 'onHandoff'
+  >;
+  readonly heldKv: HeldKv;
+  readonly offers: HeldOffers;
+  readonly mailbox: Mailbox;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly faults: FaultPlan;
+  readonly stats: EngineStats;
+}
+
+/**
+ * The source end of hand-overs: holds the blocks of finished prompts, offers them, answers readers,
+ * and frees the blocks when the coordinator says so. On decode it keeps the blocks of finished
+ * answers for a next turn in the same way.
+ */
+export class SourceSide {
+  private coordinator: SourceCoordinator;
+  private incarnation = 0;
+  private readonly wakeUp: WakeUp;
+
+  constructor(private readonly parts: SourceSideParts) {
+    const { clock, slot } = parts;
+    this.coordinator = this.newCoordinator();
+    const tick = (): void => this.observe({ kind: 'tick', nowUs: this.nowUs() });
+    this.wakeUp = new WakeUp(clock, () => slot.guard(tick));
+  }
+
+  /** Holdings without a reader, and with one. */
+  handoffs(): { readonly held: number; readonly being_read: number } {
+    const read = this.coordinator.view().filter(({ reads }) => reads.length > 0).length;
+    return { held: this.parts.heldKv.size - read, being_read: read };
+  }
+
+  /** The prompt of this run is computed, and the engine holds its blocks. */
+  onHeld(run: Run, heldUs: Micros): void {
+    this.hold(run, { tokens: run.job.promptTokens, isKept: false, heldUs });
+  }
+
+  /**
+   * A decode leg has ended with `tokens` tokens in KV. Returns what its answer says of them as JSON,
+   * undefined when nothing is kept.
+   */
+  keep(run: Run, tokens: number, endUs: Micros): string | undefined {
+    const { heldKv } = this.parts;
+    this.hold(run, { tokens, isKept: true, heldUs: endUs });
+    const held = heldKv.get({ requestId: run.job.requestId, epoch: run.epoch });
+    return held && JSON.stringify(heldKv.paramsOf(held));
+  }
+
+  letGo(requestId: string, epoch: number, why: LettingGo): void {
+    const nowUs = this.nowUs();
+    if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
+    else this.observe({ kind: 'superseded', requestId, epoch, nowUs });
+  }
+
+  onRead(read: Message<'read'>): void {
+    const { requestId, readerRequestId, attempt } = read;
+    const { heldKv, faults } = this.parts;
+    if (read.expires === true) this.expire(read);
+    if (read.expires === true || faults.failsRead()) {
+      this.refuse(read);
+      return;
+    }
+    this.observe({
+      kind: 'read-requested',
+      ...{ requestId, readerRequestId, attempt },
+      epoch: read.claim === undefined ? read.epoch : heldKv.epochClaimed(read, read.claim),
+      generation: read.generation,
+      reader: read.from,
+      nowUs: this.nowUs(),
+    });
+  }
+
+  onReadEnd(end: Message<'read-end'>): void {
+    const { requestId, generation, readerRequestId, outcome } = end;
+    this.observe({
+      kind: 'read-ended',
+      ...{ requestId, generation, readerRequestId, outcome },
+      reader: end.from,
+      nowUs: this.nowUs(),
+    });
+  }
+
+  onHeartbeat({ from, requestIds }: Message<'heartbeat'>): void {
+    this.parts.stats.add('kv_lease_renewals', requestIds.length);
+    this.observe({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.nowUs() });
+  }
+
+  onRelease({ from, requestId, generation }: Message<'release'>): void {
+    const nowUs = this.nowUs();
+    this.observe({ kind: 'release-requested', requestId, generation, reader: from, nowUs });
+  }
+
+  /** The engine has been replaced: what was held is gone, and readers get that for an answer. */
+  reset(): void {
+    this.parts.heldKv.reset();
+    this.incarnation += 1;
+    this.coordinator = this.newCoordinator();
+  }
+
+  /** The host ends: leases are not watched any longer. */
+  stop(): void {
+    this.wakeUp.cancel();
+  }
+
+  private hold(
+    run: Run,
+    what: { readonly tokens: number; readonly isKept: boolean; readonly heldUs: Micros },
+  ): void {
+    const { tokens, isKept, heldUs } = what;
+    const { epoch, job } = run;
+    const { requestId } = job;
+    this.parts.heldKv.hold(run, what);
+    this.observe({
+      kind: 'prompt-held',
+      ...{ requestId, epoch, tokens, isKept },
+      isRouted: !isKept && job.flow === 'route',
+      nowUs: heldUs,
+    });
+  }
+
+  private newCoordinator(): SourceCoordinator {
+    const { options, clock } = this.parts;
+    const { kvLeaseUs, kvKeepUs, maxLeaseWallUs } = options;
+    // A reader of Baton that is late on the wall clock is not late in the simulated cluster.
+    const factor = Math.max(1, clock.speedup);
+    const routedUs = Math.round(Math.min(kvLeaseUs, maxLeaseWallUs) * factor);
+    return new SourceCoordinator({
+      lease: leaseTimes(kvLeaseUs, kvKeepUs, routedUs),
+      firstGeneration: this.incarnation * GENERATIONS_PER_ENGINE + 1,
+    });
+  }
+
+  private nowUs(): Micros {
+    return this.parts.clock.nowUs();
+  }
+
+  private observe(fact: SourceFact): void {
+    const { identity, options } = this.parts;
+    const actions = this.coordinator.handle(fact);
+    options.onHandoff?.({ side: 'source', engineId: identity.engineId, fact, actions });
+    for (const action of actions) this.carryOut(action);
+    this.wakeUp.set(this.coordinator.nextWakeUpUs());
+  }
+
+  private carryOut(action: SourceAction): void {
+    switch (action.kind) {
+      case 'hand-over':
+        return this.offer(action);
+      case 'answer-read':
+        return this.answer(action);
+      case 'share-changed':
+        return this.sendShare(action);
+      case 'release-blocks':
+        return this.free(action);
+      default:
+        return unreachable(action);
+    }
+  }
+
+  private offer({ requestId, epoch, generation, leaseEndsUs }: Action<'hand-over'>): void {
+    const { heldKv, offers, stats } = this.parts;
+    const held = heldKv.get({ requestId, epoch });
+    if (held === undefined) return;
+    stats.add('kv_holdings');
+    held.generation = generation;
+    held.leaseEndsUs = leaseEndsUs;
+    if (!held.isKept) offers.offer(held);
+  }
+
+  private sendShare({ readers, activeReads }: Action<'share-changed'>): void {
+    const { mailbox, identity } = this.parts;
+    const from = identity.engineId;
+    for (const reader of readers) mailbox.send(reader, { kind: 'read-share', from, activeReads });
+  }
+
+  private answer(action: Action<'answer-read'>): void {
+    const { to, readerRequestId, attempt, outcome, heldTokens, activeReads } = action;
+    const { mailbox, identity, options, stats, faults, clock } = this.parts;
+    if (outcome === 'expired') stats.add('kv_reads_refused');
+    mailbox.send(to, {
+      kind: 'read-answer',
+      from: identity.engineId,
+      ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
+      bytesPerSecond: options.facts.link.bytesPerSecond,
+    });
+    // Behind the mail of this turn.
+    if (faults.awaits('read-answered')) clock.wall.soon(() => faults.reached('read-answered'));
+  }
+
+  /** Frees what is held under the name of a read, as if its lease had ended. */
+  private expire(read: Message<'read'>): void {
+    const { heldKv } = this.parts;
+    for (const held of heldKv.named(read)) {
+      heldKv.count('expired');
+      this.letGo(read.requestId, held.run.epoch, 'superseded');
+    }
+  }
+
+  private refuse({ from, readerRequestId, attempt }: Message<'read'>): void {
+    const { mailbox, identity } = this.parts;
+    mailbox.send(from, {
+      kind: 'read-answer',
+      from: identity.engineId,
+      ...{ readerRequestId, attempt },
+      outcome: 'expired',
+      heldTokens: 0,
+      bytesPerSecond: 0,
+      activeReads: 0,
+      isInjected: true,
+    });
+  }
+
+  private free({ requestId, epoch, reason }: Action<'release-blocks'>): void {
+    const { heldKv, offers } = this.parts;
+    const held = heldKv.free({ requestId, epoch }, reason);
+    if (held !== undefined) offers.withdraw(held);
+  }
+}

@@ -1,0 +1,231 @@
+import type { LiveClock } from '@baton/clock';
+import type { EngineMessage } from '@baton/contract';
+import { leaseTimes, type TargetAction, TargetCoordinator, type TargetFact } from '@baton/handoff';
+import { type Micros, unreachable } from '@baton/kernel';
+import type { EngineIdentity } from '../host/engine-identity';
+import type { EngineSlot } from '../host/engine-slot';
+import type { HostOptions } from '../host/host-options';
+import type { Fetching, Run, RunTable } from '../jobs/run';
+import type { LettingGo } from '../jobs/run-release';
+import { WakeUp } from '../steps/wake-up';
+import type { KvLoads } from './kv-loads';
+import type { Reservations } from './reservations';
+import type { SourcePatience } from './source-patience';
+import type { TargetMail } from './target-mail';
+import type { Transfers } from './transfers';
+
+type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
+type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
+
+export interface TargetSideParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<HostOptions, 'facts' | 'kvLeaseUs' | 'kvReadTimeoutUs' | 'onHandoff'>;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly mail: TargetMail;
+  readonly reservations: Reservations;
+  readonly loads: KvLoads;
+  readonly transfers: Transfers;
+}
+
+/**
+ * The target end of hand-overs: reserves blocks in the order in which the engine wants them, asks
+ * the holder, times the transfer and tells the engine when the KV is there. `FailedFetches` decides
+ * what a failed fetch means.
+ */
+export class TargetSide {
+  private coordinator: TargetCoordinator;
+  private readonly wakeUp: WakeUp;
+  private isWakeUpDue = false;
+
+  constructor(
+    private readonly parts: TargetSideParts,
+    private readonly patience: SourcePatience,
+  ) {
+    const { clock, slot } = parts;
+    this.coordinator = this.newCoordinator();
+    this.wakeUp = new WakeUp(clock, () => slot.guard(() => this.tick()));
+  }
+
+  /** Runs that wait for room, beyond which no more jobs should be taken. */
+  get waitingForRoom(): number {
+    return this.parts.reservations.waiting;
+  }
+
+  handoffs(): Record<'waiting_for_blocks' | 'waiting_for_answer' | 'transferring', number> {
+    const fetches = this.coordinator.view();
+    const countOf = (state: (typeof fetches)[number]['state']): number =>
+      fetches.filter((fetch) => fetch.state === state).length;
+    return {
+      waiting_for_blocks: countOf('accepted'),
+      waiting_for_answer: countOf('reading'),
+      transferring: countOf('transferring'),
+    };
+  }
+
+  /** Engines from which something is being fetched. */
+  sources(): string[] {
+    return [...new Set(this.coordinator.view().map((fetch) => fetch.sourceId))];
+  }
+
+  /** The run's sequence is in the engine: its KV is to be fetched. */
+  accept(run: Run, fetching: Fetching): void {
+    this.parts.reservations.add(run, fetching);
+    this.observe({
+      kind: 'accepted',
+      requestId: run.job.requestId,
+      epoch: run.epoch,
+      source: fetching.source,
+      nowUs: this.nowUs(),
+    });
+    this.parts.reservations.awaitStep(run);
+  }
+
+  /** The engine cannot use what is held under this name. */
+  decline(source: Fetching['source']): void {
+    this.parts.mail.sendRelease(source);
+  }
+
+  /** This engine can never serve it: the holder may free the blocks. */
+  reject(run: Run, fetching: Fetching): void {
+    const { requestId } = run.job;
+    const { source } = fetching;
+    this.observe({ kind: 'rejected', requestId, epoch: run.epoch, source, nowUs: this.nowUs() });
+  }
+
+  /** A step has begun at `startUs`, or could not: reads start for which the engine found room. */
+  reserve(startUs: Micros): boolean {
+    return this.parts.reservations.reserve(startUs, ({ job, epoch }, missingTokens) => {
+      const { requestId } = job;
+      this.observe({ kind: 'reserved', requestId, missingTokens, epoch, nowUs: this.nowUs() });
+    });
+  }
+
+  letGo(run: Run, why: LettingGo): void {
+    this.parts.reservations.delete(run);
+    const { requestId } = run.job;
+    const nowUs = this.nowUs();
+    if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
+    else this.observe({ kind: 'superseded', requestId, epoch: run.epoch, nowUs });
+  }
+
+  onReadAnswer(answer: Message<'read-answer'>): void {
+    const { readerRequestId: requestId, ...rest } = answer;
+    const fetching = this.parts.runs.get(requestId)?.fetching;
+    if (fetching && answer.isInjected === true) fetching.hasInjectedFault = true;
+    this.observe({ ...rest, kind: 'read-answered', requestId, nowUs: this.nowUs() });
+  }
+
+  onReadShare({ from, activeReads }: Message<'read-share'>): void {
+    this.observe({ kind: 'share-changed', from, activeReads, nowUs: this.nowUs() });
+  }
+
+  onSourceLost(engineId: string): void {
+    this.observe({ kind: 'source-lost', engineId, nowUs: this.nowUs() });
+  }
+
+  /** The engine has been replaced: nothing is fetched any longer. */
+  reset(): void {
+    this.parts.transfers.reset();
+    this.coordinator = this.newCoordinator();
+    this.parts.reservations.clear();
+  }
+
+  stop(): void {
+    this.parts.transfers.stop();
+    this.wakeUp.cancel();
+  }
+
+  private newCoordinator(): TargetCoordinator {
+    const { options, clock } = this.parts;
+    return new TargetCoordinator({
+      lease: leaseTimes(options.kvLeaseUs),
+      // Wall time: a timeout of the infrastructure does not scale with speedup.
+      answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
+      mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
+      bytesPerToken: options.facts.kvBytesPerToken,
+    });
+  }
+
+  private nowUs(): Micros {
+    return this.parts.clock.nowUs();
+  }
+
+  private tick(): void {
+    this.observe({ kind: 'tick', nowUs: this.nowUs() });
+  }
+
+  private observe(fact: TargetFact): void {
+    const { options, identity } = this.parts;
+    const actions = this.coordinator.handle(fact);
+    options.onHandoff?.({ side: 'target', engineId: identity.engineId, fact, actions });
+    for (const action of actions) this.carryOut(action);
+    this.setWakeUp();
+  }
+
+  /** In the next turn: then a heartbeat that a read of this turn replaces is not due any more. */
+  private setWakeUp(): void {
+    if (this.isWakeUpDue) return;
+    this.isWakeUpDue = true;
+    this.parts.clock.wall.soon(() => {
+      this.isWakeUpDue = false;
+      this.wakeUp.set(this.coordinator.nextWakeUpUs());
+    });
+  }
+
+  private carryOut(action: TargetAction): void {
+    const { mail, transfers } = this.parts;
+    switch (action.kind) {
+      case 'send-read':
+        return mail.sendRead(action);
+      case 'send-read-end':
+        return mail.sendReadEnd(action);
+      case 'send-heartbeats':
+        return mail.sendHeartbeats(action);
+      case 'send-release': {
+        const { to: engineId, requestId, generation } = action;
+        return mail.sendRelease({ engineId, requestId, generation });
+      }
+      case 'start-transfer':
+        return this.startTransfer(action);
+      case 'set-share':
+        return transfers.setShare(action.sourceId, action.activeReads);
+      case 'cancel-transfer':
+        return transfers.cancel(action.requestId, action.epoch);
+      case 'kv-ready':
+        return this.onKvReady(action);
+      case 'kv-failed':
+        return this.onKvFailed(action);
+      default:
+        return unreachable(action);
+    }
+  }
+
+  private startTransfer(action: Action<'start-transfer'>): void {
+    const run = this.currentRun(action);
+    if (run === undefined) return;
+    this.parts.loads.start(run, action, (completedUs) => {
+      const { job, epoch } = run;
+      const { requestId } = job;
+      this.observe({ kind: 'transfer-done', requestId, epoch, nowUs: completedUs });
+    });
+  }
+
+  private onKvReady(action: Action<'kv-ready'>): void {
+    const run = this.currentRun(action);
+    if (run !== undefined) this.parts.loads.ready(run, action);
+  }
+
+  private onKvFailed(action: Action<'kv-failed'>): void {
+    const run = this.currentRun(action);
+    if (run === undefined) return;
+    this.parts.reservations.delete(run);
+    this.parts.loads.failed(run, action.why);
+  }
+
+  private currentRun(of: { requestId: string; epoch: number }): Run | undefined {
+    const run = this.parts.runs.get(of.requestId);
+    return run?.epoch === of.epoch ? run : undefined;
+  }
+}

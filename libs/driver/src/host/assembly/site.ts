@@ -1,0 +1,32 @@
+import type { LiveClock, WallClock } from '@baton/clock';
+import { type JobRouting, SharedQueues } from '@baton/routing';
+import { type Logger, moduleLogger } from '@baton/telemetry';
+import type { Bus, JobQueues, RequestLedger, Transport } from '@baton/transport';
+import type { HostDependencies } from '../engine-host';
+import { EngineIdentity } from '../engine-identity';
+import type { HostOptions } from '../host-options';
+
+/** Where an engine runs: what it is given before any part of it is built. */
+export interface Site {
+  readonly identity: EngineIdentity;
+  readonly options: HostOptions;
+  readonly transport: Transport;
+  readonly bus: Bus;
+  readonly jobs: JobQueues;
+  readonly ledger: RequestLedger;
+  readonly routing: JobRouting;
+  readonly clock: LiveClock;
+  readonly wall: WallClock;
+  readonly log: Logger;
+}
+
+export function siteOf(options: HostOptions, dependencies: HostDependencies): Site {
+  const { transport, clock, log, routing = new SharedQueues() } = dependencies;
+  const { bus, jobs, ledger } = transport;
+  const identity = new EngineIdentity(options);
+  return {
+    ...{ identity, options, transport, bus, jobs, ledger, routing, clock },
+    wall: clock.wall,
+    log: moduleLogger(log, 'engine').child({ engine: identity.engineId.slice(0, 8) }),
+  };
+}

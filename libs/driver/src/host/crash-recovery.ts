@@ -1,0 +1,40 @@
+import type { Logger } from '@baton/telemetry';
+import type { SourceSide } from '../handoff/source-side';
+import type { TargetSide } from '../handoff/target-side';
+import type { Endings } from '../jobs/endings';
+import type { Intake } from '../jobs/intake';
+import type { RunTable } from '../jobs/run';
+import type { KvEvents } from '../kv-events/kv-events';
+import type { StepLoop } from '../steps/step-loop';
+import type { EngineSlot } from './engine-slot';
+
+export interface CrashRecoveryParts {
+  readonly slot: EngineSlot;
+  readonly loop: StepLoop;
+  readonly kvEvents: KvEvents | undefined;
+  readonly runs: RunTable;
+  readonly source: SourceSide;
+  readonly target: TargetSide;
+  readonly endings: Endings;
+  readonly intake: Intake;
+  readonly log: Logger;
+}
+
+/** A new engine takes the place of one that threw; every request of that ends with `engine_error`. */
+export class CrashRecovery {
+  constructor(private readonly parts: CrashRecoveryParts) {}
+
+  readonly recover = (error: unknown): void => {
+    const { slot, loop, kvEvents, runs, source, target, endings, intake, log } = this.parts;
+    log.error({ err: error }, 'engine failed; its requests end, a new engine takes over');
+    loop.reset();
+    kvEvents?.cleared();
+    slot.replace();
+    const lost = runs.all();
+    for (const run of lost) runs.unbind(run);
+    source.reset();
+    for (const run of lost) endings.failRequest(run, 'engine_error');
+    target.reset();
+    intake.wake();
+  };
+}

@@ -1,0 +1,67 @@
+import { acceptedAt, type EngineStats, type OptionalKey } from '@baton/telemetry';
+import type { EngineSlot } from './engine-slot';
+import type { ExecutorNumbers } from './executor';
+import type { HostOptions } from './host-options';
+
+export interface EngineCountersParts {
+  readonly options: Pick<HostOptions, 'hostTier' | 'stepsOutsideRange'>;
+  readonly slot: EngineSlot;
+  readonly stats: EngineStats;
+}
+
+/** All counters of an engine, by their names in the presence. */
+export function engineCounters(
+  { options, slot, stats }: EngineCountersParts,
+  executor: ExecutorNumbers | undefined,
+): Record<string, number> {
+  const computed = slot.count('promptTokensComputed');
+  const cached = slot.count('promptTokensCached');
+  const transferred = slot.count('promptTokensTransferred');
+  return {
+    ...stats.counters(),
+    steps: slot.count('steps'),
+    num_preemptions: slot.count('preemptions'),
+    generation_tokens: stats.count('generation_tokens') + slot.count('generatedTokens'),
+    prefix_cache_queries: slot.count('prefixQueriesTokens'),
+    prefix_cache_hits: slot.count('prefixHitsTokens'),
+    prompt_tokens: computed + cached + transferred,
+    prompt_tokens_local_compute: computed,
+    prompt_tokens_local_cache_hit: cached,
+    prompt_tokens_external_kv_transfer: transferred,
+    prompt_tokens_cached: cached + transferred,
+    ...speculationCounters(slot),
+    ...executor?.counters,
+    ...optionalCounters(options, slot.count('promptTokensLoadedFromHost')),
+  };
+}
+
+/** Of what not every engine has. */
+function optionalCounters(
+  { hostTier, stepsOutsideRange }: EngineCountersParts['options'],
+  tokensFromHost: number,
+): Partial<Record<OptionalKey, number>> {
+  const restarts = Number(process.env['BATON_RESTARTS'] ?? 0);
+  const bytes = tokensFromHost * (hostTier?.bytesPerToken ?? 0);
+  return {
+    process_restarts: restarts,
+    ...(stepsOutsideRange && { steps_outside_range: stepsOutsideRange() }),
+    ...(hostTier && {
+      prompt_tokens_from_host: tokensFromHost,
+      kv_offload_load_bytes: bytes,
+      kv_offload_load_seconds: bytes / hostTier.bytesPerSecond,
+    }),
+  };
+}
+
+/** None without speculation, as vLLM has these families only with it. */
+function speculationCounters(slot: EngineSlot): Record<string, number> {
+  const { acceptedPerPosition } = slot.engine;
+  if (acceptedPerPosition.length === 0) return {};
+  const perPosition = acceptedPerPosition.map((count, position) => [acceptedAt(position), count]);
+  return {
+    spec_decode_num_drafts: slot.count('drafts'),
+    spec_decode_num_draft_tokens: slot.count('draftTokens'),
+    spec_decode_num_accepted_tokens: slot.count('acceptedTokens'),
+    ...Object.fromEntries(perPosition),
+  };
+}

@@ -1,0 +1,55 @@
+import type { EngineGauges } from '@baton/contract';
+import type { Transport } from '@baton/transport';
+import type { SourceSide } from '../handoff/source-side';
+import type { TargetSide } from '../handoff/target-side';
+import type { Run, RunTable } from '../jobs/run';
+import type { StepPace } from '../steps/step-pace';
+import type { ConservationAudit } from './conservation-audit';
+import type { EngineSlot } from './engine-slot';
+import type { HostOptions } from './host-options';
+import type { Operations } from './operations';
+
+export interface EngineGaugesParts {
+  readonly options: Pick<HostOptions, 'facts'>;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly pace: StepPace;
+  readonly transport: Pick<Transport, 'punctuality'>;
+  readonly source: SourceSide;
+  readonly target: TargetSide;
+  readonly operations: Operations;
+  readonly audit: ConservationAudit;
+}
+
+/** What the engine works on at this instant, in numbers. */
+export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): EngineGauges {
+  const { options, slot, runs, pace, transport, source, target, operations, audit } = parts;
+  const now = slot.engine.snapshot();
+  return {
+    running: now.running,
+    waitingCapacity: now.waiting,
+    waitingDeferred: now.deferred,
+    kvUsage: now.kvUsage,
+    heldBlocks: now.heldBlocks,
+    numBlocks: options.facts.numBlocks,
+    clockLagMs: pace.p99LagUs() / 1_000,
+    latenessMs: Math.round(transport.punctuality.latenessMs()),
+    handoffs: { ...source.handoffs(), ...target.handoffs() },
+    sleepLevel: operations.sleepLevel,
+    lostBlocks: audit.lostBlocks(),
+    ...(isUpstreamUp === undefined ? {} : { upstreamUp: isUpstreamUp ? 1 : 0 }),
+    ...adaptersIn(runs.all()),
+    stepMs: pace.stepUs / 1_000,
+  };
+}
+
+/** vLLM tells LoRA adapters with a sequence in a batch from those whose sequences all wait. */
+function adaptersIn(runs: readonly Run[]): Pick<EngineGauges, 'adapters'> {
+  const named = runs.filter(({ job }) => job.adapter !== undefined);
+  if (named.length === 0) return {};
+  const names = (some: readonly Run[]): string[] =>
+    [...new Set(some.flatMap(({ job }) => job.adapter ?? []))].sort();
+  const running = names(named.filter(({ isScheduled }) => isScheduled));
+  const waiting = names(named).filter((name) => !running.includes(name));
+  return { adapters: { running, waiting } };
+}

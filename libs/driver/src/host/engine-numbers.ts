@@ -1,0 +1,58 @@
+import { hostname } from 'node:os';
+import type { EnginePresence } from '@baton/contract';
+import type { EngineStats } from '@baton/telemetry';
+import { engineCounters } from './engine-counters';
+import { engineGauges, type EngineGaugesParts } from './engine-gauges';
+import type { EngineIdentity } from './engine-identity';
+import type { EngineSlot } from './engine-slot';
+import type { Executor } from './executor';
+import type { HostOptions } from './host-options';
+
+export interface EngineNumbersParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<HostOptions, 'facts' | 'hostTier' | 'stepsOutsideRange'>;
+  readonly slot: EngineSlot;
+  readonly stats: EngineStats;
+  readonly gauges: EngineGaugesParts;
+  /** Undefined: the engine does the work. */
+  readonly executor: Executor | undefined;
+}
+
+/** Everything that the cluster knows of one engine, at this instant. */
+export class EngineNumbers {
+  constructor(private readonly parts: EngineNumbersParts) {}
+
+  snapshot(): EnginePresence {
+    const { identity, options, stats, gauges, executor } = this.parts;
+    const numbers = executor?.numbers();
+    return {
+      engineId: identity.engineId,
+      stage: identity.role,
+      index: identity.index,
+      ...dataParallel(identity),
+      pid: process.pid,
+      host: hostname(),
+      model: options.facts.model,
+      state: identity.state,
+      gauges: engineGauges(gauges, numbers?.isUp),
+      counters: engineCounters(this.parts, numbers),
+      histograms: stats.histograms(),
+    };
+  }
+
+  /** Changes whenever the engine does something that a reader of the presence may wait for. */
+  fingerprint(): string {
+    const { engine } = this.parts.slot;
+    const { running, waiting, deferred, freeBlocks, heldBlocks } = engine.snapshot();
+    return [engine.counters.steps, running, waiting, deferred, freeBlocks, heldBlocks].join();
+  }
+}
+
+function dataParallel({
+  dataParallel: ranks,
+}: EngineIdentity): Pick<EnginePresence, 'dataParallel'> {
+  if (ranks === undefined) return {};
+  const { rank, size, leader } = ranks;
+  const { engineId: replicaId, index: replica } = leader();
+  return { dataParallel: { rank, size, replicaId, replica } };
+}

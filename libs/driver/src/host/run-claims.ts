@@ -1,0 +1,32 @@
+import type { LiveClock } from '@baton/clock';
+import type { SourceSide } from '../handoff/source-side';
+import type { TargetSide } from '../handoff/target-side';
+import type { IncomingRuns } from '../jobs/incoming-runs';
+import type { Run } from '../jobs/run';
+import type { LettingGo } from '../jobs/run-release';
+import type { StepLoop } from '../steps/step-loop';
+import type { Executor } from './executor';
+
+export interface RunClaimsParts {
+  readonly incoming: IncomingRuns;
+  readonly executor: Executor | undefined;
+  readonly source: SourceSide;
+  readonly target: TargetSide;
+  readonly loop: StepLoop;
+  readonly clock: LiveClock;
+}
+
+/** What parts besides the engine hold of a run. */
+export class RunClaims {
+  constructor(private readonly parts: RunClaimsParts) {}
+
+  readonly letGo = (run: Run, why: LettingGo): void => {
+    const { incoming, executor, source, target, loop, clock } = this.parts;
+    incoming.settle(run);
+    executor?.cancel(run);
+    if (run.fetching) target.letGo(run, why);
+    if (run.stage === 'prefill') source.letGo(run.job.requestId, run.epoch, why);
+    // Another sequence may wait for these blocks, in an engine that has nothing else to do.
+    loop.enter(clock.nowUs(), () => undefined);
+  };
+}

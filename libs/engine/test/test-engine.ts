@@ -1,0 +1,134 @@
+import type { StepTimeModel } from '@baton/hardware';
+import type { Micros } from '@baton/kernel';
+import { Engine } from '../src/engine';
+import type { EngineOptions, SequenceHandle, SequenceSpec, StepFacts } from '../src/types';
+
+/** 1000 µs a step, 10 more for each token of prompt and 1 for each of context, so that a batch can be read off its time. */
+export const READABLE: StepTimeModel = {
+  description: 'readable',
+  stepUs: (b) => 1000 + 10 * b.prefillTokens + b.decodeContext,
+  decodeLaw: () => ({ baseUs: 1000, perContextUs: 1, contextLimit: Infinity }),
+};
+
+/** What one step did, by the names of the sequences. */
+export interface Told {
+  readonly endUs: Micros;
+  readonly steps: number;
+  readonly scheduled: string[];
+  readonly emitted: string[];
+  readonly firstTokens: string[];
+  readonly held: string[];
+  readonly finished: string[];
+  readonly preempted: string[];
+  readonly rejected: string[];
+}
+
+/** An engine whose sequences go by name, driven one step after the other: for specs. */
+export class TestEngine {
+  readonly engine: Engine;
+  nowUs: Micros = 0;
+  private isStepping = false;
+  private readonly names = new Map<SequenceHandle, string>();
+  private readonly handles = new Map<string, SequenceHandle>();
+
+  constructor(options: Partial<EngineOptions> = {}) {
+    this.engine = new Engine({
+      maxNumSeqs: 8,
+      maxNumBatchedTokens: 64,
+      blockSize: 4,
+      numBlocks: 100,
+      maxModelLen: 1000,
+      longPrefillTokenThreshold: 0,
+      enablePrefixCaching: true,
+      enableChunkedPrefill: true,
+      schedulingPolicy: 'fcfs',
+      stepTime: READABLE,
+      seed: 1,
+      warmupPenaltyPercent: 0,
+      warmupSteps: 0,
+      ...options,
+    });
+  }
+
+  /** Submits a sequence of 8 prompt and 4 output tokens, unless said otherwise. */
+  submit(name: string, spec: Partial<SequenceSpec> = {}): SequenceHandle {
+    const admission = this.engine.submit(specOf(name, spec));
+    if (admission.kind === 'refused') return -1;
+    this.names.set(admission.handle, name);
+    this.handles.set(name, admission.handle);
+    return admission.handle;
+  }
+
+  handle(name: string): SequenceHandle {
+    return this.handles.get(name)!;
+  }
+
+  /** Names the next reservation together with what has to be fetched; begins a step for it unless one is under way. */
+  reserve(): string | undefined {
+    let reservation = this.engine.reserveNext();
+    if (reservation === undefined && this.begin()) reservation = this.engine.reserveNext();
+    if (reservation === undefined) return undefined;
+    return `${this.names.get(reservation.handle)} lacks ${reservation.missingTokens}`;
+  }
+
+  /** One step, or with `untilUs` as many as reach it; undefined when nothing can run. */
+  step(untilUs?: Micros): Told | undefined {
+    if (!this.isStepping) this.begin();
+    if (!this.isStepping) return undefined;
+    if (untilUs !== undefined) this.engine.extendStep(untilUs);
+    return this.end();
+  }
+
+  /** Tries to begin a step; false when one is under way. */
+  private begin(): boolean {
+    if (this.isStepping) return false;
+    this.isStepping = this.engine.beginStep(this.nowUs) !== undefined;
+    return true;
+  }
+
+  /** Ends the step under way. */
+  end(): Told {
+    this.isStepping = false;
+    const told = this.tell(this.engine.endStep());
+    this.nowUs = told.endUs;
+    this.engine.audit();
+    return told;
+  }
+
+  /** Steps until nothing moves; returns all that was told. */
+  runToRest(): Told[] {
+    const all: Told[] = [];
+    for (let told = this.step(); told !== undefined; told = this.step()) all.push(told);
+    return all;
+  }
+
+  private tell(facts: StepFacts): Told {
+    const name = (handles: readonly SequenceHandle[]) =>
+      handles.map((handle) => this.names.get(handle)!);
+    return {
+      endUs: facts.endUs,
+      steps: facts.steps,
+      scheduled: name(facts.scheduled),
+      emitted: name(facts.emitted).sort(),
+      firstTokens: name(facts.firstTokens),
+      held: name(facts.held),
+      finished: name(facts.finished),
+      preempted: name(facts.preempted),
+      rejected: name(facts.rejected),
+    };
+  }
+}
+
+export function specOf(requestId: string, spec: Partial<SequenceSpec> = {}): SequenceSpec {
+  return {
+    requestId,
+    promptTokens: 8,
+    outputTokens: 4,
+    endReason: 'stop',
+    blockHashes: [],
+    priority: 0,
+    arrivalUs: 0,
+    mode: 'generate',
+    ...spec,
+  };
+}
