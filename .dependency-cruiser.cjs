@@ -11,7 +11,8 @@ const {
 const EFFECTS =
   '^(node:|@nestjs/|bullmq|ioredis|prom-client|pino|nestjs-pino|undici|fastify|commander|cli-progress|yaml|gpt-tokenizer)';
 
-const SPEC = '\\.spec\\.ts$';
+/** Specs and their test doubles. */
+const SPEC = '(\\.spec\\.ts$|^(libs|apps)/[^/]+/test/)';
 
 /** A lib imports what its row names; its specs import what the row of specs names as well. */
 const layers = Object.entries(LIBS).flatMap(([lib, allowed]) => [

@@ -14,7 +14,7 @@ export function apiRoom(path) {
 
 /** The lib of a file; undefined outside of libs. */
 export function libOf(path) {
-  return /^libs\/([^/]+)\/src\//.exec(path)?.[1];
+  return /^libs\/([^/]+)\/(?:src|test)\//.exec(path)?.[1];
 }
 
 /** `kvcache/table`: the folder directly below a lib's `src`; undefined at its root. */

@@ -20,7 +20,7 @@ export function filesBelow(root, folder) {
 
 /**
  * A checkout. `product` is the code that runs: TypeScript below apps, libs and bench, without
- * specs; `specs` are the specs beside it.
+ * specs; `specs` are the specs beside it and their test doubles.
  */
 export function readTree(root) {
   const paths = ROOMS.flatMap((room) => filesBelow(root, room)).filter(isTypeScript);
@@ -43,7 +43,7 @@ function isTypeScript(path) {
 }
 
 function isSpec(path) {
-  return path.endsWith('.spec.ts');
+  return path.endsWith('.spec.ts') || /^(libs|apps)\/[^/]+\/test\//.test(path);
 }
 
 function readSource(root, path) {

@@ -153,7 +153,9 @@ describe('the Dockerfile', () => {
   it('keeps what npm downloads beside the image, and what development needs out of it', () => {
     const [build = '', image = ''] = read('deploy/docker/Dockerfile').split('FROM node:20-slim\n');
     for (const line of build.match(/^RUN .*npm (ci|install).*$/gm) ?? []) {
-      expect(line).toMatch(/^RUN --mount=type=cache,target=(\/var\/cache\/npm) npm \w+ --cache \1 .*--omit=dev/);
+      expect(line).toMatch(
+        /^RUN --mount=type=cache,target=(\/var\/cache\/npm) npm \w+ --cache \1 .*--omit=dev/,
+      );
     }
     expect(image).toContain('COPY --from=packages /app/node_modules ./node_modules\n');
     expect(image).not.toMatch(/npm (ci|install)/);

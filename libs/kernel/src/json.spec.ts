@@ -10,7 +10,13 @@ describe('JSON values', () => {
         else expect(fieldsIn(value)).toEqual({});
       }),
     );
-    expect([[], null, undefined, 'a', {}].map(isObject)).toEqual([false, false, false, false, true]);
+    expect([[], null, undefined, 'a', {}].map(isObject)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
   });
 
   it('are texts when there is something in them', () => {
