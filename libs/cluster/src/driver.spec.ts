@@ -60,7 +60,8 @@ describe('a preempted request that is sent away', () => {
   it('leaves no gap behind when others come to its place', () => {
     const options = {
       ...{ maxNumSeqs: 2, maxNumBatchedTokens: 8, blockSize: 16, numBlocks: 12, maxModelLen: 300 },
-      ...{ enableChunkedPrefill: false, globalCacheHitThreshold: 0.3 },
+      // Else it would find its own blocks again, and stay.
+      ...{ enablePrefixCaching: false, enableChunkedPrefill: false, globalCacheHitThreshold: 0.3 },
     };
     const requests = [
       { prompt: 42, output: 43 },
