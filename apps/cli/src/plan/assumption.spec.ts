@@ -40,7 +40,7 @@ describe('a split as a scenario', () => {
       ['prefill', 1, 2],
       ['decode', 2, 1],
     ]);
-    expect(pools(AS_CONFIGURED).map(({ options }) => options.maxNumSeqs)).toEqual([8, 256]);
+    expect(pools(AS_CONFIGURED).map(({ options }) => options.maxNumSeqs)).toEqual([8, 1_024]);
     expect(pools(AS_CONFIGURED, AGGREGATED)).toMatchObject([{ role: 'aggregated', gpus: 2 }]);
   });
 });

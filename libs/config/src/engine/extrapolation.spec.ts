@@ -155,7 +155,7 @@ describe('checked ahead of time', () => {
   it('is an engine whose largest batches stay within the range', () => {
     expect(check({})).not.toThrow();
     expect(check({ stepTimeExtrapolation: 'warn', maxNumSeqs: 4096 })).not.toThrow();
-    expect(check({ stepTimeFile: undefined })).not.toThrow();
+    expect(check({ stepTimeFile: undefined, stepTime: 'roofline' })).not.toThrow();
   });
 
   it.each<[Partial<BatonConfig>, string]>([

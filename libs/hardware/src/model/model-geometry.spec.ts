@@ -24,6 +24,17 @@ const PUBLISHED: Readonly<Record<string, readonly [total: number, active?: numbe
   'gpt-oss-120b': [116.8, 5.1],
   'deepseek-v3': [671, 37],
   'opt-13b': [12.85],
+  ...{ 'qwen2.5-0.5b': [0.49], 'qwen2.5-1.5b': [1.54], 'qwen2.5-3b': [3.09] },
+  ...{ 'qwen2.5-7b': [7.62], 'qwen2.5-14b': [14.77], 'qwen2.5-32b': [32.76] },
+  ...{ 'qwen2.5-72b': [72.7], 'qwen3-1.7b': [1.72], 'mistral-7b': [7.25] },
+  ...{ 'mistral-nemo-12b': [12.25], 'mistral-small-24b': [23.57] },
+  ...{ 'mistral-large-123b': [122.6], 'gemma-2-9b': [9.24], 'gemma-2-27b': [27.23] },
+  ...{ 'gemma-3-4b': [3.88], 'gemma-3-12b': [11.77], 'gemma-3-27b': [27.0] },
+  ...{ 'phi-4': [14.66], 'llama-2-7b': [6.74], 'llama-2-13b': [13.02] },
+  ...{ 'qwen3-coder-480b-a35b': [480, 35], 'mixtral-8x22b': [141, 39] },
+  ...{ 'kimi-k2': [1026, 32], 'minimax-m2': [230, 10], 'glm-4.5': [355, 32] },
+  ...{ 'glm-4.5-air': [106, 12], 'llama-4-scout-17b-16e': [109, 17] },
+  ...{ 'llama-4-maverick-17b-128e': [400, 17] },
   'opt-66b': [65.7],
 };
 
