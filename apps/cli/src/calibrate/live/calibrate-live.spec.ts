@@ -32,7 +32,8 @@ function run(
   options: Partial<VirtualTargetOptions> = {},
   flags: Readonly<Record<string, string>> = {},
 ): Promise<LiveResult> {
-  const config = { topology: '1P1D', ...options.config };
+  const own = { topology: '1P1D', stepTime: 'calibrated' } as const;
+  const config = { ...own, ...options.config };
   const given = { ...GRID, topology: config.topology, ...flags };
   const target = new VirtualTarget({
     ...{ overheadMs: OVERHEAD_MS, hasMetrics: true, ...options, config },
