@@ -33,8 +33,9 @@ function fileOf(path: string): string {
 }
 
 function jsonOf(file: string): unknown {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > BYTES_MAX) throw new UsageError(`model ${file} is larger than ${BYTES_MAX} bytes.`);
   try {
-    if (statSync(file).size > BYTES_MAX) throw new Error(`it is larger than ${BYTES_MAX} bytes`);
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -110,7 +110,7 @@ describe('calibrate --live on a cluster of known step times', () => {
   });
 
   it('does without metrics, and then says that transfers are part of prefill', async () => {
-    const result = await run({ hasMetrics: false });
+    const result = await run({ hasMetrics: false, config: { stepTime: 'calibrated' } });
     expect(Math.abs(result.times.overheadMs - OVERHEAD_MS)).toBeLessThan(0.6);
     expect(liveText(result)).toContain('the server does not tell; they are part of prefill');
     expect(errorsOf(result)['ITL p50']).toBeLessThan(0.02);
