@@ -121,7 +121,7 @@ export class Pairs {
 
   private endStep(index: number): void {
     const { engine, rowOf } = this.seats[index]!;
-    const { startUs, held, finished } = engine.endStep();
+    const { startUs, held } = engine.endStep();
     this.stepEnds++;
     if (this.isPrefill(index)) this.prefillBusyUs += this.nowUs - startUs;
     for (let i = 0; i < held.length; i++) this.handOver(rowOf[held[i]!]!);

@@ -1,8 +1,8 @@
 import { type FaultNote, type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { Observers } from '../observers/observers';
-import type { TokenNews } from '../observers/port';
+import { Observers } from '../observers/port/observers';
+import type { TokenNews } from '../observers/port/port';
 import { LOGGER } from '../tokens';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { LiveSequences } from '../observers/state';
+import { LiveSequences } from '../observers/port/state';
 import { Aborter } from './aborter';
 import { FrameChannel } from './frame-channel';
 import { FrameInbox } from './frame-inbox';

@@ -1,6 +1,6 @@
 import { processMsOf } from '@baton/clock';
 import type { EngineJob, FrameEntry, FrameHeader } from '@baton/contract';
-import type { SequenceHistory, SequenceNote } from '../observers/port';
+import type { SequenceHistory, SequenceNote } from '../observers/port/port';
 
 /**
  * The instants and places of one sequence. Its sequence alone writes it; it is small, so that it

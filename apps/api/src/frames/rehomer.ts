@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import { Submitter } from '../cluster/submitter';
-import { Observers } from '../observers/observers';
+import { Observers } from '../observers/port/observers';
 import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { SequenceTable } from './sequence-table';
 

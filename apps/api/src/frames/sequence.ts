@@ -14,7 +14,7 @@ import {
 } from '@baton/contract';
 import { entryQueue } from '@baton/routing';
 import type { QueueName } from '@baton/transport';
-import type { ObservedSequence, SequenceNote } from '../observers/port';
+import type { ObservedSequence, SequenceNote } from '../observers/port/port';
 import { History } from './history';
 
 /** What one frame entry meant to a sequence. */

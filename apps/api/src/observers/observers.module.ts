@@ -8,7 +8,7 @@ import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { QueueMetrics } from './metrics/queue-metrics';
-import { Observers } from './observers';
+import { Observers } from './port/observers';
 
 const PROVIDERS = [
   ...OBSERVER_PROVIDERS,

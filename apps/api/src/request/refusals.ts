@@ -1,6 +1,6 @@
 import { BatonError } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
-import { Observers } from '../observers/observers';
+import { Observers } from '../observers/port/observers';
 import { KvRelease } from '../routers/kv-release';
 import { Legs } from '../routers/legs';
 import type { Call } from './take/call';

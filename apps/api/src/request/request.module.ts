@@ -2,7 +2,7 @@ import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { WaitingTotals } from '../observers/state';
+import { WaitingTotals } from '../observers/port/state';
 import { CONFIG, LOGGER } from '../tokens';
 import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';

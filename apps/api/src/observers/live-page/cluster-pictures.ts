@@ -10,8 +10,8 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { CONFIG } from '../../tokens';
-import type { ObservedSequence } from '../port';
-import { type LiveSequence, LiveSequences, WaitingTotals } from '../state';
+import type { ObservedSequence } from '../port/port';
+import { type LiveSequence, LiveSequences, WaitingTotals } from '../port/state';
 import { Timelines } from '../timelines/timelines';
 import { RateMeter } from './rate-meter';
 

@@ -3,7 +3,7 @@ import type { BatonConfig } from '@baton/config';
 import type { PictureRates, Quantiles } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';
-import type { ObservedRequest, ObservedSequence, RequestObserver, TokenNews } from '../port';
+import type { ObservedRequest, ObservedSequence, RequestObserver, TokenNews } from '../port/port';
 
 /** Slots of the window that rates are taken over; one ends with each picture. */
 const SLOTS = 4;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { defaultConfig } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Observers } from '../observers';
+import { Observers } from '../port/observers';
 import type { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 import { Viewers } from './viewers';

@@ -4,7 +4,7 @@ import { BatonError, type ClusterHello } from '@baton/contract';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
-import { Observers } from '../observers';
+import { Observers } from '../port/observers';
 import { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 

@@ -1,7 +1,7 @@
 import { FAULT_STAGES, type FaultKind, type FaultNote, type FaultStage } from '@baton/contract';
 import { KINDS } from '@baton/faults';
 import { Injectable } from '@nestjs/common';
-import type { RequestObserver } from '../port';
+import type { RequestObserver } from '../port/port';
 import { renderNumbers } from './exposition';
 
 const HEAD = {

@@ -2,7 +2,7 @@ import { LiveSettings, placerSpec } from '@baton/config';
 import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ObservedCall, ObservedRequest, RequestObserver } from '../port';
+import type { ObservedCall, ObservedRequest, RequestObserver } from '../port/port';
 import { renderNumbers, type Series } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;

@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { LiveSequences } from '../state';
+import { LiveSequences } from '../port/state';
 import { renderNumbers } from './exposition';
 
 const BYTES_PER_PAGE = 4_096;

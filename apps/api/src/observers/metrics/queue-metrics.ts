@@ -4,7 +4,7 @@ import { engineQueue, sharedQueue } from '@baton/routing';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import { LiveSequences, WaitingTotals } from '../state';
+import { LiveSequences, WaitingTotals } from '../port/state';
 import { renderNumbers } from './exposition';
 
 type PerStage = Readonly<Record<Stage, number>>;

@@ -12,8 +12,8 @@ import type {
   RequestEnd,
   RequestObserver,
   TokenNews,
-} from '../port';
-import { LiveSequences } from '../state';
+} from '../port/port';
+import { LiveSequences } from '../port/state';
 import { renderHistogram, renderNumbers, type Series } from './exposition';
 import {
   FINISHED_REASONS,

@@ -12,7 +12,7 @@ import type {
   RequestObserver,
   SequenceNote,
   TokenNews,
-} from '../port';
+} from '../port/port';
 
 type Facts = Readonly<Record<string, string | number | undefined>>;
 

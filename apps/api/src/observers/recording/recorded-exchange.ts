@@ -1,7 +1,7 @@
 import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
 import type { WireTap } from '../../http/wire-tap';
-import type { ObservedCall } from '../port';
+import type { ObservedCall } from '../port/port';
 
 /** A request of a client and its whole answer: a line of `record_answers`, which `play` serves. */
 export interface RecordedExchange {

@@ -1,7 +1,7 @@
 import { wallUsOf } from '@baton/clock';
 import type { EndReason } from '@baton/contract';
 import type { Measured, RecordedOutcome, TraceRow } from '@baton/workload';
-import type { End, ObservedRequest, ObservedSequence } from '../port';
+import type { End, ObservedRequest, ObservedSequence } from '../port/port';
 import type { Gaps } from './gaps';
 
 /** The priorities that our trace lines take. */

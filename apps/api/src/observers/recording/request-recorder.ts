@@ -4,7 +4,13 @@ import type { LineFile, Logger } from '@baton/telemetry';
 import { traceLine } from '@baton/workload';
 import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
-import type { End, ObservedRequest, ObservedSequence, RequestObserver, TokenNews } from '../port';
+import type {
+  End,
+  ObservedRequest,
+  ObservedSequence,
+  RequestObserver,
+  TokenNews,
+} from '../port/port';
 import { Gaps } from './gaps';
 import { recordedRow } from './recorded-row';
 import { openRecording } from './recording-file';

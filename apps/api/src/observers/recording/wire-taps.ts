@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { renderErrorAt } from '../../http/error-renderer';
 import type { WireTap } from '../../http/wire-tap';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
-import type { ObservedCall, RequestObserver } from '../port';
+import type { ObservedCall, RequestObserver } from '../port/port';
 import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
 import { FrameLogTap, joined } from './wire-log';

@@ -1,5 +1,5 @@
 import type { EngineFact, EngineFacts, EngineJob, Epoch, RunFacts, Stage } from '@baton/contract';
-import type { End, ObservedSequence, SequenceHistory } from '../port';
+import type { End, ObservedSequence, SequenceHistory } from '../port/port';
 import { StepMarks } from './step-marks';
 
 /** Facts of one run that are kept: more than any run has that goes well. */

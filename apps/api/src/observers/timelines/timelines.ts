@@ -7,7 +7,13 @@ import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../../tokens';
-import type { End, ObservedRequest, ObservedSequence, RequestObserver, TokenNews } from '../port';
+import type {
+  End,
+  ObservedRequest,
+  ObservedSequence,
+  RequestObserver,
+  TokenNews,
+} from '../port/port';
 import type { RequestTrace } from './request-trace';
 import { SequenceTrace } from './sequence-trace';
 import { timelineOf } from './timeline-document';

@@ -17,7 +17,7 @@ import type {
   ObservedRequest,
   ObservedSequence,
   RequestObserver,
-} from '../port';
+} from '../port/port';
 
 /** vLLM's name of the span of a request. */
 const NAME = 'llm_request';

@@ -3,7 +3,7 @@ import { entryQueue } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../../cluster/submitter';
-import { Observers } from '../../observers/observers';
+import { Observers } from '../../observers/port/observers';
 import { LOGGER } from '../../tokens';
 import type { Admission } from '../admit/admission';
 import type { Exchange } from '../exchange/exchange';

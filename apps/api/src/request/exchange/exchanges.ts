@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Aborter } from '../../frames/aborter';
 import { SequenceTable } from '../../frames/sequence-table';
-import { Observers } from '../../observers/observers';
+import { Observers } from '../../observers/port/observers';
 import { Legs } from '../../routers/legs';
 import type { Admission } from '../admit/admission';
 import { AdmissionGate } from '../admit/admission-gate';
