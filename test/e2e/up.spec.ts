@@ -31,7 +31,7 @@ describe('baton up', () => {
     [['up', '2X3'], /topology/i],
     [['up', '2P'], /decode/i],
     [['up', '2P2D', '--modle', 'x'], /--model/],
-    [['up', '2P2D', '--model', 'llama-9'], /llama-3\.1-8b/],
+    [['up', '2P2D', '--model', 'llama-9'], /Nearest known: llama-/],
     [['up', '2P2D', '--gpu', 'h1000'], /h100/],
     [['up', '2P2D', '--port', 'eighty'], /port/],
   ])('refuses %j with exit code 2 and one hint', async (args, hint) => {

@@ -7,7 +7,7 @@ const PAGE = 'docs/proxies.md';
 describe(PAGE, () => {
   const text = read(PAGE);
   const letters = new Map(
-    [...text.matchAll(/\b([A-Z]) = `([^`]+)`/g)].map(([, letter, path]) => [letter!, path!]),
+    [...text.matchAll(/\b([A-Z]) =\s+`([^`]+)`/g)].map(([, letter, path]) => [letter!, path!]),
   );
   const rows = text.split('\n').filter((line) => /^\| (?!proxy|case|params|---)/.test(line));
 

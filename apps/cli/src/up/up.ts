@@ -93,7 +93,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   await changes?.stop();
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();
-  stops.close();
+  // Signals stay caught to the end: one more must not change the exit code.
   if (hasFailed) return failedWith;
   return stops.second.aborted ? 1 : 0;
 }
