@@ -4,6 +4,8 @@ import tseslint from 'typescript-eslint';
 const PURE = [
   'kernel',
   'hardware',
+  'step-time',
+  'calibration',
   'kvcache',
   'engine',
   'handoff',

@@ -7,7 +7,7 @@ import { format, resolveConfig } from 'prettier';
 
 const root = new URL('../', import.meta.url);
 const source = new URL('data/profiles/unified_model.json', root);
-const target = new URL('libs/hardware/src/profiles/calibrated-profiles.ts', root);
+const target = new URL('libs/step-time/src/profiles/calibrated-profiles.ts', root);
 
 const entries = JSON.parse(readFileSync(source, 'utf8'));
 const tokens = entries[0].linear_ms.map(([x]) => x);

@@ -1,5 +1,6 @@
 import type { Engine, EngineOptions } from '@baton/engine';
-import { buildStepTimeModel, findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
+import { findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
+import { buildStepTimeModel } from '@baton/step-time';
 import { budgetWorkload } from '@baton/workload';
 import { Pairs } from './pairs';
 

@@ -1,12 +1,6 @@
-import {
-  buildStepTimeModel,
-  calibrate,
-  findGpu,
-  findModel,
-  type MeasuredStep,
-  type StepTimeModel,
-  stepTimeFromProfile,
-} from '@baton/hardware';
+import { calibrate, type MeasuredStep } from '@baton/calibration';
+import { findGpu, findModel } from '@baton/hardware';
+import { buildStepTimeModel, stepTimeFromProfile, type StepTimeModel } from '@baton/step-time';
 import { rowsOf } from './files';
 
 const PROFILE = ['profiles', 'llmservingsim-rtxpro6000-llama-3.1-8b'];

@@ -1,14 +1,7 @@
 import type { RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import {
-  buildStepTimeModel,
-  findGpu,
-  findModel,
-  type ModelGeometry,
-  parameterCount,
-  type StepTimeModel,
-  type StepTimeProfile,
-} from '@baton/hardware';
+import { findGpu, findModel, type ModelGeometry, parameterCount } from '@baton/hardware';
+import { buildStepTimeModel, type StepTimeModel, type StepTimeProfile } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';
 import type { Finding } from './finding';

@@ -1,5 +1,6 @@
-import { buildStepTimeModel, findGpu, findModel } from '@baton/hardware';
+import { findGpu, findModel } from '@baton/hardware';
 import { PrefixMemory, prefillUs } from '@baton/placement';
+import { buildStepTimeModel } from '@baton/step-time';
 import { openTrace, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';
 import type { Finding } from './finding';

@@ -1,6 +1,7 @@
 import type { RequestLog } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import { findGpu, findModel, kvCapacityBlocks, type StepTimeModel } from '@baton/hardware';
+import { findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
+import type { StepTimeModel } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { rtxPro6000Model } from './composed';
 import { linesOf } from './files';

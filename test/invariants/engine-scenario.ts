@@ -1,6 +1,6 @@
+import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import fc from 'fast-check';
 import type { EngineOptions, SequenceSpec, SpeculationOptions } from '@baton/engine';
-import type { BatchAggregates, StepTimeModel } from '@baton/hardware';
 import { mix, type Micros } from '@baton/kernel';
 
 /** One sequence of a scenario and everything that the world outside the engine does with it. */

@@ -1,7 +1,7 @@
+import type { OperatorSource } from '@baton/step-time';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { OperatorSource } from '@baton/hardware';
 
 const FOLDER = join(__dirname, '..', '..', 'data', 'operators');
 

@@ -1,13 +1,9 @@
 import { summarise } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { operatorFiles } from '@baton/config';
-import {
-  buildStepTimeModel,
-  HardwareError,
-  kvCapacityBlocks,
-  schedulerDefaults,
-} from '@baton/hardware';
+import { HardwareError, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
+import { buildStepTimeModel } from '@baton/step-time';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { aggregatedScenario } from '../one-engine';
 import type { ServingPoint } from './serving-point';

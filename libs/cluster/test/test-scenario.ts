@@ -1,6 +1,6 @@
 import type { EngineOptions } from '@baton/engine';
-import type { StepTimeModel } from '@baton/hardware';
 import { parseTopology, type EngineRole } from '@baton/placement';
+import type { StepTimeModel } from '@baton/step-time';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import type { ClusterScenario, EnginePool } from '../src/scenario';
 

@@ -1,8 +1,9 @@
 import { LiveClock } from '@baton/clock';
+import { findGpu, findModel } from '@baton/hardware';
+import { buildStepTimeModel } from '@baton/step-time';
 import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { type EngineJob, type FrameEntry, readFrame, type Stage } from '@baton/contract';
 import { Engine, type EngineOptions, type EnginePort } from '@baton/engine';
-import { buildStepTimeModel, findGpu, findModel } from '@baton/hardware';
 import { secondsToUs } from '@baton/kernel';
 import type { JobRouting } from '@baton/routing';
 import { createLogger } from '@baton/telemetry';

@@ -1,4 +1,4 @@
-import type { BatchAggregates } from '@baton/hardware';
+import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
 import type { Sequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';

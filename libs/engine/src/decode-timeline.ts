@@ -1,5 +1,5 @@
-import type { DecodeLaw, StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
+import type { DecodeLaw, StepTimeModel } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
 
 /**

@@ -1,7 +1,7 @@
 import type { EngineParameters } from '@baton/contract';
-import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
+import type { StepTimeModel } from '@baton/step-time';
 
 /** Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`. */
 export interface SpeculationOptions {

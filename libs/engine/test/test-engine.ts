@@ -1,5 +1,5 @@
-import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
+import type { StepTimeModel } from '@baton/step-time';
 import { Engine } from '../src/engine';
 import type { EngineOptions, SequenceHandle, SequenceSpec, StepFacts } from '../src/types';
 

@@ -1,4 +1,4 @@
-import type { StepTimeModel } from '@baton/hardware';
+import type { StepTimeModel } from '@baton/step-time';
 import { describe, expect, it } from 'vitest';
 import { hasQueueRoom, missesSlo, predictTtftUs } from './admission';
 import { isPrefilledOnDecode } from './disaggregation';

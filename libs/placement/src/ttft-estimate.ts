@@ -1,5 +1,5 @@
-import type { StepTimeModel } from '@baton/hardware';
 import type { Micros } from '@baton/kernel';
+import type { StepTimeModel } from '@baton/step-time';
 import type { EngineView, PlacementContext } from './policy';
 
 /** Prompt tokens of a full step, by which a queue of unknown prompts is timed: vLLM's default `max_num_batched_tokens`. */

@@ -1,6 +1,6 @@
 import type { EngineOptions } from '@baton/engine';
-import type { BatchAggregates } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
+import type { BatchAggregates } from '@baton/step-time';
 import { type Candidate, isAggregated } from './candidates';
 
 /** What a mean request asks for. */

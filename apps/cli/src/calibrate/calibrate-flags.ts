@@ -1,5 +1,6 @@
+import type { CalibrationOptions } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { type CalibrationOptions, findGpu, findModel, HardwareError } from '@baton/hardware';
+import { findGpu, findModel, HardwareError } from '@baton/hardware';
 import { type Command, Option } from 'commander';
 import { FORMATS, type InputFormat } from './formats';
 import type { InputOptions } from './measured';

@@ -1,8 +1,8 @@
+import { decodeStep, prefillStep, stepLogLine } from '@baton/calibration';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig, engineSetup } from '@baton/config';
-import { decodeStep, prefillStep, stepLogLine } from '@baton/hardware';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../program';
 

@@ -1,5 +1,5 @@
+import { fitKvTransfer } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { fitKvTransfer } from '@baton/hardware';
 import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';

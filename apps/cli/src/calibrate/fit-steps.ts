@@ -1,11 +1,7 @@
+import { calibrate as fit, type Calibration, type MeasuredStep } from '@baton/calibration';
+import { HardwareError } from '@baton/hardware';
 import { writeFileSync } from 'node:fs';
 import { UsageError } from '@baton/config';
-import {
-  calibrate as fit,
-  type Calibration,
-  HardwareError,
-  type MeasuredStep,
-} from '@baton/hardware';
 import { cannotWrite } from '../claim-output';
 import type { CalibrateFlags } from './calibrate-flags';
 

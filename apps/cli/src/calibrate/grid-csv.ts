@@ -1,5 +1,6 @@
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { decodeStep, findGpu, findModel, type MeasuredStep, prefillStep } from '@baton/hardware';
+import { findGpu, findModel } from '@baton/hardware';
 import type { InputOptions, Measured } from './measured';
 
 /** Other names that a column may have. */

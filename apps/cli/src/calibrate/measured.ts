@@ -1,5 +1,5 @@
+import type { MeasuredStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import type { MeasuredStep } from '@baton/hardware';
 
 /** What one input file holds. */
 export interface Measured {

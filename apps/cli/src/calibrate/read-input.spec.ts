@@ -1,7 +1,7 @@
+import { decodeStep, prefillStep } from '@baton/calibration';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeStep, prefillStep } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 import type { InputOptions } from './measured';
 import { readInput } from './read-input';

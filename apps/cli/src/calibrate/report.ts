@@ -1,4 +1,5 @@
-import type { Calibration, FitQuality, KvTransferFit, ValidRange } from '@baton/hardware';
+import type { Calibration, FitQuality, KvTransferFit } from '@baton/calibration';
+import type { ValidRange } from '@baton/step-time';
 import type { CalibrateFlags } from './calibrate-flags';
 import type { ReadInput } from './read-input';
 

@@ -1,4 +1,4 @@
-import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 
 /** One request as a client saw it. */
 export interface RequestTiming {

@@ -1,4 +1,4 @@
-import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 
 /** A benchmark run of which only means and medians are known. */
 export interface RunSummary {

@@ -1,5 +1,6 @@
+import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { HardwareError, type MeasuredStep, parseStepLogLine } from '@baton/hardware';
+import { HardwareError } from '@baton/hardware';
 import type { Measured } from './measured';
 
 /** A recorded log of steps, one JSON object per line (`StepLogEntry` of libs/hardware). */

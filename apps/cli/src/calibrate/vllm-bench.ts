@@ -1,5 +1,5 @@
+import type { MeasuredStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import type { MeasuredStep } from '@baton/hardware';
 import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
 import { notesOfRequests, sequentially } from './request-notes';
 import { type RequestTiming, stepsOfRequests } from './request-steps';

@@ -1,5 +1,5 @@
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
 import { type Entry, isEntry, type KvTransfer, type Measured, measuredNumber } from './measured';
 
 const SECTIONS = ['prefill', 'kv_transfer', 'decode'];

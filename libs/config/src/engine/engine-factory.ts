@@ -1,22 +1,20 @@
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import {
-  buildStepTimeModel,
   type EnginePlacement,
   findGpu,
   findLink,
+  type Gpu,
   HardwareError,
   kvBytesPerToken,
   kvCapacityBlocks,
   type Link,
   linkFromTiming,
-  type Gpu,
-  type RangeGuard,
   type SchedulerDefaults,
   schedulerDefaults,
   servedIn,
-  type StepTimeModel,
 } from '@baton/hardware';
+import { buildStepTimeModel, type RangeGuard, type StepTimeModel } from '@baton/step-time';
 import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
 import { guarded } from './extrapolation';

@@ -1,7 +1,7 @@
+import { profileToFile } from '@baton/step-time';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { profileToFile } from '@baton/hardware';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type BatonConfig, defaultConfig } from '../config';

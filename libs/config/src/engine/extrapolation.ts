@@ -4,7 +4,7 @@ import {
   describeOutside,
   RangeGuard,
   type StepTimeModel,
-} from '@baton/hardware';
+} from '@baton/step-time';
 import type { BatonConfig } from '../config';
 import { UsageError } from '../usage-error';
 import type { EngineSetup } from './engine-factory';

@@ -1,9 +1,9 @@
+import type { OperatorSource, TabulatedStep } from '@baton/step-time';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { OperatorSource, TabulatedStep } from '@baton/hardware';
 
 /**
  * The measured operators in data/operators, and steps tabulated from them in the user's cache

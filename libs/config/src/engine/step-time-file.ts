@@ -1,5 +1,5 @@
+import { kvTimingFromXpydProfile, stepTimeFromProfile, type StepTimeSpec } from '@baton/step-time';
 import { readFileSync, statSync } from 'node:fs';
-import { kvTimingFromXpydProfile, stepTimeFromProfile, type StepTimeSpec } from '@baton/hardware';
 import { parse, YAMLError } from 'yaml';
 import { UsageError } from '../usage-error';
 

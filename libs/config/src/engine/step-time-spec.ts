@@ -1,4 +1,4 @@
-import type { StepTimeSpec } from '@baton/hardware';
+import type { StepTimeSpec } from '@baton/step-time';
 import type { BatonConfig } from '../config';
 import { UsageError } from '../usage-error';
 import { stepTimeFromFile } from './step-time-file';

@@ -1,8 +1,8 @@
+import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig, engineSetup } from '@baton/config';
-import { type MeasuredStep, parseStepLogLine } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
 import { createLogger } from '@baton/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,7 +1,8 @@
+import { stepLogLine } from '@baton/calibration';
 import type { BatonConfig, EngineSetup } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { type BatchAggregates, stepLogLine, type StepTimeModel } from '@baton/hardware';
 import { type Micros, usToMs } from '@baton/kernel';
+import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import { LineFile, type Logger } from '@baton/telemetry';
 
 /** A setup whose engine is watched, and what is to be told the length of each of its steps. */

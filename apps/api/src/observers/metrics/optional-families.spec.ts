@@ -1,7 +1,7 @@
+import { profileToFile } from '@baton/step-time';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { profileToFile } from '@baton/hardware';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { ClusterFixture } from '../../../test/cluster-fixture';

@@ -1,8 +1,8 @@
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig, engineSetup } from '@baton/config';
-import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readCalibrateFlags } from '../calibrate-flags';
 import { fitSteps } from '../fit-steps';

@@ -1,8 +1,8 @@
+import { fitKvTransfer } from '@baton/calibration';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '@baton/config';
-import { fitKvTransfer } from '@baton/hardware';
 import { claimFile } from '../../claim-output';
 import { say } from '../../say';
 import { StopRequests } from '../../up/stop-requests';

@@ -1,4 +1,4 @@
-import { decodeStep, type MeasuredStep, prefillStep } from '@baton/hardware';
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import type { KvTransfer } from '../measured';
 import type { DecodePoint } from './measure-decode';
 import type { PromptPoint } from './measure-prompts';

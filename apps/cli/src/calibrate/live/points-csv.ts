@@ -1,4 +1,4 @@
-import type { MeasuredStep } from '@baton/hardware';
+import type { MeasuredStep } from '@baton/calibration';
 
 const HEADER = 'phase,batch_size,tokens_or_context,cached_prefix,latency_ms';
 

@@ -1,4 +1,4 @@
-import type { Calibration } from '@baton/hardware';
+import type { Calibration } from '@baton/calibration';
 import type { Contention, Followed } from './disturbance';
 import type { EngineTimes, Measurements } from './decompose';
 import type { Beside } from './figures';

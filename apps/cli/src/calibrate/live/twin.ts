@@ -1,7 +1,7 @@
 import type { RunRecord } from '@baton/analysis';
+import type { KvTransferFit } from '@baton/calibration';
 import { simulate } from '@baton/cluster';
 import { type BatonConfig, resolveConfig, UsageError } from '@baton/config';
-import type { KvTransferFit } from '@baton/hardware';
 import { TopologyError } from '@baton/placement';
 import { withContentBlock, type Workload } from '@baton/workload';
 import { scenarioOf } from '../../scenario/scenario-of';

@@ -1,0 +1,152 @@
+import { HardwareError } from '@baton/hardware';
+import {
+  CalibratedStepTime,
+  type FitError,
+  polynomialRange,
+  PolynomialStepTime,
+  polynomialToXpydProfile,
+  profileToFile,
+  type Section,
+  type StepTimeModel,
+  type StepTimeProfile,
+  type ValidRange,
+} from '@baton/step-time';
+import { fitCalibrated, type Pieces, shuffled } from './calibrated-fit';
+import { type FitQuality, qualityOf } from './fit-quality';
+import { distinctBatches, type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
+import { measuredRange } from './measured-range';
+import { fitPolynomial } from './polynomial-fit';
+
+export interface CalibrationOptions {
+  readonly fit: 'calibrated' | 'polynomial';
+  /** Keep every k-th of the shuffled points out of the fit; 0: none. */
+  readonly holdOutEvery: number;
+  readonly seed: number;
+  /** Of `linear`; default: cross-validated. */
+  readonly pieces?: Pieces;
+  /** What the steps were measured on, where that is known. */
+  readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>;
+  /** Added to each step when the profile is used; 0 when whole steps were measured. */
+  readonly overheadMs: number;
+}
+
+export interface Calibration {
+  /** What to write, for `stepTimeFromProfile` to read. */
+  readonly file: Section;
+  readonly fitted: readonly FitQuality[];
+  /** Over the points kept out of the fit. */
+  readonly heldOut: readonly FitQuality[];
+  readonly valid: ValidRange;
+}
+
+/** Fewer different batches carry no law. */
+const FEWEST_BATCHES = 3;
+/** Below so many points all are needed for the fit. */
+const FEWEST_FOR_HOLD_OUT = 10;
+
+/**
+ * Fits a step-time model to measured steps and says how well it does, on the points it was fitted to
+ * and apart on points it never saw. The same steps and seed give the same profile.
+ *
+ * @throws HardwareError `bad-points` when nothing can be fitted
+ */
+export function calibrate(
+  steps: readonly MeasuredStep[],
+  options: CalibrationOptions,
+): Calibration {
+  checkSteps(steps);
+  const { training, heldOut } = split(steps, options);
+  const fit = options.fit === 'polynomial' ? polynomial(training) : calibrated(training, options);
+  const valid = options.fit === 'polynomial' ? fit.valid : measuredRange(steps);
+  const fitted = qualityOf(fit.model, training);
+  return {
+    file: fit.toFile(fitted, valid),
+    fitted,
+    heldOut: qualityOf(fit.model, heldOut),
+    valid,
+  };
+}
+
+interface Fit {
+  /** Without the overhead that is added in use: what the points show. */
+  readonly model: StepTimeModel;
+  readonly valid: ValidRange;
+  toFile(fitted: readonly FitQuality[], valid: ValidRange): Section;
+}
+
+function calibrated(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
+  const law = fitCalibrated(training, options.seed, options.pieces);
+  return {
+    model: new CalibratedStepTime({ ...law, overheadMs: 0, valid: {} }),
+    valid: {},
+    toFile: (fitted, valid) =>
+      profileToFile({
+        ...options.placement,
+        ...law,
+        overheadMs: options.overheadMs,
+        valid,
+        prefillErrorPercent: errorOf(fitted, 'prefill'),
+        decodeErrorPercent: errorOf(fitted, 'decode'),
+      }),
+  };
+}
+
+function polynomial(training: readonly MeasuredStep[]): Fit {
+  const spec = fitPolynomial(training);
+  return {
+    model: new PolynomialStepTime(spec),
+    valid: polynomialRange(spec.prefill, spec.decode),
+    toFile: () => ({ kind: 'polynomial', ...polynomialToXpydProfile(spec) }),
+  };
+}
+
+function errorOf(fitted: readonly FitQuality[], phase: Phase): FitError | undefined {
+  const quality = fitted.find((each) => each.phase === phase);
+  if (quality === undefined) return undefined;
+  const rounded = (percent: number) => Number(percent.toFixed(2));
+  return {
+    mean: rounded(quality.meanErrorPercent),
+    max: rounded(Math.abs(quality.maxErrorPercent)),
+  };
+}
+
+function split(
+  steps: readonly MeasuredStep[],
+  { holdOutEvery, seed }: CalibrationOptions,
+): { training: MeasuredStep[]; heldOut: MeasuredStep[] } {
+  const order = shuffled(steps, seed, 'hold-out');
+  if (holdOutEvery === 0 || steps.length < FEWEST_FOR_HOLD_OUT) {
+    return { training: order, heldOut: [] };
+  }
+  const isHeldOut = (_: MeasuredStep, i: number) => i % holdOutEvery === holdOutEvery - 1;
+  return {
+    training: order.filter((step, i) => !isHeldOut(step, i)),
+    heldOut: order.filter(isHeldOut),
+  };
+}
+
+function checkSteps(steps: readonly MeasuredStep[]): void {
+  if (steps.length === 0) throw badPoints('there are none');
+  steps.forEach((step, i) => {
+    const isTime = Number.isFinite(step.ms) && step.ms > 0;
+    if (!isTime) throw badPoints(`point ${i + 1} takes ${step.ms} ms`);
+  });
+  for (const phase of PHASES) {
+    const own = steps.filter((step) => phaseOf(step) === phase);
+    const different = distinctBatches(own);
+    if (own.length === 0 || phase === 'mixed' || different >= FEWEST_BATCHES) continue;
+    const which = different === 1 ? 'all of the same batch' : `of ${different} different batches`;
+    throw badPoints(
+      `${own.length} of ${phase} are ${which}; at least ${FEWEST_BATCHES} different ones are needed`,
+    );
+  }
+  if (steps.every((step) => phaseOf(step) === 'mixed')) {
+    throw badPoints(
+      'all are of steps that prefill and decode; some that do one of both are needed',
+    );
+  }
+}
+
+function badPoints(why: string): HardwareError {
+  return new HardwareError('bad-points', `The points cannot be fitted: ${why}.`);
+}

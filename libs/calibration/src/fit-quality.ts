@@ -1,0 +1,50 @@
+import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
+import { type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
+
+/** How far a model is from measured steps of one phase. */
+export interface FitQuality {
+  readonly phase: Phase;
+  readonly points: number;
+  /** 1 − Σ (measured − model)² / Σ (measured − mean)², at most 1; 1 when all were equal and met. */
+  readonly r2: number;
+  /** Mean of |model / measured − 1|, percent. */
+  readonly meanErrorPercent: number;
+  /** The largest of those with its sign, percent. */
+  readonly maxErrorPercent: number;
+}
+
+/** One entry per phase that has steps. */
+export function qualityOf(model: StepTimeModel, steps: readonly MeasuredStep[]): FitQuality[] {
+  return PHASES.flatMap((phase) => {
+    const own = steps.filter((step) => phaseOf(step) === phase);
+    return own.length === 0 ? [] : [qualityOfPhase(model, phase, own)];
+  });
+}
+
+function qualityOfPhase(
+  model: StepTimeModel,
+  phase: Phase,
+  steps: readonly MeasuredStep[],
+): FitQuality {
+  const mean = steps.reduce((sum, step) => sum + step.ms, 0) / steps.length;
+  let [unexplained, total, errors, worst] = [0, 0, 0, 0];
+  for (const step of steps) {
+    const predicted = model.stepUs(batchOf(step)) / 1000;
+    const error = predicted / step.ms - 1;
+    unexplained += (predicted - step.ms) ** 2;
+    total += (step.ms - mean) ** 2;
+    errors += Math.abs(error);
+    if (Math.abs(error) > Math.abs(worst)) worst = error;
+  }
+  return {
+    phase,
+    points: steps.length,
+    r2: total > 0 ? 1 - unexplained / total : unexplained === 0 ? 1 : 0,
+    meanErrorPercent: (errors / steps.length) * 100,
+    maxErrorPercent: worst * 100,
+  };
+}
+
+function batchOf(step: MeasuredStep): BatchAggregates {
+  return { ...step, kvUsage: 0 };
+}

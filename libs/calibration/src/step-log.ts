@@ -1,0 +1,101 @@
+import { HardwareError } from '@baton/hardware';
+import type { MeasuredStep } from './measured-step';
+
+/**
+ * One line of a recorded log of steps, JSONL. `step_ms` and either part of the batch suffice; what is
+ * left out is 0.
+ */
+export interface StepLogEntry {
+  /** How long the step took, > 0. */
+  readonly step_ms: number;
+  /** Prompt tokens computed. */
+  readonly prefill_tokens?: number;
+  /** Prompts they belong to; left out: 1 when there are prompt tokens. */
+  readonly prefill_seqs?: number;
+  /** Σ ((p + n)² − p²) over the prompts; left out: that of one prompt after `prefill_context`. */
+  readonly prefill_quadratic?: number;
+  /** Σ p over the prompts: tokens that were in KV before. */
+  readonly prefill_context?: number;
+  /** Sequences that got a token. */
+  readonly decode_seqs?: number;
+  /** Σ of their contexts. */
+  readonly decode_context?: number;
+  /** Drafted tokens verified beside them. */
+  readonly draft_tokens?: number;
+  /** Which engine it was; not used by the fit. */
+  readonly engine?: string;
+}
+
+const COUNTS = [
+  'prefill_tokens',
+  'prefill_seqs',
+  'prefill_quadratic',
+  'prefill_context',
+  'decode_seqs',
+  'decode_context',
+  'draft_tokens',
+] as const;
+const KEYS = new Set<string>(['step_ms', 'engine', ...COUNTS]);
+
+/** The line of a step, without a line break. */
+export function stepLogLine(step: MeasuredStep, engine?: string): string {
+  const entry: StepLogEntry = {
+    step_ms: step.ms,
+    prefill_tokens: step.prefillTokens,
+    prefill_seqs: step.prefillSeqs,
+    prefill_quadratic: step.prefillQuadratic,
+    prefill_context: step.prefillContext,
+    decode_seqs: step.decodeSeqs,
+    decode_context: step.decodeContext,
+    ...(step.draftTokens ? { draft_tokens: step.draftTokens } : {}),
+    ...(engine === undefined ? {} : { engine }),
+  };
+  return JSON.stringify(entry);
+}
+
+/** @throws HardwareError `bad-points`, a sentence without the line's number */
+export function parseStepLogLine(line: string): MeasuredStep {
+  const entry = objectOf(line);
+  const unknown = Object.keys(entry).find((key) => !KEYS.has(key));
+  if (unknown !== undefined) throw bad(`unknown key '${unknown}'`);
+  const ms = entry['step_ms'];
+  if (typeof ms !== 'number' || !(ms > 0)) throw bad('step_ms must be a number above 0');
+  const [tokens, seqs, quadratic, context, decodes, decodeContext, drafts] = COUNTS.map((key) =>
+    countOf(entry, key),
+  );
+  const prefillTokens = tokens ?? 0;
+  const prefillContext = context ?? 0;
+  if (prefillTokens + (decodes ?? 0) === 0) throw bad('it has neither prompt tokens nor sequences');
+  return {
+    prefillTokens,
+    prefillSeqs: seqs ?? Math.min(1, prefillTokens),
+    prefillQuadratic: quadratic ?? (prefillContext + prefillTokens) ** 2 - prefillContext ** 2,
+    prefillContext,
+    decodeSeqs: decodes ?? 0,
+    decodeContext: decodeContext ?? 0,
+    ...(drafts ? { draftTokens: drafts } : {}),
+    ms,
+  };
+}
+
+function objectOf(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+      return parsed as Record<string, unknown>;
+    }
+  } catch {
+    // The sentence below says it.
+  }
+  throw bad('not a JSON object');
+}
+
+function countOf(entry: Readonly<Record<string, unknown>>, key: string): number | undefined {
+  const value = entry[key];
+  if (value === undefined || (typeof value === 'number' && value >= 0)) return value;
+  throw bad(`${key} must be a number from 0`);
+}
+
+function bad(why: string): HardwareError {
+  return new HardwareError('bad-points', why);
+}

@@ -1,0 +1,85 @@
+import { type EnginePlacement, HardwareError } from '@baton/hardware';
+import { unreachable } from '@baton/kernel';
+import {
+  type ComposedSpec,
+  composedStepTime,
+  NO_OPERATORS,
+  type OperatorSource,
+} from './composed/build-composed';
+import { type BlisSpec, BlisStepTime } from './models/blis';
+import { type CalibratedSpec, calibratedStepTime } from './models/calibrated';
+import { type ConstantSpec, ConstantStepTime } from './models/constant';
+import { isMockerGrid, MockerGridStepTime } from './models/mocker-grid';
+import { type PerTokenSpec, PerTokenStepTime } from './models/per-token';
+import { type PolynomialSpec, PolynomialStepTime } from './models/polynomial';
+import { type RooflineSpec, RooflineStepTime } from './models/roofline';
+import { type TableSpec, TableStepTime } from './models/table';
+import type { StepTimeModel } from './port/step-time-model';
+import { isCalibrated } from './profiles/shipped-profiles';
+
+/**
+ * `composed` where operators were measured for the placement, else `calibrated` where a calibration is
+ * shipped for it, else `roofline`.
+ */
+export interface AutoSpec {
+  readonly kind: 'auto';
+  readonly overheadMs?: number | undefined;
+  readonly mixedDecodeFactor?: number | undefined;
+}
+
+export type StepTimeSpec =
+  | AutoSpec
+  | ComposedSpec
+  | CalibratedSpec
+  | RooflineSpec
+  | BlisSpec
+  | ConstantSpec
+  | PerTokenSpec
+  | TableSpec
+  | PolynomialSpec;
+
+/**
+ * The step-time model that a specification names, for one engine. Formulas, sources and ranges:
+ * docs/step-time.md.
+ *
+ * @param operators  where measured operators come from; without them nothing is composed
+ * @throws HardwareError `not-measured`, `not-calibrated`, `bad-tensor-parallel`,
+ * `bad-expert-parallel`, `bad-profile`
+ */
+export function buildStepTimeModel(
+  spec: StepTimeSpec,
+  placement: EnginePlacement,
+  operators: OperatorSource = NO_OPERATORS,
+): StepTimeModel {
+  switch (spec.kind) {
+    case 'auto': {
+      const composed = composedStepTime({ ...spec, kind: 'composed' }, placement, operators);
+      if (typeof composed !== 'string') return composed;
+      const kind = isCalibrated(placement) ? 'calibrated' : 'roofline';
+      return buildStepTimeModel({ ...spec, kind }, placement);
+    }
+    case 'composed': {
+      const composed = composedStepTime(spec, placement, operators);
+      if (typeof composed !== 'string') return composed;
+      throw new HardwareError('not-measured', `No step can be composed: ${composed}.`);
+    }
+    case 'calibrated':
+      return calibratedStepTime(spec, placement);
+    case 'roofline':
+      return new RooflineStepTime(spec, placement);
+    case 'blis':
+      return new BlisStepTime(spec, placement);
+    case 'constant':
+      return new ConstantStepTime(spec);
+    case 'per-token':
+      return new PerTokenStepTime(spec);
+    case 'table':
+      return isMockerGrid(spec.csv)
+        ? new MockerGridStepTime(spec.csv)
+        : new TableStepTime(spec, placement);
+    case 'polynomial':
+      return new PolynomialStepTime(spec);
+    default:
+      return unreachable(spec);
+  }
+}

@@ -1,0 +1,153 @@
+import type { GroupedAttention, LatentAttention, WeightFormat } from '@baton/hardware';
+import type { AttentionShape, AttentionTable } from '../operators/attention-tables';
+import type { LatentAttentionTable } from '../operators/latent-attention-table';
+import { elementwiseUs } from '../operators/system-facts';
+import { needed, type StepParts } from './step-parts';
+
+/** Prompts of one step, alike. */
+export interface PromptShape {
+  readonly prompts: number;
+  /** Tokens of each with those before it, cached or computed in earlier steps. */
+  readonly length: number;
+  /** Those before it. */
+  readonly cached: number;
+}
+
+/** Sequences of one step that generate a token each. */
+export interface DecodeShape {
+  readonly sequences: number;
+  /** Mean context, the new token included. */
+  readonly context: number;
+}
+
+/** Attention of all layers of a step, µs; of latent attention the whole block, projections included. */
+export interface AttentionPart {
+  /** Around the kernels of prefill, whatever the prompts are. */
+  readonly prefillFixedUs: number;
+  prefillUs(shape: PromptShape): number;
+  decodeUs(shape: DecodeShape): number;
+  isMeasuredPrefill(shape: PromptShape): boolean;
+  isMeasuredDecode(shape: DecodeShape): boolean;
+}
+
+/** @throws Uncovered */
+export function attentionPartOf(parts: StepParts): AttentionPart {
+  const { attention } = parts.placement.model;
+  return attention.kind === 'latent' ? latent(parts, attention) : grouped(parts, attention);
+}
+
+/** Around the kernel: rotary embedding, norms of queries and keys, writing to the cache. */
+const AROUND_FACTOR = 1.1;
+/** Contexts of a batch lie around their mean; the table is averaged over this spread. */
+const SPREAD = 0.1;
+const SPREAD_POINTS = 5;
+const ACTIVATION_BYTES = 2;
+
+function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
+  const { tables, placement } = parts;
+  const { model, tp } = placement;
+  const { kvCache } = model.precision;
+  const context = needed(tables.contextAttention(kvCache), `prefill attention (KV ${kvCache})`);
+  const decode = needed(tables.generationAttention(kvCache), `decode attention (KV ${kvCache})`);
+  const full = {
+    headDim: attention.headDim,
+    window: 0,
+    heads: model.heads / tp,
+    kvHeads: Math.max(1, Math.ceil(attention.kvHeads / tp)),
+  };
+  const layers = layersOfWindows(full, attention, model.layers);
+  return {
+    prefillFixedUs: model.layers * aroundPrefillUs(parts, full),
+    prefillUs: (shape) =>
+      layers.reduce((sum, [count, own]) => sum + count * prefillUs(context, own, shape), 0),
+    decodeUs: (shape) =>
+      layers.reduce((sum, [count, own]) => sum + count * decodeUs(decode, own, shape), 0),
+    isMeasuredPrefill: ({ length, prompts }) =>
+      layers.every(([, own]) => context.covers(own, length, prompts)),
+    isMeasuredDecode: ({ sequences, context: tokens }) =>
+      layers.every(([, own]) => decode.covers(own, sequences, longestOf(tokens))),
+  };
+}
+
+/** Layers that see everything, and those that see a window. */
+function layersOfWindows(
+  full: AttentionShape,
+  { slidingWindow }: GroupedAttention,
+  layers: number,
+): (readonly [count: number, shape: AttentionShape])[] {
+  if (slidingWindow === undefined) return [[layers, full]];
+  const bounded = { ...full, window: slidingWindow.tokens };
+  return [
+    [layers - slidingWindow.layers, full],
+    [slidingWindow.layers, bounded],
+  ];
+}
+
+/** Prompts with a cached part take the share of the pairs that is new. */
+function prefillUs(table: AttentionTable, shape: AttentionShape, prompts: PromptShape): number {
+  const us = table.us(shape, prompts.length, prompts.prompts);
+  return us * newShare(prompts);
+}
+
+function newShare({ length, cached }: PromptShape): number {
+  return (length ** 2 - cached ** 2) / length ** 2;
+}
+
+function decodeUs(table: AttentionTable, shape: AttentionShape, batch: DecodeShape): number {
+  return meanAround(batch.context, (tokens) => table.us(shape, batch.sequences, tokens));
+}
+
+/** Longest context of a batch around its mean. */
+function longestOf(context: number): number {
+  return Math.floor((1 + SPREAD) * context);
+}
+
+function meanAround(context: number, usAt: (tokens: number) => number): number {
+  const low = Math.floor((1 - SPREAD) * context);
+  const high = longestOf(context);
+  let sum = 0;
+  for (let i = 0; i < SPREAD_POINTS; i++) {
+    const between = low + Math.floor(((high - low) * i) / (SPREAD_POINTS - 1));
+    sum += usAt(Math.max(1, between));
+  }
+  return sum / SPREAD_POINTS;
+}
+
+function aroundPrefillUs({ tables, placement }: StepParts, shape: AttentionShape): number {
+  const { headDim, heads, kvHeads } = shape;
+  const wide = elementwiseUs(tables.system, ACTIVATION_BYTES * headDim * (heads + kvHeads));
+  const narrow = elementwiseUs(tables.system, ACTIVATION_BYTES * kvHeads * headDim);
+  const around = 2 * wide + 2 * narrow;
+  if (placement.model.qkNorm !== true) return AROUND_FACTOR * around;
+  const query = elementwiseUs(tables.system, ACTIVATION_BYTES * heads * headDim);
+  return AROUND_FACTOR * (around + 4 * (query + narrow));
+}
+
+function latent(parts: StepParts, _attention: LatentAttention): AttentionPart {
+  const { tables, placement } = parts;
+  const { model, tp } = placement;
+  const { linear, kvCache } = model.precision;
+  const formats = { weights: blockFormat(linear), kv: kvCache };
+  const context = needed(tables.latentContext(formats), 'latent attention of this format');
+  const decode = needed(tables.latentGeneration(formats), 'latent attention of this format');
+  const heads = model.heads / tp;
+  return {
+    prefillFixedUs: 0,
+    prefillUs: (shape) => model.layers * latentPrefillUs(context, heads, shape),
+    decodeUs: ({ sequences, context: tokens }) =>
+      model.layers * decode.us(heads, sequences, tokens + 1),
+    isMeasuredPrefill: ({ length, prompts }) => context.covers(heads, length, prompts),
+    isMeasuredDecode: ({ sequences, context: tokens }) =>
+      decode.covers(heads, sequences, tokens + 1),
+  };
+}
+
+function latentPrefillUs(table: LatentAttentionTable, heads: number, shape: PromptShape): number {
+  return table.us(heads, shape.length, shape.prompts) * newShare(shape);
+}
+
+/** Blocks of latent attention were measured in three formats. */
+function blockFormat(linear: WeightFormat): 'bf16' | 'fp8_block' | 'nvfp4' {
+  if (linear === 'nvfp4') return 'nvfp4';
+  return linear.startsWith('fp8') ? 'fp8_block' : 'bf16';
+}

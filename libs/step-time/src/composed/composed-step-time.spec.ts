@@ -1,0 +1,120 @@
+import { findGpu, findModel } from '@baton/hardware';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { buildStepTimeModel } from '../build-step-time-model';
+import { OperatorTables } from '../operators/operator-tables';
+import { decoding, EMPTY, prompts } from '../../test/test-batches';
+import { StepComposer } from './step-composer';
+import { totalUs } from './step-operator';
+import { SHIPPED_OPERATORS } from '../../../../test/support/shipped-operators';
+
+const place = (model: string, gpu: string, tp = 1) => ({
+  ...{ model: findModel(model), gpu: findGpu(gpu), tp },
+});
+
+const DEPLOYMENTS = [
+  place('llama-3.1-8b', 'h200'),
+  place('qwen3-32b', 'h100', 2),
+  place('gpt-oss-120b', 'b200', 2),
+  place('deepseek-v3', 'h200', 8),
+].map((placement) => {
+  const { gpu, model } = placement;
+  const composer = new StepComposer(
+    placement,
+    OperatorTables.of(gpu.operators!, SHIPPED_OPERATORS.texts)!,
+  );
+  const step = { kind: 'composed', overheadMs: 0 } as const;
+  const stepTime = buildStepTimeModel(step, placement, SHIPPED_OPERATORS);
+  // Blocks of latent attention were measured with a scatter that falls with the context; it is pooled.
+  const noise = model.attention.kind === 'latent' ? 0.05 : 0.01;
+  return { title: `${model.name} on ${gpu.name}`, composer, stepTime, noise };
+});
+
+describe('a tabulated deployment', () => {
+  it.each(DEPLOYMENTS)('$title: decode is within 1 % of the composed step', (deployment) => {
+    const { composer, stepTime } = deployment;
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1_024 }),
+        fc.integer({ min: 64, max: 32_768 }),
+        (sequences, context) => {
+          const composed = [
+            ...composer.linear(sequences, true),
+            composer.decode({ sequences, context }),
+            composer.outputHead(sequences),
+          ];
+          // At the edge of a table with a corner left out the rules themselves jump.
+          const next = 2 ** Math.ceil(Math.log2(sequences));
+          fc.pre(stepTime.contextLimit!(next) >= next * 1.2 * context);
+          const us = stepTime.stepUs(decoding(sequences, context));
+          expect(Math.abs(us / totalUs(composed) - 1)).toBeLessThanOrEqual(deployment.noise);
+        },
+      ),
+    );
+  });
+
+  it.each(DEPLOYMENTS)('$title: prefill is within 1 % of the composed step', (deployment) => {
+    const { composer, stepTime } = deployment;
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 16, max: 8_192 }),
+        fc.integer({ min: 0, max: 8_192 }),
+        (tokens, cached) => {
+          const composed = [
+            ...composer.linear(tokens, false),
+            composer.prefill({ prompts: 1, length: tokens + cached, cached }),
+            composer.outputHead(1),
+          ];
+          const us = stepTime.stepUs(prompts(1, tokens, cached));
+          expect(Math.abs(us / totalUs(composed) - 1)).toBeLessThanOrEqual(0.01);
+        },
+      ),
+    );
+  });
+
+  it.each(DEPLOYMENTS)('$title: the decode law is the step, to the last bit', ({ stepTime }) => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 600 }),
+        fc.integer({ min: 1, max: 9_000 }),
+        (sequences, context) => {
+          const sum = sequences * context;
+          const law = stepTime.decodeLaw!(sequences, sum)!;
+          expect(sum).toBeLessThanOrEqual(law.contextLimit);
+          const us = stepTime.stepUs({ ...EMPTY, decodeSeqs: sequences, decodeContext: sum });
+          expect(law.baseUs + law.perContextUs * sum).toBe(us);
+        },
+      ),
+    );
+  });
+});
+
+describe('the model that is taken by itself', () => {
+  const auto = { kind: 'auto' } as const;
+
+  it('is composed where operators were measured', () => {
+    const model = buildStepTimeModel(auto, place('llama-3.1-8b', 'h200'), SHIPPED_OPERATORS);
+    expect(model.method).toBe('composed');
+    expect(model.description).toContain('measured operators of h200_sxm');
+  });
+
+  it('is the roofline elsewhere, and says that it is an estimate', () => {
+    const model = buildStepTimeModel(auto, place('llama-3.1-8b', 'mi300x'), SHIPPED_OPERATORS);
+    expect(model.method).toBe('estimated');
+    expect(model.description).toContain('estimated, not measured: ±60 %');
+  });
+
+  it('says what was not measured when it is asked for by name', () => {
+    const composed = { kind: 'composed' } as const;
+    const build = () =>
+      buildStepTimeModel(composed, place('deepseek-v3', 'a100', 8), SHIPPED_OPERATORS);
+    expect(build).toThrow('No step can be composed: no latent attention');
+  });
+
+  it('says how far a step lies outside of what was measured', () => {
+    const model = buildStepTimeModel(auto, place('llama-3.1-8b', 'h200'), SHIPPED_OPERATORS);
+    const outside = model.outsideRange!(prompts(1, 2_048, 60_000))!;
+    expect(outside.what).toBe('tokens of a prompt with those before it');
+    expect(outside.value / outside.range[1]).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,142 @@
+import { lowerBound } from '../operators/curve';
+import { PiecewiseLinear } from '../port/piecewise-linear';
+import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
+import { TokenLine } from '../port/token-line';
+import type { OutsideRange } from '../port/valid-range';
+import { DecodeSurface } from './decode-surface';
+import type { Line, TabulatedStep } from './tabulated-step';
+
+export interface ComposedOptions {
+  readonly description: string;
+  /** Added to each step. */
+  readonly overheadMs: number;
+  /** Factor on decode attention in steps that also prefill. */
+  readonly mixedDecodeFactor: number;
+}
+
+/**
+ * Step time put together from measured operators: everything but attention at the tokens of the
+ * step together, plus decode attention, plus prefill attention, plus the output head. Steps beyond
+ * what was measured go on with the last utilisation, and say so.
+ */
+export class ComposedStepTime implements StepTimeModel {
+  readonly method = 'composed';
+  readonly description: string;
+  readonly overheadMs: number;
+  private readonly decodeLinear: TokenLine;
+  private readonly mixedLinear: TokenLine;
+  private readonly head: PiecewiseLinear;
+  private readonly surface: DecodeSurface;
+  private readonly overheadUs: number;
+  private readonly mixedDecodeFactor: number;
+
+  constructor(
+    private readonly step: TabulatedStep,
+    options: ComposedOptions,
+  ) {
+    this.description = options.description;
+    this.overheadMs = options.overheadMs;
+    this.mixedDecodeFactor = options.mixedDecodeFactor;
+    this.overheadUs = options.overheadMs * 1_000;
+    this.decodeLinear = lineOf(step.linear.decode);
+    this.mixedLinear = lineOf(step.linear.mixed);
+    this.head = new PiecewiseLinear(step.head.at, step.head.us);
+    this.surface = new DecodeSurface(step.decode, (sequences) => this.decodeFixedUs(sequences));
+  }
+
+  /** Drafted tokens pass the layers and the head; attention reads the same KV for them. */
+  stepUs(batch: BatchAggregates): number {
+    const { prefillTokens, prefillSeqs, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
+    if (prefillTokens === 0 && draftTokens === 0) {
+      const law = this.surface.lawAt(decodeSeqs, decodeContext);
+      return law.baseUs + law.perContextUs * decodeContext;
+    }
+    const tokens = prefillTokens + decodeSeqs + draftTokens;
+    const linear = prefillTokens > 0 ? this.mixedLinear : this.decodeLinear;
+    const rows = prefillSeqs + decodeSeqs + draftTokens;
+    const decode = decodeSeqs > 0 ? this.surface.attentionUs(decodeSeqs, decodeContext) : 0;
+    const other = linear.at(tokens) + this.head.at(rows) + this.overheadUs;
+    if (prefillTokens === 0) return other + decode;
+    return other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
+  }
+
+  decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw {
+    return this.surface.lawAt(decodeSeqs, decodeContext);
+  }
+
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
+    const { stepTokens, promptLength } = this.step.measured;
+    const tokens = prefillTokens + decodeSeqs + draftTokens;
+    if (tokens > stepTokens) return outside('tokens per step', tokens, stepTokens);
+    if (decodeContext > this.contextLimit(decodeSeqs)) return this.outsideDecode(batch);
+    if (prefillTokens === 0) return undefined;
+    const length = meanLength(batch);
+    if (length <= promptLength) return undefined;
+    return outside('tokens of a prompt with those before it', length, promptLength);
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    return this.longestContext(decodeSeqs) * decodeSeqs;
+  }
+
+  private longestContext(decodeSeqs: number): number {
+    const { decode, measured } = this.step;
+    return measured.decodeContexts[lowerBound(decode.sequences, decodeSeqs)] ?? 0;
+  }
+
+  /** Too many sequences for any context, or too much context for so many. */
+  private outsideDecode({ decodeSeqs, decodeContext }: BatchAggregates): OutsideRange {
+    const longest = this.longestContext(decodeSeqs);
+    if (longest > 0) {
+      return outside('context tokens per decoding sequence', decodeContext / decodeSeqs, longest);
+    }
+    const { decode, measured } = this.step;
+    const most = decode.sequences.filter((_, i) => measured.decodeContexts[i]! > 0).at(-1) ?? 0;
+    return outside('decoding sequences', decodeSeqs, most);
+  }
+
+  private decodeFixedUs(sequences: number): number {
+    return this.decodeLinear.at(sequences) + this.head.at(sequences) + this.overheadUs;
+  }
+
+  /** The batch's prompts taken as alike: their mean length, and the share of the pairs that is new. */
+  private prefillUs(batch: BatchAggregates): number {
+    const length = meanLength(batch);
+    const newPairs = batch.prefillQuadratic / batch.prefillSeqs;
+    const wholeUs = this.wholePrefillUs(batch.prefillSeqs, length);
+    return this.step.prefill.fixedUs + (wholeUs * newPairs) / length ** 2;
+  }
+
+  private wholePrefillUs(count: number, length: number): number {
+    const { prompts, us } = this.step.prefill;
+    const above = Math.min(Math.max(1, lowerBound(prompts, count)), prompts.length - 1);
+    const [low, high] = [prompts[above - 1]!, prompts[above]!];
+    const lowUs = this.atLength(us[above - 1]!, length);
+    const highUs = this.atLength(us[above]!, length);
+    return lowUs + ((highUs - lowUs) * (count - low)) / (high - low);
+  }
+
+  /** Straight in √time between two lengths, as time grows with the square; so beyond the last. */
+  private atLength(row: readonly number[], length: number): number {
+    const { lengths } = this.step.prefill;
+    const above = Math.min(Math.max(1, lowerBound(lengths, length)), lengths.length - 1);
+    const [low, high] = [Math.sqrt(row[above - 1]!), Math.sqrt(row[above]!)];
+    const from = lengths[above - 1]!;
+    const root = low + ((high - low) * (length - from)) / (lengths[above]! - from);
+    return Math.max(0, root) ** 2;
+  }
+}
+
+/** Tokens of a prompt with those before it: with n new ones on average, Σ(f² − p²) / Σn is f + p. */
+function meanLength({ prefillTokens, prefillSeqs, prefillQuadratic }: BatchAggregates): number {
+  return (prefillQuadratic / prefillTokens + prefillTokens / prefillSeqs) / 2;
+}
+
+function lineOf({ at, us }: Line): TokenLine {
+  return new TokenLine(at, us);
+}
+
+function outside(what: string, value: number, max: number): OutsideRange {
+  return { what, value, range: [0, max] };
+}

@@ -1,0 +1,168 @@
+import {
+  expertGroupOf,
+  expertLayers,
+  linearFormat,
+  type MixtureOfExperts,
+  type WeightFormat,
+} from '@baton/hardware';
+import type { ExpertShape } from '../operators/expert-table';
+import type { OperatorFormat } from '../operators/number-format';
+import { elementwiseUs } from '../operators/system-facts';
+import type { StepOperator } from './step-operator';
+import { layersOf, type Linear, linearOf, needed, type StepParts } from './step-parts';
+import { Uncovered } from './uncovered';
+
+/** The feed-forward of all layers, by tokens of the step on this rank. */
+export interface FeedForwardPart {
+  operators(tokens: number, isDecodeOnly: boolean): StepOperator[];
+}
+
+const ACTIVATION_BYTES = 2;
+
+/** @throws Uncovered */
+export function feedForwardPartOf(parts: StepParts): FeedForwardPart {
+  const { model } = parts.placement;
+  const routed = expertLayers(model);
+  const dense = model.layers - routed;
+  const all = [
+    ...(dense > 0 ? [denseLayers(parts, dense, model.intermediate)] : []),
+    ...(model.experts ? [expertLayersPart(parts, model.experts, routed)] : []),
+  ];
+  return {
+    operators: (tokens, isDecodeOnly) =>
+      all.flatMap((part) => part.operators(tokens, isDecodeOnly)),
+  };
+}
+
+function denseLayers(parts: StepParts, layers: number, intermediate: number): FeedForwardPart {
+  const { up, activationUs, down } = gated(parts, intermediate);
+  return {
+    operators: (tokens) => [
+      { name: 'gate and up', us: layers * up(tokens) },
+      { name: 'activation', us: layers * activationUs(tokens) },
+      { name: 'down', us: layers * down(tokens) },
+    ],
+  };
+}
+
+interface Gated {
+  readonly up: Linear;
+  readonly activationUs: Linear;
+  readonly down: Linear;
+}
+
+/** One feed-forward of that width, cut over the tensor-parallel GPUs. */
+function gated(parts: StepParts, intermediate: number): Gated {
+  const { model, tp } = parts.placement;
+  const { hidden, feedForwardMatrices } = model;
+  const width = intermediate / tp;
+  const inputs = feedForwardMatrices - 1;
+  const layers = layersOf(parts, linearFormat(model.precision));
+  const bytesPerToken = ACTIVATION_BYTES * (inputs + 1) * width;
+  return {
+    up: linearOf(layers, { n: inputs * width, k: hidden }),
+    activationUs: (tokens) => elementwiseUs(parts.tables.system, bytesPerToken * tokens),
+    down: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),
+  };
+}
+
+/** What of a mixture's layer takes how long, µs by tokens of this rank. */
+interface ExpertTimes {
+  readonly router: Linear;
+  readonly experts: Linear;
+  readonly dispatch: Linear;
+  readonly combine: Linear;
+  readonly shared: Linear | undefined;
+}
+
+function expertLayersPart(
+  parts: StepParts,
+  experts: MixtureOfExperts,
+  layers: number,
+): FeedForwardPart {
+  const times = expertTimes(parts, experts);
+  return {
+    operators(tokens, isDecodeOnly) {
+      const routed = [
+        { name: 'router', us: layers * times.router(tokens) },
+        { name: 'dispatch', us: layers * times.dispatch(tokens) },
+        { name: 'experts', us: layers * times.experts(tokens) },
+        { name: 'combine', us: layers * times.combine(tokens) },
+      ] as const;
+      if (times.shared === undefined) return [...routed];
+      const sharedUs = layers * times.shared(tokens);
+      if (!isDecodeOnly) return [{ name: 'shared experts', us: sharedUs }, ...routed];
+      const routedUs = routed.reduce((sum, { us }) => sum + us, 0);
+      return [{ name: 'overlapped experts', us: Math.max(sharedUs, routedUs) }];
+    },
+  };
+}
+
+function expertTimes(parts: StepParts, experts: MixtureOfExperts): ExpertTimes {
+  const { model, dp = 1 } = parts.placement;
+  const routedUs = routedExperts(parts, experts);
+  const exchange = exchangeOf(parts);
+  const { sharedExperts, expertIntermediate } = experts;
+  const shared = sharedExperts > 0 ? gated(parts, sharedExperts * expertIntermediate) : undefined;
+  return {
+    router: linearOf(layersOf(parts, 'bf16'), { n: experts.experts, k: model.hidden }),
+    experts: (tokens) => routedUs(tokens * dp),
+    ...exchange,
+    shared: shared && ((tokens) => gatedUs(shared, tokens)),
+  };
+}
+
+function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {
+  return up(tokens) + activationUs(tokens) + down(tokens);
+}
+
+function routedExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
+  const { placement, tables } = parts;
+  const { model } = placement;
+  const format = expertFormat(model.precision.experts);
+  const table = needed(tables.experts(format), `experts in ${format}`);
+  const group = expertGroupOf(placement);
+  const isWhole = placement.expertParallel === true;
+  const shape: ExpertShape = {
+    // DeepSeek's and Kimi's routers are trained to spread tokens more evenly.
+    distribution: model.attention.kind === 'latent' ? 'power_law_1.01' : 'power_law_1.2',
+    topK: experts.activeExperts,
+    experts: experts.experts,
+    hidden: model.hidden,
+    intermediate: experts.expertIntermediate,
+    tensorParallel: isWhole ? 1 : group,
+    expertParallel: isWhole ? group : 1,
+  };
+  if (table.us(shape, 1) === undefined) {
+    throw new Uncovered(
+      `no experts near ${experts.experts} x ${model.hidden} x ${shape.intermediate} over ${group} GPUs were measured`,
+    );
+  }
+  return (tokens) => table.us(shape, tokens)!;
+}
+
+function expertFormat(format: WeightFormat): OperatorFormat {
+  if (format === 'fp8_static') return 'fp8';
+  return format === 'int4' ? 'int4_wo' : format;
+}
+
+/**
+ * Before and after the experts: an all-reduce for each where attention is tensor-parallel (the first
+ * stands for the attention's own), a gather and a scatter of all ranks' tokens where ranks are
+ * data-parallel.
+ */
+function exchangeOf(parts: StepParts): Pick<ExpertTimes, 'dispatch' | 'combine'> {
+  const { placement, tables } = parts;
+  const { tp, dp = 1, model } = placement;
+  const group = expertGroupOf(placement);
+  if (group === 1) return { dispatch: () => 0, combine: () => 0 };
+  const reduce = tp > 1 ? needed(tables.allReduce(), 'all-reduce') : undefined;
+  const gather = dp > 1 ? needed(tables.nccl('all_gather'), 'all-gather') : undefined;
+  const scatter = dp > 1 ? needed(tables.nccl('reduce_scatter'), 'reduce-scatter') : undefined;
+  const reduceUs = (tokens: number) => reduce?.us(group, tokens * model.hidden) ?? 0;
+  const all = (tokens: number) => tokens * dp * model.hidden;
+  return {
+    dispatch: (tokens) => reduceUs(tokens) + (gather?.us(group, all(tokens)) ?? 0),
+    combine: (tokens) => reduceUs(tokens) + (scatter?.us(group, all(tokens)) ?? 0),
+  };
+}

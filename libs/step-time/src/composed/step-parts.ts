@@ -1,0 +1,46 @@
+import type { EnginePlacement } from '@baton/hardware';
+import type { OperatorTables } from '../operators/operator-tables';
+import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
+import { Uncovered } from './uncovered';
+
+/** What every part of a step is made from. */
+export interface StepParts {
+  readonly placement: EnginePlacement;
+  readonly tables: OperatorTables;
+}
+
+const FORMAT_NAMES = {
+  ...{ bf16: 'BF16', fp8: 'FP8', fp8_static: 'static FP8', fp8_block: 'block-wise FP8' },
+  ...{ nvfp4: 'NVFP4', mxfp4: 'MXFP4', int4: 'INT4' },
+} as const;
+
+/** A linear layer of fixed widths, in µs by rows. */
+export type Linear = (rows: number) => number;
+
+/**
+ * The times of a linear layer.
+ *
+ * @throws Uncovered when no table has the format, or no measured shape is near
+ */
+export function linearOf(layers: LinearLayers, shape: LinearShape): Linear {
+  if (layers.us(1, shape) === undefined) {
+    throw new Uncovered(`no measured matrix product is near ${shape.n} x ${shape.k}`);
+  }
+  return (rows) => layers.us(rows, shape)!;
+}
+
+/** @throws Uncovered when no table has the format */
+export function layersOf(
+  { tables }: StepParts,
+  format: Parameters<typeof linearLayersOf>[1],
+): LinearLayers {
+  const layers = linearLayersOf(tables, format);
+  if (layers !== undefined) return layers;
+  throw new Uncovered(`no matrix products in ${FORMAT_NAMES[format]} were measured on this GPU`);
+}
+
+/** @throws Uncovered */
+export function needed<T>(table: T | undefined, what: string): T {
+  if (table !== undefined) return table;
+  throw new Uncovered(`no ${what} was measured on this GPU`);
+}

@@ -1,0 +1,28 @@
+export { buildStepTimeModel } from './build-step-time-model';
+export type { StepTimeSpec } from './build-step-time-model';
+export type { OperatorSource } from './composed/build-composed';
+export type { TabulatedStep } from './composed/tabulated-step';
+export { CalibratedStepTime } from './models/calibrated';
+export { PolynomialStepTime, polynomialRange } from './models/polynomial';
+export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
+export type { OperatorTexts } from './operators/operator-texts';
+export { engineOverheadMs } from './port/engine-overhead';
+export { RangeGuard } from './port/range-guard';
+export type { RangeGuardOptions } from './port/range-guard';
+export type {
+  BatchAggregates,
+  DecodeLaw,
+  StepTimeMethod,
+  StepTimeModel,
+} from './port/step-time-model';
+export { describeOutside } from './port/valid-range';
+export type { OutsideRange, Range, ValidRange } from './port/valid-range';
+export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
+export type { Section } from './profile-files/profile-values';
+export {
+  kvTimingFromXpydProfile,
+  polynomialFromXpydProfile,
+  polynomialToXpydProfile,
+} from './profile-files/xpyd-profile';
+export { isCalibrated } from './profiles/shipped-profiles';
+export type { FitError, StepTimeProfile } from './profiles/step-time-profile';

@@ -1,0 +1,57 @@
+import {
+  type EnginePlacement,
+  expertLayers,
+  expertParameters,
+  isFp8,
+  meanWeightBytes,
+  sharedLayerParameters,
+  vocabularyParameters,
+} from '@baton/hardware';
+
+/** Everything of a step but attention: matrix products against the bytes of their weights. */
+export interface LinearCost {
+  /** @param decodeTokens  one per sequence that decodes, and the drafted ones */
+  us(prefillTokens: number, prefillSeqs: number, decodeTokens: number): number;
+}
+
+/** A multiplication and an addition per weight and token. */
+const FLOPS_PER_PARAMETER = 2;
+
+/**
+ * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate),
+ * weights read / bandwidth)`, plus an overhead per layer. The output head works on each
+ * decode token and one per prompt. Of the experts, those are read that any token of the step is routed to: with uniform
+ * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same). Of
+ * data-parallel ranks each GPU reads and computes its share for the tokens of all, taken to be as
+ * many as this engine's: balanced ranks, balanced experts.
+ */
+export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): LinearCost {
+  const { efficiency } = gpu;
+  const { experts = 0, activeExperts = 0 } = model.experts ?? {};
+  const expertsEverywhere = expertLayers(model) * expertParameters(model);
+  const shared = sharedLayerParameters(model);
+  const head = vocabularyParameters(model);
+  const flopsPerToken = FLOPS_PER_PARAMETER * (shared + activeExperts * expertsEverywhere);
+
+  const quantised = isFp8(model.precision) ? gpu.fp8Factor : 1;
+  const usPerFlop = 1e6 / (gpu.flopsPerSecond * quantised * tp);
+  const prefillUs = (flopsPerToken * usPerFlop) / efficiency.prefillCompute;
+  const decodeUs = (flopsPerToken * usPerFlop) / efficiency.decodeCompute;
+  const headUs = (FLOPS_PER_PARAMETER * head * usPerFlop) / efficiency.decodeCompute;
+
+  const usPerByte = 1e6 / (gpu.memoryBytesPerSecond * efficiency.memory * tp);
+  const usPerParameter = meanWeightBytes(model) * usPerByte;
+  const sharedReadUs = (shared + head) * usPerParameter;
+  const overheadUs = model.layers * efficiency.layerOverheadUs;
+  const expertReadUs = (experts * expertsEverywhere * usPerParameter) / dp;
+  const missedByToken = experts > 0 ? ((experts - activeExperts) / experts) ** dp : 1;
+
+  return {
+    us(prefillTokens, prefillSeqs, decodeTokens) {
+      const headTokens = prefillSeqs + decodeTokens;
+      const computeUs = prefillTokens * prefillUs + decodeTokens * decodeUs + headTokens * headUs;
+      const readExperts = 1 - missedByToken ** (prefillTokens + decodeTokens);
+      return overheadUs + Math.max(computeUs, sharedReadUs + expertReadUs * readExperts);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { HardwareError } from '@baton/hardware';
+
+/** Names of the columns. */
+export function readHeader(csv: string): string[] {
+  const [first = ''] = csv.split(/\r?\n/, 1);
+  return first.split(',').map((name) => name.trim());
+}
+
+export interface Cell {
+  readonly text: string;
+  /** Of its column. */
+  readonly name: string;
+  readonly line: number;
+  /** Lowest number allowed. */
+  readonly min: number;
+}
+
+/** @throws HardwareError `bad-profile` with line and column */
+export function readNumber({ text, name, line, min }: Cell): number {
+  const value = text === '' ? NaN : Number(text);
+  if (Number.isFinite(value) && value >= min) return value;
+  throw badTable(`line ${line}: ${name} must be a number from ${min}, not '${text}'`);
+}
+
+export function badTable(why: string): HardwareError {
+  return new HardwareError('bad-profile', `The step-time table cannot be used: ${why}.`);
+}

@@ -1,0 +1,94 @@
+import { HardwareError } from '@baton/hardware';
+import type { BatchAggregates, DecodeLaw, StepTimeMethod, StepTimeModel } from './step-time-model';
+import { describeOutside, type OutsideRange } from './valid-range';
+
+export interface RangeGuardOptions {
+  /** Throw instead of extrapolating. */
+  readonly refuse: boolean;
+  /** Told once, in one sentence, when the first step lies outside. */
+  readonly report: (sentence: string) => void;
+}
+
+/**
+ * A model that never extrapolates in silence: it counts the steps outside of its range, says so
+ * once, or refuses them. Laws end where the range does, so that no leap passes over the border
+ * uncounted. Answers are those of the model itself, to the last bit.
+ */
+export class RangeGuard implements StepTimeModel {
+  readonly description: string;
+  readonly method?: StepTimeMethod;
+  readonly overheadMs?: number;
+  readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
+  private outsideSteps = 0;
+  private largestExcess = 1;
+  private readonly bounded: (DecodeLaw | undefined)[] = [];
+
+  constructor(
+    private readonly model: StepTimeModel,
+    private readonly options: RangeGuardOptions,
+  ) {
+    this.description = model.description;
+    if (model.method !== undefined) this.method = model.method;
+    if (model.overheadMs !== undefined) this.overheadMs = model.overheadMs;
+    const jitter = model.tokenJitterUs?.bind(model);
+    if (jitter) this.tokenJitterUs = jitter;
+  }
+
+  /** Another guard of the same model, with a count of its own. */
+  another(): RangeGuard {
+    return new RangeGuard(this.model, this.options);
+  }
+
+  /** Whether a step outside of the range throws. */
+  get isRefusing(): boolean {
+    return this.options.refuse;
+  }
+
+  /** Steps so far that lay outside of the range. */
+  get stepsOutsideRange(): number {
+    return this.outsideSteps;
+  }
+
+  /** How many times the measured maximum the farthest of these steps was; 1: none lay outside. */
+  get farthestOutside(): number {
+    return this.largestExcess;
+  }
+
+  /** @throws HardwareError `outside-range` when extrapolation is refused */
+  stepUs(batch: BatchAggregates): number {
+    const outside = this.model.outsideRange?.(batch);
+    if (outside !== undefined) this.onOutside(outside);
+    return this.model.stepUs(batch);
+  }
+
+  decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw | undefined {
+    const law = this.model.decodeLaw?.(decodeSeqs, decodeContext);
+    if (law === undefined) return undefined;
+    const limit = this.contextLimit(decodeSeqs);
+    if (limit >= law.contextLimit) return law;
+    if (limit < decodeContext) return undefined;
+    if (law.contextLimit !== Infinity) return { ...law, contextLimit: limit };
+    return (this.bounded[decodeSeqs] ??= { ...law, contextLimit: limit });
+  }
+
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    return this.model.outsideRange?.(batch);
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    return this.model.contextLimit?.(decodeSeqs) ?? Infinity;
+  }
+
+  private onOutside(outside: OutsideRange): void {
+    this.outsideSteps++;
+    const excess = outside.range[1] > 0 ? outside.value / outside.range[1] : Infinity;
+    this.largestExcess = Math.max(this.largestExcess, excess);
+    if (this.options.refuse) {
+      throw new HardwareError(
+        'outside-range',
+        `Refused to extrapolate: ${describeOutside(outside)}.`,
+      );
+    }
+    if (this.outsideSteps === 1) this.options.report(describeOutside(outside));
+  }
+}

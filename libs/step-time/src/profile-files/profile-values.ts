@@ -1,0 +1,72 @@
+import { HardwareError } from '@baton/hardware';
+import type { Range } from '../port/valid-range';
+
+/** A mapping of a parsed YAML or JSON document. */
+export type Section = Readonly<Record<string, unknown>>;
+
+/** @throws HardwareError `bad-profile` */
+export function asSection(value: unknown, name: string): Section {
+  if (isSection(value)) return value;
+  throw badProfile(`${name} is not a mapping`);
+}
+
+/** The mapping under a key, or undefined when there is none. */
+export function sectionOf(from: Section, key: string): Section | undefined {
+  const value = from[key];
+  return value === undefined ? undefined : asSection(value, key);
+}
+
+export function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Exactly so many finite numbers. */
+export function numbersOf<T extends readonly number[]>(
+  from: Section,
+  key: string,
+  count: T['length'],
+): T {
+  const value = from[key];
+  if (isNumbers(value) && value.length === count) return value as unknown as T;
+  throw badProfile(`${key} must be ${count} numbers`);
+}
+
+/** At least one finite number. */
+export function listOf(from: Section, key: string): readonly number[] {
+  const value = from[key];
+  if (isNumbers(value) && value.length > 0) return value;
+  throw badProfile(`${key} must be a list of numbers`);
+}
+
+export function numberOf(from: Section, key: string): number | undefined {
+  const value = from[key];
+  if (value === undefined || (typeof value === 'number' && Number.isFinite(value))) return value;
+  throw badProfile(`${key} must be a number`);
+}
+
+export function textOf(from: Section, key: string): string | undefined {
+  const value = from[key];
+  if (value === undefined || typeof value === 'string') return value;
+  throw badProfile(`${key} must be a text`);
+}
+
+export function rangeOf(from: Section, key: string): Range | undefined {
+  const value = from[key];
+  if (value === undefined) return undefined;
+  if (isNumbers(value) && value.length === 2) return value as unknown as Range;
+  throw badProfile(`${key} must be two numbers`);
+}
+
+/** Refuses what is not known, so that a misspelled key is not lost. */
+export function checkKeys(from: Section, known: readonly string[]): void {
+  const unknown = Object.keys(from).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw badProfile(`it has an unknown key '${unknown}'`);
+}
+
+export function badProfile(why: string): HardwareError {
+  return new HardwareError('bad-profile', `The step-time profile cannot be used: ${why}.`);
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((each) => Number.isFinite(each));
+}

@@ -1,0 +1,34 @@
+import { type EnginePlacement, goesBy } from '@baton/hardware';
+import { engineOverheadMs } from '../port/engine-overhead';
+import type { CalibratedProfile } from './calibrated-profile';
+import { CALIBRATED_PROFILES, LINEAR_TOKENS } from './calibrated-profiles';
+import type { StepTimeProfile } from './step-time-profile';
+
+/** Whether a calibration is shipped for exactly this model, GPU and degree. */
+export function isCalibrated(placement: EnginePlacement): boolean {
+  return calibrationOf(placement) !== undefined;
+}
+
+/** The shipped calibration of a placement. Its kernels' times get the documented engine overhead. */
+export function shippedProfile(placement: EnginePlacement): StepTimeProfile | undefined {
+  const calibration = calibrationOf(placement);
+  if (calibration === undefined) return undefined;
+  const { linearMs, ...profile } = calibration;
+  return {
+    ...profile,
+    linear: { tokens: LINEAR_TOKENS, ms: linearMs },
+    overheadMs: engineOverheadMs(placement.tp),
+    valid: { stepTokens: [LINEAR_TOKENS[0]!, LINEAR_TOKENS.at(-1)!] },
+  };
+}
+
+/** `Llama-3.1-8B on H100-SXM-80GB TP1` and so on, for a user who asked for another. */
+export function shippedPlacements(): string[] {
+  return CALIBRATED_PROFILES.map(({ model, gpu, tp }) => `${model} on ${gpu} TP${tp}`);
+}
+
+function calibrationOf({ model, gpu, tp }: EnginePlacement): CalibratedProfile | undefined {
+  return CALIBRATED_PROFILES.find(
+    (profile) => profile.tp === tp && goesBy(gpu, profile.gpu) && goesBy(model, profile.model),
+  );
+}
