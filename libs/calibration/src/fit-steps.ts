@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { UsageError } from '@baton/config';
 import {
   calibrate as fit,
@@ -6,15 +5,14 @@ import {
   HardwareError,
   type MeasuredStep,
 } from '@baton/hardware';
-import { cannotWrite } from '../claim-output';
-import type { CalibrateFlags } from './calibrate-flags';
+import type { CalibrationRequest } from './request';
 
 const POINTS_MAX = 1_000_000;
 
 /** @throws UsageError when the points are too few, too many, or all of one batch */
 export function fitSteps(
   steps: readonly MeasuredStep[],
-  { options }: Pick<CalibrateFlags, 'options'>,
+  { options }: Pick<CalibrationRequest, 'options'>,
 ): Calibration {
   if (steps.length > POINTS_MAX) {
     throw new UsageError(
@@ -26,14 +24,5 @@ export function fitSteps(
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;
-  }
-}
-
-/** @throws Failure, one sentence */
-export function writeFile(path: string, content: string, what: 'profile' | 'points'): void {
-  try {
-    writeFileSync(path, content);
-  } catch (error) {
-    throw cannotWrite(`The ${what} in ${path}`, error);
   }
 }

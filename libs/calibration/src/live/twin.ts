@@ -3,8 +3,8 @@ import { simulate } from '@baton/cluster';
 import { type BatonConfig, resolveConfig, UsageError } from '@baton/config';
 import type { KvTransferFit } from '@baton/hardware';
 import { TopologyError } from '@baton/placement';
+import { scenarioOf } from '@baton/scenario';
 import { withContentBlock, type Workload } from '@baton/workload';
-import { scenarioOf } from '../../scenario/scenario-of';
 
 type Options = Readonly<Record<string, string | boolean>>;
 
