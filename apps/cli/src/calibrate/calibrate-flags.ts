@@ -1,4 +1,4 @@
-import { type CalibrationRequest, FORMATS } from '@baton/calibration';
+import { type CalibrationRequest, FORMATS } from '@baton/profiling';
 import { UsageError } from '@baton/config';
 import { findGpu, findModel, HardwareError } from '@baton/hardware';
 import { type Command, Option } from 'commander';

@@ -6,7 +6,7 @@ import {
   nameOf,
   ServerTarget,
   simulatedConfig,
-} from '@baton/calibration';
+} from '@baton/profiling';
 import { UsageError } from '@baton/config';
 import { claimFile } from '../claim-output';
 import { say } from '../say';

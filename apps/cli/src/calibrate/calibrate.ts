@@ -5,7 +5,7 @@ import {
   reportJson,
   reportText,
   type Result,
-} from '@baton/calibration';
+} from '@baton/profiling';
 import { UsageError } from '@baton/config';
 import { fitKvTransfer } from '@baton/hardware';
 import { claimFile } from '../claim-output';

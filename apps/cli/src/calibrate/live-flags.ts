@@ -1,4 +1,4 @@
-import type { LiveRequest, LoadRequest, Span } from '@baton/calibration';
+import type { LiveRequest, LoadRequest, Span } from '@baton/profiling';
 import { UsageError } from '@baton/config';
 import type { ServerAccess } from '@baton/loadgen';
 import { Command, Option } from 'commander';
