@@ -4,8 +4,8 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { simulate } from '@baton/cluster';
 import { defaultConfig } from '@baton/config';
+import { scenarioOf } from '@baton/scenario';
 import { budgetWorkload } from '@baton/workload';
-import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';
 
 const ROOT = join(__dirname, '..', '..', '..');
 /** 85 % of what four such prefill engines compute of this workload, which is where the cluster saturates first. */

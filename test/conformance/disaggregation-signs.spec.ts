@@ -2,9 +2,9 @@ import { summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { defaultConfig } from '@baton/config';
 import { candidatesOf, nameOf } from '@baton/planner';
+import { scenarioOf } from '@baton/scenario';
 import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
-import { scenarioOf } from '../../apps/cli/src/scenario/scenario-of';
 
 /*
  * What disaggregation is known to do, at equal GPUs: DistServe (OSDI'24), Splitwise (ISCA'24) and Mooncake (FAST'25) show the shorter tail between tokens; SGLang

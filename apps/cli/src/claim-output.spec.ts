@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Failure } from '@baton/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cannotWrite, claimFile, claimFolder } from './claim-output';
-import { Failure } from './failure';
 import { runCommand } from '../test/test-command';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '@baton/kernel';
 import { makeFolder } from '@baton/transport';
-import { Failure } from './failure';
 
 /**
  * Makes the folder that results are to go to and tries a file in it, before the work that is to

@@ -1,10 +1,10 @@
 import { unknownFlag, UsageError, VERSION } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
+import { Failure } from '@baton/kernel';
 import { Command, CommanderError } from 'commander';
 import { addBenchCommand, addDemoCommand } from './bench/command';
 import { addCalibrateCommand } from './calibrate/command';
 import { isSystemError, reasonOf } from './claim-output';
-import { Failure } from './failure';
 import { addConfigOptions, spelledWithDashes } from './options';
 import { addPlanCommand } from './plan/command';
 import { addReplayCommand } from './replay/command';

@@ -17,6 +17,7 @@ export { RowQueue } from './containers/row-queue';
 export { parseDuration } from './duration';
 export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';
+export { Failure } from './failure';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { fieldsIn, isObject, objectIn, textIn } from './json';
 export type { JsonFields } from './json';

@@ -1,6 +1,7 @@
-import { OBJECTIVES, type Objective, type Slo } from '@baton/analysis';
+import { type Objective, OBJECTIVES, type Slo } from '@baton/analysis';
 import { UsageError } from '@baton/config';
 import { msToUs } from '@baton/kernel';
+import type { ServerAccess } from '@baton/loadgen';
 import { type Command, Option } from 'commander';
 import { FlagValues } from '../workload/flag-values';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../workload/workload-options';
 import { BENCH_ROWS, type BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
-import { readServerFlags, type ServerFlags } from './server-flags';
+import { readServerFlags } from './server-flags';
 
 /** As commander gives them. */
 export type Given = Readonly<Record<string, string | boolean | readonly string[]>>;
@@ -19,7 +20,7 @@ export type Given = Readonly<Record<string, string | boolean | readonly string[]
 /** The flags of `baton bench`, by whom they concern. */
 export interface BenchFlags {
   readonly workload: WorkloadFlags;
-  readonly server: ServerFlags;
+  readonly server: ServerAccess;
   readonly maxConcurrency: number | undefined;
   readonly numWarmups: number;
   /** Undefined: as the source of the workload suggests. */

@@ -1,15 +1,15 @@
 import { type BenchmarkFigures, benchmarkFigures } from '@baton/analysis';
+import { Failure } from '@baton/kernel';
 import { HttpStreams, type LoadRecord, runLoad } from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
 import { claimFolder } from '../claim-output';
-import { Failure } from '../failure';
 import { openProgress } from '../replay/progress';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
 import { type BenchFlags, type Given, readBenchFlags } from './bench-flags';
-import { type PreparedBench, prepareBench } from './prepare-bench';
+import { prepareBench, type PreparedBench } from './prepare-bench';
 import { requestRateOf, type ResultDocument, resultDocument, settingsOf } from './result-document';
 import { saveResult } from './save-result';
 

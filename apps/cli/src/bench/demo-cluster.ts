@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Failure } from '../failure';
+import { Failure } from '@baton/kernel';
 
 const MAIN = join(__dirname, '..', 'main.js');
 /** Ends the cluster when this process is gone, however it went. */

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { UsageError } from '@baton/config';
+import { findPromptWords, probeServer, RequestWriter, ServerTokenizer } from '@baton/loadgen';
 import { openProgress } from '../replay/progress';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { BenchFlags } from './bench-flags';
-import { findPromptWords } from './prompt-words';
-import { RequestWriter } from './request-writer';
-import { probeServer, ServerTokenizer } from './server-probe';
 
 /** Tokens per content id: prefixes of made-up single requests are shared to the token, conversations and traces name larger blocks. */
 const FINE_BLOCK = 1;

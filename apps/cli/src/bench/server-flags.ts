@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/config';
-import { ENDPOINTS, type Protocol } from '@baton/loadgen';
+import { ENDPOINTS, type Protocol, type ServerAccess } from '@baton/loadgen';
 import type { FlagValues } from '../workload/flag-values';
 import type { BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
@@ -17,26 +17,11 @@ const BACKENDS: Readonly<Record<string, Protocol>> = {
   'openai-responses': 'responses',
 };
 
-/** Whom to ask, and how. */
-export interface ServerFlags {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  /** What stands before every path, as behind a proxy; mostly empty. */
-  readonly prefix: string;
-  readonly endpoint: string;
-  readonly backend: string;
-  readonly protocol: Protocol;
-  readonly model: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly extraBody: Readonly<Record<string, unknown>>;
-  readonly readyTimeoutMs: number;
-}
-
 /** @throws UsageError, one sentence */
 export function readServerFlags(
   values: FlagValues<BenchFlag>,
   headers: readonly string[],
-): ServerFlags {
+): ServerAccess {
   const backend = values.choice('backend', Object.keys(BACKENDS)) ?? 'openai';
   const protocol = BACKENDS[backend] ?? 'openai';
   const endpoint = values.text('endpoint') ?? ENDPOINTS[protocol];

@@ -1,9 +1,9 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { consoleTable, formatMs, formatNumber } from '@baton/report';
+import { mostGpus } from '@baton/scenario';
 import { prepare } from '../replay/prepare';
 import { readReplayFlags } from '../replay/replay-flags';
-import { mostGpus } from '../scenario/membership-changes';
 import type { BenchFlags } from './bench-flags';
 import type { ResultDocument } from './result-document';
 

@@ -1,22 +1,10 @@
-import type { CalibrationOptions } from '@baton/calibration';
+import { type CalibrationRequest, FORMATS } from '@baton/profiling';
 import { UsageError } from '@baton/config';
 import { findGpu, findModel, HardwareError } from '@baton/hardware';
 import { type Command, Option } from 'commander';
-import { FORMATS, type InputFormat } from './formats';
-import type { InputOptions } from './measured';
 
 type FlagValue = string | boolean | readonly string[];
 export type Flags = Readonly<Record<string, FlagValue | undefined>>;
-
-export interface CalibrateFlags {
-  readonly inputs: readonly string[];
-  readonly format: InputFormat | undefined;
-  readonly input: InputOptions;
-  readonly options: CalibrationOptions;
-  /** File to write. */
-  readonly out: string | undefined;
-  readonly json: boolean;
-}
 
 const HOLD_OUT = 5;
 const BATCHED_TOKENS = 8192;
@@ -56,7 +44,7 @@ export function addCalibrateOptions(command: Command): void {
 }
 
 /** @throws UsageError, one sentence */
-export function readCalibrateFlags(flags: Flags): CalibrateFlags {
+export function readCalibrateFlags(flags: Flags): CalibrationRequest {
   const number = (name: string, rules: NumberRules) => numberOf(flags[name], rules);
   const tp = number('tp', { flag: '--tp', min: 1, fallback: undefined, isWhole: true });
   const placement = {

@@ -1,8 +1,8 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { type Candidate, isAggregated } from '@baton/planner';
+import { poolOf, scenarioOf } from '@baton/scenario';
 import type { Workload } from '@baton/workload';
-import { poolOf, scenarioOf } from '../scenario/scenario-of';
 import { configOf } from './split-config';
 
 /** What a plan takes for granted and a user may doubt, changed in one way; plain data. */

@@ -3,7 +3,7 @@ import { type BatonConfig, UsageError } from '@baton/config';
 import { assert } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import type { Candidate, Choices, Engines } from '@baton/planner';
-import { poolOf } from '../scenario/scenario-of';
+import { poolOf } from '@baton/scenario';
 import type { GivenSizes } from './plan-flags';
 
 type SizeKey = 'tensorParallelSize' | 'prefillTensorParallelSize' | 'decodeTensorParallelSize';

@@ -1,8 +1,7 @@
 import { type Distribution, formatSlo, type Slo } from '@baton/analysis';
-import { msToUs } from '@baton/kernel';
+import { Failure, msToUs } from '@baton/kernel';
 import { nameOf } from '@baton/planner';
 import { formatMs, formatShare } from '@baton/report';
-import { Failure } from '../failure';
 import { AS_CONFIGURED } from './assumption';
 import type { PreparedPlan } from './prepare-plan';
 import type { Figures, Measured, PlanTask } from './task';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
-import { Failure } from '../failure';
+import { Failure } from '@baton/kernel';
 import { type Measured, performTask, type PlanContext, type PlanTask } from './task';
 
 /** Performs tasks and returns their results in the order of the tasks, whoever did them and when. */

@@ -10,8 +10,8 @@ import {
   UsageError,
 } from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
+import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
-import { poolOf, scenarioOf } from '../scenario/scenario-of';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { WorkloadFlags } from '../workload/workload-options';
 import { openProgress } from './progress';

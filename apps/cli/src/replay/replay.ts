@@ -7,9 +7,9 @@ import {
 } from '@baton/analysis';
 import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
+import { mostGpus } from '@baton/scenario';
 import { claimFolder } from '../claim-output';
 import { say } from '../say';
-import { mostGpus } from '../scenario/membership-changes';
 import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
 import { prepare, type Prepared, resolvedOptions } from './prepare';

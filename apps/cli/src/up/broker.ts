@@ -1,4 +1,5 @@
 import type { BatonConfig } from '@baton/config';
+import { Failure } from '@baton/kernel';
 import {
   type Broker,
   type BrokerOptions,
@@ -6,7 +7,6 @@ import {
   resolveBroker,
   TransportUnavailable,
 } from '@baton/transport';
-import { Failure } from '../failure';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 

@@ -1,6 +1,6 @@
 import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/config';
 import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/executors';
-import { MAX_ENGINES, parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
+import { parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
 import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**
@@ -53,18 +53,4 @@ export function withChanges(
     else if (change.kind === 'become') counts[change.to] += 1;
   }
   return counts;
-}
-
-/**
- * Schedulers of all engines: each data-parallel rank is one.
- *
- * @throws UsageError when they are more than a cluster can have
- */
-export function countRanks(config: BatonConfig, engines: EngineCounts): number {
-  const { dataParallelSize } = config;
-  const ranks = (engines.prefill + engines.decode + engines.aggregated) * dataParallelSize;
-  if (ranks <= MAX_ENGINES) return ranks;
-  throw new UsageError(
-    `${config.topology} with data_parallel_size ${dataParallelSize} makes ${ranks} ranks; there can be at most ${MAX_ENGINES}.`,
-  );
 }

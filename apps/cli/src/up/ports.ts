@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type BatonConfig, UsageError } from '@baton/config';
-import { Failure } from '../failure';
+import { Failure } from '@baton/kernel';
 
 const IN_USE = 'EADDRINUSE';
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type BatonConfig, readCertificate, resolveConfig } from '@baton/config';
+import { countRanks } from '@baton/scenario';
 import type { Broker } from '@baton/transport';
 import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
-import { checkEngines, countRanks, enginesOf, withChanges } from './checks';
+import { checkEngines, enginesOf, withChanges } from './checks';
 import { type EngineCounts, planOneProcess, planProcesses } from './cluster-plan';
 import { followChanges, type FollowedChanges } from './follow-changes';
 import { formatLine } from './log-lines';

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { UsageError } from '@baton/config';
+import type { RecordedRequest } from '@baton/loadgen';
 import { fromZero, type Workload, WorkloadBuilder } from '@baton/workload';
 import { readLines } from './file-lines';
 
@@ -9,12 +10,6 @@ const MOST_EXCHANGES = 100_000;
 const OK = 200;
 /** Paths of answers that come as tokens, behind whatever prefix. */
 const GENERATING = /\/(?:chat\/completions|completions|responses)$/;
-
-/** A request as a client sent it. */
-export interface RecordedRequest {
-  readonly path: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
 
 /** Requests with their bodies, by row of the workload. */
 export interface Exchanges {

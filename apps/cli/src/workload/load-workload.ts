@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { nearestName, UsageError } from '@baton/config';
 import { secondsToUs } from '@baton/kernel';
+import type { WrittenWorkload } from '@baton/loadgen';
 import {
   drawArrivals,
   firstCount,
@@ -11,8 +12,8 @@ import {
   openTrace,
   scaleRate,
   spreadStamps,
-  TRACE_FORMATS,
   type Trace,
+  TRACE_FORMATS,
   TraceError,
   type TraceFormat,
   type TraceReport,
@@ -25,7 +26,7 @@ import {
 } from '@baton/workload';
 import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
 import { type DatasetContext, type DatasetKind, generateDataset } from './dataset';
-import { isExchangeFile, readExchanges, type RecordedRequest } from './exchanges';
+import { isExchangeFile, readExchanges } from './exchanges';
 import { readLines } from './file-lines';
 import { FlagValues } from './flag-values';
 import { loadShareGpt } from './sharegpt';
@@ -53,8 +54,7 @@ export interface WorkloadContext extends Partial<DatasetContext> {
   onProgress?(doneBytes: number, totalBytes: number): void;
 }
 
-export interface LoadedWorkload {
-  readonly workload: Workload;
+export interface LoadedWorkload extends WrittenWorkload {
   readonly source:
     | { readonly kind: 'trace'; readonly name: string; readonly format: TraceFormat }
     | { readonly kind: 'dataset'; readonly name: DatasetKind | 'sharegpt' };
@@ -62,10 +62,6 @@ export interface LoadedWorkload {
   readonly report: TraceReport | undefined;
   /** Sentences that the user should see. */
   readonly notes: readonly string[];
-  /** The prompts by row, where the source has texts. */
-  readonly texts?: readonly string[];
-  /** Whole requests by row, where the source has them. */
-  readonly requests?: readonly RecordedRequest[];
 }
 
 /** Whether `--trace list` was asked: print `shippedTracesText()` and be done. */

@@ -1,14 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RequestLog } from '@baton/analysis';
-import { usToMs } from '@baton/kernel';
-import { HttpStreams, type LoadRecord, type RequestDetail, runLoad } from '@baton/loadgen';
+import { Failure, usToMs } from '@baton/kernel';
+import {
+  HttpStreams,
+  type LoadRecord,
+  probeServer,
+  type RequestDetail,
+  runLoad,
+  type ServerAccess,
+  type ServerFacts,
+} from '@baton/loadgen';
 import type { Workload } from '@baton/workload';
-import type { ServerFlags } from '../../bench/server-flags';
-import { probeServer, type ServerFacts } from '../../bench/server-probe';
-import { Failure } from '../../failure';
 import { type Counters, countersIn, type Seen } from './counters';
-import type { LiveFlags } from './live-flags';
+import type { LiveRequest } from './live-request';
 import { PromptBodies } from './prompt-bodies';
 import type { Answered, LiveTarget, TargetRun } from './target';
 
@@ -32,7 +37,7 @@ export class ServerTarget implements LiveTarget {
   private succeeded: number | undefined;
 
   private constructor(
-    private readonly flags: Pick<LiveFlags, 'server' | 'requestTimeoutMs'>,
+    private readonly request: Pick<LiveRequest, 'server' | 'requestTimeoutMs'>,
     private readonly bodies: PromptBodies,
     readonly facts: ServerFacts,
     private readonly streams: HttpStreams,
@@ -40,13 +45,13 @@ export class ServerTarget implements LiveTarget {
   ) {}
 
   /** @throws Failure when nothing answers, or something runs there already */
-  static async open(flags: LiveFlags, stop: AbortSignal): Promise<ServerTarget> {
-    const { server } = flags;
+  static async open(request: LiveRequest, stop: AbortSignal): Promise<ServerTarget> {
+    const { server } = request;
     const facts = await probeServer(server, stop);
-    const bodies = await PromptBodies.of(server, facts.model, flags.ignoreEos);
+    const bodies = await PromptBodies.of(server, facts.model, request.ignoreEos);
     const { origin, prefix, endpoint, headers, protocol } = server;
     const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
-    const target = new ServerTarget(flags, bodies, facts, streams, stop);
+    const target = new ServerTarget(request, bodies, facts, streams, stop);
     const busy = await target.busyFor(SETTLING_MS);
     if (busy === 0) return target;
     await target.close();
@@ -77,7 +82,7 @@ export class ServerTarget implements LiveTarget {
       ...{ workload, streams, signal: stop, bodyOf: this.bodies.for(workload, this.seed) },
       ...{ keepsText: () => false, keepsDetails: true, maxConcurrency: Infinity },
       ...{
-        deadlineMs: this.flags.requestTimeoutMs,
+        deadlineMs: this.request.requestTimeoutMs,
         idPrefix: `calibrate-${this.seed}-${this.runs++}-`,
       },
     });
@@ -96,7 +101,7 @@ export class ServerTarget implements LiveTarget {
       const isBusy = counters.running + counters.waiting > 0;
       if (isBusy && waitedMs > REST_MS) {
         throw new Failure(
-          `${this.flags.server.origin} does not come to rest: something else runs there.`,
+          `${this.request.server.origin} does not come to rest: something else runs there.`,
         );
       }
       if (!isBusy && (counters.succeeded >= expected || waitedMs > LAG_MS)) {
@@ -123,7 +128,7 @@ export class ServerTarget implements LiveTarget {
   }
 
   private async page(): Promise<Counters | undefined> {
-    const { origin, prefix, headers } = this.flags.server;
+    const { origin, prefix, headers } = this.request.server;
     const { ['content-type']: _of, ...others } = headers;
     try {
       const signal = AbortSignal.timeout(ASK_MS);
@@ -160,6 +165,6 @@ function answerOf(
 }
 
 /** Who is asked, for people. */
-export function nameOf({ origin, prefix }: ServerFlags): string {
+export function nameOf({ origin, prefix }: ServerAccess): string {
   return origin + prefix;
 }

@@ -1,94 +1,59 @@
-import { fitKvTransfer } from '@baton/calibration';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UsageError } from '@baton/config';
-import { claimFile } from '../../claim-output';
-import { say } from '../../say';
-import { StopRequests } from '../../up/stop-requests';
-import { type CalibrateFlags, type Flags, readCalibrateFlags } from '../calibrate-flags';
-import { fitSteps, writeFile } from '../fit-steps';
+import { fitKvTransfer } from '@baton/calibration';
+import { fitSteps } from '../fit-steps';
 import { profileYaml } from '../profile-yaml';
 import type { Result } from '../report';
+import type { CalibrationRequest } from '../request';
 import type { Counters } from './counters';
 import { engineTimes, type Measurements, wholePrompts } from './decompose';
 import { measureContention, measureFollowed } from './disturbance';
 import { HeldOutLoad, planLoad } from './held-out';
-import { type LiveFlags, readLiveFlags } from './live-flags';
-import { isTooFar, liveJson, liveText } from './live-report';
+import type { LiveRequest } from './live-request';
 import type { LiveResult } from './live-result';
 import type { LoadPlan } from './load-plan';
 import { GridRounds } from './measure';
 import type { Measuring } from './measuring';
 import { pointsCsv } from './points-csv';
 import { reasonsOf } from './reasons';
-import { nameOf, ServerTarget } from './server-target';
 import type { LiveTarget } from './target';
 import { type EngineCounts, engineCounts, topologyOf } from './topology-of';
-import { simulatedConfig } from './twin';
 
-/** What `--live` depends on besides the cluster. */
+/** What a measurement depends on besides the cluster. */
 export interface LiveSetup {
-  readonly flags: CalibrateFlags;
-  readonly live: LiveFlags;
+  readonly request: CalibrationRequest;
+  readonly live: LiveRequest;
   /** Who is measured, for people. */
   readonly name: string;
   readonly maxModelLen: number;
-  say(sentence: string): void;
-}
-
-/** `baton calibrate --live`: returns the exit code. */
-export async function calibrateLive(given: Flags): Promise<number> {
-  const flags = readCalibrateFlags({ holdOut: '0', ...given });
-  const live = readLiveFlags(given);
-  if (flags.inputs.length > 0) throw new UsageError('--live measures: leave --input out.');
-  claimFile(flags.out, '--out');
-  claimFile(live.savePoints, '--save-points');
-  simulatedConfig(live);
-  const stops = new StopRequests();
-  stops.second.addEventListener('abort', () => process.exit(1));
-  try {
-    const target = await ServerTarget.open(live, stops.first);
-    try {
-      for (const note of target.facts.notes) say(note);
-      const maxModelLen = Number(
-        live.cluster['maxModelLen'] ?? target.facts.maxModelLen ?? Infinity,
-      );
-      const result = await calibrated(target, {
-        ...{ flags, live, name: nameOf(live.server), maxModelLen, say },
-      });
-      process.stdout.write(flags.json ? liveJson(result) : liveText(result));
-      return isTooFar(result, live.maxError) ? 1 : 0;
-    } finally {
-      await target.close();
-    }
-  } finally {
-    stops.close();
-  }
+  readonly say: (sentence: string) => void;
+  /** Writes a file that the user asked for, or one for the simulated engines. @throws when it cannot */
+  readonly write: (path: string, content: string, what: 'profile' | 'points') => void;
 }
 
 /** Measures, fits, and tries the fit on a load that it has not seen. */
 export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<LiveResult> {
-  const { flags, live, name } = setup;
+  const { request, live, name } = setup;
   const counters = await target.counters();
   const topology = topologyOf(textOf(live.cluster['topology']), counters);
   const engines = engineCounts(topology);
   const measuring = { target, rounds: live.rounds, maxModelLen: setup.maxModelLen, say: setup.say };
-  const grid = new GridRounds(measuring, { ...live, ...flags.input }, engines);
+  const grid = new GridRounds(measuring, { ...live, ...request.input }, engines);
   const load = await takeTurns(setup, { target, grid, engines });
   const measured = await grid.finish();
   const times = engineTimes(measured);
   const base: Result = {
-    flags: { ...flags, inputs: [name] },
+    request: { ...request, inputs: [name] },
     inputs: [{ steps: times.steps, format: 'live' }],
-    calibration: fitSteps(times.steps, { options: { ...flags.options, pieces: 'all' } }),
+    calibration: fitSteps(times.steps, { options: { ...request.options, pieces: 'all' } }),
     transfer: times.transfers.length > 0 ? fitKvTransfer(times.transfers) : undefined,
   };
-  if (live.savePoints !== undefined) writeFile(live.savePoints, pointsCsv(times.steps), 'points');
-  if (flags.out !== undefined) writeFile(flags.out, profileYaml(base), 'profile');
+  if (live.savePoints !== undefined) setup.write(live.savePoints, pointsCsv(times.steps), 'points');
+  if (request.out !== undefined) setup.write(request.out, profileYaml(base), 'profile');
   const found = { base, name, topology, measured, times };
   if (load === undefined) return { ...found, load };
-  const heldOut = withProfile(base, (profile) =>
+  const heldOut = withProfile(base, setup, (profile) =>
     load.beside({
       ...{ profile, transfers: base.transfer, overheadMs: times.overheadMs },
       ...{ cluster: { ...live.cluster, topology }, configFile: live.configFile },
@@ -110,7 +75,7 @@ interface Turns {
 
 /** After each round of the grid a piece of the load that is not fitted: a machine that slows down does so for both. */
 async function takeTurns(
-  { live, flags, say }: LiveSetup,
+  { live, request, say }: LiveSetup,
   { target, grid, engines }: Turns,
 ): Promise<HeldOutLoad | undefined> {
   const { rounds, load: wanted } = live;
@@ -127,7 +92,7 @@ async function takeTurns(
   return load;
 
   function planned(measured: Measurements): LoadPlan {
-    const facts = { measured, times: engineTimes(measured), engines, seed: flags.options.seed };
+    const facts = { measured, times: engineTimes(measured), engines, seed: request.options.seed };
     return planLoad(wanted, facts);
   }
 }
@@ -154,11 +119,11 @@ function toldBy({ maxModelLen }: LiveSetup, counters: Counters | undefined) {
 }
 
 /** The simulated engines read the profile from a file, as all engines do. */
-function withProfile<T>(base: Result, use: (path: string) => T): T {
+function withProfile<T>(base: Result, { write }: LiveSetup, use: (path: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'baton-calibrate-'));
   try {
     const path = join(folder, 'profile.yaml');
-    writeFile(path, profileYaml(base), 'profile');
+    write(path, profileYaml(base), 'profile');
     return use(path);
   } finally {
     rmSync(folder, { recursive: true });

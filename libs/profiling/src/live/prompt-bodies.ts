@@ -1,8 +1,11 @@
+import {
+  findPromptWords,
+  type PromptWords,
+  RequestWriter,
+  type ServerAccess,
+  ServerTokenizer,
+} from '@baton/loadgen';
 import { PromptContents, type Workload } from '@baton/workload';
-import { findPromptWords, type PromptWords } from '../../bench/prompt-words';
-import { RequestWriter } from '../../bench/request-writer';
-import type { ServerFlags } from '../../bench/server-flags';
-import { ServerTokenizer } from '../../bench/server-probe';
 
 /** Tokens that are plain text in the vocabularies we know: behind control tokens and bytes, and below the smallest vocabulary. */
 const FIRST_TOKEN = 300;
@@ -11,14 +14,14 @@ const TOKENS = 3_600;
 /** Writes the bodies of requests whose prompts have exact lengths where the server allows it. */
 export class PromptBodies {
   private constructor(
-    private readonly server: ServerFlags,
+    private readonly server: ServerAccess,
     private readonly model: string,
     private readonly ignoreEos: boolean,
     /** Chats consist of words; completions of tokens by number, which need no tokenizer. */
     private readonly words: PromptWords | undefined,
   ) {}
 
-  static async of(server: ServerFlags, model: string, ignoreEos: boolean): Promise<PromptBodies> {
+  static async of(server: ServerAccess, model: string, ignoreEos: boolean): Promise<PromptBodies> {
     const isChat = server.protocol === 'openai-chat';
     const words = isChat ? await findPromptWords(new ServerTokenizer(server, model)) : undefined;
     return new PromptBodies(server, model, ignoreEos, words);
@@ -44,9 +47,8 @@ export class PromptBodies {
   private chats(workload: Workload, seed: number, words: PromptWords): (row: number) => string {
     const { model, ignoreEos, server } = this;
     const { protocol, extraBody, prefix } = server;
-    const source = { kind: 'dataset', name: 'random' } as const;
     const writer = new RequestWriter(
-      { workload, source, report: undefined, notes: [] },
+      { workload },
       { ...words, ...{ model, seed, ignoreEos, isModelGiven: true, protocol, extraBody, prefix } },
     );
     return (row) => writer.body(row);

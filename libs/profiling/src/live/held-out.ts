@@ -1,10 +1,10 @@
+import { Failure } from '@baton/kernel';
 import type { Workload } from '@baton/workload';
-import { Failure } from '../../failure';
 import type { Counters } from './counters';
 import { type EngineTimes, type Measurements, wholePrompts } from './decompose';
 import { type Beside, type Figures, figuresOf, sideBySide } from './figures';
 import { type FirstTokenParts, partsBetween, simulatedParts } from './first-token-parts';
-import type { LoadFlags } from './live-flags';
+import type { LoadRequest } from './live-request';
 import { asSent, loadOf, type LoadPlan } from './load-plan';
 import { mean, straight } from './statistics';
 import type { LiveTarget, TargetRun } from './target';
@@ -35,10 +35,10 @@ export interface LoadFacts {
 }
 
 /** Other lengths than the grid's, at a rate that leaves the engines some air unless the user wants another. */
-export function planLoad(flags: LoadFlags, facts: LoadFacts): LoadPlan {
+export function planLoad(request: LoadRequest, facts: LoadFacts): LoadPlan {
   const lengths = wholePrompts(facts.measured).map(({ tokens }) => tokens);
-  const promptTokens = flags.promptTokens ?? [Math.min(...lengths), Math.max(...lengths) - 1];
-  const { requests, outputTokens, clients, ratePerSecond } = flags;
+  const promptTokens = request.promptTokens ?? [Math.min(...lengths), Math.max(...lengths) - 1];
+  const { requests, outputTokens, clients, ratePerSecond } = request;
   const shape = { requests, promptTokens, outputTokens, seed: facts.seed, avoided: lengths };
   if (clients !== undefined) return { ...shape, arrivals: { clients } };
   return { ...shape, arrivals: { ratePerSecond: ratePerSecond ?? gentleRate(shape, facts) } };

@@ -1,5 +1,5 @@
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
-import type { KvTransfer } from '../measured';
+import type { KvTransfer } from '../formats/measured';
 import type { DecodePoint } from './measure-decode';
 import type { PromptPoint } from './measure-prompts';
 import { median, straight } from './statistics';

@@ -2,10 +2,10 @@ import { NEVER, outcomeCode, type RequestLog, type RunRecord } from '@baton/anal
 import { type ClusterScenario, simulate, type StepSpan } from '@baton/cluster';
 import { type BatonConfig, defaultConfig, engineSetup } from '@baton/config';
 import { msToUs, usToMs } from '@baton/kernel';
+import { scenarioOf } from '@baton/scenario';
 import { isFirst, withContentBlock, type Workload, WorkloadBuilder } from '@baton/workload';
-import { scenarioOf } from '../src/scenario/scenario-of';
-import { type Counters, type Part, PARTS } from '../src/calibrate/live/counters';
-import type { Answered, LiveTarget, TargetRun } from '../src/calibrate/live/target';
+import { type Counters, type Part, PARTS } from '../src/live/counters';
+import type { Answered, LiveTarget, TargetRun } from '../src/live/target';
 
 export interface VirtualTargetOptions {
   /** The cluster whose step times are to be found. */

@@ -1,24 +1,24 @@
 import type { Calibration, FitQuality, KvTransferFit } from '@baton/calibration';
 import type { ValidRange } from '@baton/step-time';
-import type { CalibrateFlags } from './calibrate-flags';
-import type { ReadInput } from './read-input';
+import type { CalibrationRequest } from './request';
+import type { ReadInput } from './formats/read-input';
 
 /** Where points come from: a file of a format, or a server. */
 export type Source = Pick<ReadInput, 'steps'> & { readonly format: string };
 
 export interface Result {
-  readonly flags: CalibrateFlags;
+  readonly request: CalibrationRequest;
   readonly inputs: readonly Source[];
   readonly calibration: Calibration;
   readonly transfer: KvTransferFit | undefined;
 }
 
 /** The result for people. */
-export function reportText({ flags, inputs, calibration, transfer }: Result): string {
-  const { options, out } = flags;
+export function reportText({ request, inputs, calibration, transfer }: Result): string {
+  const { options, out } = request;
   const points = inputs.reduce((sum, { steps }) => sum + steps.length, 0);
   const sources = inputs.map(
-    ({ format, steps }, i) => `${flags.inputs[i]!} (${format}, ${steps.length})`,
+    ({ format, steps }, i) => `${request.inputs[i]!} (${format}, ${steps.length})`,
   );
   return [
     `${options.fit} model, ${points} points of ${sources.join(', ')}`,
@@ -51,12 +51,12 @@ export function reportJson(result: Result): string {
   return `${JSON.stringify(reportDocument(result), null, 2)}\n`;
 }
 
-export function reportDocument({ flags, inputs, calibration, transfer }: Result): object {
-  const { fit, holdOutEvery, seed } = flags.options;
+export function reportDocument({ request, inputs, calibration, transfer }: Result): object {
+  const { fit, holdOutEvery, seed } = request.options;
   return {
     fit,
     inputs: inputs.map(({ format, steps }, i) => ({
-      ...{ file: flags.inputs[i], format, points: steps.length },
+      ...{ file: request.inputs[i], format, points: steps.length },
     })),
     hold_out: { every: holdOutEvery, seed },
     fitted: calibration.fitted.map(qualityEntry),
@@ -65,7 +65,7 @@ export function reportDocument({ flags, inputs, calibration, transfer }: Result)
     ...(transfer
       ? { kv_transfer: { latency_ms: transfer.latencyMs, per_token_ms: transfer.perTokenMs } }
       : {}),
-    ...(flags.out === undefined ? {} : { out: flags.out }),
+    ...(request.out === undefined ? {} : { out: request.out }),
   };
 }
 

@@ -1,46 +1,69 @@
-import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig, engineSetup } from '@baton/config';
+import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readCalibrateFlags } from '../calibrate-flags';
+import { VirtualTarget, type VirtualTargetOptions } from '../../test/virtual-target';
 import { fitSteps } from '../fit-steps';
-import { readInput } from '../read-input';
-import { calibrated } from './calibrate-live';
-import { readLiveFlags } from './live-flags';
+import { readInput } from '../formats/read-input';
+import type { CalibrationRequest } from '../request';
+import { calibrated } from './calibrated';
+import type { LiveRequest, LoadRequest } from './live-request';
 import { isTooFar, liveJson, liveText } from './live-report';
 import type { LiveResult } from './live-result';
 import { loadOf, type LoadPlan } from './load-plan';
 import { explained } from './reasons';
-import { VirtualTarget, type VirtualTargetOptions } from '../../../test/test-target';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const OVERHEAD_MS = 3;
-const GRID = {
-  promptLengths: '16,64,128,256,512,1024,2048',
-  decodeBatches: '1,2,4,8',
-  decodeContexts: '64,256,1024',
-  rounds: '1',
-  loadRequests: '40',
+const REQUEST: CalibrationRequest = {
+  ...{ inputs: [], format: undefined, out: undefined, json: false },
+  input: { maxNumBatchedTokens: 8_192 },
+  options: {
+    ...{ fit: 'calibrated', holdOutEvery: 0, seed: 5, overheadMs: 0 },
+    placement: { model: undefined, gpu: undefined, tp: undefined },
+  },
 };
+const LIVE: LiveRequest = {
+  server: {
+    ...{ origin: 'http://known', prefix: '', endpoint: '/v1/completions', backend: 'openai' },
+    ...{ protocol: 'openai', model: undefined, headers: {}, extraBody: {}, readyTimeoutMs: 0 },
+  },
+  ...{ ignoreEos: true, requestTimeoutMs: 120_000, cluster: {}, configFile: undefined },
+  promptLengths: [16, 64, 128, 256, 512, 1_024, 2_048],
+  ...{ batches: [1, 2, 4, 8], contexts: [64, 256, 1_024], rounds: 1 },
+  ...{ savePoints: undefined, maxError: undefined },
+  load: {
+    ...{ requests: 40, ratePerSecond: undefined, clients: undefined },
+    ...{ promptTokens: undefined, outputTokens: [8, 48] },
+  },
+};
+
+interface Wanted extends Partial<Pick<LiveRequest, 'rounds' | 'cluster' | 'savePoints'>> {
+  readonly load?: Partial<LoadRequest>;
+  readonly out?: string;
+}
 
 /** Calibrates a cluster on the virtual clock, whose step times are the shipped ones of Llama-3.1-8B on an H100. */
 function run(
   options: Partial<VirtualTargetOptions> = {},
-  flags: Readonly<Record<string, string>> = {},
+  { load, cluster, out, ...wanted }: Wanted = {},
 ): Promise<LiveResult> {
   const config = { topology: '1P1D', ...options.config };
-  const given = { ...GRID, topology: config.topology, ...flags };
   const target = new VirtualTarget({
     ...{ overheadMs: OVERHEAD_MS, hasMetrics: true, ...options, config },
   });
   return calibrated(target, {
-    flags: readCalibrateFlags({ holdOut: '0', seed: '5', ...given }),
-    live: readLiveFlags(given),
+    request: { ...REQUEST, out },
+    live: {
+      ...{ ...LIVE, ...wanted, cluster: { topology: config.topology, ...cluster } },
+      load: { ...LIVE.load, ...load },
+    },
     ...{ name: 'http://known', maxModelLen: 8_192, say: () => undefined },
+    write: (path, content) => writeFileSync(path, content),
   });
 }
 
@@ -87,7 +110,7 @@ describe('calibrate --live on a cluster of known step times', () => {
   });
 
   it('lets grid and load take turns, and meets the load all the same', async () => {
-    const result = await run({}, { rounds: '4', loadRequests: '42', loadClients: '2' });
+    const result = await run({}, { rounds: 4, load: { requests: 42, clients: 2 } });
     expect(result.load?.heldOut.real.completed).toBe(42);
     const errors = errorsOf(result);
     for (const name of ['TTFT mean', 'TTFT p50', 'ITL mean', 'E2E p50', 'requests']) {
@@ -96,16 +119,16 @@ describe('calibrate --live on a cluster of known step times', () => {
   });
 
   it('takes nothing off for requests that one client alone cannot have', async () => {
-    const disturbed = async (loadClients: string) => {
-      const { load } = await run({}, { loadClients });
+    const disturbed = async (clients: number) => {
+      const { load } = await run({}, { load: { clients } });
       const { heldOut, reasons } = load!;
       const contention = { promptTokens: 512, prompt: 0.5, holdUpMs: 40 };
       const followed = { promptTokens: 512, laterMs: 80 };
       const told = { ...reasons, contention, followed, pauses: 0, typical: 0 };
       return explained(heldOut, told).filter(({ error, remainder }) => remainder !== error);
     };
-    expect(await disturbed('1')).toEqual([]);
-    const names = (await disturbed('4')).map(({ name }) => name);
+    expect(await disturbed(1)).toEqual([]);
+    const names = (await disturbed(4)).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['TTFT mean', 'ITL p50', 'E2E p50']));
   });
 
@@ -120,7 +143,7 @@ describe('calibrate --live on a cluster of known step times', () => {
 
   it('calibrates engines that do both, and clients that wait for their answers', async () => {
     const out = join(folder, 'aggregated.yaml');
-    const result = await run({ config: { topology: '1A' } }, { loadClients: '3', out });
+    const result = await run({ config: { topology: '1A' } }, { load: { clients: 3 }, out });
     expect(worstError(out)).toBeLessThan(0.02);
     expect(result.times.transfers).toEqual([]);
     expect(result.load?.reasons.contention).toBeUndefined();
@@ -132,9 +155,10 @@ describe('calibrate --live on a cluster of known step times', () => {
   });
 
   it('simulates with the options of the cluster, which a load can show', async () => {
-    const flags = { maxNumSeqs: '1', loadRate: '12' };
-    const asItIs = await run({ config: { maxNumSeqs: 1 } }, flags);
-    const otherwise = await run({ config: { maxNumSeqs: 1 } }, { loadRate: '12' });
+    const load = { ratePerSecond: 12 };
+    const cluster = { maxNumSeqs: '1' };
+    const asItIs = await run({ config: { maxNumSeqs: 1 } }, { load, cluster });
+    const otherwise = await run({ config: { maxNumSeqs: 1 } }, { load });
     expect(errorsOf(asItIs)['E2E p50']).toBeLessThan(0.1);
     expect(errorsOf(otherwise)['E2E p50']).toBeGreaterThan(0.3);
     expect(isTooFar(otherwise, 0.1)).toBe(true);
@@ -148,7 +172,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
     const read = readInput(points, undefined, { maxNumBatchedTokens: 8_192 });
     const [again, fitted] = [read.steps, results[0]!.times.steps].map(
-      (steps) => fitSteps(steps, { options: { ...OPTIONS, pieces: 'all' } }).file['linear'],
+      (steps) => fitSteps(steps, { options: { ...REQUEST.options, pieces: 'all' } }).file['linear'],
     );
     expect(again).toEqual(fitted);
     expect(readFileSync(points, 'utf8').split('\n')[0]).toBe(
@@ -200,22 +224,3 @@ const PLAN = {
   ...{ requests: 23, seed: 7, avoided: [40] },
   ...{ promptTokens: [20, 90] as const, outputTokens: [4, 9] as const },
 };
-
-const OPTIONS = readCalibrateFlags({ holdOut: '0', seed: '5' }).options;
-
-describe('flags of calibrate --live', () => {
-  it.each([
-    [{ promptLengths: '12,x' }, /^--prompt-lengths must be a list of up to 64 whole numbers/],
-    [{ loadInputLen: '9:3' }, /^--load-input-len must be one or two whole numbers/],
-    [{ loadRate: '2', loadClients: '3' }, '--load-rate and --load-clients exclude each other.'],
-    [{ maxError: '-1' }, '--max-error must be a number above 0'],
-    [{ baseUrl: 'ftp://x' }, /^--base-url must be an http or https URL/],
-  ])('refuse %j', (flags, message) => {
-    expect(() => readLiveFlags(flags)).toThrow(message);
-  });
-
-  it('have a smaller grid with --quick, which lists win over', () => {
-    const { promptLengths, batches, rounds } = readLiveFlags({ quick: true, decodeBatches: '3,1' });
-    expect([promptLengths, batches, rounds]).toEqual([[32, 128, 384], [1, 3], 3]);
-  });
-});

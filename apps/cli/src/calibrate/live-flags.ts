@@ -1,39 +1,12 @@
+import type { LiveRequest, LoadRequest, Span } from '@baton/profiling';
 import { UsageError } from '@baton/config';
+import type { ServerAccess } from '@baton/loadgen';
 import { Command, Option } from 'commander';
-import { readServerFlags, type ServerFlags } from '../../bench/server-flags';
-import { addConfigOptions } from '../../options';
-import { partConfig } from '../../replay/replay-flags';
-import { FlagValues } from '../../workload/flag-values';
-import type { Flags } from '../calibrate-flags';
-import type { Span } from './load-plan';
-
-/** What `--live` measures, and the load that it is tried on. */
-export interface LiveFlags {
-  readonly server: ServerFlags;
-  readonly ignoreEos: boolean;
-  readonly requestTimeoutMs: number;
-  /** Options of the cluster, by the names of the configuration. */
-  readonly cluster: Readonly<Record<string, string | boolean>>;
-  readonly configFile: string | undefined;
-  readonly promptLengths: readonly number[];
-  readonly batches: readonly number[];
-  readonly contexts: readonly number[];
-  readonly rounds: number;
-  readonly savePoints: string | undefined;
-  readonly load: LoadFlags;
-  /** A share; exit code 1 when a figure of the load is further off. */
-  readonly maxError: number | undefined;
-}
-
-export interface LoadFlags {
-  /** 0: none is sent. */
-  readonly requests: number;
-  readonly ratePerSecond: number | undefined;
-  readonly clients: number | undefined;
-  /** Undefined: as long as the prompts of the grid. */
-  readonly promptTokens: Span | undefined;
-  readonly outputTokens: Span;
-}
+import { readServerFlags } from '../bench/server-flags';
+import { addConfigOptions } from '../options';
+import { partConfig } from '../replay/replay-flags';
+import { FlagValues } from '../workload/flag-values';
+import type { Flags } from './calibrate-flags';
 
 interface FlagRow {
   readonly value?: string;
@@ -138,7 +111,7 @@ export function liveFlagsIn(flags: Flags): string[] {
 }
 
 /** @throws UsageError, one sentence */
-export function readLiveFlags(flags: Flags): LiveFlags {
+export function readLiveFlags(flags: Flags): LiveRequest {
   const texts = Object.entries(flags).filter(([, value]) => typeof value === 'string');
   const values = new FlagValues<LiveFlag>(Object.fromEntries(texts) as Record<string, string>);
   const isQuick = flags['quick'] === true;
@@ -168,7 +141,7 @@ function clusterOf(config: Readonly<Record<string, string | boolean>>, { tp }: F
   return { ...Object.fromEntries(own), ...degree };
 }
 
-function loadFlags(values: FlagValues<LiveFlag>, isQuick: boolean): LoadFlags {
+function loadFlags(values: FlagValues<LiveFlag>, isQuick: boolean): LoadRequest {
   if (values.has('loadRate') && values.has('loadClients')) {
     throw new UsageError('--load-rate and --load-clients exclude each other.');
   }
@@ -181,7 +154,7 @@ function loadFlags(values: FlagValues<LiveFlag>, isQuick: boolean): LoadFlags {
   };
 }
 
-function serverOf(values: FlagValues<LiveFlag>): ServerFlags {
+function serverOf(values: FlagValues<LiveFlag>): ServerAccess {
   const backend = values.choice('backend', ['openai', 'openai-chat']);
   const given = {
     ...{ baseUrl: values.text('baseUrl'), backend, apiKey: values.text('apiKey') },

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure';
+import { Failure } from '@baton/kernel';
 import type { EngineCounts } from './topology-of';
 import { type DecodeCell, DecodeRounds } from './measure-decode';
 import { onePrompt, type PromptCell, PromptRounds } from './measure-prompts';

@@ -3,8 +3,8 @@ import type { KvTransferFit } from '@baton/calibration';
 import { simulate } from '@baton/cluster';
 import { type BatonConfig, resolveConfig, UsageError } from '@baton/config';
 import { TopologyError } from '@baton/placement';
+import { scenarioOf } from '@baton/scenario';
 import { withContentBlock, type Workload } from '@baton/workload';
-import { scenarioOf } from '../../scenario/scenario-of';
 
 type Options = Readonly<Record<string, string | boolean>>;
 

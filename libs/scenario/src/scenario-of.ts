@@ -4,7 +4,7 @@ import { STAGES } from '@baton/contract';
 import { msToUs, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology, type ScheduledChange } from '@baton/placement';
 import type { Workload } from '@baton/workload';
-import { countRanks } from '../up/checks';
+import { countRanks } from './count-ranks';
 import { membershipChanges } from './membership-changes';
 
 /** What a virtual run needs beyond the configuration of a cluster. */

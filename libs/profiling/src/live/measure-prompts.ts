@@ -1,5 +1,5 @@
+import { Failure } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { Failure } from '../../failure';
 import { type Counters, onlyNewMs, type Part, PARTS } from './counters';
 import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';

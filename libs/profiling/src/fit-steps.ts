@@ -1,16 +1,14 @@
+import { UsageError } from '@baton/config';
 import { calibrate as fit, type Calibration, type MeasuredStep } from '@baton/calibration';
 import { HardwareError } from '@baton/hardware';
-import { writeFileSync } from 'node:fs';
-import { UsageError } from '@baton/config';
-import { cannotWrite } from '../claim-output';
-import type { CalibrateFlags } from './calibrate-flags';
+import type { CalibrationRequest } from './request';
 
 const POINTS_MAX = 1_000_000;
 
 /** @throws UsageError when the points are too few, too many, or all of one batch */
 export function fitSteps(
   steps: readonly MeasuredStep[],
-  { options }: Pick<CalibrateFlags, 'options'>,
+  { options }: Pick<CalibrationRequest, 'options'>,
 ): Calibration {
   if (steps.length > POINTS_MAX) {
     throw new UsageError(
@@ -22,14 +20,5 @@ export function fitSteps(
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;
-  }
-}
-
-/** @throws Failure, one sentence */
-export function writeFile(path: string, content: string, what: 'profile' | 'points'): void {
-  try {
-    writeFileSync(path, content);
-  } catch (error) {
-    throw cannotWrite(`The ${what} in ${path}`, error);
   }
 }

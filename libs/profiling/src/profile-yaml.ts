@@ -8,13 +8,13 @@ const HEADING = ` Step times fitted by \`baton calibrate\`.
 const DIGITS = 9;
 
 /** The profile as a YAML file, which says what it was fitted to but not when. */
-export function profileYaml({ flags, inputs, calibration, transfer }: Result): string {
+export function profileYaml({ request, inputs, calibration, transfer }: Result): string {
   const { file, fitted, heldOut } = calibration;
-  const isPolynomial = flags.options.fit === 'polynomial';
+  const isPolynomial = request.options.fit === 'polynomial';
   const document = new Document({
     ...file,
     ...(isPolynomial && transfer ? { kv_transfer: transfer.file } : {}),
-    source: inputs.map((input, i) => `${basename(flags.inputs[i]!)} (${input.format})`),
+    source: inputs.map((input, i) => `${basename(request.inputs[i]!)} (${input.format})`),
     fit: {
       fitted: fitted.map(qualityEntry),
       ...(heldOut.length > 0 ? { held_out: heldOut.map(qualityEntry) } : {}),

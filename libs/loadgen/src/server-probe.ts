@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '../failure';
-import type { ServerFlags } from './server-flags';
+import { Failure } from '@baton/kernel';
+import type { ServerAccess } from './server-access';
 
 const ASK_MS = 10_000;
 const RETRY_MS = 250;
@@ -22,7 +22,7 @@ interface Answer {
  *
  * @throws Failure when nothing answers, or no model is given and none is told
  */
-export async function probeServer(server: ServerFlags, stop: AbortSignal): Promise<ServerFacts> {
+export async function probeServer(server: ServerAccess, stop: AbortSignal): Promise<ServerFacts> {
   const { origin, prefix, readyTimeoutMs, model: asked } = server;
   const answer = await firstAnswer(server, performance.now() + readyTimeoutMs, stop);
   const models = modelsOf(answer.document);
@@ -43,7 +43,7 @@ export async function probeServer(server: ServerFlags, stop: AbortSignal): Promi
 }
 
 async function firstAnswer(
-  server: ServerFlags,
+  server: ServerAccess,
   untilMs: number,
   stop: AbortSignal,
 ): Promise<Answer> {
@@ -64,7 +64,7 @@ async function firstAnswer(
 /** Tokens of texts as the server counts them: `/tokenize`, as vLLM has it. */
 export class ServerTokenizer {
   constructor(
-    private readonly server: ServerFlags,
+    private readonly server: ServerAccess,
     private readonly model: string,
   ) {}
 
@@ -83,7 +83,7 @@ export class ServerTokenizer {
   }
 }
 
-async function ask(server: ServerFlags, path: string, body?: object): Promise<Answer> {
+async function ask(server: ServerAccess, path: string, body?: object): Promise<Answer> {
   const answer = await fetch(`${server.origin}${server.prefix}${path}`, {
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     headers: server.headers,

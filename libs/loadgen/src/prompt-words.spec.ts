@@ -1,5 +1,5 @@
-import { defaultTokenizer } from '@baton/text';
 import { RandomStream } from '@baton/kernel';
+import { defaultTokenizer } from '@baton/text';
 import { describe, expect, it } from 'vitest';
 import { findPromptWords } from './prompt-words';
 

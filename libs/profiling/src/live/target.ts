@@ -1,6 +1,6 @@
 import type { IntervalHistogram, RequestLog } from '@baton/analysis';
 import type { Workload } from '@baton/workload';
-import type { RequestTiming } from '../request-steps';
+import type { RequestTiming } from '../formats/request-steps';
 import type { Counters } from './counters';
 
 /** A request as it was answered. */

@@ -1,8 +1,21 @@
-import { type Protocol, protocolAt } from '@baton/loadgen';
 import { PromptContents, type Workload } from '@baton/workload';
-import type { RecordedRequest } from '../workload/exchanges';
-import type { LoadedWorkload } from '../workload/load-workload';
 import type { PromptWords } from './prompt-words';
+import { type Protocol, protocolAt } from './protocol/protocol';
+
+/** A request as a client sent it. */
+export interface RecordedRequest {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What bodies are written for. */
+export interface WrittenWorkload {
+  readonly workload: Workload;
+  /** The prompts by row, where the source has texts. */
+  readonly texts?: readonly string[];
+  /** Whole requests by row, where the source has them. */
+  readonly requests?: readonly RecordedRequest[];
+}
 
 export interface WriterOptions extends PromptWords {
   readonly protocol: Protocol;
@@ -29,7 +42,7 @@ export class RequestWriter {
   private readonly isAwaited: Uint8Array;
 
   constructor(
-    private readonly loaded: LoadedWorkload,
+    private readonly loaded: WrittenWorkload,
     private readonly options: WriterOptions,
   ) {
     this.workload = loaded.workload;

@@ -1,0 +1,47 @@
+import {
+  calibrated,
+  isTooFar,
+  liveJson,
+  liveText,
+  nameOf,
+  ServerTarget,
+  simulatedConfig,
+} from '@baton/profiling';
+import { UsageError } from '@baton/config';
+import { claimFile } from '../claim-output';
+import { say } from '../say';
+import { StopRequests } from '../up/stop-requests';
+import { type Flags, readCalibrateFlags } from './calibrate-flags';
+import { readLiveFlags } from './live-flags';
+import { writeFile } from './write-file';
+
+/** `baton calibrate --live`: returns the exit code. */
+export async function calibrateLive(given: Flags): Promise<number> {
+  const request = readCalibrateFlags({ holdOut: '0', ...given });
+  const live = readLiveFlags(given);
+  if (request.inputs.length > 0) throw new UsageError('--live measures: leave --input out.');
+  claimFile(request.out, '--out');
+  claimFile(live.savePoints, '--save-points');
+  simulatedConfig(live);
+  const stops = new StopRequests();
+  stops.second.addEventListener('abort', () => process.exit(1));
+  try {
+    const target = await ServerTarget.open(live, stops.first);
+    try {
+      for (const note of target.facts.notes) say(note);
+      const maxModelLen = Number(
+        live.cluster['maxModelLen'] ?? target.facts.maxModelLen ?? Infinity,
+      );
+      const result = await calibrated(target, {
+        ...{ request, live, name: nameOf(live.server), maxModelLen, say },
+        write: writeFile,
+      });
+      process.stdout.write(request.json ? liveJson(result) : liveText(result));
+      return isTooFar(result, live.maxError) ? 1 : 0;
+    } finally {
+      await target.close();
+    }
+  } finally {
+    stops.close();
+  }
+}

@@ -1,0 +1,16 @@
+import type { Protocol } from './protocol/protocol';
+
+/** Whom to ask, and how. */
+export interface ServerAccess {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** What stands before every path, as behind a proxy; mostly empty. */
+  readonly prefix: string;
+  readonly endpoint: string;
+  readonly backend: string;
+  readonly protocol: Protocol;
+  readonly model: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  readonly readyTimeoutMs: number;
+}
