@@ -96,13 +96,16 @@ export class Admitter {
   private tryAdmitReady(seq: Sequence): Outcome {
     const { blocks, options } = this.parts;
     const { computed: start, targetTokens } = seq;
-    const padding = this.paddingOf(seq, start);
+    const wholeTokens = options.schedulerReserveFullIsl ? targetTokens : 0;
+    const fits = (padding: number): boolean => {
+      const needed = Math.max(start + this.firstChunk(seq, start, padding) + padding, wholeTokens);
+      return blocks.fitsMore(seq, needed, this.watermark);
+    };
+    const wanted = this.paddingOf(seq, start);
+    // Alone, it goes without drafts for which there will never be room.
+    const padding = this.isAlone && !fits(wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
-    const needed = Math.max(
-      start + tokens + padding,
-      options.schedulerReserveFullIsl ? targetTokens : 0,
-    );
-    if (tokens === 0 || !blocks.fitsMore(seq, needed, this.watermark)) return 'blocked';
+    if (tokens === 0 || !fits(padding)) return 'blocked';
     blocks.extend(seq, start + tokens + padding);
     this.run(seq, start, { tokens, padding });
     return 'admitted';
@@ -136,7 +139,7 @@ export class Admitter {
     const { watermark } = this;
     if (options.schedulerReserveFullIsl && !blocks.fits(seq.promptTokens, watermark))
       return 'blocked';
-    const spare = watermark + this.owedToPrompts();
+    const spare = this.isAlone ? 0 : watermark + this.owedToPrompts();
     if (!blocks.start(seq, Math.max(hitTokens, seq.remoteTokens), spare)) return 'blocked';
     queue.remove(seq);
     seq.state = 'deferred';
@@ -160,6 +163,11 @@ export class Admitter {
   settle(seq: Sequence): void {
     this.owedBlocks -= seq.owedBlocks;
     seq.owedBlocks = 0;
+  }
+
+  /** Nothing else runs, and no KV is on its way: no other sequence will give blocks back. */
+  private get isAlone(): boolean {
+    return this.batch.running === 0 && this.deferred === 0;
   }
 
   /** Blocks that prompts under way lack to their end, those whose KV is on its way among them. */
