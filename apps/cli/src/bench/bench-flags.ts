@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { FlagValues } from '../workload/flag-values';
 import {
   addWorkloadOptions,
-  flagOf,
+  flagNameOf,
   splitWorkloadFlags,
   type WorkloadFlags,
 } from '../workload/workload-options';
@@ -64,7 +64,7 @@ export function addLoadOptions(command: Command): void {
 
 function addOptions(command: Command, rows: typeof BENCH_ROWS): void {
   for (const [name, { value, help, group }] of rows) {
-    const flag = flagOf(name) + (value === undefined ? '' : ` <${value}>`);
+    const flag = flagNameOf(name) + (value === undefined ? '' : ` <${value}>`);
     command.addOption(new Option(flag, help).helpGroup(`${group}:`));
   }
   addWorkloadOptions(command);
@@ -118,7 +118,7 @@ function readResultFlags(
 ): ResultFlags {
   const fileFlag = (['resultDir', 'resultFilename'] as const).find((name) => values.has(name));
   if (fileFlag !== undefined && !isOn('saveResult')) {
-    throw new UsageError(`${flagOf(fileFlag)} needs --save-result.`);
+    throw new UsageError(`${flagNameOf(fileFlag)} needs --save-result.`);
   }
   return {
     json: isOn('json'),
