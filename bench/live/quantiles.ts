@@ -1,4 +1,4 @@
-export interface Quantiles {
+export interface ExactQuantiles {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
@@ -7,7 +7,7 @@ export interface Quantiles {
 }
 
 /** Exact, by sorting. */
-export function quantiles(values: readonly number[]): Quantiles {
+export function quantiles(values: readonly number[]): ExactQuantiles {
   const sorted = Float64Array.from(values).sort();
   const at = (q: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? NaN;

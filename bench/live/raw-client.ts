@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const EVENT_START = Buffer.from('data: ');
 
-export interface Target {
+export interface RawTarget {
   readonly host: string;
   readonly port: number;
 }
@@ -18,7 +18,11 @@ export interface TokenListener {
  * A streamed completion over a bare socket. A benchmark client must cost less than what it measures: this one looks for event starts in the
  * bytes and parses nothing. Resolves when the headers are here.
  */
-export function openStream(target: Target, body: object, listener: TokenListener): Promise<Socket> {
+export function openStream(
+  target: RawTarget,
+  body: object,
+  listener: TokenListener,
+): Promise<Socket> {
   const socket = connect(target.port, target.host);
   socket.setNoDelay(true);
   socket.write(requestOf(target, '/v1/completions', body));
@@ -46,7 +50,7 @@ export function openStream(target: Target, body: object, listener: TokenListener
 
 /** One keep-alive connection that sends the next request when the last answer is complete. */
 export function hammer(
-  target: Target,
+  target: RawTarget,
   body: object,
   onAnswer: (tookMs: number) => void,
 ): () => void {
@@ -82,7 +86,7 @@ function contentLength(head: string): number {
   return Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
 }
 
-function requestOf({ host, port }: Target, path: string, body: object): string {
+function requestOf({ host, port }: RawTarget, path: string, body: object): string {
   const json = JSON.stringify(body);
   return [
     `POST ${path} HTTP/1.1`,

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RandomStream } from '@baton/kernel';
 import { BenchCluster, cpuUs } from './cluster';
 import { histogramOf } from './exposition';
-import { hammer, openStream, type Target } from './raw-client';
-import { quantiles, type Quantiles } from './quantiles';
+import { hammer, openStream, type RawTarget } from './raw-client';
+import { quantiles, type ExactQuantiles } from './quantiles';
 import { Stamps } from './stamps';
 
 const HOST = '127.0.0.1';
@@ -73,7 +73,7 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
 /** Non-streamed one-token requests over 128 connections, with the processor time that each part takes for one. */
 export async function shortRequests(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', ['--step-time=constant']);
-  const target: Target = { host: HOST, port: cluster.port };
+  const target: RawTarget = { host: HOST, port: cluster.port };
   let answers = 0;
   const body = { prompt: 'ping', max_tokens: 1, ignore_eos: true };
   const stops = Array.from({ length: 128 }, () => hammer(target, body, () => (answers += 1)));
@@ -182,12 +182,12 @@ class Delays {
     this.atMs.push(atMs);
   }
 
-  whole(): Quantiles {
+  whole(): ExactQuantiles {
     return quantiles(this.delaysMs);
   }
 
   /** Growth shows as a difference between the halves. */
-  half(which: 0 | 1, seconds: number): Quantiles {
+  half(which: 0 | 1, seconds: number): ExactQuantiles {
     const middleMs = this.windowMs + (seconds * 1000) / 2;
     return quantiles(
       this.delaysMs.filter((_delay, i) => (this.atMs[i] ?? 0) >= middleMs === (which === 1)),

@@ -1,7 +1,7 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { defaultConfig } from '@baton/config';
-import { candidatesOf, nameOf } from '@baton/planner';
+import { candidatesOf, candidateName } from '@baton/planner';
 import { scenarioOf } from '@baton/scenario';
 import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
@@ -86,7 +86,10 @@ describe.each(SEEDS)('disaggregation at equal GPUs (seed %i)', (seed) => {
       const aggregated = run('8A', load, seed).request_rps!;
       const sizes = { prefillTp: [1], decodeTp: [1], aggregatedTp: [] };
       for (const split of candidatesOf({ gpus: GPUS, ...sizes })) {
-        expect(run(nameOf(split), load, seed).request_rps, nameOf(split)).toBeLessThan(aggregated);
+        expect(
+          run(candidateName(split), load, seed).request_rps,
+          candidateName(split),
+        ).toBeLessThan(aggregated);
       }
     },
   );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { type EngineStarter, Membership } from '@baton/worker';
+import { type EngineStarter, LiveMembership } from '@baton/worker';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiModule } from './api.module';
@@ -23,7 +23,7 @@ export class ApiServer {
   private constructor(
     readonly app: NestFastifyApplication,
     /** The engines of the cluster, and orders that change them. */
-    readonly membership: Membership,
+    readonly membership: LiveMembership,
     /** `http://host:port`, or with https. */
     readonly url: string,
   ) {}
@@ -41,7 +41,7 @@ export class ApiServer {
     };
     const listeners = new Listeners(config, logger);
     const routes = new KnownRoutes();
-    const membership = new Membership({ config, transport, starter });
+    const membership = new LiveMembership({ config, transport, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
       ApiModule.forRoot({ config, transport, logger, identity, membership, listeners, routes }),
       createAdapter(config, { listeners, routes }),

@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import { type Logger, moduleLogger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { Membership } from '@baton/worker';
+import { LiveMembership } from '@baton/worker';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
@@ -12,7 +12,7 @@ export interface ProcessDependencies {
   readonly transport: Transport;
   readonly logger: Logger;
   readonly identity: ApiIdentity;
-  readonly membership: Membership;
+  readonly membership: LiveMembership;
 }
 
 /** The configuration, the broker, the log and the name of this process, for every other module. */
@@ -27,10 +27,10 @@ export class ProcessModule {
         { provide: CONFIG, useValue: config },
         { provide: TRANSPORT, useValue: transport },
         { provide: API_IDENTITY, useValue: identity },
-        { provide: Membership, useValue: membership },
+        { provide: LiveMembership, useValue: membership },
         loggerProvider(logger),
       ],
-      exports: [CONFIG, TRANSPORT, API_IDENTITY, Membership, LOGGER],
+      exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER],
     };
   }
 }

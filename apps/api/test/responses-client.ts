@@ -28,7 +28,7 @@ export interface ResponseEvent {
   readonly response?: ResponseBody;
 }
 
-export const textOf = ({ output }: ResponseBody): string =>
+export const outputText = ({ output }: ResponseBody): string =>
   output.map(({ content }) => content?.[0]?.text ?? '').join('');
 
 /** The events of a whole stream, without its `[DONE]`. Throws when it has none. */

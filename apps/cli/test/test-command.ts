@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
 import { runProgram } from '../src/program';
 
-export interface Answer {
+export interface CommandAnswer {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs one command line in this process and collects what it says. */
-export async function runCommand(...args: string[]): Promise<Answer> {
+export async function runCommand(...args: string[]): Promise<CommandAnswer> {
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     vi.spyOn(process[name], 'write').mockImplementation((text) => {

@@ -1,5 +1,5 @@
 /** What came of a call: the answer, or one sentence why there is none. */
-export type Reply =
+export type ApiReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
 
@@ -19,16 +19,16 @@ export class ApiClient {
     this.onKey();
   }
 
-  get(path: string): Promise<Reply> {
+  get(path: string): Promise<ApiReply> {
     return this.call(path, {});
   }
 
-  post(path: string, body: unknown): Promise<Reply> {
+  post(path: string, body: unknown): Promise<ApiReply> {
     const headers = { 'content-type': 'application/json' };
     return this.call(path, { method: 'POST', body: JSON.stringify(body), headers });
   }
 
-  private async call(path: string, init: RequestInit): Promise<Reply> {
+  private async call(path: string, init: RequestInit): Promise<ApiReply> {
     const headers = new Headers(init.headers);
     if (this.key) headers.set('authorization', `Bearer ${this.key}`);
     try {

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { make } from './element';
-import { formatCount, formatMs } from './format';
-import { colour, onScheme, type Tone } from './palette';
+import { formatCount, readableMs } from './format';
+import { colour, onScheme, type PageTone } from './palette';
 import type { RateHistory, RateKey } from './rate-history';
 
 const HEIGHT = 170;
@@ -9,7 +9,7 @@ const HEIGHT = 170;
 interface Line {
   readonly key: RateKey;
   readonly label: string;
-  readonly tone: Tone;
+  readonly tone: PageTone;
   readonly isFaint?: boolean;
   /** Another scale, on the right. */
   readonly isSecond?: boolean;
@@ -26,7 +26,7 @@ const PLANS: readonly ChartPlan[] = [
   {
     title: 'Time to first token',
     unit: 'ms or s, simulated',
-    format: formatMs,
+    format: readableMs,
     lines: [
       { key: 'ttft50', label: 'p50', tone: 'prefill' },
       { key: 'ttft99', label: 'p99', tone: 'prefill', isFaint: true },
@@ -35,7 +35,7 @@ const PLANS: readonly ChartPlan[] = [
   {
     title: 'Inter-token latency',
     unit: 'ms, simulated',
-    format: formatMs,
+    format: readableMs,
     lines: [
       { key: 'itl50', label: 'p50', tone: 'decode' },
       { key: 'itl99', label: 'p99', tone: 'decode', isFaint: true },

@@ -2,13 +2,13 @@ import type {
   ClusterHello,
   ClusterPicture,
   PictureEngine,
+  PicturePhase,
   PictureRates,
   RequestName,
 } from '@baton/contract';
 
 /** In the order of the phases of a picture. */
-export const PHASES = ['queue', 'prefill', 'transfer', 'decode'] as const;
-export type Phase = (typeof PHASES)[number];
+const PHASE_NAMES: readonly PicturePhase[] = ['queue', 'prefill', 'transfer', 'decode'];
 
 /** Ended requests that are remembered, the newest first. */
 const MOST_ENDED = 64;
@@ -19,7 +19,7 @@ export interface RequestState {
   readonly name: string;
   readonly promptTokens: number;
   readonly maxTokens: number;
-  phase: Phase | 'ended';
+  phase: PicturePhase | 'ended';
   /** Id of the engine that it is with. */
   engine: string | undefined;
   tokens: number;
@@ -68,7 +68,7 @@ export class ClusterModel {
     for (let i = 0; i < requests.length; i += NUMBERS_PER_REQUEST) {
       const [key = 0, phase = 0, place = -1, tokens = 0] = requests.slice(i, i + 4);
       const request = this.requests.get(key) ?? this.open(key);
-      const name = PHASES[phase] ?? 'queue';
+      const name = PHASE_NAMES[phase] ?? 'queue';
       if (request.phase !== name) {
         request.phase = name;
         request.phaseMs = this.atMs;

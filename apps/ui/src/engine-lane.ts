@@ -1,6 +1,6 @@
 import type { PictureEngine } from '@baton/contract';
 import { make, setAttribute, setText } from './element';
-import { formatCount, formatMs, formatShare } from './format';
+import { formatCount, readableMs, readableShare } from './format';
 
 /** One engine as a row: its name, what it has to do, its KV cache, and the place where its requests are drawn. */
 export class EngineLane {
@@ -39,18 +39,18 @@ export class EngineLane {
     setText(this.waiting, waiting > 0 ? ` + ${formatCount(waiting)}` : '');
     this.waitingWord.hidden = waiting === 0;
     const starved =
-      engine.starvedMs === undefined ? '' : `starved, ${formatMs(engine.starvedMs)} late`;
-    setText(this.step, starved || (stepMs > 0 ? `${formatMs(stepMs)} a step` : ''));
+      engine.starvedMs === undefined ? '' : `starved, ${readableMs(engine.starvedMs)} late`;
+    setText(this.step, starved || (stepMs > 0 ? `${readableMs(stepMs)} a step` : ''));
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
     const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';
-    setText(this.kvText, `KV ${formatShare(kvUsage)}${shortly}`);
+    setText(this.kvText, `KV ${readableShare(kvUsage)}${shortly}`);
     this.used.style.width = `${(Math.max(0, kvUsage - heldShare) * 100).toFixed(1)}%`;
     this.held.style.width = `${(heldShare * 100).toFixed(1)}%`;
     setAttribute(this.kv, 'aria-valuenow', (kvUsage * 100).toFixed(0));
     setAttribute(this.kv, 'aria-label', `KV cache of ${name}`);
     setAttribute(this.element, 'data-state', state);
-    const step = stepMs > 0 ? `, ${formatMs(stepMs)} a step` : '';
-    const title = `${name}: ${running} running, ${waiting} waiting${step}, KV ${formatShare(kvUsage)}${held}\n${engine.id}`;
+    const step = stepMs > 0 ? `, ${readableMs(stepMs)} a step` : '';
+    const title = `${name}: ${running} running, ${waiting} waiting${step}, KV ${readableShare(kvUsage)}${held}\n${engine.id}`;
     const remarks = [title, state === 'ready' ? '' : state, starved].filter(Boolean);
     setAttribute(this.element, 'title', remarks.join('\n'));
   }

@@ -1,9 +1,9 @@
 import { make } from './element';
 import type { Dot, FlowScene } from './flow-scene';
 import { colour } from './palette';
-import type { Phase } from './cluster-model';
+import type { PicturePhase } from '@baton/contract';
 
-const PHASES: readonly Phase[] = ['queue', 'prefill', 'transfer', 'decode'];
+const PHASES: readonly PicturePhase[] = ['queue', 'prefill', 'transfer', 'decode'];
 /** From this size on dots have round corners and show how far their answer is. */
 const ROOMY = 6;
 /** A step of the animation is never longer, whatever the browser did meanwhile. */
@@ -63,7 +63,7 @@ export class FlowCanvas {
   };
 
   /** One path for all: what costs is the number of calls to fill. */
-  private drawMany(dots: readonly Dot[], phase: Phase): void {
+  private drawMany(dots: readonly Dot[], phase: PicturePhase): void {
     const { context } = this;
     context.fillStyle = this.colours[phase];
     const isDecode = phase === 'decode';

@@ -1,5 +1,6 @@
-import type { ClusterModel, Phase, RequestState } from './cluster-model';
-import { type Box, type Grid, gridFor, spotOf } from './grid';
+import type { PicturePhase } from '@baton/contract';
+import type { ClusterModel, RequestState } from './cluster-model';
+import { type Box, type DotGrid, gridFor, spotOf } from './grid';
 import { SlotBook } from './slot-book';
 
 /** Time in which a dot covers most of its way, and in which one that has ended fades. */
@@ -16,7 +17,7 @@ export interface Dot {
   toX: number;
   toY: number;
   size: number;
-  phase: Phase | 'ended';
+  phase: PicturePhase | 'ended';
   /** Share of its output that has come, 0..1. */
   progress: number;
   /** 0..1. */
@@ -112,7 +113,7 @@ export class FlowScene {
     for (const request of requests) this.send(request, grid, book.of(request.key));
   }
 
-  private send(request: RequestState, grid: Grid, slot: number): void {
+  private send(request: RequestState, grid: DotGrid, slot: number): void {
     const { x, y, size } = spotOf(grid, slot);
     const dot = this.dots.get(request.key) ?? this.enter(request.key, { x, y });
     if (dot === undefined) return;

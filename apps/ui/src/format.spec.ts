@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCount, formatMs, formatOf, formatShare, formatUs } from './format';
+import { formatCount, readableMs, formatOf, readableShare, formatUs } from './format';
 
 describe('numbers for people', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('numbers for people', () => {
     [90_000, '1.5 min'],
     [undefined, '–'],
   ])('tells %s ms as %s', (value, text) => {
-    expect(formatMs(value)).toBe(text);
+    expect(readableMs(value)).toBe(text);
   });
 
   it('tells µs as what they are', () => {
@@ -31,7 +31,11 @@ describe('numbers for people', () => {
   });
 
   it('never tells of nothing where there is something', () => {
-    expect([formatShare(0), formatShare(0.001), formatShare(0.5)]).toEqual(['0 %', '<1 %', '50 %']);
+    expect([readableShare(0), readableShare(0.001), readableShare(0.5)]).toEqual([
+      '0 %',
+      '<1 %',
+      '50 %',
+    ]);
     expect([formatOf(1, 'engine'), formatOf(2, 'engine')]).toEqual(['1 engine', '2 engines']);
   });
 });

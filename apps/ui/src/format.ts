@@ -11,7 +11,7 @@ export function formatCount(value: number | null | undefined): string {
 }
 
 /** A length of time with the unit that reads best. */
-export function formatMs(ms: number | null | undefined): string {
+export function readableMs(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return DASH;
   const size = Math.abs(ms);
   if (size >= 60_000) return `${significant(ms / 60_000)} min`;
@@ -21,10 +21,10 @@ export function formatMs(ms: number | null | undefined): string {
 }
 
 export function formatUs(us: number | null | undefined): string {
-  return formatMs(us == null ? us : us / 1_000);
+  return readableMs(us == null ? us : us / 1_000);
 }
 
-export function formatShare(share: number): string {
+export function readableShare(share: number): string {
   const percent = share * 100;
   return `${percent > 0 && percent < 1 ? '<1' : String(Math.round(percent))} %`;
 }

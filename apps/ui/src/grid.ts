@@ -5,7 +5,7 @@ export interface Box {
   readonly height: number;
 }
 
-export interface Grid {
+export interface DotGrid {
   readonly box: Box;
   /** Edge of a cell, gap included. */
   readonly cell: number;
@@ -19,7 +19,7 @@ const CELLS = [22, 18, 14, 12, 10, 8, 7, 6, 5, 4, 3];
 const GAP = 0.22;
 
 /** The largest cells of which `count` fit the box; the smallest when none do. */
-export function gridFor(box: Box, count: number): Grid {
+export function gridFor(box: Box, count: number): DotGrid {
   const grids = CELLS.filter((cell) => cell <= Math.max(box.height, 3)).map((cell) => {
     const columns = Math.max(1, Math.floor(box.width / cell));
     const rows = Math.max(1, Math.floor(box.height / cell));
@@ -35,7 +35,7 @@ export interface Spot {
 }
 
 /** Upper left corner and edge of the dot in a slot, filled column by column from the left; what does not fit lies on the last slot. */
-export function spotOf({ box, cell, columns, capacity }: Grid, slot: number): Spot {
+export function spotOf({ box, cell, columns, capacity }: DotGrid, slot: number): Spot {
   const rows = Math.max(1, Math.round(capacity / columns));
   const shown = Math.min(slot, capacity - 1);
   const top = box.y + (box.height - rows * cell) / 2;

@@ -1,6 +1,6 @@
 import type { ClusterModel } from './cluster-model';
 import { make, setText } from './element';
-import { formatCount, formatMs } from './format';
+import { formatCount, readableMs } from './format';
 import type { StreamState } from './live-stream';
 
 const STATES: Readonly<Record<StreamState, string>> = {
@@ -46,8 +46,8 @@ export class Headline {
     }
     const [queue = 0] = counts;
     this.fill(0, formatCount(inFlight), `${formatCount(queue)} in the queue`);
-    this.fill(1, formatMs(rates?.ttftMs?.p50), `p99 ${formatMs(rates?.ttftMs?.p99)}`);
-    this.fill(2, formatMs(rates?.itlMs?.p50), `p99 ${formatMs(rates?.itlMs?.p99)}`);
+    this.fill(1, readableMs(rates?.ttftMs?.p50), `p99 ${readableMs(rates?.ttftMs?.p99)}`);
+    this.fill(2, readableMs(rates?.itlMs?.p50), `p99 ${readableMs(rates?.itlMs?.p99)}`);
     this.fill(3, formatCount(rates && Math.round(rates.tokensPerSecond)), 'tokens/s');
     const finished = formatCount(rates?.finishedPerSecond);
     this.fill(4, `${formatCount(rates?.requestsPerSecond)} /s`, `${finished} finished /s`);

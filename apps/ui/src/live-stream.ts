@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 500;
 
 export type StreamState = 'connecting' | 'live' | 'silent';
 
-export interface StreamListener {
+export interface PictureListener {
   readonly onHello: (hello: ClusterHello) => void;
   readonly onPicture: (picture: ClusterPicture) => void;
   readonly onState: (state: StreamState) => void;
@@ -18,7 +18,7 @@ export class LiveStream {
   private heardMs = 0;
   private state: StreamState = 'connecting';
 
-  constructor(private readonly listener: StreamListener) {}
+  constructor(private readonly listener: PictureListener) {}
 
   start(): void {
     document.addEventListener('visibilitychange', () => this.follow());

@@ -1,4 +1,4 @@
-export type Tone =
+export type PageTone =
   | 'queue'
   | 'prefill'
   | 'transfer'
@@ -12,7 +12,7 @@ export type Tone =
   | 'focus';
 
 /** The colours that the style sheet has for what it cannot reach: canvas and charts. */
-export function colour(tone: Tone): string {
+export function colour(tone: PageTone): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${tone}`).trim();
 }
 

@@ -1,6 +1,6 @@
 import { type ClusterModel, engineNames, type RequestState } from './cluster-model';
 import { make, setAttribute, setText } from './element';
-import { formatCount, formatMs } from './format';
+import { formatCount, readableMs } from './format';
 import { RequestRows, ROWS } from './request-rows';
 
 interface Row {
@@ -93,7 +93,7 @@ export class RequestList {
       names.get(engine ?? '') ?? '–',
       formatCount(promptTokens),
       `${tokens} / ${maxTokens}`,
-      formatMs(Math.max(0, Math.round((untilMs - seenMs) / 100) * 100)),
+      readableMs(Math.max(0, Math.round((untilMs - seenMs) / 100) * 100)),
     ];
     for (const [i, text] of texts.entries()) setText(row.cells[i + 1]!, text);
   }

@@ -1,7 +1,7 @@
 import type { RequestTimeline, SequenceTimeline } from '@baton/contract';
 import type { ApiClient } from './api-client';
 import { make, setText } from './element';
-import { formatCount, formatShare, formatUs } from './format';
+import { formatCount, readableShare, formatUs } from './format';
 import { drawTimeline, PHASE_TITLES } from './timeline-drawing';
 import { firstTokenUs, lastUs } from './timeline-scale';
 
@@ -196,7 +196,7 @@ function facts(
 
 function phaseTable({ phases }: SequenceTimeline, endUs: number): HTMLElement {
   const rows = phases.map(({ name, start_us, duration_us }) => {
-    const share = duration_us === null || endUs === 0 ? '' : formatShare(duration_us / endUs);
+    const share = duration_us === null || endUs === 0 ? '' : readableShare(duration_us / endUs);
     const length = duration_us === null ? 'so far' : formatUs(duration_us);
     const key = make('span', { class: `key ${name.replace('_', '-')}` });
     return make('tr', {}, [

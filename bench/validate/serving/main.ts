@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { pointsCsv } from './scoreboard';
+import { servingPointsCsv } from './scoreboard';
 import { servingReport } from './serving';
 
 /** Prints the scoreboard of published serving points; an argument `--csv=path` keeps every point. */
@@ -8,7 +8,7 @@ function main(): void {
   const every = process.argv.find((each) => each.startsWith('--every='))?.slice('--every='.length);
   const { results, text } = servingReport(Number(every ?? 1));
   process.stdout.write(text);
-  if (csv !== undefined) writeFileSync(csv, pointsCsv(results));
+  if (csv !== undefined) writeFileSync(csv, servingPointsCsv(results));
 }
 
 main();

@@ -94,8 +94,8 @@ export function compareRuns(
   const delivery = distributionOf(deliveriesOf(recorded, isBoth));
   return {
     requests: latencies.simulated.ttftUs.length,
-    recorded_only: countOf(recorded.seen, isBoth),
-    simulated_only: countOf(simulated.log, isBoth),
+    recorded_only: uncountedIn(recorded.seen, isBoth),
+    simulated_only: uncountedIn(simulated.log, isBoth),
     ttft_ms: compared('ttftUs'),
     tpot_ms: compared('tpotUs'),
     itl_ms: comparedLatency(
@@ -119,7 +119,7 @@ function inBoth({ recorded, simulated }: ComparedRuns): IsCounted {
 }
 
 /** Completed requests that are not counted. */
-function countOf(log: RequestLog, isCounted: IsCounted): number {
+function uncountedIn(log: RequestLog, isCounted: IsCounted): number {
   let count = 0;
   for (let row = 0; row < log.count; row++) {
     if (log.outcome[row] === COMPLETED && !isCounted(row)) count++;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meanPhases, PHASES, readPhases } from './phases';
+import { meanPhases, REQUEST_PHASES, readPhases } from './phases';
 import { NEVER } from './request-log';
 import { logOf, type TestRow } from '../test/test-log';
 
@@ -20,7 +20,7 @@ const AGGREGATED: TestRow = {
 };
 
 function spansOf(row: TestRow): number[] {
-  const spans = new Float64Array(PHASES.length);
+  const spans = new Float64Array(REQUEST_PHASES.length);
   readPhases(logOf([row]), 0, spans);
   return [...spans];
 }
@@ -38,7 +38,7 @@ describe('the phases of a request', () => {
   it('end with the last one that ended', () => {
     const held = { arrivalUs: 100, prefillStartUs: 150, heldUs: 400 };
     expect(spansOf(held)).toEqual([50, 250, NEVER, NEVER, NEVER, NEVER]);
-    expect(spansOf({ arrivalUs: 100 })).toEqual(PHASES.map(() => NEVER));
+    expect(spansOf({ arrivalUs: 100 })).toEqual(REQUEST_PHASES.map(() => NEVER));
   });
 
   it('are averaged over the completed requests that had them', () => {

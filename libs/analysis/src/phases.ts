@@ -6,13 +6,20 @@ import { NEVER, outcomeCode, type RequestLog } from './request-log';
  * the first token), `hold` until decode has room and the transfer begins, `transfer`, `decode_wait` until the first token (that token's step
  * included), `decode` until the last one. An aggregated request has no hold, transfer and decode_wait.
  */
-export const PHASES = ['queue', 'prefill', 'hold', 'transfer', 'decode_wait', 'decode'] as const;
-export type Phase = (typeof PHASES)[number];
+export const REQUEST_PHASES = [
+  'queue',
+  'prefill',
+  'hold',
+  'transfer',
+  'decode_wait',
+  'decode',
+] as const;
+export type RequestPhase = (typeof REQUEST_PHASES)[number];
 
-/** Length of each phase in µs, in the order of `PHASES`; NEVER for a phase that a request did not have or has not ended. */
+/** Length of each phase in µs, in the order of `REQUEST_PHASES`; NEVER for a phase that a request did not have or has not ended. */
 export type PhaseSpans = Float64Array;
 
-/** Writes the phases of a row into `spans`, which has a place for each of `PHASES`. Those that are there lie end to end from the arrival. */
+/** Writes the phases of a row into `spans`, which has a place for each of `REQUEST_PHASES`. Those that are there lie end to end from the arrival. */
 export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): void {
   const startUs = log.prefillStartUs[row]!;
   const heldUs = log.heldUs[row]!;
@@ -29,10 +36,10 @@ export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): voi
 }
 
 /** Mean length of each phase in µs over the completed requests that had it; NaN where none had. */
-export function meanPhases(log: RequestLog): Record<Phase, number> {
-  const spans = new Float64Array(PHASES.length);
-  const sums = new Float64Array(PHASES.length);
-  const counts = new Float64Array(PHASES.length);
+export function meanPhases(log: RequestLog): Record<RequestPhase, number> {
+  const spans = new Float64Array(REQUEST_PHASES.length);
+  const sums = new Float64Array(REQUEST_PHASES.length);
+  const counts = new Float64Array(REQUEST_PHASES.length);
   const completed = outcomeCode('completed');
   for (let row = 0; row < log.count; row++) {
     if (log.outcome[row] !== completed) continue;
@@ -43,8 +50,8 @@ export function meanPhases(log: RequestLog): Record<Phase, number> {
       counts[phase]!++;
     }
   }
-  const means = PHASES.map((phase, index) => [phase, sums[index]! / counts[index]!]);
-  return Object.fromEntries(means) as Record<Phase, number>;
+  const means = REQUEST_PHASES.map((phase, index) => [phase, sums[index]! / counts[index]!]);
+  return Object.fromEntries(means) as Record<RequestPhase, number>;
 }
 
 function between(fromUs: Micros, untilUs: Micros): Micros {

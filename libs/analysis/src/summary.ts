@@ -2,7 +2,7 @@ import { usToMs, usToSeconds } from '@baton/kernel';
 import { type Distribution, distributionOf, distributionOfGaps } from './distribution';
 import { type EngineSummary, engineSummary, share } from './engine-summary';
 import { type Latencies, latenciesOf } from './latencies';
-import { meanPhases, type Phase, PHASES } from './phases';
+import { meanPhases, type RequestPhase, REQUEST_PHASES } from './phases';
 import { NEVER, outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { EngineRecord, RunRecord } from './run-record';
@@ -56,7 +56,7 @@ export interface Summary {
   readonly total_tokens_per_second: Rate;
   readonly prompt_tokens: number;
   readonly output_tokens: number;
-  readonly phase_means_ms: Readonly<Record<Phase, Rate>>;
+  readonly phase_means_ms: Readonly<Record<RequestPhase, Rate>>;
   readonly slo: string | null;
   readonly slo_attainment_by_objective: Readonly<Partial<Record<Objective, Rate>>>;
   readonly gpus: number;
@@ -164,10 +164,10 @@ function prefixHitRate(log: RequestLog): Rate {
   return share(found, asked);
 }
 
-function phaseMeans(log: RequestLog): Record<Phase, Rate> {
+function phaseMeans(log: RequestLog): Record<RequestPhase, Rate> {
   const meansUs = meanPhases(log);
-  const rounded = PHASES.map((phase) => [phase, roundTo(usToMs(meansUs[phase]), 3)]);
-  return Object.fromEntries(rounded) as Record<Phase, Rate>;
+  const rounded = REQUEST_PHASES.map((phase) => [phase, roundTo(usToMs(meansUs[phase]), 3)]);
+  return Object.fromEntries(rounded) as Record<RequestPhase, Rate>;
 }
 
 function total(engines: readonly EngineRecord[], key: 'kvTransferBytes' | 'preemptions'): number {

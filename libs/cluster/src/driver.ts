@@ -5,7 +5,7 @@ import { Calendar } from './calendar';
 import { Handoffs } from './handoffs';
 import { Journal } from './journal';
 import { Lifecycle } from './lifecycle';
-import { Membership, mostEngines } from './membership';
+import { VirtualMembership, mostEngines } from './membership';
 import type { ClusterScenario, RunObserver, StepSpan } from './scenario';
 import { Telemetry } from './telemetry';
 import type { VirtualEngine } from './virtual-engine';
@@ -27,7 +27,7 @@ export class ClusterRun {
   private readonly engines: VirtualEngine[] = [];
   private readonly calendar: Calendar;
   private readonly handoffs: Handoffs;
-  private readonly membership: Membership;
+  private readonly membership: VirtualMembership;
   private readonly journal: Journal;
   private readonly lifecycle: Lifecycle;
   private readonly telemetry: Telemetry;
@@ -66,7 +66,7 @@ export class ClusterRun {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
     });
-    this.membership = new Membership(scenario, {
+    this.membership = new VirtualMembership(scenario, {
       ...{ engines, calendar, slot: slots.membership },
       onJoined: (engine) => this.handoffs.add(engine),
       onReady: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].add(engine, nowUs),

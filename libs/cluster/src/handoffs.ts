@@ -39,7 +39,7 @@ export interface HandoffSlots {
   readonly transfers: number;
 }
 
-export interface HandoffParts extends HandoffEvents {
+export interface VirtualHandoffParts extends HandoffEvents {
   readonly engines: readonly VirtualEngine[];
   readonly calendar: Calendar;
   readonly slots: HandoffSlots;
@@ -69,7 +69,7 @@ export class Handoffs {
 
   constructor(
     count: number,
-    private readonly parts: HandoffParts,
+    private readonly parts: VirtualHandoffParts,
   ) {
     this.epochs = new Uint16Array(count).fill(1);
     this.generations = new Int32Array(count);

@@ -8,7 +8,7 @@ import type { Handoffs } from './handoffs';
 import type { Journal } from './journal';
 import { Router } from './router';
 import type { ClusterScenario } from './scenario';
-import type { Stage } from './stage';
+import type { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -51,7 +51,7 @@ export class Lifecycle {
     });
   }
 
-  get stages(): Readonly<Record<EngineRole, Stage>> {
+  get stages(): Readonly<Record<EngineRole, VirtualStage>> {
     return this.router.stages;
   }
 

@@ -22,7 +22,7 @@ export function mostEngines({ pools, changes }: ClusterScenario): number {
 }
 
 /** Who is in the cluster: engines of the start, those that join and load, and those that leave when they are empty. */
-export class Membership {
+export class VirtualMembership {
   /** Payload: index of a change, or the number of changes plus the index of an engine that is ready then. */
   private readonly due = new EventQueue();
   /** By engine: the pool that its GPUs go to. */

@@ -13,7 +13,7 @@ import {
 } from '@baton/placement';
 import { recordedChoice } from './recorded-placement';
 import type { ClusterScenario } from './scenario';
-import { Stage } from './stage';
+import { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
 export interface RouterParts {
@@ -26,7 +26,7 @@ const LATER = -1;
 
 /** Which way each row takes: over two engines or one, and which; refuses what no engine on its way can ever serve. */
 export class Router {
-  readonly stages: Readonly<Record<EngineRole, Stage>>;
+  readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   private readonly placer: Placer;
   /** Whether anybody chooses: under `pull` everywhere no engine has to be described. */
   private readonly choosesOnArrival: boolean;
@@ -117,7 +117,7 @@ export class Router {
     }).kind;
   }
 
-  private admits(row: number, stage: Stage, nowUs: Micros): boolean {
+  private admits(row: number, stage: VirtualStage, nowUs: Micros): boolean {
     if (!hasQueueRoom(stage.waiting, this.scenario.maxWaitingRequests)) return false;
     if (!this.isSloKept) return true;
     const predictedUs = predictTtftUs(stage.contextFor(row, nowUs), stage.sharedTokens);
@@ -168,7 +168,7 @@ export class Router {
     this.send(row, { stage: this.stages.prefill, choice: prefill }, nowUs);
   }
 
-  private send(row: number, to: { stage: Stage; choice: number }, nowUs: Micros): void {
+  private send(row: number, to: { stage: VirtualStage; choice: number }, nowUs: Micros): void {
     const { stage, choice } = to;
     if (choice === SHARED_QUEUE) stage.share(row, nowUs);
     else stage.direct(row, stage.engines[choice]!, nowUs);
@@ -188,11 +188,11 @@ export class Router {
     return true;
   }
 
-  private newStage(role: EngineRole): Stage {
+  private newStage(role: EngineRole): VirtualStage {
     const { placement, workload, pools } = this.scenario;
     const isPull = (role === 'decode' ? placement.decode : placement.prefill) === 'pull';
     const prefixes = isPull ? undefined : new PrefixDirectory(pools[0]!.options.blockSize);
-    return new Stage({
+    return new VirtualStage({
       ...{ role, workload, prefixes },
       enter: (row, engine, nowUs) => this.parts.enter(row, engine, nowUs),
       onStranded: (row, nowUs) => {

@@ -66,7 +66,7 @@ export interface Option<T extends OptionValue = OptionValue> extends OptionNotes
 }
 
 /** Lowest and highest allowed value, both included. */
-export type Range = readonly [min: number, max: number];
+export type OptionRange = readonly [min: number, max: number];
 
 type TextNotes = OptionNotes & { readonly pattern?: RegExp; readonly like?: string };
 
@@ -102,39 +102,42 @@ export function optionalText(notes: TextNotes): Option<string | undefined> {
   return { ...notes, form: textForm(notes), default: undefined };
 }
 
-export function integer(fallback: number, range: Range, notes: OptionNotes): Option<number> {
+export function integer(fallback: number, range: OptionRange, notes: OptionNotes): Option<number> {
   return { ...notes, form: { kind: 'integer', min: range[0], max: range[1] }, default: fallback };
 }
 
-export function optionalInteger(range: Range, notes: OptionNotes): Option<number | undefined> {
+export function optionalInteger(
+  range: OptionRange,
+  notes: OptionNotes,
+): Option<number | undefined> {
   return { ...notes, form: { kind: 'integer', min: range[0], max: range[1] }, default: undefined };
 }
 
-export function number(fallback: number, range: Range, notes: OptionNotes): Option<number> {
+export function number(fallback: number, range: OptionRange, notes: OptionNotes): Option<number> {
   return { ...notes, form: { kind: 'number', min: range[0], max: range[1] }, default: fallback };
 }
 
-export function optionalNumber(range: Range, notes: OptionNotes): Option<number | undefined> {
+export function optionalNumber(range: OptionRange, notes: OptionNotes): Option<number | undefined> {
   return { ...notes, form: { kind: 'number', min: range[0], max: range[1] }, default: undefined };
 }
 
 /** A time, as a number in `unit` or with a unit of its own. */
 export function duration(
   fallback: number,
-  range: Range,
+  range: OptionRange,
   notes: OptionNotes & { readonly unit: DurationUnit },
 ): Option<number> {
   return { ...notes, form: durationForm(range, notes.unit), default: fallback };
 }
 
 export function optionalDuration(
-  range: Range,
+  range: OptionRange,
   notes: OptionNotes & { readonly unit: DurationUnit },
 ): Option<number | undefined> {
   return { ...notes, form: durationForm(range, notes.unit), default: undefined };
 }
 
-function durationForm([min, max]: Range, unit: DurationUnit): ValueForm {
+function durationForm([min, max]: OptionRange, unit: DurationUnit): ValueForm {
   return { kind: 'number', min, max, duration: unit };
 }
 

@@ -1,4 +1,4 @@
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import type { EngineCounters } from './types';
 
 /**
@@ -31,7 +31,7 @@ export class Accounts implements EngineCounters {
   }
 
   /** The first lookup of a prompt in the prefix cache. */
-  query(seq: Sequence, hitTokens: number): void {
+  query(seq: EngineSequence, hitTokens: number): void {
     if (seq.wasQueried) return;
     seq.wasQueried = true;
     this.prefixQueriesTokens += seq.promptTokens;
@@ -39,12 +39,12 @@ export class Accounts implements EngineCounters {
   }
 
   /** The first `tokens` tokens of the sequence are in KV, the last of them by computation. */
-  computed(seq: Sequence, tokens: number): void {
+  computed(seq: EngineSequence, tokens: number): void {
     this.promptTokensComputed += this.news(seq, tokens);
   }
 
   /** The first `tokens` tokens were in KV already, the last `hostTokens` of them in host memory. */
-  cached(seq: Sequence, tokens: number): void {
+  cached(seq: EngineSequence, tokens: number): void {
     const fresh = this.news(seq, tokens);
     this.promptTokensCached += fresh;
     if (seq.hostTokens === 0) return;
@@ -53,7 +53,7 @@ export class Accounts implements EngineCounters {
     this.promptTokensLoadedFromHost += loaded;
   }
 
-  transferred(seq: Sequence, tokens: number): void {
+  transferred(seq: EngineSequence, tokens: number): void {
     this.promptTokensTransferred += this.news(seq, tokens);
   }
 
@@ -65,7 +65,7 @@ export class Accounts implements EngineCounters {
     for (let position = 0; position < accepted; position++) this.acceptedPerPosition[position]!++;
   }
 
-  private news(seq: Sequence, tokens: number): number {
+  private news(seq: EngineSequence, tokens: number): number {
     const upTo = Math.min(tokens, seq.promptTokens);
     const fresh = Math.max(0, upTo - seq.accountedTokens);
     seq.accountedTokens += fresh;

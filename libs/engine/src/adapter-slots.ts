@@ -1,5 +1,5 @@
 import type { DecodeSet } from './decode-set';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 
 /**
  * LoRA adapters of one batch. As in vLLM's scheduler a batch mixes at most `max_loras` of them: a waiting sequence whose adapter would be one
@@ -8,22 +8,22 @@ import type { Sequence } from './sequence';
 export class AdapterSlots {
   private readonly inBatch = new Set<number>();
   /** Sequences that the admission under way, or else the last one, has passed over. */
-  readonly passedOver: Sequence[] = [];
+  readonly passedOver: EngineSequence[] = [];
 
   constructor(private readonly maxAdapters: number) {}
 
   /** Before an admission: O(batch). */
-  begin(decode: DecodeSet, prefilling: readonly Sequence[]): void {
+  begin(decode: DecodeSet, prefilling: readonly EngineSequence[]): void {
     this.inBatch.clear();
     for (const seq of decode.members) this.take(seq);
     for (const seq of prefilling) this.take(seq);
   }
 
-  has({ adapter }: Sequence): boolean {
+  has({ adapter }: EngineSequence): boolean {
     return adapter === 0 || this.inBatch.has(adapter) || this.inBatch.size < this.maxAdapters;
   }
 
-  take({ adapter }: Sequence): void {
+  take({ adapter }: EngineSequence): void {
     if (adapter !== 0) this.inBatch.add(adapter);
   }
 }

@@ -1,15 +1,15 @@
 import type { Accounts } from './accounts';
 import { AdapterSlots } from './adapter-slots';
 import type { Batch, BatchParts } from './batch';
-import type { Sequence } from './sequence';
-import type { SequenceTable } from './sequence-table';
+import type { EngineSequence } from './sequence';
+import type { EngineSequenceTable } from './sequence-table';
 import type { StepRecord } from './step-record';
 import { truncate } from './truncate';
 import type { EngineOptions } from './types';
 import type { WaitingQueue } from './waiting-queue';
 
 export interface AdmitterParts extends BatchParts {
-  readonly table: SequenceTable;
+  readonly table: EngineSequenceTable;
   readonly queue: WaitingQueue;
   readonly record: StepRecord;
   readonly accounts: Accounts;
@@ -23,7 +23,7 @@ type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
  */
 export class Admitter {
   /** Sequences that got blocks for KV from elsewhere and of which nobody was told yet. */
-  readonly reserved: Sequence[] = [];
+  readonly reserved: EngineSequence[] = [];
   /** Sequences whose KV is on its way. */
   deferred = 0;
   /** Undefined: adapters are not limited. */
@@ -32,7 +32,7 @@ export class Admitter {
   /** Who has this rank or a later one came in with the step under way. */
   private firstRank = 0;
   /** With drafts: those of them whose KV came from elsewhere. */
-  private readonly cameWithKv: Sequence[] = [];
+  private readonly cameWithKv: EngineSequence[] = [];
   /** Whether prompts that were under way before, or anything that ran before, is in the batch. */
   private hasPrompts = false;
   private hasRunning = false;
@@ -82,7 +82,7 @@ export class Admitter {
     }
   }
 
-  private tryAdmit(seq: Sequence): Outcome {
+  private tryAdmit(seq: EngineSequence): Outcome {
     if (this.batch.budget() <= 0) return 'blocked';
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
@@ -93,7 +93,7 @@ export class Admitter {
   }
 
   /** It has its blocks, up to the KV that has come. */
-  private tryAdmitReady(seq: Sequence): Outcome {
+  private tryAdmitReady(seq: EngineSequence): Outcome {
     const { blocks, options } = this.parts;
     const { computed: start, targetTokens } = seq;
     const wholeTokens = options.schedulerReserveFullIsl ? targetTokens : 0;
@@ -112,7 +112,7 @@ export class Admitter {
   }
 
   /** It has no blocks: they are given to it to compute, or for what comes from elsewhere. */
-  private tryStart(seq: Sequence): Outcome {
+  private tryStart(seq: EngineSequence): Outcome {
     const { blocks, accounts, options } = this.parts;
     const { watermark } = this;
     const start = blocks.match(seq);
@@ -134,7 +134,7 @@ export class Admitter {
   }
 
   /** What prompts under way still need stays free: what is reserved gives nothing back until its KV has come. */
-  private tryReserve(seq: Sequence, hitTokens: number): Outcome {
+  private tryReserve(seq: EngineSequence, hitTokens: number): Outcome {
     const { blocks, queue, accounts, options } = this.parts;
     const { watermark } = this;
     if (options.schedulerReserveFullIsl && !blocks.fits(seq.promptTokens, watermark))
@@ -153,14 +153,14 @@ export class Admitter {
   }
 
   /** Its KV is not awaited any more. */
-  forgetReserved(seq: Sequence): void {
+  forgetReserved(seq: EngineSequence): void {
     this.deferred--;
     const at = this.reserved.indexOf(seq);
     if (at >= 0) this.reserved.splice(at, 1);
   }
 
   /** A sequence with blocks runs or goes: nothing is kept free for it any more. */
-  settle(seq: Sequence): void {
+  settle(seq: EngineSequence): void {
     this.owedBlocks -= seq.owedBlocks;
     seq.owedBlocks = 0;
   }
@@ -181,7 +181,7 @@ export class Admitter {
     return owed;
   }
 
-  private owedTo(seq: Sequence): number {
+  private owedTo(seq: EngineSequence): number {
     const drafted = this.parts.draftTokens > 0 ? this.batch.stepTokens : 0;
     const needed = this.parts.blocks.blocksFor(seq.targetTokens + drafted);
     return Math.max(0, needed - seq.blocks.length);
@@ -192,7 +192,7 @@ export class Admitter {
     return this.batch.running > 0 ? (this.parts.options.watermarkBlocks ?? 0) : 0;
   }
 
-  private reject(seq: Sequence, hitTokens: number): void {
+  private reject(seq: EngineSequence, hitTokens: number): void {
     const { queue, record, accounts, table } = this.parts;
     queue.remove(seq);
     accounts.query(seq, hitTokens);
@@ -206,7 +206,7 @@ export class Admitter {
    * Beside decoding sequences, one that has a single token to compute gets as many as they, empty drafts, so that the batch stays uniform; not beside
    * prompts under way, nor at the end of the model's context.
    */
-  private paddingOf(seq: Sequence, start: number): number {
+  private paddingOf(seq: EngineSequence, start: number): number {
     const { draftTokens } = this.parts;
     const isDecode = seq.targetTokens - start === 1 && !this.hasPrompts;
     if (draftTokens === 0 || !isDecode || (start === 0 && !this.hasRunning)) return 0;
@@ -214,7 +214,7 @@ export class Admitter {
   }
 
   /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */
-  private firstChunk(seq: Sequence, start: number, padding: number): number {
+  private firstChunk(seq: EngineSequence, start: number, padding: number): number {
     const { enableChunkedPrefill } = this.parts.options;
     const wanted = this.batch.wanted(seq, start);
     const budget = this.batch.budget();
@@ -224,7 +224,7 @@ export class Admitter {
   }
 
   private run(
-    seq: Sequence,
+    seq: EngineSequence,
     start: number,
     { tokens, padding }: { tokens: number; padding: number },
   ): void {
@@ -258,7 +258,7 @@ export class Admitter {
     blocks.publish(seq, start + tokens);
   }
 
-  private loadFromHost(seq: Sequence): void {
+  private loadFromHost(seq: EngineSequence): void {
     const { blockSize, hostTier } = this.parts.options;
     const bytes = (seq.hostTokens / blockSize) * hostTier!.bytesPerBlock;
     this.batch.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
@@ -267,12 +267,12 @@ export class Admitter {
 }
 
 /** A held prompt is computed whatever the cache holds: decode fetches all of it. */
-function thresholdOf({ mode, parameters }: Sequence, options: EngineOptions): number {
+function thresholdOf({ mode, parameters }: EngineSequence, options: EngineOptions): number {
   if (mode === 'prefill-and-hold') return 0;
   return parameters.cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 
 /** All of its prompt is here, and it generates. */
-function isDecodeAtOnce({ state, mode, accountedTokens, promptTokens }: Sequence): boolean {
+function isDecodeAtOnce({ state, mode, accountedTokens, promptTokens }: EngineSequence): boolean {
   return state === 'ready' && mode === 'remote-prefill' && accountedTokens === promptTokens;
 }

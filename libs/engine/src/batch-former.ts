@@ -1,6 +1,6 @@
 import { Admitter, type AdmitterParts } from './admitter';
 import { Batch } from './batch';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
 import type { SchedulingOrder } from './waiting-queue';
 
@@ -15,7 +15,7 @@ export interface BatchFormerParts extends AdmitterParts {
 export class BatchFormer {
   readonly batch: Batch;
   readonly admitter: Admitter;
-  private readonly scratch: Sequence[] = [];
+  private readonly scratch: EngineSequence[] = [];
   /** Something has changed since the last time that admission found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
@@ -52,14 +52,14 @@ export class BatchFormer {
   }
 
   /** Takes a running sequence out of the batch; what it has computed stays findable, its blocks go. */
-  drop(seq: Sequence): void {
+  drop(seq: EngineSequence): void {
     this.leave(seq);
     this.parts.blocks.publish(seq, seq.computed);
     this.parts.blocks.release(seq);
     this.touch();
   }
 
-  private leave(seq: Sequence): void {
+  private leave(seq: EngineSequence): void {
     if (seq.state === 'decoding') this.parts.decode.leave(seq);
     else this.batch.drop(seq);
   }
@@ -123,7 +123,7 @@ export class BatchFormer {
       this.parts.blocks.publish(seq, seq.computed + seq.chunk);
   }
 
-  private continuePrompt(seq: Sequence): void {
+  private continuePrompt(seq: EngineSequence): void {
     const tokens = Math.min(this.batch.wanted(seq, seq.computed), this.batch.budget());
     if (tokens <= 0) return;
     while (!this.parts.blocks.extend(seq, seq.computed + tokens)) {
@@ -149,11 +149,11 @@ export class BatchFormer {
     this.hasPreempted = true;
   }
 
-  private lastInLine(): Sequence {
+  private lastInLine(): EngineSequence {
     const { decode, options, isBefore } = this.parts;
     const byPriority = options.schedulingPolicy === 'priority';
-    let last: Sequence | undefined;
-    const consider = (seq: Sequence): void => {
+    let last: EngineSequence | undefined;
+    const consider = (seq: EngineSequence): void => {
       if (last === undefined) last = seq;
       else if (byPriority ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
     };
@@ -163,7 +163,7 @@ export class BatchFormer {
   }
 
   /** A copy to walk over while preemption changes the original. */
-  private snapshotOf(sequences: readonly Sequence[]): Sequence[] {
+  private snapshotOf(sequences: readonly EngineSequence[]): EngineSequence[] {
     const { scratch } = this;
     truncate(scratch, 0);
     for (const seq of sequences) scratch.push(seq);

@@ -1,6 +1,6 @@
 import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { truncate } from './truncate';
 import type { EngineOptions, SequenceHandle } from './types';
@@ -19,9 +19,9 @@ export interface BatchParts {
  */
 export class Batch {
   /** Running sequences whose prompt is not in KV yet, in order of admission. */
-  readonly prefilling: Sequence[] = [];
+  readonly prefilling: EngineSequence[] = [];
   /** Sequences whose KV came from elsewhere and that this batch let in: they decode from their first step on. */
-  readonly joined: Sequence[] = [];
+  readonly joined: EngineSequence[] = [];
   chunkTokens = 0;
   /** Tokens of empty drafts. */
   paddingTokens = 0;
@@ -79,24 +79,24 @@ export class Batch {
   }
 
   /** Tokens that the sequence would compute in one step if only its own options limited it. */
-  wanted(seq: Sequence, computed: number): number {
+  wanted(seq: EngineSequence, computed: number): number {
     const rest = seq.targetTokens - computed;
     return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
   }
 
   /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft, as far as the model's context and the blocks there are go. */
-  reachOf(seq: Sequence): number {
+  reachOf(seq: EngineSequence): number {
     return Math.min(this.parts.decode.contextOf(seq) + this.stepTokens, this.draftLimit);
   }
 
-  tokensOf(seq: Sequence): number {
+  tokensOf(seq: EngineSequence): number {
     if (seq.state !== 'decoding') return seq.chunk + seq.padding;
     const { decode, draftTokens } = this.parts;
     return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.contextOf(seq);
   }
 
   /** Takes out a sequence whose prompt is under way. */
-  drop(seq: Sequence): void {
+  drop(seq: EngineSequence): void {
     this.prefilling.splice(this.prefilling.indexOf(seq), 1);
     this.chunkTokens -= seq.chunk;
     seq.chunk = 0;
@@ -129,7 +129,7 @@ export class Batch {
     return inOrder.map((seq) => [seq.handle, this.tokensOf(seq)]);
   }
 
-  private addChunk({ chunk, computed }: Sequence): void {
+  private addChunk({ chunk, computed }: EngineSequence): void {
     if (chunk === 0) return;
     const { sums } = this;
     sums.prefillTokens += chunk;

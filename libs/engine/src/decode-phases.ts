@@ -1,4 +1,4 @@
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 
 /**
@@ -11,7 +11,7 @@ export class DecodePhases {
   /** Members by phase. */
   private readonly counts: Int32Array;
   /** Those among them that have blocks to publish. */
-  private readonly publishing: Sequence[][];
+  private readonly publishing: EngineSequence[][];
   private publishingSize = 0;
   private readonly blockSize: number;
 
@@ -21,7 +21,7 @@ export class DecodePhases {
     this.publishing = Array.from({ length: this.blockSize }, () => []);
   }
 
-  add(seq: Sequence): void {
+  add(seq: EngineSequence): void {
     const phase = this.phaseOf(seq);
     this.counts[phase]!++;
     this.size++;
@@ -30,7 +30,7 @@ export class DecodePhases {
     this.publishingSize++;
   }
 
-  remove(seq: Sequence): void {
+  remove(seq: EngineSequence): void {
     const phase = this.phaseOf(seq);
     this.counts[phase]!--;
     this.size--;
@@ -91,7 +91,7 @@ export class DecodePhases {
   }
 
   /** A block is full, and the next one needed, when the context is a multiple of the block size. */
-  private phaseOf(seq: Sequence): number {
+  private phaseOf(seq: EngineSequence): number {
     const rest = -seq.contextOffset % this.blockSize;
     return rest < 0 ? rest + this.blockSize : rest;
   }

@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import { DecodePhases } from './decode-phases';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { SequenceHeap } from './sequence-heap';
 
@@ -11,7 +11,7 @@ import { SequenceHeap } from './sequence-heap';
  */
 export class DecodeSet {
   /** In no particular order. */
-  readonly members: Sequence[] = [];
+  readonly members: EngineSequence[] = [];
   /** Decode steps done since the engine began. */
   steps = 0;
   /** Σ tokens in KV over the members. */
@@ -44,7 +44,7 @@ export class DecodeSet {
   }
 
   /** Takes in a sequence that has the blocks for its computed tokens, and in a step that has begun for one more. */
-  join(seq: Sequence): void {
+  join(seq: EngineSequence): void {
     seq.state = 'decoding';
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
@@ -56,7 +56,7 @@ export class DecodeSet {
   }
 
   /** Lets a sequence go and writes down what it has reached. */
-  leave(seq: Sequence): void {
+  leave(seq: EngineSequence): void {
     seq.computed = this.contextOf(seq);
     seq.emitted = this.emittedBy(seq);
     if (this.draftTokens === 0) this.leavePhase(seq);
@@ -71,23 +71,23 @@ export class DecodeSet {
   }
 
   /** Gives a member, whose step was counted, further tokens of that step, with which it may end at most. */
-  skip(seq: Sequence, tokens: number): void {
+  skip(seq: EngineSequence, tokens: number): void {
     seq.finishAt -= tokens;
     seq.contextOffset += tokens;
     this.contextTokens += tokens;
     this.byFinish.moveUp(seq);
   }
 
-  contextOf(seq: Sequence): number {
+  contextOf(seq: EngineSequence): number {
     return seq.contextOffset + this.steps;
   }
 
-  emittedBy(seq: Sequence): number {
+  emittedBy(seq: EngineSequence): number {
     return seq.outputTokens - (seq.finishAt - this.steps);
   }
 
   /** Writes up the blocks of a member: they follow from its context. */
-  settle(seq: Sequence): void {
+  settle(seq: EngineSequence): void {
     if (this.draftTokens > 0) return;
     const context = this.contextOf(seq);
     const isOpen = this.grownFor === this.steps && context % this.blocks.blockSize === 0;
@@ -106,7 +106,7 @@ export class DecodeSet {
   }
 
   /** The members that need a block for the step that begins now, for a caller that grows them one by one, as far as there are blocks. */
-  growing(): Sequence[] {
+  growing(): EngineSequence[] {
     const { blockSize } = this.blocks;
     const growing = this.members.filter((seq) => this.contextOf(seq) % blockSize === 0);
     growing.forEach((seq) => this.settle(seq));
@@ -119,7 +119,7 @@ export class DecodeSet {
   }
 
   /** A member that ended with the last step. */
-  finished(): Sequence | undefined {
+  finished(): EngineSequence | undefined {
     const first = this.byFinish.peek();
     return first !== undefined && first.finishAt <= this.steps ? first : undefined;
   }
@@ -168,7 +168,7 @@ export class DecodeSet {
     if (this.draftTokens === 0) assert(this.phases.size === this.size, 'a phase is torn');
   }
 
-  private leavePhase(seq: Sequence): void {
+  private leavePhase(seq: EngineSequence): void {
     this.phases.remove(seq);
     this.settle(seq);
   }

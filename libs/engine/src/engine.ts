@@ -3,15 +3,15 @@ import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
 import { DecodeSet } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
-import type { Sequence, SequenceState } from './sequence';
+import type { EngineSequence, SequenceState } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
-import { SequenceTable } from './sequence-table';
+import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
 import { StepRecord } from './step-record';
 import { StepRunner } from './step-runner';
 import { truncate } from './truncate';
 import type {
-  Admission,
+  AdmissionResult,
   EngineCounters,
   EngineOptions,
   EnginePort,
@@ -39,7 +39,7 @@ interface QueueState {
  * the decode set counts, the step runner lays steps in time. Reads no clock, awaits nothing, logs nothing.
  */
 export class Engine implements EnginePort {
-  private readonly table = new SequenceTable();
+  private readonly table = new EngineSequenceTable();
   private readonly accounts: Accounts;
   private readonly blocks: SequenceBlocks;
   private readonly decode: DecodeSet;
@@ -48,7 +48,7 @@ export class Engine implements EnginePort {
   private readonly record: StepRecord;
   private readonly runner: StepRunner;
   /** Sequences of the step under way that were aborted: their blocks are in use until it ends. */
-  private readonly doomed: Sequence[] = [];
+  private readonly doomed: EngineSequence[] = [];
   private readonly drawsPerRequest: boolean;
   private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
   private heldBlocks = 0;
@@ -94,7 +94,7 @@ export class Engine implements EnginePort {
     return this.accounts.acceptedPerPosition;
   }
 
-  submit(spec: SequenceSpec): Admission {
+  submit(spec: SequenceSpec): AdmissionResult {
     this.runner.assertMayChange();
     const why = refusalOf(spec, this.options);
     if (why !== undefined) return { kind: 'refused', why };
@@ -313,7 +313,7 @@ export class Engine implements EnginePort {
     truncate(prefilling, kept);
   }
 
-  private endPrompt(seq: Sequence): void {
+  private endPrompt(seq: EngineSequence): void {
     if (seq.mode === 'prefill-and-hold') {
       this.hold(seq);
       this.record.held.push(seq.handle);
@@ -328,7 +328,7 @@ export class Engine implements EnginePort {
   }
 
   /** Ends a sequence that has its last token and is out of the decode set. */
-  private finish(seq: Sequence): void {
+  private finish(seq: EngineSequence): void {
     this.blocks.publish(seq, seq.computed);
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
@@ -341,19 +341,19 @@ export class Engine implements EnginePort {
     this.table.retire(seq);
   }
 
-  private hold(seq: Sequence): void {
+  private hold(seq: EngineSequence): void {
     seq.state = 'held';
     this.heldBlocks += seq.blocks.length;
   }
 
-  private remove(seq: Sequence): void {
+  private remove(seq: EngineSequence): void {
     this.takeOut(seq);
     this.table.retire(seq);
     this.former.touch();
   }
 
   /** Takes a sequence out of the state it is in; it has no blocks afterwards. */
-  private takeOut(seq: Sequence): void {
+  private takeOut(seq: EngineSequence): void {
     if (seq.state === 'prefilling' || seq.state === 'decoding') {
       this.former.drop(seq);
       return;
@@ -367,7 +367,7 @@ export class Engine implements EnginePort {
 }
 
 /** Has its last token and is counted, though its blocks are held. */
-function isOver({ state, mode }: Sequence): boolean {
+function isOver({ state, mode }: EngineSequence): boolean {
   return state === 'held' && mode !== 'prefill-and-hold';
 }
 
@@ -377,7 +377,7 @@ function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
   return requestHash ?? hashString(requestId!);
 }
 
-function expectState(seq: Sequence, one: SequenceState, other: SequenceState): void {
+function expectState(seq: EngineSequence, one: SequenceState, other: SequenceState): void {
   if (seq.state === one || seq.state === other) return;
   throw new InvariantError(`sequence ${seq.handle} is ${seq.state}, not ${one}`);
 }

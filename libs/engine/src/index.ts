@@ -1,2 +1,13 @@
 export { Engine } from './engine';
-export type * from './types';
+export type {
+  AdmissionResult,
+  EngineCounters,
+  EngineOptions,
+  EnginePort,
+  EngineSnapshot,
+  Reservation,
+  SequenceHandle,
+  SequenceSpec,
+  SpeculationOptions,
+  StepFacts,
+} from './types';

@@ -1,5 +1,5 @@
 import { BlockPool, PrefixMatch } from '@baton/kvcache';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import type { EngineOptions } from './types';
 
 /**
@@ -20,7 +20,7 @@ export class SequenceBlocks {
   }
 
   /** Finds the sequence's tokens in the prefix cache, here or in host memory, all but the last, which must be computed to sample from; returns tokens. */
-  match(seq: Sequence): number {
+  match(seq: EngineSequence): number {
     return this.find(seq, seq.targetTokens - 1);
   }
 
@@ -28,7 +28,7 @@ export class SequenceBlocks {
    * Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`; false and nothing if they lack, or if fewer than `spare`
    * would be left.
    */
-  start(seq: Sequence, tokens: number, spare: number): boolean {
+  start(seq: EngineSequence, tokens: number, spare: number): boolean {
     if (!this.fits(tokens, spare)) return false;
     const fresh = this.blocksFor(tokens) - this.hit.length;
     this.pool.share(this.hit, seq.blocks);
@@ -45,13 +45,13 @@ export class SequenceBlocks {
   }
 
   /** As `fits`, for a sequence with blocks. */
-  fitsMore(seq: Sequence, tokens: number, spare: number): boolean {
+  fitsMore(seq: EngineSequence, tokens: number, spare: number): boolean {
     const fresh = Math.max(0, this.blocksFor(tokens) - seq.blocks.length);
     return fresh + spare <= this.pool.freeBlocks;
   }
 
   /** Adds what the first `tokens` tokens still need; false and nothing if it lacks. */
-  extend(seq: Sequence, tokens: number): boolean {
+  extend(seq: EngineSequence, tokens: number): boolean {
     const fresh = this.blocksFor(tokens) - seq.blocks.length;
     if (fresh <= 0) return true;
     if (!this.pool.take(fresh)) return false;
@@ -60,7 +60,7 @@ export class SequenceBlocks {
   }
 
   /** Opens the next block of a decoding sequence whose blocks are full with `tokens` tokens. A block must be free. */
-  grow(seq: Sequence, tokens: number): void {
+  grow(seq: EngineSequence, tokens: number): void {
     this.publish(seq, tokens);
     this.pool.take(1);
     seq.blocks.add(1);
@@ -72,26 +72,26 @@ export class SequenceBlocks {
   }
 
   /** Writes down that the sequence has so many blocks, those of `growUnlisted` among them. */
-  list(seq: Sequence, blocks: number): void {
+  list(seq: EngineSequence, blocks: number): void {
     if (blocks > seq.blocks.length) seq.blocks.add(blocks - seq.blocks.length);
   }
 
   /** Whether blocks that the sequence will fill can be found by others. */
-  hasMoreToPublish({ blocks }: Sequence): boolean {
+  hasMoreToPublish({ blocks }: EngineSequence): boolean {
     return this.enablePrefixCaching && blocks.hashCount > blocks.published;
   }
 
   /** Lets the full blocks among the first `tokens` tokens be found by others. */
-  publish(seq: Sequence, tokens: number): void {
+  publish(seq: EngineSequence, tokens: number): void {
     this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
   /** As `publish`, for a sequence that will compute these tokens again, also those that no other could find. */
-  publishOwn(seq: Sequence, tokens: number): void {
+  publishOwn(seq: EngineSequence, tokens: number): void {
     this.pool.publishOwn(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
-  release(seq: Sequence): void {
+  release(seq: EngineSequence): void {
     this.pool.release(seq.blocks);
     seq.hostTokens = 0;
   }
@@ -100,7 +100,7 @@ export class SequenceBlocks {
     return Math.ceil(tokens / this.blockSize);
   }
 
-  private find(seq: Sequence, tokens: number): number {
+  private find(seq: EngineSequence, tokens: number): number {
     this.pool.match(seq.blocks, Math.floor(tokens / this.blockSize), this.hit);
     return (this.hit.length + this.hit.inHost) * this.blockSize;
   }

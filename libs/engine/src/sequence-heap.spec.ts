@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sequence } from './sequence';
+import { EngineSequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
 describe('SequenceHeap', () => {
@@ -9,7 +9,9 @@ describe('SequenceHeap', () => {
     fc.assert(
       fc.property(ranks, fc.array(fc.nat(39), { maxLength: 20 }), (order, removals) => {
         const heap = new SequenceHeap((a, b) => a.rank < b.rank);
-        const items = order.map((rank, handle) => Object.assign(new Sequence(handle), { rank }));
+        const items = order.map((rank, handle) =>
+          Object.assign(new EngineSequence(handle), { rank }),
+        );
         items.forEach((item) => heap.push(item));
         const gone = new Set(removals.filter((at) => at < items.length));
         gone.forEach((at) => heap.remove(items[at]!));

@@ -1,33 +1,33 @@
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 
 /**
  * A binary heap of sequences from which any can be taken out, because each knows its place. A sequence is in one heap at a time.
  * `isBefore` must order any two sequences strictly, so that the order never depends on how the heap was built.
  */
 export class SequenceHeap {
-  private readonly items: Sequence[] = [];
+  private readonly items: EngineSequence[] = [];
 
-  constructor(private readonly isBefore: (a: Sequence, b: Sequence) => boolean) {}
+  constructor(private readonly isBefore: (a: EngineSequence, b: EngineSequence) => boolean) {}
 
   get size(): number {
     return this.items.length;
   }
 
-  peek(): Sequence | undefined {
+  peek(): EngineSequence | undefined {
     return this.items[0];
   }
 
   /** In no particular order. */
-  toArray(): readonly Sequence[] {
+  toArray(): readonly EngineSequence[] {
     return this.items;
   }
 
-  push(seq: Sequence): void {
+  push(seq: EngineSequence): void {
     this.items.push(seq);
     this.siftUp(seq, this.items.length - 1);
   }
 
-  remove(seq: Sequence): void {
+  remove(seq: EngineSequence): void {
     const hole = seq.heapIndex;
     const last = this.items.pop()!;
     seq.heapIndex = -1;
@@ -37,11 +37,11 @@ export class SequenceHeap {
   }
 
   /** Puts right the place of a sequence that stands earlier in the order than it did. */
-  moveUp(seq: Sequence): void {
+  moveUp(seq: EngineSequence): void {
     this.siftUp(seq, seq.heapIndex);
   }
 
-  private siftUp(seq: Sequence, start: number): void {
+  private siftUp(seq: EngineSequence, start: number): void {
     let hole = start;
     while (hole > 0) {
       const parent = this.items[(hole - 1) >> 1]!;
@@ -53,7 +53,7 @@ export class SequenceHeap {
     this.place(seq, hole);
   }
 
-  private siftDown(seq: Sequence, start: number): void {
+  private siftDown(seq: EngineSequence, start: number): void {
     const { items } = this;
     let hole = start;
     for (let child = 2 * hole + 1; child < items.length; child = 2 * hole + 1) {
@@ -65,7 +65,7 @@ export class SequenceHeap {
     this.place(seq, hole);
   }
 
-  private place(seq: Sequence, at: number): void {
+  private place(seq: EngineSequence, at: number): void {
     this.items[at] = seq;
     seq.heapIndex = at;
   }

@@ -1,31 +1,31 @@
 import { InvariantError } from '@baton/kernel';
 import type { BlockList } from '@baton/kvcache';
-import { Sequence } from './sequence';
+import { EngineSequence } from './sequence';
 import type { SequenceHandle, SequenceSpec } from './types';
 
 /**
  * The slots of an engine's sequences; a handle is the number of a slot. A slot that was given up is used again only after the next
  * `recycle`, so the facts of a step can still be asked about.
  */
-export class SequenceTable {
-  private readonly slots: Sequence[] = [];
-  private readonly vacant: Sequence[] = [];
-  private readonly retired: Sequence[] = [];
+export class EngineSequenceTable {
+  private readonly slots: EngineSequence[] = [];
+  private readonly vacant: EngineSequence[] = [];
+  private readonly retired: EngineSequence[] = [];
   /** Sequences that ever came in. */
   submitted = 0;
 
-  add(spec: SequenceSpec): Sequence {
+  add(spec: SequenceSpec): EngineSequence {
     const seq = this.vacant.pop() ?? this.addSlot();
     seq.begin(spec, this.submitted++);
     return seq;
   }
 
-  at(handle: SequenceHandle): Sequence {
+  at(handle: SequenceHandle): EngineSequence {
     const seq = this.slots[handle];
     return seq ?? unknownHandle(handle);
   }
 
-  retire(seq: Sequence): void {
+  retire(seq: EngineSequence): void {
     seq.end();
     this.retired.push(seq);
   }
@@ -38,7 +38,7 @@ export class SequenceTable {
   }
 
   /** Every sequence that has not gone. */
-  live(): Sequence[] {
+  live(): EngineSequence[] {
     return this.slots.filter((seq) => seq.state !== 'gone');
   }
 
@@ -46,8 +46,8 @@ export class SequenceTable {
     return this.slots.map((seq) => seq.blocks);
   }
 
-  private addSlot(): Sequence {
-    const seq = new Sequence(this.slots.length);
+  private addSlot(): EngineSequence {
+    const seq = new EngineSequence(this.slots.length);
     this.slots.push(seq);
     return seq;
   }

@@ -1,7 +1,7 @@
 import type { EngineParameters } from '@baton/contract';
 import { BlockList } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
-import type { Admission, SequenceHandle, SequenceSpec } from './types';
+import type { AdmissionResult, SequenceHandle, SequenceSpec } from './types';
 
 const NO_PARAMETERS: EngineParameters = {};
 
@@ -16,7 +16,7 @@ export type SequenceState =
  * One sequence inside one engine. The record belongs to a slot of the sequence table and is used again, block list included, so a
  * token costs no allocation. While it decodes, its progress is not stored here but follows from the counters of the decode set.
  */
-export class Sequence {
+export class EngineSequence {
   state: SequenceState = 'gone';
   mode: SequenceSpec['mode'] = 'generate';
   /** Leading prompt tokens whose KV comes from elsewhere. */
@@ -70,7 +70,7 @@ export class Sequence {
   phaseIndex = -1;
 
   /** What a submission that took this slot is answered; one object for all. */
-  readonly admission: Admission;
+  readonly admission: AdmissionResult;
 
   constructor(readonly handle: SequenceHandle) {
     this.admission = { kind: 'accepted', handle };

@@ -1,7 +1,7 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import type { DecodeSet } from './decode-set';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import type { SpeculationOptions } from './types';
 
 /**
@@ -43,7 +43,7 @@ export class Speculation {
     return accepted;
   }
 
-  private give(seq: Sequence, burst: number, decode: DecodeSet): void {
+  private give(seq: EngineSequence, burst: number, decode: DecodeSet): void {
     seq.burst = burst;
     if (burst > 0) decode.skip(seq, burst);
   }

@@ -104,7 +104,7 @@ export interface SequenceSpec {
   readonly adapter?: number;
 }
 
-export type Admission =
+export type AdmissionResult =
   | { readonly kind: 'accepted'; readonly handle: SequenceHandle }
   /** Can never run here: longer than the model's context, or more blocks than the engine has. */
   | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
@@ -162,7 +162,7 @@ export interface EngineCounters {
  * emits no token and its blocks are free when `endStep` returns (at once, when no step is under way).
  */
 export interface EnginePort {
-  submit(spec: SequenceSpec): Admission;
+  submit(spec: SequenceSpec): AdmissionResult;
   /**
    * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the prefix cache holds; undefined when there is no
    * further one: ask after every `beginStep`, also one that began no step.

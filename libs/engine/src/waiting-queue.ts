@@ -1,11 +1,11 @@
 import type { EngineOptions, SequenceHandle } from './types';
-import type { Sequence } from './sequence';
+import type { EngineSequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
 export type SchedulingOptions = Pick<EngineOptions, 'schedulingPolicy' | 'sjfAgingTokensPerSecond'>;
 
 /** Whether `a` is scheduled before `b`. */
-export type SchedulingOrder = (a: Sequence, b: Sequence) => boolean;
+export type SchedulingOrder = (a: EngineSequence, b: EngineSequence) => boolean;
 
 /**
  * `fcfs` and `priority` are the orders of vLLM's waiting queue: by submission, in which a preempted sequence stands before all that were
@@ -27,7 +27,7 @@ export function schedulingOrder(options: SchedulingOptions): SchedulingOrder {
  * their arrivals. What the prefix cache holds does change, and does not count.
  */
 function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
-  const length = (seq: Sequence): number =>
+  const length = (seq: EngineSequence): number =>
     seq.targetTokens - seq.computed + agingTokensPerUs * seq.arrivalUs;
   return (a, b) => {
     const difference = length(a) - length(b);
@@ -67,37 +67,37 @@ export class WaitingQueue {
     return this.unreserved.size;
   }
 
-  addWaiting(seq: Sequence): void {
+  addWaiting(seq: EngineSequence): void {
     seq.state = 'waiting';
     this.waiting.push(seq);
     this.tokens += seq.targetTokens - seq.computed;
   }
 
   /** One that ran: under `fcfs` it stands before all others, the last of several first. */
-  addPreempted(seq: Sequence): void {
+  addPreempted(seq: EngineSequence): void {
     if (this.prependsPreempted) seq.order = --this.firstOrder;
     this.addWaiting(seq);
   }
 
-  addReady(seq: Sequence): void {
+  addReady(seq: EngineSequence): void {
     seq.state = 'ready';
     this.ready.push(seq);
     this.tokens += seq.targetTokens - seq.computed;
   }
 
   /** A sequence that was removed, in the place that it had. */
-  putBack(seq: Sequence): void {
+  putBack(seq: EngineSequence): void {
     if (seq.state === 'ready') this.addReady(seq);
     else if (seq.state === 'unreserved') this.addUnreserved(seq);
     else this.addWaiting(seq);
   }
 
-  addUnreserved(seq: Sequence): void {
+  addUnreserved(seq: EngineSequence): void {
     seq.state = 'unreserved';
     this.unreserved.push(seq);
   }
 
-  remove(seq: Sequence): void {
+  remove(seq: EngineSequence): void {
     if (seq.state === 'unreserved') {
       this.unreserved.remove(seq);
       return;
@@ -107,7 +107,7 @@ export class WaitingQueue {
   }
 
   /** The next to be looked at: a ready one first, since it holds blocks that the others may be waiting for. */
-  next(): Sequence | undefined {
+  next(): EngineSequence | undefined {
     const ready = this.ready.peek();
     if (ready !== undefined) return ready;
     const waiting = this.waiting.peek();

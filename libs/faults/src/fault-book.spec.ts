@@ -1,7 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { FaultBook, type FaultSettings, isDue } from './fault-book';
-import { FAILURE_TYPES, failureOf } from './llm-d-failures';
+import { FAILURE_TYPES, llmDFailure } from './llm-d-failures';
 import { readRules } from './read-rules';
 
 const SINCE_US = 1_000_000_000;
@@ -120,7 +120,7 @@ describe('a book of faults', () => {
     };
     expect(statuses(['rate_limit', 'model_not_found'])).toEqual([404, 429]);
     expect(statuses([])).toEqual([400, 401, 404, 429, 503]);
-    expect(FAILURE_TYPES.map((type) => failureOf(type, 'm').status)).toEqual([
+    expect(FAILURE_TYPES.map((type) => llmDFailure(type, 'm').status)).toEqual([
       429, 401, 400, 503, 400, 404,
     ]);
   });

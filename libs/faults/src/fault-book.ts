@@ -1,6 +1,6 @@
 import type { Fault, FaultAction } from '@baton/contract';
 import { RandomStream, secondsToUs } from '@baton/kernel';
-import { type FailureType, FAILURE_TYPES, failureOf, returnedError } from './llm-d-failures';
+import { type FailureType, FAILURE_TYPES, llmDFailure, returnedError } from './llm-d-failures';
 import type { FaultRule } from './rule';
 
 /** Everything that can be set about faults. */
@@ -90,7 +90,7 @@ export class FaultBook {
     if (failureInjectionRate === 0 || this.failures.unit() * 100 >= failureInjectionRate) return;
     const types = failureTypes.length === 0 ? FAILURE_TYPES : failureTypes;
     const type = types[this.failures.integer(types.length)] as FailureType;
-    return failureOf(type, model);
+    return llmDFailure(type, model);
   }
 
   private meet(active: ActiveRule, subject: FaultSubject): Fault | undefined {

@@ -14,7 +14,7 @@ export type FailureType = (typeof FAILURE_TYPES)[number];
 type ErrorAction = Extract<FaultAction, { kind: 'error' }>;
 
 /** Statuses, messages and params are those of llm-d-inference-sim (pkg/llm-d-inference-sim/failures.go). */
-export function failureOf(type: FailureType, model: string): ErrorAction {
+export function llmDFailure(type: FailureType, model: string): ErrorAction {
   const error = (
     status: number,
     message: string,

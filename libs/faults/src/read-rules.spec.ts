@@ -2,7 +2,7 @@ import { FAULT_STAGES, type FaultKind } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRules, type RulesRead, writeRules } from './read-rules';
-import { type FaultRule, fieldsOf, KINDS } from './rule';
+import { type FaultRule, fieldNamesOf, KINDS } from './rule';
 
 function rulesOf(given: unknown): readonly FaultRule[] {
   const read = readRules(given);
@@ -50,7 +50,7 @@ describe('rules for faults', () => {
     });
     fc.assert(
       fc.property(pair, values, ({ fault, at }, all) => {
-        const fields = fieldsOf(fault, at);
+        const fields = fieldNamesOf(fault, at);
         const own = Object.entries(all).filter(([name]) => fields.some((field) => field === name));
         const rule = { name: 'a', at, fault, ...Object.fromEntries(own) } as FaultRule;
         expect(rulesOf(JSON.parse(JSON.stringify(writeRules([rule]))))).toEqual([rule]);

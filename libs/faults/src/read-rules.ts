@@ -1,6 +1,13 @@
 import { FAULT_STAGES, type FaultKind } from '@baton/contract';
 import { isObject, parseDuration } from '@baton/kernel';
-import { type FaultRule, type FieldForm, type FieldName, FIELDS, fieldsOf, KINDS } from './rule';
+import {
+  type FaultRule,
+  type FieldForm,
+  type FieldName,
+  FIELDS,
+  fieldNamesOf,
+  KINDS,
+} from './rule';
 
 /** Rules that one cluster may have. */
 export const MAX_RULES = 100;
@@ -64,7 +71,7 @@ function ruleOf(entry: unknown, index: number): FaultRule {
   }
   named.delete('at');
   named.delete('fault');
-  const known = new Map(fieldsOf(fault, at).map((field) => [spelled(field), field]));
+  const known = new Map(fieldNamesOf(fault, at).map((field) => [spelled(field), field]));
   const values = new Map<FieldName, string | number>();
   for (const [name, value] of named) {
     const field = known.get(name.replaceAll('-', '_'));

@@ -105,7 +105,7 @@ export const KINDS: Readonly<Record<FaultKind, KindFacts>> = {
 const WITH_TOKENS: readonly FaultStage[] = ['decode', 'stream'];
 
 /** The fields that a rule of this kind at this stage may have, besides `at` and `fault`. */
-export function fieldsOf(kind: FaultKind, stage: FaultStage): readonly FieldName[] {
+export function fieldNamesOf(kind: FaultKind, stage: FaultStage): readonly FieldName[] {
   const { needs, takes } = KINDS[kind];
   const own = [...needs, ...takes].filter(
     (field) => field !== 'afterTokens' || WITH_TOKENS.includes(stage),

@@ -19,7 +19,7 @@ export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';
 export { Failure } from './failure';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
-export { fieldsIn, isObject, objectIn, textIn } from './json';
+export { countIn, fieldsIn, isObject, objectIn, textIn } from './json';
 export type { JsonFields } from './json';
 export { Patience } from './patience';
 export type { PatienceOptions } from './patience';

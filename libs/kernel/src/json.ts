@@ -16,6 +16,11 @@ export function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** A finite number >= 0; undefined for anything else. */
+export function countIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
 /** The object that a JSON text holds; undefined where it holds none, or is no JSON. */
 export function objectIn(text: string): JsonFields | undefined {
   try {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { EventSplitter } from './event-splitter';
-import { Answer } from './protocol/answer';
+import { ReceivedAnswer } from './protocol/answer';
 import { type Protocol, readEvent } from './protocol/protocol';
 
 const OK = 200;
@@ -33,7 +33,7 @@ export interface Sending {
   /** From now on, wall ms; the request then fails with `timeout`. */
   readonly deadlineMs: number;
   /** Called exactly once. */
-  onEnd(answer: Answer, ending: Ending): void;
+  onEnd(answer: ReceivedAnswer, ending: Ending): void;
 }
 
 /** Keeps connections to one server and streams answers over them. Each request in flight has a connection of its own, which the next one takes over. */
@@ -69,7 +69,7 @@ export class HttpStreams {
 
 /** One exchange: undici tells it what comes, it reads events and says how it ended. */
 class HttpStream implements Dispatcher.DispatchHandler {
-  private readonly answer: Answer;
+  private readonly answer: ReceivedAnswer;
   private readonly events: EventSplitter;
   private readonly event = { bytes: NO_BYTES as Buffer, from: 0, to: 0, atMs: 0 };
   private readonly timer: NodeJS.Timeout;
@@ -82,7 +82,7 @@ class HttpStream implements Dispatcher.DispatchHandler {
     protocol: Protocol,
     private readonly sending: Sending,
   ) {
-    const answer = new Answer(sending.keepsText);
+    const answer = new ReceivedAnswer(sending.keepsText);
     const { event } = this;
     this.answer = answer;
     this.events = new EventSplitter((bytes, from, to) => {

@@ -3,7 +3,7 @@ import { usToMs } from '@baton/kernel';
 import { isFirst, type Workload } from '@baton/workload';
 import type { Ending, HttpStreams } from './http-stream';
 import { LatenessMeter } from './lateness';
-import type { Answer } from './protocol/answer';
+import type { ReceivedAnswer } from './protocol/answer';
 import type { Protocol } from './protocol/protocol';
 import { Recorder, type RequestDetail } from './recorder';
 
@@ -155,7 +155,7 @@ class LoadRun {
     if (this.inFlight.has(row)) this.inFlight.set(row, giveUp);
   }
 
-  private onEnd(row: number, answer: Answer, ending: Ending): void {
+  private onEnd(row: number, answer: ReceivedAnswer, ending: Ending): void {
     const { options, recorder } = this;
     this.inFlight.delete(row);
     recorder.ended(row, answer, ending);

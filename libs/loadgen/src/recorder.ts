@@ -8,7 +8,7 @@ import {
 } from '@baton/analysis';
 import type { Workload } from '@baton/workload';
 import type { Ending } from './http-stream';
-import type { Answer } from './protocol/answer';
+import type { ReceivedAnswer } from './protocol/answer';
 
 const US_PER_MS = 1_000;
 const US_PER_SECOND = 1_000_000;
@@ -64,7 +64,7 @@ export class Recorder {
     this.log.arrivalUs[row] = this.us(atMs);
   }
 
-  ended(row: number, answer: Answer, ending: Ending): void {
+  ended(row: number, answer: ReceivedAnswer, ending: Ending): void {
     const { log } = this;
     log.emittedTokens[row] = answer.outputTokens ?? answer.events;
     if (answer.events > 0) log.firstTokenUs[row] = this.us(answer.firstMs);

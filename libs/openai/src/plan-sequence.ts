@@ -2,7 +2,7 @@ import { assert } from '@baton/kernel';
 import {
   type AnswerSource,
   type ChatTemplate,
-  type LengthModel,
+  type OutputLengthModel,
   type OutputPlan,
   type PlanInput,
   planOutput,
@@ -21,9 +21,9 @@ export interface PlanContext {
   /** Where the request names none. */
   readonly seed: number;
   /** Natural length of an answer. */
-  readonly lengthModel: LengthModel;
+  readonly lengthModel: OutputLengthModel;
   /** Natural length of the reasoning before it. Default: that of answers. */
-  readonly reasoningLengthModel?: LengthModel;
+  readonly reasoningLengthModel?: OutputLengthModel;
 }
 
 export interface SequencePlace {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { candidatesOf, nameOf } from './candidates';
+import { candidatesOf, candidateName } from './candidates';
 
 function names(
   gpus: number,
@@ -7,7 +7,7 @@ function names(
   decodeTp: number[],
   aggregatedTp: number[],
 ): string[] {
-  return candidatesOf({ gpus, prefillTp, decodeTp, aggregatedTp }).map(nameOf);
+  return candidatesOf({ gpus, prefillTp, decodeTp, aggregatedTp }).map(candidateName);
 }
 
 describe('candidates', () => {

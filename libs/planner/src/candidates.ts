@@ -40,7 +40,7 @@ export function candidatesOf({ gpus, ...tp }: Choices): Candidate[] {
 }
 
 /** `3P5D`, with the sizes where they are not all 1: `3P5D tp2/tp1`, `4A tp2`. */
-export function nameOf({ topology, prefillTp, decodeTp }: Candidate): string {
+export function candidateName({ topology, prefillTp, decodeTp }: Candidate): string {
   const name = formatTopology(topology);
   if (prefillTp === 1 && decodeTp === 1) return name;
   return topology.aggregated > 0

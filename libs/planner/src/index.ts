@@ -1,4 +1,4 @@
-export { candidatesOf, isAggregated, nameOf } from './candidates';
+export { candidatesOf, isAggregated, candidateName } from './candidates';
 export type { Candidate, Choices } from './candidates';
 export { findRate, GIVEN_UP_SHARE } from './find-rate';
 export type { FoundRate, RateSearch } from './find-rate';
@@ -9,4 +9,4 @@ export type { Estimated } from './promising';
 export { decodeRate, matchRates, prefillRate } from './rate-match';
 export type { Demand, Engines } from './rate-match';
 export { atRate, missesAllowed, runWithin } from './trial';
-export type { Target } from './trial';
+export type { SloTarget } from './trial';

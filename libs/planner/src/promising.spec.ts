@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameOf } from './candidates';
+import { candidateName } from './candidates';
 import { type Estimated, promising } from './promising';
 
 function estimated(topology: string, estimatedRate: number): Estimated {
@@ -16,7 +16,7 @@ const ALL = [
 ];
 
 function names(share: number, most: number, all = ALL): string[] {
-  return promising(all, { share, most }).map(({ candidate }) => nameOf(candidate));
+  return promising(all, { share, most }).map(({ candidate }) => candidateName(candidate));
 }
 
 describe('what is promising', () => {

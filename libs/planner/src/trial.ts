@@ -3,7 +3,7 @@ import { type ClusterScenario, simulate } from '@baton/cluster';
 import { meanRatePerSecond, scaleRate } from '@baton/workload';
 
 /** What a cluster has to keep. */
-export interface Target {
+export interface SloTarget {
   /** Objectives of each request. */
   readonly slo: Slo;
   /** Share of all requests, 0..1, that must meet all of them; rejected and refused ones do not. */
@@ -17,7 +17,7 @@ export interface Target {
 export function runWithin(
   scenario: ClusterScenario,
   ratePerSecond: number,
-  target: Target,
+  target: SloTarget,
 ): RunRecord | undefined {
   const misses = new MissCount(target, scenario.workload.count);
   const run = simulate(atRate(scenario, ratePerSecond), {
@@ -40,7 +40,7 @@ class MissCount {
   ended = 0;
 
   constructor(
-    private readonly target: Target,
+    private readonly target: SloTarget,
     count: number,
   ) {
     this.left = missesAllowed(target.attainment, count);

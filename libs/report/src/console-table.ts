@@ -1,4 +1,4 @@
-import type { Cell } from './sections';
+import type { CellValue } from './sections';
 import { formatNumber } from './format-number';
 
 export interface ConsoleColumn {
@@ -11,9 +11,9 @@ const GAP = '  ';
 /** Rows below their headings for a terminal, columns as wide as their content. Ends with a line break. */
 export function consoleTable(
   columns: readonly ConsoleColumn[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly CellValue[])[],
 ): string {
-  const texts = rows.map((row) => row.map((cell) => textOf(cell)));
+  const texts = rows.map((row) => row.map((cell) => cellText(cell)));
   const widths = columns.map(({ name }, column) => {
     return Math.max(name.length, ...texts.map((row) => row[column]?.length ?? 0));
   });
@@ -28,6 +28,6 @@ export function consoleTable(
   return [columns.map(({ name }) => name), ...texts].map(line).join('');
 }
 
-function textOf(cell: Cell): string {
+function cellText(cell: CellValue): string {
   return typeof cell === 'string' ? cell : formatNumber(cell);
 }

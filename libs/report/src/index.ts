@@ -15,4 +15,4 @@ export { consoleSummary } from './run/console-summary';
 export { requestCsv } from './run/request-csv';
 export { runReport } from './run/run-report';
 export type { RunReport } from './run/run-report';
-export * from './sections';
+export type { HeatMapSection, LineChartSection, ReportPage, ReportSection } from './sections';

@@ -28,12 +28,12 @@ export interface KeyValuesSection extends Heading {
   readonly entries: readonly (readonly [key: string, value: string, detail?: string])[];
 }
 
-export type Cell = string | number | null;
+export type CellValue = string | number | null;
 
 export interface TableSection extends Heading {
   readonly kind: 'table';
   readonly columns: readonly { readonly name: string; readonly align?: 'left' | 'right' }[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly CellValue[])[];
 }
 
 export interface Axis {
@@ -112,7 +112,7 @@ export interface NoteSection extends Heading {
 }
 
 /** A part of a report. All texts are plain text. */
-export type Section =
+export type ReportSection =
   | KeyValuesSection
   | TableSection
   | LineChartSection
@@ -124,5 +124,5 @@ export type Section =
 export interface ReportPage {
   readonly title: string;
   readonly subtitle: string;
-  readonly sections: readonly Section[];
+  readonly sections: readonly ReportSection[];
 }

@@ -5,7 +5,7 @@ export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
 export { tokenLogprobs } from './logprobs';
 export type { TokenLogprob, TokenPlace } from './logprobs';
 export type {
-  LengthModel,
+  OutputLengthModel,
   OutputPlan,
   PlanInput,
   PlanSegment,

@@ -6,7 +6,7 @@ import type { Tokenizer } from './tokenizers/tokenizer';
 import type { ToolKind, ToolOffer } from './tool-calls';
 
 /** Output tokens that a sequence would have without any limit, from 1 (a length model of the workload library). */
-export type LengthModel = (seed: number, hash: number) => number;
+export type OutputLengthModel = (seed: number, hash: number) => number;
 
 /** All that the text of one sequence depends on. */
 export interface PlanInput {
@@ -27,7 +27,7 @@ export interface PlanInput {
   readonly stop: readonly string[];
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
-  readonly lengthModel: LengthModel;
+  readonly lengthModel: OutputLengthModel;
   /** Which tokens are wanted and which are not. Concerns sentences alone. */
   readonly steering?: Steering | undefined;
   /** Confines the content; stop conditions do not apply to it. */
@@ -46,7 +46,7 @@ export type WordChoice = 'sentences' | 'random';
 
 export interface ReasoningWish {
   /** How long reasoning is by nature. */
-  readonly lengthModel: LengthModel;
+  readonly lengthModel: OutputLengthModel;
   /** Multiplies that length; above 0. */
   readonly effort: number;
   /** Most tokens, from 0; Infinity: no bound of its own. */

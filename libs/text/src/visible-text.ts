@@ -4,7 +4,7 @@ import type { Tokenizer } from './tokenizers/tokenizer';
 /** The visible content of the first `count` tokens once the sequence has ended there. */
 export function visibleText(tokenizer: Tokenizer, plan: OutputPlan, count = plan.count): string {
   if (plan.segments === undefined) {
-    return textOf(tokenizer, plan.tokenIds.subarray(0, count), plan.cut);
+    return decodedText(tokenizer, plan.tokenIds.subarray(0, count), plan.cut);
   }
   const contents = plan.segments.filter(({ kind }) => kind === 'content');
   return contents.map((segment) => segmentText(tokenizer, { plan, segment, count })).join('');
@@ -16,10 +16,10 @@ export function segmentText(
   { plan, segment, count }: { plan: OutputPlan; segment: PlanSegment; count: number },
 ): string {
   const to = Math.max(segment.from, Math.min(segment.to, count));
-  return textOf(tokenizer, plan.tokenIds.subarray(segment.from, to), segment.cut);
+  return decodedText(tokenizer, plan.tokenIds.subarray(segment.from, to), segment.cut);
 }
 
-function textOf(tokenizer: Tokenizer, ids: Int32Array, cut: TextCut | undefined): string {
+function decodedText(tokenizer: Tokenizer, ids: Int32Array, cut: TextCut | undefined): string {
   if (cut === undefined) return tokenizer.decode(ids);
   const end = ids.length === 0 ? 0 : (cut.ends[ids.length - 1] ?? cut.text.length);
   return cut.text.slice(0, end);

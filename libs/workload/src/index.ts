@@ -30,7 +30,7 @@ export {
   recordingHeaderLine,
 } from './trace/recording';
 export type {
-  Measured,
+  MeasuredRequest,
   MeasuredLine,
   RecordedInstants,
   RecordedOutcome,

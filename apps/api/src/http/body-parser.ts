@@ -5,7 +5,7 @@ import { parseJsonBody } from '@baton/openai';
 const texts = new WeakMap<IncomingMessage, string>();
 
 /** The JSON body of a message as it was written, where it was read to be kept. */
-export function textOf(message: IncomingMessage): string | undefined {
+export function bodyText(message: IncomingMessage): string | undefined {
   return texts.get(message);
 }
 

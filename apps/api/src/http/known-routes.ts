@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
-import { type Operation, operationOf } from './operation';
+import { type HttpOperation, operationOf } from './operation';
 
 /** A route with what its handler says of itself. */
 export interface KnownRoute {
   readonly method: string;
   /** `/v1/models/*`, `/v1/responses/:id`. */
   readonly pattern: string;
-  readonly operation: Operation | undefined;
+  readonly operation: HttpOperation | undefined;
 }
 
 /** The order in which methods are told. */

@@ -41,7 +41,7 @@ export interface OperationFacts {
 }
 
 /** One thing that a client can ask for. */
-export interface Operation extends OperationFacts {
+export interface HttpOperation extends OperationFacts {
   readonly tag: Tag;
   /** Without a full stop. */
   readonly summary: string;
@@ -64,11 +64,11 @@ export const PAGING: readonly QueryParameter[] = [
 
 /** Describes a handler. The facts travel with its route: Nest hands them to Fastify, `KnownRoutes` reads them. */
 export function Describe(tag: Tag, summary: string, facts: OperationFacts = {}): MethodDecorator {
-  const operation: Operation = { tag, summary, ...facts };
+  const operation: HttpOperation = { tag, summary, ...facts };
   return RouteConfig({ operation });
 }
 
 /** What `Describe` says of the handler of this route. */
-export function operationOf({ config }: RouteOptions): Operation | undefined {
-  return (config as { readonly operation?: Operation } | undefined)?.operation;
+export function operationOf({ config }: RouteOptions): HttpOperation | undefined {
+  return (config as { readonly operation?: HttpOperation } | undefined)?.operation;
 }

@@ -11,7 +11,7 @@ const LAST_WORDS_MS = 1_000;
 
 /** The last requests of a process that ends, while all that they need still runs. */
 @Injectable()
-export class Drain implements OnModuleDestroy {
+export class RequestDrain implements OnModuleDestroy {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,

@@ -10,7 +10,7 @@ import { SloGate } from './admit/slo-gate';
 import { Dispatcher } from './dispatch/dispatcher';
 import { JobFactory } from './dispatch/job-factory';
 import { JobPlacement } from './dispatch/job-placement';
-import { Drain } from './drain';
+import { RequestDrain } from './drain';
 import { AnswerOpener } from './exchange/answer-opener';
 import { Exchanges } from './exchange/exchanges';
 import { LiveExchanges } from './exchange/live-exchanges';
@@ -31,7 +31,7 @@ const PROVIDERS = [
   AdmitStep,
   AnswerOpener,
   Dispatcher,
-  Drain,
+  RequestDrain,
   Exchanges,
   Executions,
   FaultInjector,

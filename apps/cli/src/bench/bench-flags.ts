@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { FlagValues } from '../workload/flag-values';
 import {
   addWorkloadOptions,
-  flagOf,
+  flagNameOf,
   splitWorkloadFlags,
   type WorkloadFlags,
 } from '../workload/workload-options';
@@ -65,7 +65,7 @@ export function addLoadOptions(command: Command): void {
 
 function addOptions(command: Command, rows: typeof BENCH_ROWS): void {
   for (const [name, { value, help, group }] of rows) {
-    const flag = flagOf(name) + (value === undefined ? '' : ` <${value}>`);
+    const flag = flagNameOf(name) + (value === undefined ? '' : ` <${value}>`);
     command.addOption(new Option(flag, help).helpGroup(`${group}:`));
   }
   addWorkloadOptions(command);
@@ -119,7 +119,7 @@ function readResultFlags(
 ): ResultFlags {
   const fileFlag = (['resultDir', 'resultFilename'] as const).find((name) => values.has(name));
   if (fileFlag !== undefined && !isOn('saveResult')) {
-    throw new UsageError(`${flagOf(fileFlag)} needs --save-result.`);
+    throw new UsageError(`${flagNameOf(fileFlag)} needs --save-result.`);
   }
   return {
     json: isOn('json'),

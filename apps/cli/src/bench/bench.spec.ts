@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReferenceServer, type Stamp } from '../../../../test/support/reference-server';
-import { type Answer, runCommand } from '../../test/test-command';
+import { type CommandAnswer, runCommand } from '../../test/test-command';
 import { loadWorkload } from '../workload/load-workload';
 
 let server: ReferenceServer;
@@ -24,7 +24,9 @@ interface Result {
 
 let runs = 0;
 
-async function bench(...args: string[]): Promise<Answer & { stamps: Stamp[]; warmUps: Stamp[] }> {
+async function bench(
+  ...args: string[]
+): Promise<CommandAnswer & { stamps: Stamp[]; warmUps: Stamp[] }> {
   const prefix = `spec${runs++}-`;
   const answer = await runCommand(
     ...['bench', '--base-url', server.origin, '--request-id-prefix', prefix],
@@ -39,7 +41,7 @@ async function bench(...args: string[]): Promise<Answer & { stamps: Stamp[]; war
   };
 }
 
-function resultOf({ stdout, stderr }: Answer): Result {
+function resultOf({ stdout, stderr }: CommandAnswer): Result {
   expect(stdout, stderr).toMatch(/^\{/);
   return JSON.parse(stdout) as Result;
 }

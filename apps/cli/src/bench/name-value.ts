@@ -1,10 +1,10 @@
 import { UsageError } from '@baton/config';
-import { flagOf } from '../workload/workload-options';
+import { flagNameOf } from '../workload/workload-options';
 import type { BenchFlag } from './bench-options';
 
 /** `name=value`. */
 export function pairOf(flag: BenchFlag, entry: string): [name: string, value: string] {
   const at = entry.indexOf('=');
   if (at > 0) return [entry.slice(0, at).trim(), entry.slice(at + 1).trim()];
-  throw new UsageError(`${flagOf(flag)} takes name=value; '${entry}' is not.`);
+  throw new UsageError(`${flagNameOf(flag)} takes name=value; '${entry}' is not.`);
 }

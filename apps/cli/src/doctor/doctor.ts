@@ -3,7 +3,7 @@ import { GPUS, LINKS, MODELS } from '@baton/hardware';
 import { detectBroker } from '@baton/transport';
 import { brokerOptions } from '../up/broker';
 import { SHIPPED_TRACES } from '../workload/shipped-traces';
-import { type Finding, machineFindings, programFindings } from './findings';
+import { type DoctorFinding, machineFindings, programFindings } from './findings';
 
 const LABEL_WIDTH = 15;
 
@@ -32,7 +32,7 @@ function namesOf(catalogue: readonly { readonly name: string }[]): string {
   return catalogue.map((entry) => entry.name).join(', ');
 }
 
-function print(title: string, findings: readonly Finding[]): void {
+function print(title: string, findings: readonly DoctorFinding[]): void {
   const lines = findings.map(([what, found]) => `  ${what.padEnd(LABEL_WIDTH)} ${found}\n`);
   process.stdout.write(`${title}\n${lines.join('')}\n`);
 }

@@ -9,7 +9,7 @@ const GIB = 2 ** 30;
 const VERSION_DEADLINE_MS = 3_000;
 
 /** One line of the report: what, and what was found. */
-export type Finding = readonly [what: string, found: string];
+export type DoctorFinding = readonly [what: string, found: string];
 
 /** Path of an executable on PATH, or undefined. */
 export function onPath(program: string): string | undefined {
@@ -17,7 +17,7 @@ export function onPath(program: string): string | undefined {
   return folders.map((folder) => join(folder, program)).find(isExecutable);
 }
 
-export function machineFindings(): Finding[] {
+export function machineFindings(): DoctorFinding[] {
   const memory = `${(totalmem() / GIB).toFixed(1)} GiB, ${(freemem() / GIB).toFixed(1)} GiB free`;
   return [
     ['system', `${platform()} ${release()}`],
@@ -28,7 +28,7 @@ export function machineFindings(): Finding[] {
 }
 
 /** Programs that Baton can use, with the first line of what they say about their version. */
-export async function programFindings(): Promise<Finding[]> {
+export async function programFindings(): Promise<DoctorFinding[]> {
   const programs = ['redis-server', 'valkey-server', 'apt-get', 'docker', 'npm'];
   return Promise.all(programs.map(async (program) => [program, await versionOf(program)] as const));
 }

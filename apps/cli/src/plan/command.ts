@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Flags } from '../replay/replay-flags';
+import type { GivenReplayFlags } from '../replay/replay-flags';
 import { addPlanOptions } from './plan-flags';
 
 /** Makes `command` the search for the best split of GPUs. What it needs to run is loaded when it runs. */
@@ -8,7 +8,7 @@ export function addPlanCommand(command: Command): void {
     .description(
       'Find the split of GPUs into prefill and decode engines that serves a workload best.',
     )
-    .action(async (flags: Flags) => {
+    .action(async (flags: GivenReplayFlags) => {
       const { plan } = await import('./plan');
       await plan(flags);
     });

@@ -8,7 +8,7 @@ import {
   SECTIONS,
 } from '@baton/config';
 import { meanRatePerSecond } from '@baton/workload';
-import { flagOf } from '../workload/workload-options';
+import { flagNameOf } from '../workload/workload-options';
 import type { PreparedPlan } from './prepare-plan';
 import { configOf } from './split-config';
 import type { SplitResult } from './split-result';
@@ -34,7 +34,10 @@ export function replayCommand(
 ): string | undefined {
   if (workloadFlags.duration !== undefined || measured === undefined) return undefined;
   const config = configOf(asked, split);
-  const requests = Object.entries(workloadFlags).flatMap(([name, value]) => [flagOf(name), value]);
+  const requests = Object.entries(workloadFlags).flatMap(([name, value]) => [
+    flagNameOf(name),
+    value,
+  ]);
   const factor = measured.rate / meanRatePerSecond(context.workload);
   const own = ['--rate-scale', String(factor), '--slo', formatSlo(context.target.slo)];
   return commandLine([

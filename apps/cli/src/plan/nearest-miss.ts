@@ -1,15 +1,15 @@
 import { type Distribution, formatSlo, type Slo } from '@baton/analysis';
 import { Failure, msToUs } from '@baton/kernel';
-import { nameOf } from '@baton/planner';
+import { candidateName } from '@baton/planner';
 import { formatMs, formatShare } from '@baton/report';
 import { AS_CONFIGURED } from './assumption';
 import type { PreparedPlan } from './prepare-plan';
-import type { Figures, Measured, PlanTask } from './task';
+import type { PlanFigures, TaskResult, PlanTask } from './task';
 
 /** What to say when no split keeps the target at any rate: which comes nearest when hardly anything is asked of it, and how it fares. */
 export async function nothingKept(
   { candidates, context }: PreparedPlan,
-  run: (tasks: readonly PlanTask[]) => Promise<Measured[]>,
+  run: (tasks: readonly PlanTask[]) => Promise<TaskResult[]>,
   most: number,
 ): Promise<Failure> {
   const ableFirst = [...candidates].sort((a, b) => b.idleRate - a.idleRate).slice(0, most);
@@ -27,17 +27,17 @@ export async function nothingKept(
   }, 0);
   return new Failure(
     `No split keeps ${formatSlo(slo)} for ${formatShare(target)} of the requests, even when it is all but idle. ` +
-      `The nearest miss is ${nameOf(able[best]!.candidate)}: ${told(measured[best]?.figures)}.`,
+      `The nearest miss is ${candidateName(able[best]!.candidate)}: ${told(measured[best]?.figures)}.`,
   );
 }
 
-function isNearer(a: Figures | undefined, b: Figures | undefined, slo: Slo): boolean {
+function isNearer(a: PlanFigures | undefined, b: PlanFigures | undefined, slo: Slo): boolean {
   const ahead = attainment(a) - attainment(b);
   return ahead > 0 || (ahead === 0 && excess(a, slo) < excess(b, slo));
 }
 
 /** How many times the worst objective is exceeded by one request in ten. */
-function excess(figures: Figures | undefined, slo: Slo): number {
+function excess(figures: PlanFigures | undefined, slo: Slo): number {
   const { ttft, tpot, itl, e2el } = slo;
   const times = (latency: Distribution | undefined, boundUs = Infinity): number => {
     return msToUs(latency?.p90 ?? Infinity) / boundUs;
@@ -49,11 +49,11 @@ function excess(figures: Figures | undefined, slo: Slo): number {
   );
 }
 
-function attainment(figures: Figures | undefined): number {
+function attainment(figures: PlanFigures | undefined): number {
   return figures?.slo_attainment ?? 0;
 }
 
-function told(figures: Figures | undefined): string {
+function told(figures: PlanFigures | undefined): string {
   if (figures === undefined) return 'nothing was measured';
   const { ttft_ms: ttft, tpot_ms: tpot, refused, requests } = figures;
   const never = refused === 0 ? '' : `; ${refused} of ${requests} requests can never fit an engine`;

@@ -13,7 +13,7 @@ import {
   type SensitivityRow,
   type SplitResult,
 } from './split-result';
-import { type Figures, TOLERANCE } from './task';
+import { type PlanFigures, TOLERANCE } from './task';
 import { type Preferred, preferred, verdict } from './verdict';
 
 type Rate = number | null;
@@ -80,7 +80,7 @@ export interface PlanDocument {
   readonly frontier: readonly FrontierDocument[];
   readonly sensitivity: readonly SensitivityDocument[];
   /** Everything that was measured of the winner at its highest rate. */
-  readonly winner_summary: Figures | null;
+  readonly winner_summary: PlanFigures | null;
   readonly tolerance: number;
   readonly simulations: number;
   readonly notes: readonly string[];
@@ -162,7 +162,7 @@ function sizesOf(split: Candidate): SplitDocument['tensor_parallel_size'] {
   return isAggregated(split) ? { aggregated: decode } : { prefill, decode };
 }
 
-function utilisationOf({ engines }: Figures): SplitDocument['utilisation'] {
+function utilisationOf({ engines }: PlanFigures): SplitDocument['utilisation'] {
   const roles = [...new Set(engines.map(({ role }) => role))];
   const means = roles.map((role) => {
     const shares = engines.filter((one) => one.role === role).map((one) => one.utilisation ?? 0);

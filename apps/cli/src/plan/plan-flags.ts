@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { flagName, keyOf, UsageError } from '@baton/config';
-import type { Target } from '@baton/planner';
+import type { SloTarget } from '@baton/planner';
 import { type Command, Option } from 'commander';
 import { addConfigOptions } from '../options';
-import { type Flags, partConfig, readSlo, textOf } from '../replay/replay-flags';
+import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
 import {
   addWorkloadOptions,
-  flagOf,
+  flagNameOf,
   splitWorkloadFlags,
   type WorkloadFlag,
   type WorkloadFlags,
@@ -21,12 +21,12 @@ export interface GivenSizes {
 
 /** The flags of `baton plan`, by whom they concern. */
 export interface PlanFlags {
-  readonly config: Flags;
+  readonly config: GivenReplayFlags;
   /** A YAML file with options. */
   readonly configFile: string | undefined;
   readonly workload: WorkloadFlags;
   readonly gpus: number;
-  readonly target: Target;
+  readonly target: SloTarget;
   readonly sizes: GivenSizes;
   /** Splits that are simulated, at most, beside the aggregated ones. */
   readonly mostSimulated: number;
@@ -65,11 +65,11 @@ export function addPlanOptions(command: Command): void {
 }
 
 /** @throws UsageError, one sentence */
-export function readPlanFlags(given: Flags): PlanFlags {
+export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
   const { workload, others } = splitWorkloadFlags(given);
   const { config, own } = partConfig(others);
   refuseIdle(config, workload);
-  const text = (name: string): string | undefined => textOf(own[name]);
+  const text = (name: string): string | undefined => flagText(own[name]);
   const slo = readSlo(text('slo'));
   if (slo === undefined) {
     throw new UsageError('Say what must be kept: --slo ttft=2s,tpot=50ms.');
@@ -91,19 +91,21 @@ export function readPlanFlags(given: Flags): PlanFlags {
 }
 
 /** What a plan looks for cannot be given. */
-function refuseIdle(config: Flags, workload: WorkloadFlags): void {
+function refuseIdle(config: GivenReplayFlags, workload: WorkloadFlags): void {
   if (config['topology'] !== undefined) {
     throw new UsageError('--topology has no meaning for a plan, which looks for the topology.');
   }
   const idle: WorkloadFlag = 'rateScale';
   if (workload[idle] !== undefined) {
-    throw new UsageError(`${flagOf(idle)} has no meaning for a plan, which looks for the rate.`);
+    throw new UsageError(
+      `${flagNameOf(idle)} has no meaning for a plan, which looks for the rate.`,
+    );
   }
 }
 
-function sizesOf(own: Flags, config: Flags): GivenSizes {
+function sizesOf(own: GivenReplayFlags, config: GivenReplayFlags): GivenSizes {
   const sizes = (flag: string, key: string): number[] | undefined => {
-    const list = textOf(own[keyOf(flag)]);
+    const list = flagText(own[keyOf(flag)]);
     const longKey = `${key}TensorParallelSize`.replace(/^T/, 't');
     if (list === undefined) return undefined;
     if (config[longKey] === undefined) return sizeList(`--${flag}`, list);

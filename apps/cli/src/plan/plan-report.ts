@@ -4,7 +4,7 @@ import {
   formatShare,
   type LineChartSection,
   type ReportPage,
-  type Section,
+  type ReportSection,
 } from '@baton/report';
 import { parseSlo } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
@@ -60,7 +60,7 @@ export function planReport(
   };
 }
 
-function headline({ winner, margin_over_aggregated: margin }: PlanDocument): Section {
+function headline({ winner, margin_over_aggregated: margin }: PlanDocument): ReportSection {
   const { ttft_ms: ttft, tpot_ms: tpot } = winner;
   return {
     kind: 'keyValues',
@@ -117,7 +117,7 @@ function frontierChart(
   };
 }
 
-function stepTimes({ step_times }: PlanDocument): Section {
+function stepTimes({ step_times }: PlanDocument): ReportSection {
   return {
     kind: 'table',
     title: 'Step times',
@@ -126,7 +126,7 @@ function stepTimes({ step_times }: PlanDocument): Section {
   };
 }
 
-function configuration({ config, seed }: PlanDocument): Section {
+function configuration({ config, seed }: PlanDocument): ReportSection {
   const { workload, ...options } = config;
   const asked = Object.entries(workload as object).map(([name, value]) => {
     return [`workload ${name}`, value as unknown] as const;

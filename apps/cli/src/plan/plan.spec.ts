@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '@baton/analysis';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, runCommand } from '../../test/test-command';
+import { type CommandAnswer, runCommand } from '../../test/test-command';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
 const SLO = ['--slo', 'ttft=1s,tpot=30ms'];
@@ -11,7 +11,7 @@ const WORKLOAD = ['--dataset', 'random', '--num-prompts', '300', '--random-range
 const LENGTHS = ['--random-input-len', '2000', '--random-output-len', '100'];
 const PLAN = [...WORKLOAD, ...LENGTHS, ...SLO, '--gpus', '4', '--tp', '1,2', '--threads', '1'];
 
-function plan(...args: string[]): Promise<Answer> {
+function plan(...args: string[]): Promise<CommandAnswer> {
   return runCommand('plan', ...args);
 }
 

@@ -1,7 +1,7 @@
 import { formatSlo } from '@baton/analysis';
 import { formatShare } from '@baton/report';
 import { claimFolder } from '../claim-output';
-import type { Flags } from '../replay/replay-flags';
+import type { GivenReplayFlags } from '../replay/replay-flags';
 import { writeFiles } from '../replay/result-files';
 import { say } from '../say';
 import { wantsTraceList } from '../workload/load-workload';
@@ -20,7 +20,7 @@ import { openTaskPool } from './task-pool';
  * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints what it found on stdout (a table, or one JSON document) and writes
  * files when asked to. Everything else that is said goes to stderr.
  */
-export async function plan(given: Flags): Promise<void> {
+export async function plan(given: GivenReplayFlags): Promise<void> {
   if (wantsTraceList(splitWorkloadFlags(given).workload)) {
     process.stdout.write(shippedTracesText());
     return;

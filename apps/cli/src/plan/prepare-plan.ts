@@ -22,7 +22,7 @@ import type { LoadedWorkload } from '../workload/load-workload';
 import type { WorkloadFlags } from '../workload/workload-options';
 import { EngineChoices, sizesOf } from './engine-choices';
 import type { PlanFlags } from './plan-flags';
-import type { PlanContext } from './task';
+import type { PlanningContext } from './task';
 
 export interface PlanCandidate extends Estimated {
   /** A rate at which its engines are all but idle, requests per second. */
@@ -31,7 +31,7 @@ export interface PlanCandidate extends Estimated {
 
 /** Everything that a plan depends on. */
 export interface PreparedPlan {
-  readonly context: PlanContext;
+  readonly context: PlanningContext;
   /** The configuration before the workload named its blocks: what a user would start. */
   readonly asked: BatonConfig;
   readonly loaded: LoadedWorkload;

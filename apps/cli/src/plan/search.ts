@@ -1,4 +1,4 @@
-import { isAggregated, nameOf, paretoFront, promising } from '@baton/planner';
+import { isAggregated, candidateName, paretoFront, promising } from '@baton/planner';
 import { openProgress } from '../replay/progress';
 import { AS_CONFIGURED, assumptionsOf, concerns } from './assumption';
 import { nothingKept } from './nearest-miss';
@@ -13,7 +13,7 @@ import {
   type SensitivityRow,
   type SplitResult,
 } from './split-result';
-import type { Measured, PlanTask } from './task';
+import type { TaskResult, PlanTask } from './task';
 import type { TaskPool } from './task-pool';
 
 /** Splits whose estimate is below this share of the best one's are not simulated. */
@@ -57,7 +57,7 @@ class Stages {
 
   constructor(private readonly pool: TaskPool) {}
 
-  async run(what: string, tasks: readonly PlanTask[]): Promise<Measured[]> {
+  async run(what: string, tasks: readonly PlanTask[]): Promise<TaskResult[]> {
     const progress = await openProgress(what);
     try {
       const results = await this.pool.run(tasks, (done) => progress.update(done, tasks.length));
@@ -81,7 +81,7 @@ async function searchAll(
   const measured = await stages.run('searching', tasks);
   const found = new Map(chosen.map(({ candidate }, i) => [candidate, measured[i]]));
   return candidates.map(({ candidate: split, estimatedRate }) => {
-    return { name: nameOf(split), split, estimatedRate, measured: found.get(split) };
+    return { name: candidateName(split), split, estimatedRate, measured: found.get(split) };
   });
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { bestOf, comparable, type PlanResult, type SplitResult } from './split-result';
-import type { Figures } from './task';
+import type { PlanFigures } from './task';
 import { preferred, verdict } from './verdict';
 
 function result(name: string, rate: number, more: { refused?: number; estimate?: number } = {}) {
   const aggregated = name.endsWith('A') ? 1 : 0;
-  const figures = { refused: more.refused ?? 0 } as Figures;
+  const figures = { refused: more.refused ?? 0 } as PlanFigures;
   return {
     name,
     split: {

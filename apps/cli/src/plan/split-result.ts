@@ -1,6 +1,6 @@
 import type { Candidate } from '@baton/planner';
 import type { Assumption } from './assumption';
-import type { Figures, Measured } from './task';
+import type { PlanFigures, TaskResult } from './task';
 
 /** What is known of a split. */
 export interface SplitResult {
@@ -9,7 +9,7 @@ export interface SplitResult {
   /** Requests per second that rate matching expects. */
   readonly estimatedRate: number;
   /** Undefined: its estimate was too low to be simulated. */
-  readonly measured: Measured | undefined;
+  readonly measured: TaskResult | undefined;
 }
 
 /** A split at a load. */
@@ -18,7 +18,7 @@ export interface FrontierPoint {
   readonly split: Candidate;
   readonly rate: number;
   readonly completedRate: number;
-  readonly figures: Figures;
+  readonly figures: PlanFigures;
   /** Whether no other point is at least as good in TTFT, TPOT and rate, and better in one. */
   readonly isOnFront: boolean;
 }

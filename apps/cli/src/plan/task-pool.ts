@@ -3,23 +3,23 @@ import { Worker } from 'node:worker_threads';
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
 import { Failure } from '@baton/kernel';
-import { type Measured, performTask, type PlanContext, type PlanTask } from './task';
+import { type TaskResult, performTask, type PlanningContext, type PlanTask } from './task';
 
 /** Performs tasks and returns their results in the order of the tasks, whoever did them and when. */
 export interface TaskPool {
-  run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<Measured[]>;
+  run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
   close(): Promise<void>;
 }
 
-export function openTaskPool(context: PlanContext, threads: number): TaskPool {
+export function openTaskPool(context: PlanningContext, threads: number): TaskPool {
   return threads === 1 ? new OneThread(context) : new Threads(context, threads);
 }
 
 /** This thread. */
 class OneThread implements TaskPool {
-  constructor(private readonly context: PlanContext) {}
+  constructor(private readonly context: PlanningContext) {}
 
-  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<Measured[]> {
+  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     return Promise.resolve(
       tasks.map((task, i) => {
         const measured = this.perform(task);
@@ -34,7 +34,7 @@ class OneThread implements TaskPool {
   }
 
   /** What a run refuses is a failure of the plan, as it is from another thread. */
-  private perform(task: PlanTask): Measured {
+  private perform(task: PlanTask): TaskResult {
     try {
       return performTask(this.context, task);
     } catch (error) {
@@ -49,13 +49,13 @@ class Threads implements TaskPool {
   private readonly workers: Worker[] = [];
 
   constructor(
-    private readonly context: PlanContext,
+    private readonly context: PlanningContext,
     private readonly most: number,
   ) {}
 
-  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<Measured[]> {
+  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     while (this.workers.length < Math.min(this.most, tasks.length)) this.workers.push(this.start());
-    const results: Measured[] = [];
+    const results: TaskResult[] = [];
     let next = 0;
     let done = 0;
     const work = async (worker: Worker): Promise<void> => {
@@ -80,13 +80,13 @@ class Threads implements TaskPool {
   }
 }
 
-function answerOf(worker: Worker, task: PlanTask): Promise<Measured> {
+function answerOf(worker: Worker, task: PlanTask): Promise<TaskResult> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       finish();
     };
-    const onMessage = (measured: Measured): void => settle(() => resolve(measured));
+    const onMessage = (measured: TaskResult): void => settle(() => resolve(measured));
     const onError = (error: Error): void => settle(() => reject(new Failure(error.message)));
     const onExit = (): void => settle(() => reject(new Failure('A thread of the plan ended.')));
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);

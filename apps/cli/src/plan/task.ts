@@ -2,15 +2,15 @@ import { type RunRecord, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
-import { atRate, type Candidate, findRate, runWithin, type Target } from '@baton/planner';
+import { atRate, type Candidate, findRate, runWithin, type SloTarget } from '@baton/planner';
 import type { Workload } from '@baton/workload';
 import { type Assumption, scenarioUnder } from './assumption';
 
 /** What all tasks of a plan share. Plain data, so that it can be posted to a thread. */
-export interface PlanContext {
+export interface PlanningContext {
   readonly config: BatonConfig;
   readonly workload: Workload;
-  readonly target: Target;
+  readonly target: SloTarget;
 }
 
 /** Something to simulate. `search`: the highest rate that keeps the target, from `rate` on. `measure`: what happens at `rate`. Plain data. */
@@ -23,7 +23,7 @@ export interface PlanTask {
 }
 
 /** What came out. Plain data, and a function of context and task alone. */
-export interface Measured {
+export interface TaskResult {
   /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
   readonly rate: number;
   /**
@@ -32,18 +32,18 @@ export interface Measured {
    */
   readonly completedRate: number;
   /** At that rate; undefined when none was found. */
-  readonly figures: Figures | undefined;
+  readonly figures: PlanFigures | undefined;
   readonly simulations: number;
 }
 
 /** A summary without the wall clock. */
-export type Figures = Omit<Summary, 'wall_seconds' | 'requests_per_wall_second' | 'config'>;
+export type PlanFigures = Omit<Summary, 'wall_seconds' | 'requests_per_wall_second' | 'config'>;
 
 /** Relative width of the interval in which the rate is known at the end. */
 export const TOLERANCE = 0.02;
 const MOST_TRIES = 40;
 
-export function performTask(context: PlanContext, task: PlanTask): Measured {
+export function performTask(context: PlanningContext, task: PlanTask): TaskResult {
   const scenario = scenarioUnder(task.assumption, task.split, context);
   if (task.kind === 'measure') {
     const run = simulate(atRate(scenario, task.rate));
@@ -60,8 +60,8 @@ export function performTask(context: PlanContext, task: PlanTask): Measured {
 
 function told(
   run: RunRecord | undefined,
-  { config, target }: PlanContext,
-): Pick<Measured, 'completedRate' | 'figures'> {
+  { config, target }: PlanningContext,
+): Pick<TaskResult, 'completedRate' | 'figures'> {
   if (run === undefined) return { completedRate: 0, figures: undefined };
   const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed: config.seed });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;

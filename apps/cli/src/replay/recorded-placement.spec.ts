@@ -1,4 +1,4 @@
-import type { Measured } from '@baton/workload';
+import type { MeasuredRequest } from '@baton/workload';
 import { parseTopology } from '@baton/placement';
 import { describe, expect, it } from 'vitest';
 import { PlacementGatherer } from './recorded-placement';
@@ -6,7 +6,7 @@ import { PlacementGatherer } from './recorded-placement';
 function gathered(...rows: (readonly [first?: string, second?: string])[]): PlacementGatherer {
   const places = new PlacementGatherer(rows.length);
   rows.forEach(([prefillEngine, decodeEngine], row) => {
-    places.add(row, { prefillEngine, decodeEngine } as Measured);
+    places.add(row, { prefillEngine, decodeEngine } as MeasuredRequest);
   });
   return places;
 }

@@ -1,7 +1,7 @@
 import type { RecordedPlacement } from '@baton/cluster';
 import { UsageError } from '@baton/config';
 import type { EngineRole, Topology } from '@baton/placement';
-import type { Measured } from '@baton/workload';
+import type { MeasuredRequest } from '@baton/workload';
 
 const ROLES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
 const NOWHERE = 0;
@@ -19,7 +19,7 @@ export class PlacementGatherer {
     this.second = new Uint16Array(rows);
   }
 
-  add(row: number, { prefillEngine, decodeEngine }: Measured): void {
+  add(row: number, { prefillEngine, decodeEngine }: MeasuredRequest): void {
     this.first[row] = this.numberOf(prefillEngine);
     this.second[row] = this.numberOf(decodeEngine);
   }

@@ -5,9 +5,9 @@ import type { Comparison } from '@baton/analysis';
 import { defaultConfig, recordableConfig } from '@baton/config';
 import { recordingHeaderLine, traceLine } from '@baton/workload';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, runCommand } from '../../test/test-command';
+import { type CommandAnswer, runCommand } from '../../test/test-command';
 
-function replay(...args: string[]): Promise<Answer> {
+function replay(...args: string[]): Promise<CommandAnswer> {
   return runCommand('replay', ...args);
 }
 
@@ -53,7 +53,7 @@ function engineOf(i: number): string {
   return i % 4 === 3 ? 'one' : 'other';
 }
 
-function resultOf({ stdout }: Answer): {
+function resultOf({ stdout }: CommandAnswer): {
   config: Record<string, unknown>;
   comparison?: Comparison;
 } {

@@ -4,7 +4,7 @@ import { UsageError } from '@baton/config';
 import type { Micros } from '@baton/kernel';
 import {
   isRecordingHeader,
-  type Measured,
+  type MeasuredRequest,
   parseMeasured,
   parseRecordingHeader,
   type RecordingHeader,
@@ -86,7 +86,7 @@ class RunBuilder implements RecordedRun {
     this.stamped = new RequestLog(workload.count);
   }
 
-  add(row: number, measured: Measured): void {
+  add(row: number, measured: MeasuredRequest): void {
     const { seen, stamped, outcome } = measured;
     this.put(this.seen, row, { ...stamped, ...seen, measured });
     this.put(this.stamped, row, { ...stamped, measured });
@@ -97,7 +97,7 @@ class RunBuilder implements RecordedRun {
   private put(
     log: RequestLog,
     row: number,
-    at: Measured['stamped'] & { measured: Measured },
+    at: MeasuredRequest['stamped'] & { measured: MeasuredRequest },
   ): void {
     const { measured } = at;
     const arrivalUs = this.workload.arrivalUs[row]!;

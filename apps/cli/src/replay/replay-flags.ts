@@ -9,12 +9,12 @@ import {
 } from '../workload/workload-options';
 
 type FlagValue = string | boolean;
-export type Flags = Readonly<Record<string, FlagValue>>;
+export type GivenReplayFlags = Readonly<Record<string, FlagValue>>;
 
 /** The flags of `baton replay`, by whom they concern. */
 export interface ReplayFlags {
   /** Options of the configuration. */
-  readonly config: Flags;
+  readonly config: GivenReplayFlags;
   /** A YAML file with options. */
   readonly configFile: string | undefined;
   readonly workload: WorkloadFlags;
@@ -60,11 +60,11 @@ export function addReplayOptions(command: Command): void {
 }
 
 /** @throws UsageError, one sentence */
-export function readReplayFlags(given: Flags): ReplayFlags {
+export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
   const { config: asked, own } = partConfig(others);
   const { asPlaced, config } = withoutRecorded(asked);
-  const out = textOf(own['out']);
+  const out = flagText(own['out']);
   for (const name of ['perfetto', 'svg']) {
     if (own[name] === true && out === undefined) {
       throw new UsageError(`--${name} needs --out DIR: it is a file.`);
@@ -72,10 +72,10 @@ export function readReplayFlags(given: Flags): ReplayFlags {
   }
   return {
     config: withShortNames(config, own),
-    configFile: textOf(own['config']),
+    configFile: flagText(own['config']),
     workload,
-    slo: readSlo(textOf(own['slo'])),
-    concurrency: readConcurrency(textOf(own['concurrency'])),
+    slo: readSlo(flagText(own['slo'])),
+    concurrency: readConcurrency(flagText(own['concurrency'])),
     leap: own['leap'] !== false,
     asPlaced,
     compare: typeof own['compare'] === 'boolean' ? own['compare'] : undefined,
@@ -87,7 +87,10 @@ export function readReplayFlags(given: Flags): ReplayFlags {
 }
 
 /** Parts the options of the configuration from a command's own flags. */
-export function partConfig(flags: Flags): { config: Flags; own: Flags } {
+export function partConfig(flags: GivenReplayFlags): {
+  config: GivenReplayFlags;
+  own: GivenReplayFlags;
+} {
   const isConfig = ([name]: [string, FlagValue]): boolean => isConfigKey(keyOf(name));
   const entries = Object.entries(flags);
   return {
@@ -97,7 +100,10 @@ export function partConfig(flags: Flags): { config: Flags; own: Flags } {
 }
 
 /** The placement of another run is none that a configuration can have. */
-function withoutRecorded({ placement, ...config }: Flags): { asPlaced: boolean; config: Flags } {
+function withoutRecorded({ placement, ...config }: GivenReplayFlags): {
+  asPlaced: boolean;
+  config: GivenReplayFlags;
+} {
   const asPlaced = placement === 'recorded';
   return {
     asPlaced,
@@ -105,7 +111,7 @@ function withoutRecorded({ placement, ...config }: Flags): { asPlaced: boolean; 
   };
 }
 
-function withShortNames(config: Flags, { tp }: Flags): Flags {
+function withShortNames(config: GivenReplayFlags, { tp }: GivenReplayFlags): GivenReplayFlags {
   if (tp === undefined) return config;
   if (config['tensorParallelSize'] !== undefined) {
     throw new UsageError('--tp and --tensor-parallel-size are the same: give one.');
@@ -133,6 +139,6 @@ function readConcurrency(text: string | undefined): number | undefined {
   );
 }
 
-export function textOf(value: FlagValue | undefined): string | undefined {
+export function flagText(value: FlagValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, runCommand } from '../../test/test-command';
+import { type CommandAnswer, runCommand } from '../../test/test-command';
 
-function replay(...args: string[]): Promise<Answer> {
+function replay(...args: string[]): Promise<CommandAnswer> {
   return runCommand('replay', ...args);
 }
 
@@ -16,7 +16,7 @@ function lasting(json: string): string {
   return json.replace(/ *"(wall_seconds|requests_per_wall_second)": .*\n/g, '');
 }
 
-function ttftOf({ stdout }: Answer): unknown {
+function ttftOf({ stdout }: CommandAnswer): unknown {
   return (JSON.parse(stdout) as { ttft_ms: unknown }).ttft_ms;
 }
 

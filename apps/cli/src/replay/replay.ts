@@ -14,9 +14,9 @@ import { wantsTraceList } from '../workload/load-workload';
 import { shippedTracesText } from '../workload/shipped-traces';
 import { prepare, type Prepared, resolvedOptions } from './prepare';
 import { openProgress } from './progress';
-import { type Flags, readReplayFlags, type ReplayFlags } from './replay-flags';
+import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
 import { summaryJson, writeResultFiles } from './result-files';
-import { StepLog } from './step-log';
+import { StepSpans } from './step-log';
 
 const MS_PER_SECOND = 1_000;
 /** Steps and leaps of a trace for Perfetto; some 20 MB. */
@@ -26,7 +26,7 @@ const TRACED_STEPS = 100_000;
  * `baton replay`: runs a workload through a simulated cluster in virtual time, prints what came out on stdout (a table, or one JSON document)
  * and writes files when asked to. Everything else that is said goes to stderr.
  */
-export async function replay(given: Flags): Promise<void> {
+export async function replay(given: GivenReplayFlags): Promise<void> {
   const flags = readReplayFlags(given);
   if (wantsTraceList(flags.workload)) {
     process.stdout.write(shippedTracesText());
@@ -35,7 +35,7 @@ export async function replay(given: Flags): Promise<void> {
   claimFolder(flags.out, '--out');
   const prepared = await prepare(flags);
   for (const note of prepared.notes) say(note);
-  const steps = flags.perfetto ? new StepLog(TRACED_STEPS) : undefined;
+  const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const { run, wallSeconds } = await timed(prepared.scenario, steps);
   const summary = summarise(run, {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
@@ -48,7 +48,7 @@ export async function replay(given: Flags): Promise<void> {
 
 async function timed(
   scenario: ClusterScenario,
-  steps: StepLog | undefined,
+  steps: StepSpans | undefined,
 ): Promise<{ run: RunRecord; wallSeconds: number }> {
   const progress = await openProgress('replay');
   const beganMs = performance.now();
@@ -75,7 +75,7 @@ interface Outcome {
   readonly flags: ReplayFlags;
   readonly run: RunRecord;
   readonly summary: Summary;
-  readonly steps: StepLog | undefined;
+  readonly steps: StepSpans | undefined;
   readonly compared: ComparisonReport | undefined;
 }
 

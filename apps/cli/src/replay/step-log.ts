@@ -1,7 +1,7 @@
 import type { StepSpan } from '@baton/cluster';
 
 /** Keeps the first steps and leaps of a run, up to a limit. */
-export class StepLog {
+export class StepSpans {
   readonly spans: StepSpan[] = [];
 
   constructor(private readonly limit: number) {}

@@ -1,14 +1,14 @@
 import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/config';
 import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/executors';
 import { parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
-import { type EngineCounts, STAGES_OF_WORKERS } from './cluster-plan';
+import { type StageCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**
  * The engines of the configured topology.
  *
  * @throws UsageError, one sentence with an example
  */
-export function enginesOf(config: BatonConfig): EngineCounts {
+export function enginesOf(config: BatonConfig): StageCounts {
   try {
     return parseTopology(config.topology);
   } catch (error) {
@@ -22,7 +22,7 @@ export function enginesOf(config: BatonConfig): EngineCounts {
  *
  * @throws UsageError, one sentence
  */
-export function checkEngines(config: BatonConfig, engines: EngineCounts): void {
+export function checkEngines(config: BatonConfig, engines: StageCounts): void {
   if (engines.prefill > 0 && engines.decode > 0) checkPair(config);
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;
@@ -43,10 +43,10 @@ function checkPair(config: BatonConfig): void {
 }
 
 /** One more of each role that engines are to join or to become. */
-export function withChanges(
-  engines: EngineCounts,
+export function withScheduledChanges(
+  engines: StageCounts,
   changes: readonly ScheduledChange[],
-): EngineCounts {
+): StageCounts {
   const counts = { ...engines };
   for (const change of changes) {
     if (change.kind === 'join') counts[change.role] += 1;

@@ -10,9 +10,9 @@ export type Role = 'api' | Stage;
 export const STAGES_OF_WORKERS = ['prefill', 'decode', 'aggregated'] as const;
 
 /** Engines of each stage. */
-export type EngineCounts = Readonly<Record<Stage, number>>;
+export type StageCounts = Readonly<Record<Stage, number>>;
 
-export const NO_ENGINES: EngineCounts = { prefill: 0, decode: 0, aggregated: 0 };
+export const NO_ENGINES: StageCounts = { prefill: 0, decode: 0, aggregated: 0 };
 
 const APPS = join(__dirname, '..', '..', '..');
 /** An aggregated engine streams tokens to the API as a decode engine does, so the same process runs both. */
@@ -32,7 +32,7 @@ export function entryOf(role: Role): string {
  * The processes of a cluster over Redis: one API, and per stage as many workers as its engines need at `engines_per_process`. Each gets a
  * configuration with its own role and its own number of engines.
  */
-export function planProcesses(config: BatonConfig, engines: EngineCounts): ProcessSpec[] {
+export function planProcesses(config: BatonConfig, engines: StageCounts): ProcessSpec[] {
   const workers = STAGES_OF_WORKERS.flatMap((stage) =>
     planWorkers(config, { stage, engines: engines[stage], firstIndex: 0 }),
   );

@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { connectRedisTransport } from '@baton/transport';
-import { ChangeSchedule, type EngineStarter, Membership } from '@baton/worker';
+import { ChangeSchedule, type EngineStarter, LiveMembership } from '@baton/worker';
 
 export interface FollowedChanges {
   stop(): Promise<void>;
@@ -14,7 +14,7 @@ export async function followChanges(
 ): Promise<FollowedChanges> {
   const { redis: url = '', redisPrefix: prefix } = config;
   const transport = await connectRedisTransport({ url, prefix });
-  const membership = new Membership({ config, transport, starter });
+  const membership = new LiveMembership({ config, transport, starter });
   const schedule = new ChangeSchedule({ config, membership, say });
   void schedule.run();
   return {

@@ -14,7 +14,7 @@ export function baseUrl(config: BatonConfig): string {
 }
 
 /** Knows which processes have not yet said that they can work. */
-export class Readiness {
+export class ClusterReadiness {
   private readonly missing: Set<string>;
   private readonly complete = new AbortController();
 

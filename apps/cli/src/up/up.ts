@@ -4,13 +4,13 @@ import { countRanks } from '@baton/scenario';
 import type { Broker } from '@baton/transport';
 import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
-import { checkEngines, enginesOf, withChanges } from './checks';
-import { type EngineCounts, planOneProcess, planProcesses } from './cluster-plan';
+import { checkEngines, enginesOf, withScheduledChanges } from './checks';
+import { type StageCounts, planOneProcess, planProcesses } from './cluster-plan';
 import { followChanges, type FollowedChanges } from './follow-changes';
 import { formatLine } from './log-lines';
 import { clearOutputFiles } from './output-files';
 import { checkEnginePorts, claimPort } from './ports';
-import { Readiness, readyText } from './readiness';
+import { ClusterReadiness, readyText } from './readiness';
 import { runRole } from './run-role';
 import { StopRequests } from './stop-requests';
 import type { ProcessSpec } from './supervised-process';
@@ -19,19 +19,19 @@ import { WorkerStarter } from './worker-starter';
 
 const MS_PER_SECOND = 1_000;
 
-export type Flags = Readonly<Record<string, string | boolean>>;
+export type UpFlags = Readonly<Record<string, string | boolean>>;
 
 /**
  * `baton up`: checks everything that can be wrong before it starts anything, then runs the cluster until it is told to stop or a process
  * cannot be kept alive. Returns the exit code.
  */
-export async function up(topology: string | undefined, flags: Flags): Promise<number> {
+export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
   const resolved = configOf(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
-  checkEngines(resolved, withChanges(engines, configuredChanges(resolved)));
+  checkEngines(resolved, withScheduledChanges(engines, configuredChanges(resolved)));
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };
   if (claimed.exposeEngines) await checkEnginePorts(claimed, ranks);
@@ -43,7 +43,7 @@ export async function up(topology: string | undefined, flags: Flags): Promise<nu
   return supervise(specs, { config, broker, engines, startedMs });
 }
 
-function configOf(topology: string | undefined, flags: Flags): BatonConfig {
+function configOf(topology: string | undefined, flags: UpFlags): BatonConfig {
   const { config: file, ...options } = flags;
   const { config, notes } = resolveConfig({
     flags: { ...options, ...(topology === undefined ? {} : { topology }) },
@@ -57,7 +57,7 @@ function configOf(topology: string | undefined, flags: Flags): BatonConfig {
 interface Run {
   readonly config: BatonConfig;
   readonly broker: Broker;
-  readonly engines: EngineCounts;
+  readonly engines: StageCounts;
   readonly startedMs: number;
 }
 
@@ -66,7 +66,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const stops = new StopRequests();
   const failure = new AbortController();
   let failedWith = 1;
-  const readiness = new Readiness(specs.map((spec) => spec.name));
+  const readiness = new ClusterReadiness(specs.map((spec) => spec.name));
   const supervisor = new Supervisor(specs, {
     onLine: (name, line) => say(line, name),
     onReady: (name) => readiness.onReady(name),

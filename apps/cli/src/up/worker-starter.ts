@@ -3,7 +3,7 @@ import type { Stage } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 import type { EngineStarter } from '@baton/worker';
 import { checkEngines } from './checks';
-import { type EngineCounts, NO_ENGINES, planWorkers } from './cluster-plan';
+import { type StageCounts, NO_ENGINES, planWorkers } from './cluster-plan';
 import type { Supervisor } from './supervisor';
 
 /** Starts worker processes for engines that join a running cluster. */
@@ -13,7 +13,7 @@ export class WorkerStarter implements EngineStarter {
   /** @param engines  those of the start, whose workers have their names already */
   constructor(
     private readonly config: BatonConfig,
-    engines: EngineCounts,
+    engines: StageCounts,
     private readonly supervisor: Pick<Supervisor, 'add' | 'size'>,
   ) {
     this.named = { ...engines };

@@ -1,7 +1,7 @@
 import { UsageError } from '@baton/config';
 import { type ArrivalSpec, meanRatePerSecond, type Workload } from '@baton/workload';
 import type { FlagValues } from './flag-values';
-import { type ArrivalKind, ARRIVALS, flagOf, type WorkloadFlag } from './workload-options';
+import { type ArrivalKind, ARRIVALS, flagNameOf, type WorkloadFlag } from './workload-options';
 
 const RAMP_FLAGS = ['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const;
 
@@ -76,5 +76,6 @@ function rampOf(flags: FlagValues): ArrivalSpec {
 
 function refuse(flags: FlagValues, names: readonly WorkloadFlag[], beside: string): void {
   const name = names.find((each) => flags.has(each));
-  if (name !== undefined) throw new UsageError(`${flagOf(name)} has no meaning beside ${beside}.`);
+  if (name !== undefined)
+    throw new UsageError(`${flagNameOf(name)} has no meaning beside ${beside}.`);
 }

@@ -12,7 +12,7 @@ const OK = 200;
 const GENERATING = /\/(?:chat\/completions|completions|responses)$/;
 
 /** Requests with their bodies, by row of the workload. */
-export interface Exchanges {
+export interface RecordedExchanges {
   readonly workload: Workload;
   readonly requests: readonly RecordedRequest[];
   /** Exchanges that were left out: refused, not whole, or of another kind. */
@@ -38,7 +38,10 @@ export function isExchangeFile(path: string): boolean {
  *
  * @throws UsageError naming file and line when a line is something else
  */
-export async function readExchanges(path: string, limit = MOST_EXCHANGES): Promise<Exchanges> {
+export async function readExchanges(
+  path: string,
+  limit = MOST_EXCHANGES,
+): Promise<RecordedExchanges> {
   const { defaultTokenizer } = await import('@baton/text');
   const tokenizer = defaultTokenizer();
   const count = (text: string): number => tokenizer.encode(text).length;

@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/config';
-import { flagOf, type WorkloadFlag } from './workload-options';
+import { flagNameOf, type WorkloadFlag } from './workload-options';
 
 export interface NumberBounds {
   readonly from: number;
@@ -67,6 +67,6 @@ export class FlagValues<Name extends string = WorkloadFlag> {
   }
 
   misfit(name: Name, expected: string): UsageError {
-    return new UsageError(`${flagOf(name)} must be ${expected}; '${this.flags[name]}' is not.`);
+    return new UsageError(`${flagNameOf(name)} must be ${expected}; '${this.flags[name]}' is not.`);
   }
 }

@@ -33,7 +33,7 @@ import { loadShareGpt } from './sharegpt';
 import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './shipped-traces';
 import {
   belongsTo,
-  flagOf,
+  flagNameOf,
   type SourceKind,
   SOURCES,
   WORKLOAD_FLAGS,
@@ -132,7 +132,7 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
   if (idle !== undefined) {
     const what = source === 'trace' ? 'a trace' : `the dataset ${source}`;
-    throw new UsageError(`${flagOf(idle)} has no meaning for ${what}.`);
+    throw new UsageError(`${flagNameOf(idle)} has no meaning for ${what}.`);
   }
   return source;
 }

@@ -2,7 +2,12 @@ import { configKeys } from '@baton/config';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addConfigOptions } from '../options';
-import { addWorkloadOptions, flagOf, splitWorkloadFlags, WORKLOAD_FLAGS } from './workload-options';
+import {
+  addWorkloadOptions,
+  flagNameOf,
+  splitWorkloadFlags,
+  WORKLOAD_FLAGS,
+} from './workload-options';
 
 function parsed(...args: string[]): ReturnType<typeof splitWorkloadFlags<string | boolean>> {
   const command = new Command('replay').exitOverride();
@@ -17,7 +22,7 @@ describe('workload flags', () => {
     const command = new Command('replay');
     addWorkloadOptions(command);
     const help = command.helpInformation();
-    for (const name of WORKLOAD_FLAGS) expect(help).toContain(`  ${flagOf(name)} <`);
+    for (const name of WORKLOAD_FLAGS) expect(help).toContain(`  ${flagNameOf(name)} <`);
     expect(help).not.toContain('--dataset-name');
     expect(configKeys().filter((key) => (WORKLOAD_FLAGS as string[]).includes(key))).toEqual([]);
   });

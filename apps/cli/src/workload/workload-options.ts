@@ -160,7 +160,7 @@ export type WorkloadFlags = Readonly<Partial<Record<WorkloadFlag, string>>>;
 const ALIASES: Readonly<Record<string, WorkloadFlag>> = { datasetName: 'dataset' };
 
 /** `--num-prompts` for `numPrompts`. */
-export function flagOf(name: string): string {
+export function flagNameOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
@@ -168,10 +168,10 @@ export function flagOf(name: string): string {
 export function addWorkloadOptions(command: Command): void {
   for (const name of WORKLOAD_FLAGS) {
     const { value, help } = FLAGS[name];
-    command.addOption(new Option(`${flagOf(name)} <${value}>`, help).helpGroup('Workload:'));
+    command.addOption(new Option(`${flagNameOf(name)} <${value}>`, help).helpGroup('Workload:'));
   }
   for (const alias of Object.keys(ALIASES)) {
-    command.addOption(new Option(`${flagOf(alias)} <name>`).hideHelp());
+    command.addOption(new Option(`${flagNameOf(alias)} <name>`).hideHelp());
   }
 }
 

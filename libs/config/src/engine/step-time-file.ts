@@ -19,7 +19,7 @@ export type StepTimeFile =
  * @throws UsageError when the file is missing, too large, or neither CSV nor YAML
  */
 export function readStepTimeFile(path: string): StepTimeFile {
-  const text = textOf(path);
+  const text = readBounded(path);
   if (text.startsWith(ARCHIVE)) {
     throw new UsageError(
       `step_time_file ${path} is an archive; write the arrays of an NPZ as CSV (docs/step-time.md).`,
@@ -41,7 +41,7 @@ export function kvTimingFromFile(path: string): ReturnType<typeof kvTimingFromXp
   return file.kind === 'table' ? undefined : kvTimingFromXpydProfile(file.content);
 }
 
-function textOf(path: string): string {
+function readBounded(path: string): string {
   try {
     if (statSync(path).size > BYTES_MAX) {
       throw new UsageError(`step_time_file ${path} is larger than ${BYTES_MAX / 2 ** 20} MiB.`);

@@ -3,7 +3,7 @@ import type { JobRouting } from '@baton/routing';
 import type { JobQueues, RequestLedger } from '@baton/transport';
 import type { Endings } from '../jobs/endings';
 import type { FaultPlan } from '../jobs/fault-plan';
-import { isOver, type Run } from '../jobs/run';
+import { isRunOver, type Run } from '../jobs/run';
 import type { Frames } from '../steps/frames';
 
 /** What a field of a frame entry holds. */
@@ -55,7 +55,7 @@ export class Handoff {
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
     const isOurs = await ledger.handOff(job.requestId, epoch, record);
-    if (isOver(run)) return false;
+    if (isRunOver(run)) return false;
     if (!isOurs) {
       endings.dropJob(run);
       return false;
@@ -63,7 +63,7 @@ export class Handoff {
     faults.reached('handed-over');
     await jobs.add(next.queue, [next.job]);
     faults.reached('decode-queued');
-    if (isOver(run)) return false;
+    if (isRunOver(run)) return false;
     this.say(run, heldUs);
     return true;
   }

@@ -9,7 +9,7 @@ import type { EngineSlot } from '../host/engine-slot';
 import type { HostOptions } from '../host/host-options';
 import type { TimelineFacts } from '../host/timeline-facts';
 import { claimOn, claimOnKept, kvTransferParams } from '../jobs/kv-reference';
-import { isOver, type Run, type RunTable } from '../jobs/run';
+import { isRunOver, type Run, type RunTable } from '../jobs/run';
 import type { StepLoop } from '../steps/step-loop';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
@@ -77,7 +77,7 @@ export class HeldKv {
   /** Requests that Baton routes to decode; those of outside routers live by their lease alone. */
   routed(): HeldName[] {
     return [...this.held.values()]
-      .filter(({ run }) => run.job.flow === 'route' && isOver(run))
+      .filter(({ run }) => run.job.flow === 'route' && isRunOver(run))
       .map(({ run }) => ({ requestId: run.job.requestId, epoch: run.epoch }));
   }
 

@@ -4,7 +4,7 @@ import type { EngineStats, Logger } from '@baton/telemetry';
 import type { RequestLedger } from '@baton/transport';
 import type { EngineSlot } from '../host/engine-slot';
 import type { Endings } from '../jobs/endings';
-import { isOver, type Run } from '../jobs/run';
+import { isRunOver, type Run } from '../jobs/run';
 import type { Frames } from '../steps/frames';
 import type { Handoff } from './handoff';
 import type { Held, HeldKv } from './held-kv';
@@ -57,7 +57,7 @@ export class HeldOffers {
     const payload = JSON.stringify(heldKv.paramsOf(held));
     const result = { reason: 'length', tokens: 1, payload } as const;
     const isOurs = await ledger.finish(run.job.requestId, run.epoch, result);
-    if (isOver(run)) return;
+    if (isRunOver(run)) return;
     if (!isOurs) {
       endings.dropJob(run);
       return;
@@ -77,7 +77,7 @@ export class HeldOffers {
 
   /** The broker could not be reached: the engine that gets the job next computes the prompt again. */
   private takeBack(run: Run): void {
-    if (isOver(run)) return;
+    if (isRunOver(run)) return;
     this.parts.slot.guard(() => this.parts.endings.returnJob(run));
   }
 }

@@ -19,7 +19,7 @@ const LOOK_EVERY_US = 20_000;
  * How an engine leaves: jobs that have not started go back at once, runs may finish, held KV may be
  * fetched, the rest goes back.
  */
-export class Drain {
+export class EngineDrain {
   /** Wall µs; jobs whose runs have not ended by then go back. */
   private deadlineUs = Infinity;
 

@@ -6,7 +6,7 @@ import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import type { Tracer } from '@opentelemetry/api';
 import { AbortMail } from '../jobs/abort-mail';
-import { Resender } from '../steps/resend';
+import { FrameResender } from '../steps/resend';
 import type { StepLoop } from '../steps/step-loop';
 import { buildCore, type Core } from './assembly/core';
 import { buildDuties, type Duties } from './assembly/duties';
@@ -203,7 +203,7 @@ function readersOf(
   onOrder: HostDependencies['onOrder'] = () => undefined,
 ): MailReaders {
   const { source, target, executor } = built;
-  const resender = new Resender(built);
+  const resender = new FrameResender(built);
   const aborts = new AbortMail(built);
   return {
     ...{ source, target, onOrder },

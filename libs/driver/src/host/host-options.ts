@@ -8,7 +8,7 @@ import type { KvEventPublisher } from '../kv-events/kv-event';
 import type { NewExecutor } from './executor';
 
 /** What an engine host needs to know about its engine besides the engine itself. */
-export interface EngineFacts {
+export interface HostedEngineFacts {
   readonly model: string;
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
@@ -44,7 +44,7 @@ export interface HostOptions {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
-  readonly facts: EngineFacts;
+  readonly facts: HostedEngineFacts;
   /** Where vLLM's buckets of tokens end. Unset: nowhere. */
   readonly maxModelLen?: number;
   /** Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1. */

@@ -8,7 +8,7 @@ import type { Endings } from './endings';
 import type { IntakeRoom } from './intake-room';
 import type { NewRuns } from './new-runs';
 import type { Run, RunTable } from './run';
-import type { RunStart } from './run-start';
+import type { RunStarter } from './run-start';
 
 export interface IntakeParts {
   readonly identity: EngineIdentity;
@@ -17,7 +17,7 @@ export interface IntakeParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly newRuns: NewRuns;
-  readonly runStart: RunStart;
+  readonly runStart: RunStarter;
   readonly endings: Endings;
   readonly stats: EngineStats;
 }

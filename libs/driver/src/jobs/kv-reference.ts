@@ -35,7 +35,7 @@ function withBlocks(content: number, blockIds: readonly (readonly number[])[]): 
   return claim;
 }
 
-export interface HeldKv {
+export interface ReferencedKv {
   readonly engineId: string;
   readonly remoteRequestId: string;
   readonly blockIds: readonly number[] | undefined;
@@ -53,7 +53,7 @@ const SIDE_CHANNEL_HOST = 'localhost';
 const SIDE_CHANNEL_PORT = 5600;
 
 /** The eleven fields with which a prefill instance answers, and a decode instance that keeps its blocks. */
-export function kvTransferParams(held: HeldKv): KvTransferParams {
+export function kvTransferParams(held: ReferencedKv): KvTransferParams {
   return {
     do_remote_prefill: held.keptUntil === undefined,
     do_remote_decode: held.keptUntil !== undefined,

@@ -6,7 +6,7 @@ import type { HostOptions } from '../host/host-options';
 import type { Endings } from './endings';
 import type { JobFaults } from './job-faults';
 import type { RefusedRuns } from './refused-runs';
-import { isOver, type Run } from './run';
+import { isRunOver, type Run } from './run';
 
 /** Does the work of a stage: the simulated engine, or an executor. */
 export interface StageWork {
@@ -14,7 +14,7 @@ export interface StageWork {
   start(run: Run, handoff: HandoffRecord | undefined): void;
 }
 
-export interface RunStartParts {
+export interface RunStarterParts {
   readonly identity: EngineIdentity;
   readonly options: Pick<HostOptions, 'maxRuns'>;
   readonly ledger: RequestLedger;
@@ -27,8 +27,8 @@ export interface RunStartParts {
 }
 
 /** Asks the ledger whether a run may begin, and starts its work. */
-export class RunStart {
-  constructor(private readonly parts: RunStartParts) {}
+export class RunStarter {
+  constructor(private readonly parts: RunStarterParts) {}
 
   /** Rejects when the ledger or a queue cannot be reached. */
   async begin(run: Run): Promise<void> {
@@ -46,7 +46,7 @@ export class RunStart {
     run.state = 'running';
     stats.add('runs_started');
     if (run.job.faults !== undefined) await jobFaults.prepare(run);
-    if (isOver(run)) return;
+    if (isRunOver(run)) return;
     slot.guard(() => jobFaults.onPrefill(run, () => work.start(run, permit.handoff)));
   }
 

@@ -3,7 +3,7 @@ import type { SequenceHandle } from '@baton/engine';
 import type { SourceName } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { TakenJob } from '@baton/transport';
-import type { Outbox } from '../steps/frames';
+import type { FrameOutbox } from '../steps/frames';
 import type { KeptPayloads } from './kept-payloads';
 
 /**
@@ -33,7 +33,7 @@ export interface Run {
   readonly job: EngineJob;
   readonly taken: TakenJob;
   readonly stage: Stage;
-  readonly outbox: Outbox;
+  readonly outbox: FrameOutbox;
   /** Logical instant of the cause on this engine's timeline. */
   causeUs: Micros;
   epoch: Epoch;
@@ -63,7 +63,7 @@ export function isPrefillLeg(run: Pick<Run, 'stage'>): boolean {
 }
 
 /** To be asked again after every await. */
-export function isOver(run: Run): boolean {
+export function isRunOver(run: Run): boolean {
   return run.state === 'over';
 }
 

@@ -3,7 +3,7 @@ import { type FrameEntry, FrameWriter, type Stage } from '@baton/contract';
 import { type Bus, channels } from '@baton/transport';
 
 /** What one engine has to say to one API process until the next flush. */
-export interface Outbox {
+export interface FrameOutbox {
   readonly apiId: string;
   readonly writer: FrameWriter;
   hasEntries: boolean;
@@ -25,15 +25,15 @@ const COMPANY_US = 5_000;
 
 /** One frame per engine step and API process; whatever happens between steps goes out at the end of the turn. */
 export class Frames {
-  private readonly outboxes = new Map<string, Outbox>();
-  private readonly filled: Outbox[] = [];
+  private readonly outboxes = new Map<string, FrameOutbox>();
+  private readonly filled: FrameOutbox[] = [];
   private isFlushDue = false;
   private isDeferred = false;
 
   constructor(private readonly options: FramesOptions) {}
 
   /** The outbox of an API process, kept until `release`d as often as it was taken. */
-  take(apiId: string): Outbox {
+  take(apiId: string): FrameOutbox {
     let outbox = this.outboxes.get(apiId);
     if (outbox === undefined) {
       const writer = new FrameWriter(this.options.engineId, this.options.stage);
@@ -44,12 +44,12 @@ export class Frames {
     return outbox;
   }
 
-  release(outbox: Outbox): void {
+  release(outbox: FrameOutbox): void {
     outbox.users -= 1;
     if (outbox.users === 0) this.outboxes.delete(outbox.apiId);
   }
 
-  add(outbox: Outbox, entry: Readonly<FrameEntry>): void {
+  add(outbox: FrameOutbox, entry: Readonly<FrameEntry>): void {
     if (outbox.writer.isFull) this.publish(outbox, this.options.wall.nowUs());
     outbox.writer.add(entry);
     if (outbox.hasEntries) return;
@@ -96,7 +96,7 @@ export class Frames {
     this.filled.length = 0;
   }
 
-  private publish(outbox: Outbox, nowUs: number): void {
+  private publish(outbox: FrameOutbox, nowUs: number): void {
     const stepEndUs = outbox.stepEndUs ?? nowUs;
     outbox.stepEndUs = undefined;
     this.options.bus.publish(channels.api(outbox.apiId), outbox.writer.take(stepEndUs));

@@ -2,7 +2,7 @@ import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/cont
 import type { FinishedRuns } from '../jobs/finished-runs';
 import type { KeptPayloads } from '../jobs/kept-payloads';
 import type { RunTable } from '../jobs/run';
-import type { Frames, Outbox } from './frames';
+import type { Frames, FrameOutbox } from './frames';
 
 export interface ResenderParts {
   readonly runs: RunTable;
@@ -14,7 +14,7 @@ export interface ResenderParts {
  * Sends an API process again what it missed of a sequence that runs or has lately ended here; of
  * one that runs, also that there is nothing new. What is unknown stays unanswered.
  */
-export class Resender {
+export class FrameResender {
   private readonly entry = emptyFrameEntry();
 
   constructor(private readonly parts: ResenderParts) {}
@@ -46,7 +46,7 @@ export class Resender {
   }
 
   /** One by one, as far as they are known. Returns the index of the first that is not said. */
-  private sayPayloads(outbox: Outbox, { payloads, fromIndex, total }: Missed): number {
+  private sayPayloads(outbox: FrameOutbox, { payloads, fromIndex, total }: Missed): number {
     const { entry } = this;
     let index = fromIndex;
     for (; payloads !== undefined && index < total; index += 1) {
@@ -61,7 +61,7 @@ export class Resender {
     return index;
   }
 
-  private sayCounts(outbox: Outbox, missed: Missed): void {
+  private sayCounts(outbox: FrameOutbox, missed: Missed): void {
     const { entry } = this;
     entry.count = Math.max(0, missed.total - missed.fromIndex);
     if (missed.end) {

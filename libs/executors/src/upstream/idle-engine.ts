@@ -1,5 +1,5 @@
 import type {
-  Admission,
+  AdmissionResult,
   EngineCounters,
   EnginePort,
   EngineSnapshot,
@@ -25,7 +25,7 @@ export class IdleEngine implements EnginePort {
 
   constructor(private readonly numBlocks: number) {}
 
-  submit(): Admission {
+  submit(): AdmissionResult {
     return { kind: 'refused', why: 'exceeds-context' };
   }
 

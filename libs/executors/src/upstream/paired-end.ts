@@ -1,5 +1,5 @@
 import { type LegFailure, submissionOf } from '@baton/contract';
-import { type ExecutorParts, type ExecutorSite, isOver, type Run } from '@baton/driver';
+import { type ExecutorParts, type ExecutorSite, isRunOver, type Run } from '@baton/driver';
 
 const TELL_EVERY_US = 500_000;
 /** Then decode has heard of it, or has answered in spite of it. */
@@ -27,11 +27,11 @@ export class PairedEnd {
 
   /** The prefill leg of `run` has failed beside decode's. */
   async tell(run: Run, failure: LegFailure): Promise<void> {
-    for (let told = 0; told < TELLS_MAX && !isOver(run); told += 1) {
+    for (let told = 0; told < TELLS_MAX && !isRunOver(run); told += 1) {
       if (await this.isSettled(run, failure)) break;
       await this.pause();
     }
-    if (!isOver(run)) this.parts.endings.passOn(run);
+    if (!isRunOver(run)) this.parts.endings.passOn(run);
   }
 
   private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {
@@ -53,7 +53,7 @@ export class PairedEnd {
     }
     const result = { reason: 'error', tokens: 0, errorCode: failure.code } as const;
     const isOurs = await transport.ledger.finish(run.job.requestId, run.epoch, result);
-    if (isOurs && !isOver(run)) this.fail(run, failure);
+    if (isOurs && !isRunOver(run)) this.fail(run, failure);
     return isOurs;
   }
 

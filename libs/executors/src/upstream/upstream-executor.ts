@@ -15,7 +15,7 @@ import {
   type ExecutorParts,
   type ExecutorSite,
   type HeldPrompt,
-  isOver,
+  isRunOver,
   KeptPayloads,
   type Run,
 } from '@baton/driver';
@@ -23,7 +23,7 @@ import type { Incoming } from '@baton/placement';
 import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';
 import { MetricsScrape } from '../metrics/metrics-scrape';
-import { FINISH, reasonIn } from './finish-reason';
+import { FINISH_REASON, reasonIn } from './finish-reason';
 import { HealthWatch } from './health-watch';
 import { JsonObjectText } from './json-object-text';
 import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
@@ -31,8 +31,8 @@ import type { Body } from './leg-bodies';
 import { PairedEnd } from './paired-end';
 import { eventsIn } from './sse-reader';
 import {
-  DONE,
-  objectIn,
+  DONE_DATA,
+  upstreamBody,
   refuseError,
   UpstreamLost,
   UpstreamRefusal,
@@ -173,7 +173,7 @@ export class UpstreamExecutor implements Executor {
     leg: ActiveLeg,
   ): Promise<void> {
     const stored = await this.site.transport.ledger.getPrompt(run.job.requestId);
-    if (isOver(run)) return;
+    if (isRunOver(run)) return;
     if (stored === undefined) {
       this.parts.endings.failRequest(run, 'engine_error');
       return;
@@ -188,7 +188,7 @@ export class UpstreamExecutor implements Executor {
       leg.fetches = params !== undefined;
       const generation = { request, params, signal };
       const last = await this.tally.leg(signal, () => this.generate(run, generation));
-      if (last !== undefined && !isOver(run)) this.complete(run, last);
+      if (last !== undefined && !isRunOver(run)) this.complete(run, last);
     }
   }
 
@@ -202,7 +202,7 @@ export class UpstreamExecutor implements Executor {
     );
     this.health.succeeded();
     const params = asked.learn(answer);
-    if (isOver(run)) return;
+    if (isRunOver(run)) return;
     if (leg.isPaired) {
       this.parts.endings.passOn(run);
       return;
@@ -250,8 +250,8 @@ export class UpstreamExecutor implements Executor {
 
   private async whole(run: Run, answer: AsyncIterable<Uint8Array>): Promise<string | undefined> {
     const text = await wholeText(answer);
-    objectIn(text);
-    if (isOver(run)) return undefined;
+    upstreamBody(text);
+    if (isRunOver(run)) return undefined;
     this.say(run, text);
     return text;
   }
@@ -259,11 +259,11 @@ export class UpstreamExecutor implements Executor {
   private async stream(run: Run, answer: AsyncIterable<Uint8Array>): Promise<string | undefined> {
     let last = '';
     for await (const data of eventsIn(answer)) {
-      if (isOver(run)) return undefined;
-      if (data === DONE) return last;
+      if (isRunOver(run)) return undefined;
+      if (data === DONE_DATA) return last;
       refuseError(data);
       this.say(run, data);
-      if (FINISH.test(data)) last = data;
+      if (FINISH_REASON.test(data)) last = data;
     }
     throw new UpstreamLost('cut', undefined);
   }
@@ -317,7 +317,7 @@ export class UpstreamExecutor implements Executor {
   }
 
   private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
-    if (isOver(run) || leg.controller.signal.aborted) return;
+    if (isRunOver(run) || leg.controller.signal.aborted) return;
     const failure = this.failureOf(run, error);
     if (failure === undefined) this.parts.slot.guard(() => this.parts.endings.returnJob(run));
     else if (leg.isPaired) void this.pairedEnd.tell(run, failure);

@@ -5,7 +5,7 @@ import type { Body } from './leg-bodies';
 import { eventsIn, GarbledStream } from './sse-reader';
 
 /** The last event of a stream. */
-export const DONE = '[DONE]';
+export const DONE_DATA = '[DONE]';
 /** A body that is read as a whole. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 5_000;
@@ -24,7 +24,7 @@ export interface UpstreamOptions {
   readonly ca?: readonly string[] | undefined;
 }
 
-export interface Leg {
+export interface UpstreamLeg {
   readonly request: Pick<ExecutedRequest, 'path' | 'requestId'>;
   readonly body: JsonObjectText;
   /** Besides those that every leg has. */
@@ -72,17 +72,17 @@ export class UpstreamServer {
   }
 
   /** The answer's body once its head is there. @throws UpstreamLost, UpstreamRefusal */
-  async post(leg: Leg): Promise<Dispatcher.ResponseData['body']> {
+  async post(leg: UpstreamLeg): Promise<Dispatcher.ResponseData['body']> {
     return (await this.send(leg)).body;
   }
 
   /** The object that it answers, or an empty one when it streams. @throws UpstreamLost, UpstreamRefusal */
-  async ask(leg: Leg): Promise<Body> {
+  async ask(leg: UpstreamLeg): Promise<Body> {
     const { headers, body } = await this.send(leg);
     if (!String(headers['content-type']).startsWith('text/event-stream')) {
-      return objectIn(await wholeText(body));
+      return upstreamBody(await wholeText(body));
     }
-    for await (const data of eventsIn(body)) if (data !== DONE) refuseError(data);
+    for await (const data of eventsIn(body)) if (data !== DONE_DATA) refuseError(data);
     return {};
   }
 
@@ -90,7 +90,7 @@ export class UpstreamServer {
   async query(origin: string, path: string): Promise<Body | undefined> {
     const text = await this.look(origin, path, MAX_LOOK_BYTES);
     try {
-      return text === undefined ? undefined : objectIn(text);
+      return text === undefined ? undefined : upstreamBody(text);
     } catch {
       return undefined;
     }
@@ -109,7 +109,7 @@ export class UpstreamServer {
     return this.agent.destroy();
   }
 
-  private async send(leg: Leg): Promise<Dispatcher.ResponseData> {
+  private async send(leg: UpstreamLeg): Promise<Dispatcher.ResponseData> {
     const { request, body, headers, signal } = leg;
     const answer = await lossless(() =>
       this.agent.request({
@@ -122,7 +122,7 @@ export class UpstreamServer {
       }),
     );
     if (answer.statusCode === 200) return answer;
-    throw refusalOf(answer.statusCode, await wholeText(answer.body));
+    throw upstreamRefusal(answer.statusCode, await wholeText(answer.body));
   }
 
   private async look(origin: string, path: string, maxBytes: number): Promise<string | undefined> {
@@ -176,7 +176,7 @@ export async function wholeText(
 }
 
 /** @throws UpstreamLost */
-export function objectIn(text: string): Body {
+export function upstreamBody(text: string): Body {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UpstreamLost('garbled', new GarbledStream('no JSON object'));
@@ -186,12 +186,12 @@ export function objectIn(text: string): Body {
 
 /** For an event of a stream. @throws UpstreamLost when it is no object, UpstreamRefusal when it is an error instead of an answer */
 export function refuseError(data: string): void {
-  const said = objectIn(data);
-  if (said['error'] != null && said['choices'] === undefined) throw refusalOf(500, data);
+  const said = upstreamBody(data);
+  if (said['error'] != null && said['choices'] === undefined) throw upstreamRefusal(500, data);
 }
 
 /** An error body of vLLM or OpenAI, or whatever else came with the status. */
-export function refusalOf(status: number, text: string): UpstreamRefusal {
+export function upstreamRefusal(status: number, text: string): UpstreamRefusal {
   const body = parsed(text) as { error?: unknown; detail?: unknown } | undefined;
   const error = (typeof body?.error === 'object' ? body.error : undefined) as
     Readonly<Record<string, unknown>> | null | undefined;

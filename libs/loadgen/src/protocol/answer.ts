@@ -1,8 +1,10 @@
+import { countIn, fieldsIn, type JsonFields } from '@baton/kernel';
+
 /**
  * What has come of one streamed answer. Protocols call it as they read events; whoever asked looks at it when the stream has ended. Instants are ms of
  * `performance.now()`; gaps are whole µs.
  */
-export class Answer {
+export class ReceivedAnswer {
   /** First token event; NaN before it. */
   firstMs = NaN;
   /** Last event that counts for the end-to-end latency. */
@@ -40,37 +42,24 @@ export class Answer {
 
   usage(usage: unknown): void {
     const { prompt_tokens, completion_tokens, input_tokens, output_tokens, ...rest } =
-      recordOf(usage);
-    const details = recordOf(rest['prompt_tokens_details'] ?? rest['input_tokens_details']);
-    this.promptTokens = countOf(prompt_tokens ?? input_tokens) ?? this.promptTokens;
-    this.outputTokens = countOf(completion_tokens ?? output_tokens) ?? this.outputTokens;
-    this.cachedTokens = countOf(details['cached_tokens']) ?? this.cachedTokens;
+      fieldsIn(usage);
+    const details = fieldsIn(rest['prompt_tokens_details'] ?? rest['input_tokens_details']);
+    this.promptTokens = countIn(prompt_tokens ?? input_tokens) ?? this.promptTokens;
+    this.outputTokens = countIn(completion_tokens ?? output_tokens) ?? this.outputTokens;
+    this.cachedTokens = countIn(details['cached_tokens']) ?? this.cachedTokens;
   }
 
   fail(error: unknown): void {
-    const { message } = recordOf(error);
+    const { message } = fieldsIn(error);
     const why = typeof error === 'string' ? error : message;
     this.error ??= typeof why === 'string' && why !== '' ? why : JSON.stringify(error);
   }
 }
 
-/** An object to look into; empty when there is none. */
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
 /** The object in an event, undefined when it is none. */
-export function parsedEvent(
-  bytes: Buffer,
-  from: number,
-  to: number,
-): Readonly<Record<string, unknown>> | undefined {
+export function parsedEvent(bytes: Buffer, from: number, to: number): JsonFields | undefined {
   try {
-    return recordOf(JSON.parse(bytes.toString('utf8', from, to)));
+    return fieldsIn(JSON.parse(bytes.toString('utf8', from, to)));
   } catch {
     return undefined;
   }

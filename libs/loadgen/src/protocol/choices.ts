@@ -1,4 +1,5 @@
-import { type Answer, parsedEvent, recordOf } from './answer';
+import { fieldsIn } from '@baton/kernel';
+import { parsedEvent, type ReceivedAnswer } from './answer';
 
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
@@ -14,7 +15,7 @@ const USAGE = Buffer.from('"usage":{');
  * vLLM's benchmark
  */
 export function readChoices(
-  answer: Answer,
+  answer: ReceivedAnswer,
   { bytes, from, to, atMs }: EventAt,
   endsWithChoices: boolean,
 ): void {
@@ -46,7 +47,7 @@ function isBeyond(at: number, to: number): boolean {
 }
 
 function readParsed(
-  answer: Answer,
+  answer: ReceivedAnswer,
   { bytes, from, to, atMs }: EventAt,
   endsWithChoices: boolean,
 ): void {
@@ -65,17 +66,17 @@ function readParsed(
     return;
   }
   answer.token(atMs);
-  for (const choice of choices) readChoice(answer, recordOf(choice));
+  for (const choice of choices) readChoice(answer, fieldsIn(choice));
 }
 
-function readChoice(answer: Answer, choice: Readonly<Record<string, unknown>>): void {
+function readChoice(answer: ReceivedAnswer, choice: Readonly<Record<string, unknown>>): void {
   const { finish_reason: reason, delta, text } = choice;
   if (typeof reason === 'string') {
     answer.isWhole = true;
     if (reason === 'error') answer.fail('the answer ended with finish_reason error');
   }
   if (!answer.keepsText) return;
-  const { content, reasoning, reasoning_content } = recordOf(delta);
+  const { content, reasoning, reasoning_content } = fieldsIn(delta);
   const piece = text ?? content ?? reasoning ?? reasoning_content;
   if (typeof piece === 'string') answer.text += piece;
 }

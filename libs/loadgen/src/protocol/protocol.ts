@@ -1,4 +1,4 @@
-import type { Answer } from './answer';
+import type { ReceivedAnswer } from './answer';
 import { type EventAt, readChoices } from './choices';
 import { readResponses } from './responses';
 
@@ -21,7 +21,7 @@ export function protocolAt(path: string): Protocol | undefined {
 }
 
 /** Reads one event of an answer. */
-export function readEvent(protocol: Protocol, answer: Answer, event: EventAt): void {
+export function readEvent(protocol: Protocol, answer: ReceivedAnswer, event: EventAt): void {
   switch (protocol) {
     case 'openai':
       readChoices(answer, event, true);

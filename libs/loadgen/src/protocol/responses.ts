@@ -1,4 +1,5 @@
-import { type Answer, parsedEvent, recordOf } from './answer';
+import { fieldsIn } from '@baton/kernel';
+import { parsedEvent, type ReceivedAnswer } from './answer';
 import type { EventAt } from './choices';
 
 const TYPE = Buffer.from('"type":"');
@@ -7,7 +8,7 @@ const QUOTE = 0x22;
 /**
  * Reads one event of `/v1/responses`. Every delta (of text, reasoning, a call's arguments) counts as tokens; events that open and close parts do not.
  */
-export function readResponses(answer: Answer, event: EventAt): void {
+export function readResponses(answer: ReceivedAnswer, event: EventAt): void {
   const { bytes, from, to, atMs } = event;
   // `[DONE]`.
   if (bytes[from] === 0x5b) return;
@@ -30,9 +31,13 @@ const TERMINAL = new Set([
   'error',
 ]);
 
-function readTerminal(answer: Answer, type: string, { bytes, from, to, atMs }: EventAt): void {
+function readTerminal(
+  answer: ReceivedAnswer,
+  type: string,
+  { bytes, from, to, atMs }: EventAt,
+): void {
   const event = parsedEvent(bytes, from, to) ?? {};
-  const response = recordOf(event['response']);
+  const response = fieldsIn(event['response']);
   if (type === 'response.completed' || type === 'response.incomplete') {
     answer.isWhole = true;
     answer.closing(atMs);

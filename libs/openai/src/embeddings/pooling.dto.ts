@@ -1,27 +1,27 @@
 import { Is, Within } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { anyOf, BOOLEAN, INTEGER, listOf, OBJECT, TEXT } from '../request/shapes';
+import { anyOf, BOOLEAN, INTEGER, arrayOf, OBJECT, STRING } from '../request/shapes';
 
-const INPUT = anyOf(TEXT, listOf(TEXT), TOKEN_IDS, listOf(TOKEN_IDS));
+const INPUT = anyOf(STRING, arrayOf(STRING), TOKEN_IDS, arrayOf(TOKEN_IDS));
 
 export type InputField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];
 
 /** The fields of every endpoint that computes prompts and generates nothing. What is not listed here or in a subclass is accepted and ignored. */
 export class PoolingDto {
-  @Is(TEXT)
+  @Is(STRING)
   model?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   user?: string | null;
 
   @Is(INTEGER)
   priority?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   request_id?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   cache_salt?: string | null;
 
   @Is(INTEGER)
@@ -32,7 +32,7 @@ export class PoolingDto {
   )
   truncate_prompt_tokens?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within((value: string) =>
     value === 'left' || value === 'right'
       ? undefined
@@ -46,7 +46,7 @@ export class InputDto extends PoolingDto {
   @Is(INPUT)
   input?: InputField | null;
 
-  @Is(listOf(OBJECT))
+  @Is(arrayOf(OBJECT))
   messages?: readonly object[] | null;
 }
 
@@ -54,7 +54,7 @@ const ENCODINGS: readonly string[] = ['float', 'base64'];
 
 /** Body of POST /v1/embeddings and /pooling. */
 export class EmbeddingDto extends InputDto {
-  @Is(TEXT)
+  @Is(STRING)
   @Within((value: string) =>
     ENCODINGS.includes(value)
       ? undefined
@@ -65,7 +65,7 @@ export class EmbeddingDto extends InputDto {
   @Is(INTEGER)
   dimensions?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within((value: string) =>
     value === 'float32'
       ? undefined
@@ -73,7 +73,7 @@ export class EmbeddingDto extends InputDto {
   )
   embed_dtype?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within((value: string) =>
     value === 'native' || value === 'little'
       ? undefined

@@ -1,6 +1,6 @@
 import { isObject } from '@baton/kernel';
 import { valueError } from '../errors/request-error';
-import type { Block, CountTokensDto, MessageField } from './messages.dto';
+import type { Block, CountTokensDto, AnthropicMessageField } from './messages.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ function systemMessages(system: CountTokensDto['system']): Fields[] {
 }
 
 /** The results of tools become messages of their own, before what the user says besides. */
-function chatMessage({ role, content }: MessageField, index: number): Fields[] {
+function chatMessage({ role, content }: AnthropicMessageField, index: number): Fields[] {
   if (typeof content === 'string') return [{ role, content }];
   const read = new BlockReader(`messages.${index}.content`);
   content.forEach((block, at) => read.add(block, at));
@@ -35,7 +35,7 @@ class BlockReader {
     const place = `${this.place}.${at}`;
     switch (block.type) {
       case 'text':
-        this.parts.push({ type: 'text', text: textOf(block, 'text', place) });
+        this.parts.push({ type: 'text', text: requiredText(block, 'text', place) });
         return;
       case 'image':
         this.parts.push(imagePart(block, place));
@@ -47,10 +47,10 @@ class BlockReader {
         this.results.push(resultOf(block, place));
         return;
       case 'tool_reference':
-        this.parts.push({ type: 'text', text: textOf(block, 'tool_name', place) });
+        this.parts.push({ type: 'text', text: requiredText(block, 'tool_name', place) });
         return;
       case 'thinking':
-        this.thoughts.push(textOf(block, 'thinking', place));
+        this.thoughts.push(requiredText(block, 'thinking', place));
         return;
       case 'redacted_thinking':
         return;
@@ -75,16 +75,16 @@ class BlockReader {
 }
 
 function callOf(block: Block, place: string): Fields {
-  const name = textOf(block, 'name', place);
+  const name = requiredText(block, 'name', place);
   const input = block['input'] ?? {};
   if (!isObject(input)) throw missing(`${place}.input`, 'Input should be an object');
   const called = { name, arguments: JSON.stringify(input) };
-  return { id: textOf(block, 'id', place), type: 'function', function: called };
+  return { id: requiredText(block, 'id', place), type: 'function', function: called };
 }
 
 function resultOf(block: Block, place: string): Fields {
   const content = block['content'] ?? '';
-  const id = textOf(block, 'tool_use_id', place);
+  const id = requiredText(block, 'tool_use_id', place);
   if (typeof content === 'string') return { role: 'tool', tool_call_id: id, content };
   if (!Array.isArray(content)) {
     throw missing(`${place}.content`, 'Input should be a string or a list of blocks');
@@ -95,9 +95,9 @@ function resultOf(block: Block, place: string): Fields {
 
 function resultPart(part: unknown, place: string): Fields {
   if (!isObject(part)) throw missing(place, 'Input should be a block');
-  if (part['type'] === 'text') return { type: 'text', text: textOf(part, 'text', place) };
+  if (part['type'] === 'text') return { type: 'text', text: requiredText(part, 'text', place) };
   if (part['type'] === 'tool_reference') {
-    return { type: 'text', text: textOf(part, 'tool_name', place) };
+    return { type: 'text', text: requiredText(part, 'tool_name', place) };
   }
   if (part['type'] === 'image') return imagePart(part, place);
   throw missing(place, "Input should be a block of type 'text', 'image' or 'tool_reference'");
@@ -108,12 +108,12 @@ function imagePart(block: Fields, place: string): Fields {
   const source = block['source'];
   if (!isObject(source)) throw missing(`${place}.source`, 'Field required');
   const isUrl = source['type'] === 'url';
-  const data = textOf(source, isUrl ? 'url' : 'data', `${place}.source`);
+  const data = requiredText(source, isUrl ? 'url' : 'data', `${place}.source`);
   const url = isUrl ? data : `data:${String(source['media_type'])};base64,${data}`;
   return { type: 'image_url', image_url: { url } };
 }
 
-function textOf(fields: Fields, key: string, place: string): string {
+function requiredText(fields: Fields, key: string, place: string): string {
   const value = fields[key];
   if (typeof value === 'string') return value;
   const isMissing = value === undefined || value === null;

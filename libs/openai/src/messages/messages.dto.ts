@@ -1,5 +1,14 @@
 import { Is, Within } from '../request/rules';
-import { anyOf, BOOLEAN, INTEGER, listOf, NUMBER, OBJECT, recordOf, TEXT } from '../request/shapes';
+import {
+  anyOf,
+  BOOLEAN,
+  INTEGER,
+  arrayOf,
+  NUMBER,
+  OBJECT,
+  recordOf,
+  STRING,
+} from '../request/shapes';
 
 /** vLLM's VLLM_MAX_STOP_STRINGS. */
 const MAX_STOP_SEQUENCES = 4;
@@ -7,34 +16,34 @@ const ROLES: readonly string[] = ['user', 'assistant', 'system'];
 const CHOICES: readonly string[] = ['auto', 'any', 'tool', 'none'];
 const THINKING: readonly string[] = ['enabled', 'disabled', 'adaptive'];
 
-const BLOCK = recordOf({ type: { shape: TEXT, isRequired: true } });
+const BLOCK = recordOf({ type: { shape: STRING, isRequired: true } });
 const TEXT_BLOCK = recordOf({
-  type: { shape: TEXT, isRequired: true },
-  text: { shape: TEXT, isRequired: true },
+  type: { shape: STRING, isRequired: true },
+  text: { shape: STRING, isRequired: true },
 });
-const CONTENT = anyOf(TEXT, listOf(BLOCK));
+const CONTENT = anyOf(STRING, arrayOf(BLOCK));
 
 const MESSAGE = recordOf({
-  role: { shape: TEXT, isRequired: true },
+  role: { shape: STRING, isRequired: true },
   content: { shape: CONTENT, isRequired: true },
 });
 
 const TOOL = recordOf({
-  type: { shape: TEXT },
-  name: { shape: TEXT, isRequired: true },
-  description: { shape: TEXT },
+  type: { shape: STRING },
+  name: { shape: STRING, isRequired: true },
+  description: { shape: STRING },
   input_schema: { shape: OBJECT },
   strict: { shape: BOOLEAN },
 });
 
 export type Block = Readonly<Record<string, unknown>> & { readonly type: string };
 
-export interface MessageField {
+export interface AnthropicMessageField {
   readonly role: string;
   readonly content: string | readonly Block[];
 }
 
-export interface ToolField {
+export interface AnthropicToolField {
   readonly type?: string | null;
   readonly name: string;
   readonly description?: string | null;
@@ -44,29 +53,29 @@ export interface ToolField {
 
 /** Body of POST /v1/messages/count_tokens, and what it has in common with that of /v1/messages. */
 export class CountTokensDto {
-  @Is(TEXT)
+  @Is(STRING)
   model?: string | null;
 
-  @Is(listOf(MESSAGE), { isRequired: true })
-  @Within((value: readonly MessageField[]) => {
+  @Is(arrayOf(MESSAGE), { isRequired: true })
+  @Within((value: readonly AnthropicMessageField[]) => {
     if (value.length === 0) return { message: 'messages: at least one message is required' };
     const wrong = value.findIndex(({ role }) => !ROLES.includes(role));
     return wrong === -1
       ? undefined
       : { message: `messages.${wrong}.role: Input should be 'user', 'assistant' or 'system'` };
   })
-  messages!: readonly MessageField[];
+  messages!: readonly AnthropicMessageField[];
 
-  @Is(anyOf(TEXT, listOf(TEXT_BLOCK)))
+  @Is(anyOf(STRING, arrayOf(TEXT_BLOCK)))
   system?: string | readonly { readonly text: string }[] | null;
 
-  @Is(listOf(TOOL))
-  tools?: readonly ToolField[] | null;
+  @Is(arrayOf(TOOL))
+  tools?: readonly AnthropicToolField[] | null;
 
   @Is(
     recordOf({
-      type: { shape: TEXT, isRequired: true },
-      name: { shape: TEXT },
+      type: { shape: STRING, isRequired: true },
+      name: { shape: STRING },
       disable_parallel_tool_use: { shape: BOOLEAN },
     }),
   )
@@ -84,7 +93,7 @@ export class CountTokensDto {
     readonly disable_parallel_tool_use?: boolean | null;
   } | null;
 
-  @Is(recordOf({ type: { shape: TEXT, isRequired: true }, budget_tokens: { shape: INTEGER } }))
+  @Is(recordOf({ type: { shape: STRING, isRequired: true }, budget_tokens: { shape: INTEGER } }))
   @Within((value: { readonly type: string; readonly budget_tokens?: number | null }) => {
     if (!THINKING.includes(value.type)) {
       return { message: "thinking.type: Input should be 'enabled', 'disabled' or 'adaptive'" };
@@ -107,7 +116,7 @@ export class MessagesDto extends CountTokensDto {
   )
   max_tokens!: number;
 
-  @Is(listOf(TEXT, MAX_STOP_SEQUENCES))
+  @Is(arrayOf(STRING, MAX_STOP_SEQUENCES))
   stop_sequences?: readonly string[] | null;
 
   @Is(BOOLEAN)
@@ -122,14 +131,14 @@ export class MessagesDto extends CountTokensDto {
   @Is(INTEGER)
   top_k?: number | null;
 
-  @Is(recordOf({ user_id: { shape: TEXT } }))
+  @Is(recordOf({ user_id: { shape: STRING } }))
   metadata?: { readonly user_id?: string | null } | null;
 
   @Is(
     recordOf({
-      effort: { shape: TEXT },
+      effort: { shape: STRING },
       format: {
-        shape: recordOf({ type: { shape: TEXT, isRequired: true }, schema: { shape: OBJECT } }),
+        shape: recordOf({ type: { shape: STRING, isRequired: true }, schema: { shape: OBJECT } }),
       },
     }),
   )

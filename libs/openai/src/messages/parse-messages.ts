@@ -8,7 +8,7 @@ import { parseChat } from '../request/parse-chat';
 import { validateBody } from '../request/rules';
 import { chatPromptIds } from '../tokens/chat-prompt';
 import { chatMessages } from './chat-messages';
-import { CountTokensDto, MessagesDto, type ToolField } from './messages.dto';
+import { CountTokensDto, MessagesDto, type AnthropicToolField } from './messages.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -74,7 +74,7 @@ function conversationOf(dto: CountTokensDto): Fields {
 }
 
 function chatTool(
-  { type, name, description, input_schema, strict }: ToolField,
+  { type, name, description, input_schema, strict }: AnthropicToolField,
   at: number,
 ): Fields {
   if (type !== undefined && type !== null && type !== 'custom') {

@@ -1,29 +1,29 @@
 import { Is, Within } from './rules';
-import { anyOf, BOOLEAN, INTEGER, listOf, OBJECT, recordOf, TEXT } from './shapes';
+import { anyOf, BOOLEAN, INTEGER, arrayOf, OBJECT, recordOf, STRING } from './shapes';
 import { ToolsDto } from './tools.dto';
 
-const PART = recordOf({ type: { shape: TEXT, isRequired: true } });
+const PART = recordOf({ type: { shape: STRING, isRequired: true } });
 
 const CALL = recordOf({
-  id: { shape: TEXT },
-  type: { shape: TEXT },
+  id: { shape: STRING },
+  type: { shape: STRING },
   function: {
-    shape: recordOf({ name: { shape: TEXT }, arguments: { shape: anyOf(TEXT, OBJECT) } }),
+    shape: recordOf({ name: { shape: STRING }, arguments: { shape: anyOf(STRING, OBJECT) } }),
   },
-  custom: { shape: recordOf({ name: { shape: TEXT }, input: { shape: TEXT } }) },
+  custom: { shape: recordOf({ name: { shape: STRING }, input: { shape: STRING } }) },
 });
 
 const MESSAGE = recordOf({
-  role: { shape: TEXT, isRequired: true },
-  content: { shape: anyOf(TEXT, listOf(PART)) },
-  name: { shape: TEXT },
-  tool_call_id: { shape: TEXT },
-  tool_calls: { shape: listOf(CALL) },
+  role: { shape: STRING, isRequired: true },
+  content: { shape: anyOf(STRING, arrayOf(PART)) },
+  name: { shape: STRING },
+  tool_call_id: { shape: STRING },
+  tool_calls: { shape: arrayOf(CALL) },
   function_call: {
-    shape: recordOf({ name: { shape: TEXT }, arguments: { shape: anyOf(TEXT, OBJECT) } }),
+    shape: recordOf({ name: { shape: STRING }, arguments: { shape: anyOf(STRING, OBJECT) } }),
   },
-  reasoning: { shape: TEXT },
-  reasoning_content: { shape: TEXT },
+  reasoning: { shape: STRING },
+  reasoning_content: { shape: STRING },
 });
 
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -51,7 +51,7 @@ export interface MessageField {
 
 /** Body of POST /v1/chat/completions. */
 export class ChatDto extends ToolsDto {
-  @Is(listOf(MESSAGE), { isRequired: true })
+  @Is(arrayOf(MESSAGE), { isRequired: true })
   @Within(
     (value: readonly MessageField[]) =>
       value.length === 0 ? { message: 'messages must not be empty.' } : undefined,
@@ -94,10 +94,10 @@ export class ChatDto extends ToolsDto {
   @Is(OBJECT)
   chat_template_kwargs?: Readonly<Record<string, unknown>> | null;
 
-  @Is(listOf(OBJECT))
+  @Is(arrayOf(OBJECT))
   documents?: readonly Readonly<Record<string, unknown>>[] | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   reasoning_effort?: string | null;
 
   @Is(BOOLEAN)

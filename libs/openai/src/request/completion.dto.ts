@@ -1,8 +1,8 @@
 import { Is } from './rules';
 import { SamplingDto, TOKEN_IDS } from './sampling.dto';
-import { anyOf, INTEGER, listOf, TEXT } from './shapes';
+import { anyOf, INTEGER, arrayOf, STRING } from './shapes';
 
-const PROMPT = anyOf(TEXT, listOf(TEXT), TOKEN_IDS, listOf(TOKEN_IDS));
+const PROMPT = anyOf(STRING, arrayOf(STRING), TOKEN_IDS, arrayOf(TOKEN_IDS));
 
 export type PromptField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];

@@ -4,13 +4,13 @@ import type { RequestLimits } from '../limits';
 import { objectBody } from './parse-body';
 import { parseChat } from './parse-chat';
 import { Is, validateBody } from './rules';
-import { listOf, OBJECT } from './shapes';
+import { arrayOf, OBJECT } from './shapes';
 
 /** As many as a completion may have prompts. */
 const MAX_CONVERSATIONS = 1024;
 
 export class ChatBatchDto {
-  @Is(listOf(listOf(OBJECT), MAX_CONVERSATIONS), { isRequired: true })
+  @Is(arrayOf(arrayOf(OBJECT), MAX_CONVERSATIONS), { isRequired: true })
   messages!: readonly (readonly object[])[];
 }
 

@@ -9,10 +9,10 @@ import {
   validateBody,
   Within,
 } from './rules';
-import { INTEGER, NUMBER, TEXT } from './shapes';
+import { INTEGER, NUMBER, STRING } from './shapes';
 
 class BaseDto {
-  @Is(TEXT)
+  @Is(STRING)
   name?: string | null;
 
   @Is(NUMBER)

@@ -5,12 +5,12 @@ import {
   anyOf,
   BOOLEAN,
   INTEGER,
-  listOf,
+  arrayOf,
   mapOf,
   NUMBER,
   OBJECT,
   recordOf,
-  TEXT,
+  STRING,
   TOKEN_ID,
 } from './shapes';
 
@@ -88,7 +88,7 @@ function truncationRange(value: number): Complaint {
 }
 
 const FORMAT = recordOf({
-  type: { shape: TEXT, isRequired: true },
+  type: { shape: STRING, isRequired: true },
   json_schema: { shape: OBJECT },
 });
 
@@ -104,7 +104,7 @@ const STREAM_OPTIONS = recordOf({
 
 /** The fields that both endpoints have and Baton knows. What is not listed here or in a subclass is accepted and ignored. */
 export class SamplingDto {
-  @Is(TEXT)
+  @Is(STRING)
   model?: string | null;
 
   @Is(INTEGER)
@@ -182,11 +182,11 @@ export class SamplingDto {
   @Is(INTEGER)
   seed?: number | null;
 
-  @Is(anyOf(TEXT, listOf(TEXT, MAX_STOP_STRINGS)))
+  @Is(anyOf(STRING, arrayOf(STRING, MAX_STOP_STRINGS)))
   @Within(stopRange)
   stop?: string | readonly string[] | null;
 
-  @Is(listOf(INTEGER))
+  @Is(arrayOf(INTEGER))
   stop_token_ids?: readonly number[] | null;
 
   @Is(BOOLEAN)
@@ -195,13 +195,13 @@ export class SamplingDto {
   @Is(mapOf(NUMBER))
   logit_bias?: Readonly<Record<string, number>> | null;
 
-  @Is(listOf(TEXT, MAX_BAD_WORDS))
+  @Is(arrayOf(STRING, MAX_BAD_WORDS))
   @Within((value: readonly string[]) =>
     value.includes('') ? { message: 'bad_words cannot contain an empty string.' } : undefined,
   )
   bad_words?: readonly string[] | null;
 
-  @Is(listOf(INTEGER))
+  @Is(arrayOf(INTEGER))
   allowed_token_ids?: readonly number[] | null;
 
   @Is(FORMAT)
@@ -214,7 +214,7 @@ export class SamplingDto {
   @Within(truncationRange, { minimum: -1, not: { const: 0 } })
   truncate_prompt_tokens?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within(
     (value: string) =>
       value === 'left' || value === 'right'
@@ -275,21 +275,21 @@ export class SamplingDto {
   @ForEngine('cacheHitThreshold')
   cache_hit_threshold?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   request_id?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within((value: string) =>
     value === '' ? { message: 'cache_salt must be a non-empty string.', named: true } : undefined,
   )
   cache_salt?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within(serviceTierRange, { enum: SERVICE_TIERS })
   service_tier?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   user?: string | null;
 }
 
-export const TOKEN_IDS = listOf(TOKEN_ID);
+export const TOKEN_IDS = arrayOf(TOKEN_ID);

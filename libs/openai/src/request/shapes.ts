@@ -70,7 +70,7 @@ export const BOOLEAN = leaf<boolean>(
       : { type: 'bool_type', message: 'Input should be a valid boolean' },
 );
 
-export const TEXT = leaf<string>(
+export const STRING = leaf<string>(
   { expected: 'a string', plural: 'strings', branch: 'str', schema: { type: 'string' } },
   (value) =>
     typeof value === 'string'
@@ -100,7 +100,7 @@ export const TOKEN_ID = leaf<number>(
 );
 
 /** A list of at most `most` items; the first item that does not fit is reported. */
-export function listOf<Value>(item: Shape<Value>, most = Infinity): Shape<readonly Value[]> {
+export function arrayOf<Value>(item: Shape<Value>, most = Infinity): Shape<readonly Value[]> {
   const name = {
     expected: `an array of ${item.plural}`,
     plural: `arrays of ${item.plural}`,

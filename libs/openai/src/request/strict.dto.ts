@@ -2,7 +2,17 @@ import type { SchemaFault } from '../errors/schema-error';
 import { ChatDto } from './chat.dto';
 import { CompletionDto } from './completion.dto';
 import { declareField } from './rules';
-import { anyOf, BOOLEAN, INTEGER, listOf, mapOf, NUMBER, OBJECT, type Shape, TEXT } from './shapes';
+import {
+  anyOf,
+  BOOLEAN,
+  INTEGER,
+  arrayOf,
+  mapOf,
+  NUMBER,
+  OBJECT,
+  type Shape,
+  STRING,
+} from './shapes';
 
 /** vLLM's VLLM_MAX_LOGPROB_TOKEN_IDS. */
 const MAX_LOGPROB_TOKEN_IDS = 128;
@@ -28,21 +38,21 @@ const SAMPLING: Fields = {
   skip_special_tokens: BOOLEAN,
   spaces_between_special_tokens: BOOLEAN,
   add_special_tokens: BOOLEAN,
-  logprob_token_ids: listOf(INTEGER, MAX_LOGPROB_TOKEN_IDS),
-  session_id: TEXT,
+  logprob_token_ids: arrayOf(INTEGER, MAX_LOGPROB_TOKEN_IDS),
+  session_id: STRING,
   return_token_offsets: BOOLEAN,
   ec_transfer_params: OBJECT,
-  vllm_xargs: mapOf(anyOf(TEXT, NUMBER, listOf(anyOf(TEXT, NUMBER)))),
+  vllm_xargs: mapOf(anyOf(STRING, NUMBER, arrayOf(anyOf(STRING, NUMBER)))),
   repetition_detection: OBJECT,
   stream_interval: integerFrom(1),
   routed_experts_prompt_start: integerFrom(0),
 };
 
-const OF_COMPLETIONS: Fields = { ...SAMPLING, suffix: TEXT };
+const OF_COMPLETIONS: Fields = { ...SAMPLING, suffix: STRING };
 
 const OF_CHAT: Fields = {
   ...SAMPLING,
-  chat_template: TEXT,
+  chat_template: STRING,
   media_io_kwargs: OBJECT,
   mm_processor_kwargs: OBJECT,
   return_assistant_tokens_mask: BOOLEAN,

@@ -1,28 +1,28 @@
 import { isObject } from '@baton/kernel';
 import { Is, Within } from './rules';
 import { SamplingDto } from './sampling.dto';
-import { anyOf, BOOLEAN, listOf, OBJECT, recordOf, type Shape, TEXT } from './shapes';
+import { anyOf, BOOLEAN, arrayOf, OBJECT, recordOf, type Shape, STRING } from './shapes';
 
 const FUNCTION = recordOf({
-  name: { shape: TEXT, isRequired: true },
-  description: { shape: TEXT },
+  name: { shape: STRING, isRequired: true },
+  description: { shape: STRING },
   parameters: { shape: OBJECT },
   strict: { shape: BOOLEAN },
 });
 
 const CUSTOM = recordOf({
-  name: { shape: TEXT, isRequired: true },
-  description: { shape: TEXT },
+  name: { shape: STRING, isRequired: true },
+  description: { shape: STRING },
   format: { shape: OBJECT },
 });
 
 const FUNCTION_TOOL = recordOf({
-  type: { shape: TEXT },
+  type: { shape: STRING },
   function: { shape: FUNCTION, isRequired: true },
 });
 
 const CUSTOM_TOOL = recordOf({
-  type: { shape: TEXT },
+  type: { shape: STRING },
   custom: { shape: CUSTOM, isRequired: true },
 });
 
@@ -58,7 +58,7 @@ export type ChoiceField = string | Readonly<Record<string, unknown>>;
 
 /** The fields by which a chat request offers functions, the older ones too. */
 export class ToolsDto extends SamplingDto {
-  @Is(listOf(TOOL))
+  @Is(arrayOf(TOOL))
   @Within((value: readonly ToolField[]) =>
     value.length === 0
       ? {
@@ -70,15 +70,15 @@ export class ToolsDto extends SamplingDto {
   )
   tools?: readonly ToolField[] | null;
 
-  @Is(anyOf(TEXT, OBJECT))
+  @Is(anyOf(STRING, OBJECT))
   tool_choice?: ChoiceField | null;
 
   @Is(BOOLEAN)
   parallel_tool_calls?: boolean | null;
 
-  @Is(listOf(FUNCTION))
+  @Is(arrayOf(FUNCTION))
   functions?: readonly FunctionField[] | null;
 
-  @Is(anyOf(TEXT, OBJECT))
+  @Is(anyOf(STRING, OBJECT))
   function_call?: ChoiceField | null;
 }

@@ -1,7 +1,7 @@
 import { asciiJson } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { ResponseContext } from './response-context';
-import { textOf } from './response-events';
+import { itemText } from './response-events';
 import { outputItems, type ResponseEnd, usageOf } from './response-object';
 import type { ResponseDraft } from './parse-response';
 import { sealText } from './sealed-text';
@@ -20,7 +20,7 @@ export function renderCompaction(context: ResponseContext, end: ResponseEnd): st
   const { head, request } = context;
   const said = request.items.filter(({ type, role }) => type === 'message' && role === 'user');
   const written = outputItems(context, end.count, true).filter(({ type }) => type === 'message');
-  const sealed = sealText(written.map(textOf).join('\n'));
+  const sealed = sealText(written.map(itemText).join('\n'));
   const id = head.id.replace(/^[a-z]+_/, 'cmp_');
   return asciiJson({
     id: head.id,

@@ -1,7 +1,7 @@
 import { valueError } from '../errors/request-error';
 import { objectBody } from '../request/parse-body';
 import { Is, validateBody, Within } from '../request/rules';
-import { listOf, OBJECT } from '../request/shapes';
+import { arrayOf, OBJECT } from '../request/shapes';
 import { type Item, readItems } from './items';
 import { metadataRange } from './responses.dto';
 
@@ -19,7 +19,7 @@ function itemsRange(items: Items): { readonly message: string } | undefined {
 
 /** Bodies of POST /v1/conversations, of its update and of its items. */
 export class ConversationDto {
-  @Is(listOf(OBJECT))
+  @Is(arrayOf(OBJECT))
   @Within(itemsRange)
   items?: Items | null;
 

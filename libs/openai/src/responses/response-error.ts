@@ -45,7 +45,7 @@ export interface ResponseFailure {
 }
 
 /** The `error` of a response that failed. */
-export function failureOf(error: BatonError): ResponseFailure {
+export function responseFailure(error: BatonError): ResponseFailure {
   const isLimit = error.entry.status === 429;
   return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message: error.message };
 }

@@ -44,7 +44,7 @@ const LAST: Readonly<Record<string, string>> = {
   cancelled: 'response.incomplete',
 };
 
-export const DONE = 'data: [DONE]\n\n';
+export const DONE_EVENT = 'data: [DONE]\n\n';
 
 /** Writes the events of one response, numbered from 0 without gaps. Every string that it returns is whole events, in ASCII. */
 export class ResponseEvents {
@@ -95,7 +95,7 @@ export class ResponseEvents {
   /** Closes an item that is as it will stay. */
   done(item: OutputItem, index: number): string {
     const { done, key } = this.namesOf(item);
-    const text = textOf(item);
+    const text = itemText(item);
     const named = item.type === 'function_call' ? `,"name":${asciiJson(item['name'])}` : '';
     const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobsOf(item))}` : '';
     const fields = `${placeOf(item, index)}${named},"${key}":"${escapeJson(text)}"${scores}`;
@@ -108,7 +108,7 @@ export class ResponseEvents {
 
   end(response: { readonly status?: unknown }): string {
     const type = LAST[String(response.status)] ?? 'response.failed';
-    return this.event(type, { response }) + DONE;
+    return this.event(type, { response }) + DONE_EVENT;
   }
 
   private part(
@@ -156,7 +156,7 @@ function isSpoken({ type }: OutputItem, key: string): boolean {
 }
 
 /** The text of an item, wherever it keeps it. */
-export function textOf(item: OutputItem): string {
+export function itemText(item: OutputItem): string {
   const { key } = namesOf(item);
   const text = isCallItem(item) ? item[key] : firstPart(item)[key];
   return typeof text === 'string' ? text : '';

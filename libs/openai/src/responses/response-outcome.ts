@@ -1,6 +1,6 @@
 import type { BatonError } from '@baton/contract';
 import type { ResponseContext } from './response-context';
-import { failureOf } from './response-error';
+import { responseFailure } from './response-error';
 import {
   endState,
   failedState,
@@ -46,7 +46,7 @@ export class ResponseOutcome {
   /** Keeps what there was by then. */
   failed(error: BatonError): ResponseObject {
     const { request, head } = this.context;
-    const state = failedState(this.context, this.received, failureOf(error));
+    const state = failedState(this.context, this.received, responseFailure(error));
     this.result ??= responseObject(request, head, state);
     return this.result;
   }

@@ -1,7 +1,16 @@
 import { isObject } from '@baton/kernel';
 import { pythonFloat } from '../errors/python-text';
 import { Is, Within } from '../request/rules';
-import { anyOf, BOOLEAN, INTEGER, listOf, NUMBER, OBJECT, recordOf, TEXT } from '../request/shapes';
+import {
+  anyOf,
+  BOOLEAN,
+  INTEGER,
+  arrayOf,
+  NUMBER,
+  OBJECT,
+  recordOf,
+  STRING,
+} from '../request/shapes';
 
 type Complaint = { readonly message: string } | undefined;
 
@@ -62,9 +71,9 @@ function conversationRange(value: unknown): Complaint {
   return typeof id === 'string' ? undefined : { message: 'conversation must have an id.' };
 }
 
-const FORMAT = recordOf({ type: { shape: TEXT, isRequired: true } });
+const FORMAT = recordOf({ type: { shape: STRING, isRequired: true } });
 
-export interface FormatField {
+export interface TextFormatField {
   readonly type: string;
   readonly name?: unknown;
   readonly schema?: unknown;
@@ -74,16 +83,16 @@ export interface FormatField {
 
 /** Body of POST /v1/responses. What is not listed is accepted and ignored. */
 export class ResponsesDto {
-  @Is(TEXT)
+  @Is(STRING)
   model?: string | null;
 
-  @Is(anyOf(TEXT, listOf(OBJECT)))
+  @Is(anyOf(STRING, arrayOf(OBJECT)))
   input?: string | readonly Readonly<Record<string, unknown>>[] | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   instructions?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within((_value: string, body: ResponsesDto) =>
     body.conversation === undefined || body.conversation === null
       ? undefined
@@ -91,7 +100,7 @@ export class ResponsesDto {
   )
   previous_response_id?: string | null;
 
-  @Is(anyOf(TEXT, OBJECT))
+  @Is(anyOf(STRING, OBJECT))
   @Within(conversationRange)
   conversation?: string | Readonly<Record<string, unknown>> | null;
 
@@ -107,10 +116,10 @@ export class ResponsesDto {
   @Is(BOOLEAN)
   stream?: boolean | null;
 
-  @Is(listOf(OBJECT))
+  @Is(arrayOf(OBJECT))
   tools?: readonly Readonly<Record<string, unknown>>[] | null;
 
-  @Is(anyOf(TEXT, OBJECT))
+  @Is(anyOf(STRING, OBJECT))
   tool_choice?: string | Readonly<Record<string, unknown>> | null;
 
   @Is(BOOLEAN)
@@ -150,7 +159,7 @@ export class ResponsesDto {
   @Within(named('top_logprobs', between(0, 20)))
   top_logprobs?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   @Within((value: string) =>
     value === 'auto' || value === 'disabled'
       ? undefined
@@ -158,30 +167,30 @@ export class ResponsesDto {
   )
   truncation?: 'auto' | 'disabled' | null;
 
-  @Is(recordOf({ effort: { shape: TEXT }, summary: { shape: TEXT } }))
+  @Is(recordOf({ effort: { shape: STRING }, summary: { shape: STRING } }))
   reasoning?: { readonly effort?: string | null; readonly summary?: string | null } | null;
 
-  @Is(recordOf({ format: { shape: FORMAT }, verbosity: { shape: TEXT } }))
-  text?: { readonly format?: FormatField | null; readonly verbosity?: string | null } | null;
+  @Is(recordOf({ format: { shape: FORMAT }, verbosity: { shape: STRING } }))
+  text?: { readonly format?: TextFormatField | null; readonly verbosity?: string | null } | null;
 
   @Is(OBJECT)
   @Within(metadataRange)
   metadata?: Readonly<Record<string, string>> | null;
 
-  @Is(listOf(TEXT))
+  @Is(arrayOf(STRING))
   @Within(includeRange)
   include?: readonly string[] | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   service_tier?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   safety_identifier?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   prompt_cache_key?: string | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   user?: string | null;
 }
 

@@ -8,7 +8,7 @@ import {
   type OutputItem,
   type ReasoningEvents,
   ResponseEvents,
-  textOf,
+  itemText,
 } from './response-events';
 import { type ResponseObject, STARTED } from './response-object';
 
@@ -33,7 +33,7 @@ export function replayEvents(
   stream += events.begin(started);
   response.output.forEach((item, index) => {
     stream += events.added(emptied(item), index);
-    for (const text of pieces(textOf(item), deltas[index])) {
+    for (const text of pieces(itemText(item), deltas[index])) {
       stream += events.delta(item, index, { text: escapeJson(text), logprobs: [] });
     }
     if (item['status'] !== 'in_progress') stream += events.done(item, index);

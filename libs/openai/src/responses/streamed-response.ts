@@ -1,7 +1,7 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { VisibleText } from '../answer/visible-text';
 import { type OutputPart, outputLogprobs, outputParts } from './response-context';
-import { errorEvent, failureOf } from './response-error';
+import { errorEvent, responseFailure } from './response-error';
 import { type OutputItem, ResponseEvents } from './response-events';
 import { isOpened, itemOf } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
@@ -59,7 +59,7 @@ export class StreamedResponse {
   /** A failure after the first byte. Items that were opened stay undone. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
-    const said = errorEvent(failureOf(error), this.events.take());
+    const said = errorEvent(responseFailure(error), this.events.take());
     return begun + said + this.events.end(this.outcome.failed(error));
   }
 

@@ -1,11 +1,11 @@
 import { PoolingDto } from '../embeddings/pooling.dto';
 import { Is, Within } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { anyOf, INTEGER, listOf, recordOf, TEXT } from '../request/shapes';
+import { anyOf, INTEGER, arrayOf, recordOf, STRING } from '../request/shapes';
 
-const DOCUMENT = recordOf({ text: { shape: TEXT, isRequired: true } });
-const ONE = anyOf(TEXT, TOKEN_IDS);
-const SIDE = anyOf(TEXT, listOf(TEXT), TOKEN_IDS, listOf(TOKEN_IDS));
+const DOCUMENT = recordOf({ text: { shape: STRING, isRequired: true } });
+const ONE = anyOf(STRING, TOKEN_IDS);
+const SIDE = anyOf(STRING, arrayOf(STRING), TOKEN_IDS, arrayOf(TOKEN_IDS));
 
 export type SideField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];
@@ -41,7 +41,7 @@ export class RerankDto extends PoolingDto {
   @Is(ONE, { isRequired: true })
   query!: string | readonly number[];
 
-  @Is(listOf(anyOf(TEXT, DOCUMENT)), { isRequired: true })
+  @Is(arrayOf(anyOf(STRING, DOCUMENT)), { isRequired: true })
   documents!: readonly DocumentField[];
 
   @Is(INTEGER)

@@ -12,7 +12,7 @@ import { objectBody } from '../request/parse-body';
 import { parseCompletion } from '../request/parse-completion';
 import { Is, validateBody } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { anyOf, BOOLEAN, INTEGER, listOf, OBJECT, TEXT } from '../request/shapes';
+import { anyOf, BOOLEAN, INTEGER, arrayOf, OBJECT, STRING } from '../request/shapes';
 
 const DIALECT = 'vllm';
 /** SGLang's `max_new_tokens`. */
@@ -32,10 +32,10 @@ const SAME = [
 
 /** Fields of SGLang's native API (`GenerateReqInput` of sglang/srt/managers/io_struct.py) that mean something here. */
 export class SglangGenerateDto {
-  @Is(anyOf(TEXT, listOf(TEXT)))
+  @Is(anyOf(STRING, arrayOf(STRING)))
   text?: string | readonly string[] | null;
 
-  @Is(anyOf(TOKEN_IDS, listOf(TOKEN_IDS)))
+  @Is(anyOf(TOKEN_IDS, arrayOf(TOKEN_IDS)))
   input_ids?: readonly number[] | readonly (readonly number[])[] | null;
 
   @Is(OBJECT)
@@ -50,7 +50,7 @@ export class SglangGenerateDto {
   @Is(INTEGER)
   top_logprobs_num?: number | null;
 
-  @Is(TEXT)
+  @Is(STRING)
   rid?: string | null;
 }
 

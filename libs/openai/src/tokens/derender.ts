@@ -11,20 +11,20 @@ import { servedModel } from '../request/check-model';
 import { objectBody } from '../request/parse-body';
 import { Is, validateBody, Within } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { anyOf, BOOLEAN, INTEGER, listOf, OBJECT, recordOf, TEXT } from '../request/shapes';
+import { anyOf, BOOLEAN, INTEGER, arrayOf, OBJECT, recordOf, STRING } from '../request/shapes';
 
 const REASONS = ['stop', 'length', 'abort', 'cache_threshold'];
 
 const CHOICE = recordOf({
   index: { shape: INTEGER },
   token_ids: { shape: TOKEN_IDS, isRequired: true },
-  finish_reason: { shape: TEXT },
+  finish_reason: { shape: STRING },
   logprobs: { shape: OBJECT },
 });
 
 const GENERATED = recordOf({
-  request_id: { shape: TEXT },
-  choices: { shape: listOf(CHOICE), isRequired: true },
+  request_id: { shape: STRING },
+  choices: { shape: arrayOf(CHOICE), isRequired: true },
 });
 
 interface Generated {
@@ -37,7 +37,7 @@ interface Generated {
 }
 
 class DerenderDto {
-  @Is(TEXT)
+  @Is(STRING)
   model?: string | null;
 
   @Is(BOOLEAN)
@@ -60,10 +60,10 @@ export class DerenderChatDto extends DerenderDto {
 }
 
 export class DerenderCompletionDto extends DerenderDto {
-  @Is(listOf(GENERATED), { isRequired: true })
+  @Is(arrayOf(GENERATED), { isRequired: true })
   generate_responses!: readonly Generated[];
 
-  @Is(anyOf(INTEGER, listOf(INTEGER)))
+  @Is(anyOf(INTEGER, arrayOf(INTEGER)))
   prompt_tokens?: number | readonly number[] | null;
 }
 

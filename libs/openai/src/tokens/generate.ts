@@ -13,7 +13,7 @@ import { objectBody } from '../request/parse-body';
 import { parseCompletion } from '../request/parse-completion';
 import { Is, validateBody, Within } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { BOOLEAN, OBJECT, TEXT } from '../request/shapes';
+import { BOOLEAN, OBJECT, STRING } from '../request/shapes';
 
 /** Fields beside `sampling_params` that mean what they mean in a completion. */
 const PASSED_ON = [
@@ -27,7 +27,7 @@ const PASSED_ON = [
 ] as const;
 
 export class GenerateDto {
-  @Is(TEXT)
+  @Is(STRING)
   request_id?: string | null;
 
   @Is(TOKEN_IDS, { isRequired: true })

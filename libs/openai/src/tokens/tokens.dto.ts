@@ -1,9 +1,9 @@
 import { Is } from '../request/rules';
 import { TOKEN_IDS } from '../request/sampling.dto';
-import { BOOLEAN, TEXT } from '../request/shapes';
+import { BOOLEAN, STRING } from '../request/shapes';
 
 class TokensDto {
-  @Is(TEXT)
+  @Is(STRING)
   model?: string | null;
 }
 
@@ -18,7 +18,7 @@ export class TokenizeDto extends TokensDto {
 
 /** Its form for a text. */
 export class TokenizeTextDto extends TokenizeDto {
-  @Is(TEXT, { isRequired: true })
+  @Is(STRING, { isRequired: true })
   prompt!: string;
 }
 

@@ -14,7 +14,7 @@ import { latencySections } from '../run/latency-sections';
 import { rateSections } from '../run/load-sections';
 import { settingsSection } from '../run/run-report';
 import { chosenRows } from '../run/timeline-section';
-import type { GanttSection, KeyValuesSection, ReportPage, Section } from '../sections';
+import type { GanttSection, KeyValuesSection, ReportPage, ReportSection } from '../sections';
 
 const LEAST_INTERVALS = 10;
 const MOST_INTERVALS = 200;
@@ -59,7 +59,7 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
   return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
-function verdict({ lateness }: BenchmarkRecord): Section[] {
+function verdict({ lateness }: BenchmarkRecord): ReportSection[] {
   if (lateness.void === null) return [];
   const text = `This run is void: ${lateness.void}. The load generator measured itself; give it more of a processor or less to do.`;
   return [{ kind: 'note', title: 'Void', text }];
@@ -107,7 +107,7 @@ function goodput(
   ];
 }
 
-function failures({ failures: counts }: BenchmarkRecord): Section[] {
+function failures({ failures: counts }: BenchmarkRecord): ReportSection[] {
   if (counts.length === 0) return [];
   return [
     {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { parseSlo, summarise } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { runReport } from '../run/run-report';
-import type { ReportPage, Section } from '../sections';
+import type { ReportPage, ReportSection } from '../sections';
 import { testRun } from '../../test/test-run';
 import { htmlReport } from './page';
 
 const SLO = parseSlo('ttft=500ms,tpot=40ms');
 const MEBIBYTE = 2 ** 20;
 
-function pageOf(sections: readonly Section[], title = 'Title'): string {
+function pageOf(sections: readonly ReportSection[], title = 'Title'): string {
   return htmlReport({ title, subtitle: 'below', sections });
 }
 
@@ -21,7 +21,7 @@ function reportOf(requests: number, engines: number): ReportPage {
   return runReport({ run, summary, slo: SLO, title: 'A run', subtitle: 'of a test' });
 }
 
-const CHART: Section = {
+const CHART: ReportSection = {
   kind: 'lineChart',
   title: 'Chart',
   x: { label: 'time' },
@@ -78,7 +78,7 @@ describe('a page', () => {
   });
 
   it('has scripts only when there is something to draw', () => {
-    const empty: Section = { ...CHART, xs: [], series: [] };
+    const empty: ReportSection = { ...CHART, xs: [], series: [] };
     expect(pageOf([empty])).toContain('Nothing was measured.');
     expect(pageOf([empty])).not.toContain('<script');
     expect(pageOf([CHART])).toContain('uPlot');

@@ -1,13 +1,13 @@
 import { formatNumber } from '../format-number';
 import type {
   BarsSection,
-  Cell,
+  CellValue,
   GanttSection,
   HeatMapSection,
   KeyValuesSection,
   LineChartSection,
   NoteSection,
-  Section,
+  ReportSection,
   TableSection,
 } from '../sections';
 import { escapeText, scriptJson } from './escape';
@@ -15,7 +15,7 @@ import { escapeText, scriptJson } from './escape';
 const MOST_ROWS = 1_024;
 
 /** One section as HTML. Charts and timelines come with their values, which the page's script draws. */
-export function renderSection(section: Section, index: number): string {
+export function renderSection(section: ReportSection, index: number): string {
   const id = `section-${index}`;
   const note = section.note === undefined ? '' : `<p>${escapeText(section.note)}</p>`;
   const width = section.width ?? 'full';
@@ -28,12 +28,12 @@ export function renderSection(section: Section, index: number): string {
 }
 
 /** Whether the page's script has something to draw. */
-export function isDrawn(section: Section): boolean {
+export function isDrawn(section: ReportSection): boolean {
   if (section.kind === 'gantt') return section.rows.length > 0;
   return section.kind === 'lineChart' && section.xs.length > 0;
 }
 
-function renderBody(section: Section, id: string): string {
+function renderBody(section: ReportSection, id: string): string {
   switch (section.kind) {
     case 'keyValues':
       return renderKeyValues(section);
@@ -81,7 +81,7 @@ function renderTable({ title, columns, rows }: TableSection): string {
   );
 }
 
-function cellText(cell: Cell): string {
+function cellText(cell: CellValue): string {
   return typeof cell === 'string' ? cell : formatNumber(cell);
 }
 

@@ -1,7 +1,7 @@
 import {
   NEVER,
-  type Phase,
-  PHASES,
+  type RequestPhase,
+  REQUEST_PHASES,
   readPhases,
   type RequestLog,
   type RunRecord,
@@ -105,7 +105,7 @@ function* counterEvents(run: RunRecord, engine: number, untilUs: number): Genera
 }
 
 function* requestEvents({ log, engines }: RunRecord, row: number): Generator<TraceEvent> {
-  const spans = new Float64Array(PHASES.length);
+  const spans = new Float64Array(REQUEST_PHASES.length);
   readPhases(log, row, spans);
   const arrivalUs = log.arrivalUs[row]!;
   const lastUs = spans.reduce((us, span) => (span === NEVER ? us : us + span), arrivalUs);
@@ -119,7 +119,7 @@ function* requestEvents({ log, engines }: RunRecord, row: number): Generator<Tra
   };
   yield { ph: 'b', name: `request ${row}`, ...common, ts: arrivalUs, args };
   let ts = arrivalUs;
-  for (const [index, phase] of PHASES.entries()) {
+  for (const [index, phase] of REQUEST_PHASES.entries()) {
     const us = spans[index]!;
     if (us === NEVER) continue;
     yield* phaseEvents(phase, common, [ts, (ts += us)]);
@@ -128,7 +128,7 @@ function* requestEvents({ log, engines }: RunRecord, row: number): Generator<Tra
 }
 
 function* phaseEvents(
-  phase: Phase,
+  phase: RequestPhase,
   common: TraceEvent,
   [fromUs, untilUs]: readonly [number, number],
 ): Generator<TraceEvent> {

@@ -9,7 +9,7 @@ import {
   type Objective,
 } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
-import type { LineChartSection, Section } from '../sections';
+import type { LineChartSection, ReportSection } from '../sections';
 import { COMPARISON_COLUMNS, comparisonNotes, comparisonRows } from './comparison-rows';
 import { isWide, LATENCIES } from './latency-sections';
 
@@ -25,7 +25,11 @@ const COLUMNS = { ttft: 'ttftUs', tpot: 'tpotUs', e2el: 'e2elUs' } as const sati
 >;
 
 /** A recorded run against its simulation: the figures, and the curves of both. */
-export function comparisonSections({ runs, latencies, comparison }: ComparisonReport): Section[] {
+export function comparisonSections({
+  runs,
+  latencies,
+  comparison,
+}: ComparisonReport): ReportSection[] {
   const curves = (name: Objective): readonly [CumulativeShare, CumulativeShare] =>
     name === 'itl'
       ? [cumulativeShareOfGaps(runs.recorded.itl), cumulativeShareOfGaps(runs.simulated.itl)]

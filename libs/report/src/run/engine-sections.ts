@@ -7,7 +7,13 @@ import type {
 } from '@baton/analysis';
 import { usToSeconds } from '@baton/kernel';
 import { formatBytes, formatShare } from '../format-number';
-import type { BarsSection, LineChartSection, Section, Series, TableSection } from '../sections';
+import type {
+  BarsSection,
+  LineChartSection,
+  ReportSection,
+  Series,
+  TableSection,
+} from '../sections';
 import { averaged } from './averaged';
 
 const ROLES = ['prefill', 'decode', 'aggregated'] as const;
@@ -24,7 +30,7 @@ const MOST_LINES = 12;
 const MOST_BARS = 32;
 
 /** How busy and how full each engine was, over the run and over time. */
-export function engineSections(run: RunRecord, summary: Summary): Section[] {
+export function engineSections(run: RunRecord, summary: Summary): ReportSection[] {
   const roles = ROLES.filter((role) => run.engines.some((engine) => engine.role === role));
   const gauges = GAUGES.flatMap((gauge) =>
     roles

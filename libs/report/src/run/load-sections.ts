@@ -1,7 +1,7 @@
 import {
   overTime,
-  type Phase,
-  PHASES,
+  type RequestPhase,
+  REQUEST_PHASES,
   type RunRecord,
   type Slo,
   type Summary,
@@ -12,7 +12,7 @@ import type { BarsSection, LineChartSection, Series, Tone } from '../sections';
 
 const INTERVALS = 200;
 
-export const PHASE_TONES: Readonly<Record<Phase, Tone>> = {
+export const PHASE_TONES: Readonly<Record<RequestPhase, Tone>> = {
   queue: 'queue',
   prefill: 'prefill',
   hold: 'hold',
@@ -21,7 +21,7 @@ export const PHASE_TONES: Readonly<Record<Phase, Tone>> = {
   decode: 'decode',
 };
 
-export const PHASE_NAMES: Readonly<Record<Phase, string>> = {
+export const PHASE_NAMES: Readonly<Record<RequestPhase, string>> = {
   queue: 'queue',
   prefill: 'prefill',
   hold: 'hold',
@@ -85,7 +85,7 @@ function phaseBars({ phase_means_ms }: Summary): BarsSection {
     kind: 'bars',
     title: 'Mean phases of a request',
     width: 'half',
-    bars: PHASES.map((phase) => ({
+    bars: REQUEST_PHASES.map((phase) => ({
       label: PHASE_NAMES[phase],
       value: phase_means_ms[phase],
       text: formatMs(phase_means_ms[phase]),

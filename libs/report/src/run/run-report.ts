@@ -1,5 +1,5 @@
 import { latenciesOf, type RunRecord, type Slo, type Summary } from '@baton/analysis';
-import type { ReportPage, Section } from '../sections';
+import type { ReportPage, ReportSection } from '../sections';
 import { type ComparisonReport, comparisonSections } from './comparison-sections';
 import { engineSections } from './engine-sections';
 import { latencySections } from './latency-sections';
@@ -37,7 +37,7 @@ export function runReport(report: RunReport): ReportPage {
   };
 }
 
-function stepTimes({ step_times = [] }: Summary): Section[] {
+function stepTimes({ step_times = [] }: Summary): ReportSection[] {
   if (step_times.length === 0) return [];
   const columns = ['engines', 'method', 'step times', 'steps outside the measured range'];
   return [
@@ -51,7 +51,7 @@ function stepTimes({ step_times = [] }: Summary): Section[] {
   ];
 }
 
-function configuration({ config, seed }: Summary): Section[] {
+function configuration({ config, seed }: Summary): ReportSection[] {
   return config === undefined ? [] : [settingsSection('Configuration', { seed, ...config })];
 }
 
@@ -59,17 +59,17 @@ function configuration({ config, seed }: Summary): Section[] {
 export function settingsSection(
   title: string,
   settings: Readonly<Record<string, unknown>>,
-): Section {
+): ReportSection {
   const entries = Object.entries(settings).flatMap(([key, value]) => {
     const isGroup = typeof value === 'object' && value !== null;
     const inner = isGroup ? Object.entries(value) : [['', value] as const];
     return inner.map(
-      ([name, each]) => [name === '' ? key : `${key} ${name}`, textOf(each)] as const,
+      ([name, each]) => [name === '' ? key : `${key} ${name}`, settingText(each)] as const,
     );
   });
   return { kind: 'keyValues', title, look: 'list', entries };
 }
 
-function textOf(value: unknown): string {
+function settingText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

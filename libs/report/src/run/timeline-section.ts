@@ -1,7 +1,7 @@
 import {
   type EngineRecord,
   NEVER,
-  PHASES,
+  REQUEST_PHASES,
   readPhases,
   type RequestLog,
   type RunRecord,
@@ -20,7 +20,7 @@ export function timelineSection({ log, engines }: RunRecord): GanttSection {
     kind: 'gantt',
     title: 'Requests from arrival to last token',
     note: `${which} Hover a bar for its length, engines and tokens.`,
-    phases: PHASES.map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
+    phases: REQUEST_PHASES.map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
     rows: rows
       .filter((row) => log.prefillStartUs[row] !== NEVER)
       .map((row) => timelineRow(log, row, engines)),
@@ -43,7 +43,7 @@ function timelineRow(
   row: number,
   engines: readonly EngineRecord[],
 ): GanttSection['rows'][number] {
-  const spans = new Float64Array(PHASES.length);
+  const spans = new Float64Array(REQUEST_PHASES.length);
   readPhases(log, row, spans);
   const on = [log.prefillEngine[row]!, log.decodeEngine[row]!]
     .filter((engine, i, all) => engine >= 0 && all.indexOf(engine) === i)

@@ -24,7 +24,7 @@ const USUAL_TAGS = 2;
 export function structuralTagText(tag: Json): StructuredText {
   if (!isJsonObject(tag)) throw new ConstraintError('a structural tag must be an object', '');
   const root = new Part(tag, '', 0);
-  return tag['format'] === undefined ? structures(root) : textOf(root.part('format'));
+  return tag['format'] === undefined ? structures(root) : structuredText(root.part('format'));
 }
 
 /** One object of a structural tag, with its place. */
@@ -98,11 +98,11 @@ const KINDS: Readonly<Record<string, (part: Part) => StructuredText>> = {
   json_schema: schemaOf('json_schema'),
   regex: (part) => part.within('pattern', () => new RegexText(part.text('pattern'))),
   grammar: (part) => part.within('grammar', () => new GrammarText(part.text('grammar'))),
-  sequence: (part) => sequenceText(part.parts('elements').map(textOf)),
-  or: (part) => oneOfTexts(part.parts('elements').map(textOf)),
-  optional: (part) => repeatedText(textOf(part.part('content')), times(0, 1)),
-  star: (part) => repeatedText(textOf(part.part('content')), times(0, USUAL_TAGS)),
-  plus: (part) => repeatedText(textOf(part.part('content')), times(1, USUAL_TAGS)),
+  sequence: (part) => sequenceText(part.parts('elements').map(structuredText)),
+  or: (part) => oneOfTexts(part.parts('elements').map(structuredText)),
+  optional: (part) => repeatedText(structuredText(part.part('content')), times(0, 1)),
+  star: (part) => repeatedText(structuredText(part.part('content')), times(0, USUAL_TAGS)),
+  plus: (part) => repeatedText(structuredText(part.part('content')), times(1, USUAL_TAGS)),
   tag,
   triggered_tags: triggeredTags,
   tags_with_separator: (part) =>
@@ -112,7 +112,7 @@ const KINDS: Readonly<Record<string, (part: Part) => StructuredText>> = {
     }),
 };
 
-function textOf(part: Part): StructuredText {
+function structuredText(part: Part): StructuredText {
   const type = part.text('type');
   const read = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
   if (read === undefined) throw part.fault('type', `'${type.slice(0, 100)}' is not supported`);
@@ -124,7 +124,7 @@ function schemaOf(name: string): (part: Part) => StructuredText {
 }
 
 function tag(part: Part): StructuredText {
-  const content = textOf(part.part('content'));
+  const content = structuredText(part.part('content'));
   return sequenceText([constantText(part.text('begin')), content, choiceText(part.texts('end'))]);
 }
 

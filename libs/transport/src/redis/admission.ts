@@ -2,7 +2,7 @@ import { STAGES, type Stage } from '@baton/contract';
 import type { AdmissionCounters } from '../port';
 import { SET_SHARES, SHIFT, TOTALS, TRY_ENTER } from './admission-scripts';
 import type { Keys } from './keys';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 
 type Shares = Record<Stage, number>;
 
@@ -17,7 +17,7 @@ export class RedisAdmission implements AdmissionCounters {
   private readonly hashes: readonly string[];
 
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
   ) {
     this.hashes = STAGES.map((stage) => keys.waiting(stage));

@@ -1,6 +1,6 @@
 import type { Bus, Unsubscribe } from '../port';
 import type { Keys } from './keys';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 
 /**
  * Beyond this many unsent bytes messages are dropped, as a broker that does not read would drop
@@ -16,7 +16,7 @@ export class RedisBus implements Bus {
   private unsentBytes = 0;
 
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
   ) {
     link.subscriber.on('messageBuffer', (channel: Buffer, payload: Buffer) => {

@@ -6,7 +6,7 @@ import { RedisBus } from './bus';
 import { RedisDocuments } from './documents';
 import { Keys } from './keys';
 import { RedisLedger } from './ledger';
-import { Link, type LinkEvent } from './link';
+import { RedisLink, type LinkEvent } from './link';
 import { RedisPresence } from './presence';
 import { RedisQueues } from './queues';
 import { RedisRates } from './rates';
@@ -40,7 +40,7 @@ export async function connectRedisTransport(options: RedisTransportOptions): Pro
   const address = parseRedisAddress(options.url);
   const times = { ...DEFAULT_TIMES, ...options.times };
   const keys = new Keys(options.prefix ?? 'baton');
-  const link = new Link(address, keys, times, options.supervisorPid);
+  const link = new RedisLink(address, keys, times, options.supervisorPid);
   const transport = new RedisTransport(link, keys, times, address.label);
   await link.open();
   return transport;
@@ -57,7 +57,7 @@ class RedisTransport implements Transport {
 
   // The order of these is the order in which things are put right after a reconnection.
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     keys: Keys,
     times: TransportTimes,
     private readonly label: string,

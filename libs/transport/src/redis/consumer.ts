@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumeOptions, JobConsumer, TransportTimes } from '../port';
 import { type BullJob, type BullWorker, HeldJobs } from './held-jobs';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 import { Signal } from './signal';
 
 /**
@@ -37,7 +37,7 @@ export class RedisConsumer implements JobConsumer {
   private checkedMs: number;
 
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly worker: BullWorker,
     private readonly options: ConsumeOptions,
     private readonly times: TransportTimes,

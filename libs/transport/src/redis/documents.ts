@@ -7,7 +7,7 @@ import {
   REPLACE_DOCUMENT,
 } from './documents-scripts';
 import type { Keys } from './keys';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 
 /**
  * Documents in Redis: one key each, and per collection a sorted set of ids by their last use. Documents are written apart from the bookkeeping, so that
@@ -15,7 +15,7 @@ import type { Link } from './link';
  */
 export class RedisDocuments implements DocumentStore {
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
   ) {}
 

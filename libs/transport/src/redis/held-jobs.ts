@@ -2,14 +2,14 @@ import type { EngineJob } from '@baton/contract';
 import type { Job, Worker } from 'bullmq';
 import type { TakenJob, TransportTimes } from '../port';
 import { isLockFailure } from './failures';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 import { RENEW_LOCKS } from './queue-scripts';
 
 export type BullWorker = Worker<EngineJob, null>;
 export type BullJob = Job<EngineJob, null>;
 
 interface HeldJobsOptions {
-  readonly link: Link;
+  readonly link: RedisLink;
   readonly worker: BullWorker;
   readonly times: TransportTimes;
   readonly onLockLost: (job: TakenJob) => void;

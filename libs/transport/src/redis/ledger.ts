@@ -22,8 +22,8 @@ import {
   RETURN_TO_PREFILL,
   WITHDRAW,
 } from './ledger-scripts';
-import type { Link } from './link';
-import type { Reply, Script } from './script';
+import type { RedisLink } from './link';
+import type { ScriptReply, Script } from './script';
 
 /** Ids per script call, so that no call keeps the server for long. */
 const BATCH = 256;
@@ -31,7 +31,7 @@ const BATCH = 256;
 /** The request records in Redis: one hash per request, one script per rule (ledger-scripts.ts). */
 export class RedisLedger implements RequestLedger {
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
   ) {}
@@ -121,7 +121,7 @@ export class RedisLedger implements RequestLedger {
     script: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
-  ): Promise<Reply> {
+  ): Promise<ScriptReply> {
     return this.link.call(script.name, () => this.link.scripts.run(script, keys, args));
   }
 
@@ -130,7 +130,7 @@ export class RedisLedger implements RequestLedger {
   }
 }
 
-function readPermit(reply: Reply): RunPermit {
+function readPermit(reply: ScriptReply): RunPermit {
   const [kind, detail, more] = reply as readonly [string, string | number, string | number | null];
   if (kind === 'run') {
     const handoff = typeof more === 'string' ? (JSON.parse(more) as HandoffRecord) : undefined;
@@ -144,7 +144,7 @@ function readPermit(reply: Reply): RunPermit {
   return { kind: 'drop', why: detail } as RunPermit;
 }
 
-function readView(reply: Reply): RequestView | undefined {
+function readView(reply: ScriptReply): RequestView | undefined {
   if (!Array.isArray(reply)) return undefined;
   const [state, stage, epoch, engine, gone, result, api, awaitsRun] = reply as readonly (
     string | number | null

@@ -19,7 +19,7 @@ const HEARTBEAT_MS = 1_000;
  * knows whether they work. It is up when both are, and when everything that must be said again
  * after a reconnection has been said. It never sends a command twice.
  */
-export class Link {
+export class RedisLink {
   readonly commands: MarkingClient;
   readonly subscriber: MarkingClient;
   readonly scripts: ScriptRunner;

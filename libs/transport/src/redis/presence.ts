@@ -3,7 +3,7 @@ import { CLAIM_TTL_MS } from '../limits';
 import type { PresenceBoard } from '../port';
 import type { RedisAdmission } from './admission';
 import type { Keys } from './keys';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 import {
   ANNOUNCE_API,
   ANNOUNCE_ENGINE,
@@ -11,7 +11,7 @@ import {
   LIST_ENGINES,
   REMOVE_ENGINE,
 } from './presence-scripts';
-import type { Reply, Script } from './script';
+import type { ScriptReply, Script } from './script';
 
 /**
  * Who is alive: keys that expire unless renewed. After a reconnection the API processes of this
@@ -22,7 +22,7 @@ export class RedisPresence implements PresenceBoard {
   private readonly apis = new Map<string, number>();
 
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
     private readonly admission: RedisAdmission,
   ) {
@@ -86,7 +86,7 @@ export class RedisPresence implements PresenceBoard {
     script: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
-  ): Promise<Reply> {
+  ): Promise<ScriptReply> {
     return this.link.call(script.name, () => this.link.scripts.run(script, keys, args));
   }
 }

@@ -4,9 +4,9 @@ import type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TransportTimes 
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from './keys';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 import { ABANDON, RECLAIM } from './queue-scripts';
-import type { Reply } from './script';
+import type { ScriptReply } from './script';
 
 type BullQueue = Queue<EngineJob, null, string>;
 
@@ -25,7 +25,7 @@ export class RedisQueues implements JobQueues {
   private readonly consumers = new Set<RedisConsumer>();
 
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
   ) {
@@ -120,7 +120,7 @@ export class RedisQueues implements JobQueues {
   }
 }
 
-function parsed(jobs: Reply): EngineJob[] {
+function parsed(jobs: ScriptReply): EngineJob[] {
   return (jobs as readonly string[]).map((json) => JSON.parse(json) as EngineJob);
 }
 

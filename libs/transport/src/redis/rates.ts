@@ -1,13 +1,13 @@
 import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port';
 import { budgetAnswer, DEEPEST_US, unitUs } from '../rates';
 import type { Keys } from './keys';
-import type { Link } from './link';
+import type { RedisLink } from './link';
 import { SETTLE_BUDGET, TAKE_BUDGETS } from './rates-scripts';
 
 /** Budgets in Redis: one key each, gone when it is full. */
 export class RedisRates implements RateBudgets {
   constructor(
-    private readonly link: Link,
+    private readonly link: RedisLink,
     private readonly keys: Keys,
   ) {}
 

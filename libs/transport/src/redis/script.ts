@@ -12,9 +12,9 @@ export interface Script {
 }
 
 /** What a script answers: integers, strings, nil, or a list of these. */
-export type Reply = string | number | null | readonly Reply[];
+export type ScriptReply = string | number | null | readonly ScriptReply[];
 
-type Command = (...args: readonly (string | number)[]) => Promise<Reply>;
+type Command = (...args: readonly (string | number)[]) => Promise<ScriptReply>;
 
 /**
  * Runs scripts by their digest (ioredis sends the text once per connection). Each is atomic: Redis
@@ -25,7 +25,11 @@ export class ScriptRunner {
 
   constructor(private readonly client: MarkingClient) {}
 
-  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<ScriptReply> {
     const command = this.commands.get(script.name) ?? this.define(script);
     return command(keys.length, ...keys, ...args);
   }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WorkerHosts } from '../worker-hosts';
 import { ChangeSchedule } from './change-schedule';
 import { configuredChanges } from './configured-changes';
-import { Membership } from './membership';
+import { LiveMembership } from './membership';
 
 const SECOND = 1_000_000;
 
@@ -15,7 +15,7 @@ describe('a schedule of a live cluster', () => {
   let wall: ManualWallClock;
   let hub: InProcessHub;
   let workers: WorkerHosts;
-  let membership: Membership;
+  let membership: LiveMembership;
   let schedule: ChangeSchedule;
   let said: string[];
   let startUs: number;
@@ -42,7 +42,7 @@ describe('a schedule of a live cluster', () => {
     const back = attachInProcess(hub);
     workers = await WorkerHosts.start({ config, engines, transport: back, log, wall });
     const starter = { start: workers.join.bind(workers) };
-    membership = new Membership({ config, transport, starter, wall });
+    membership = new LiveMembership({ config, transport, starter, wall });
     const say = (sentence: string): void => {
       said.push(`${Math.round((wall.nowUs() - startUs) / 10_000) / 100} s: ${sentence}`);
     };

@@ -8,12 +8,12 @@ import {
   type Topology,
 } from '@baton/placement';
 import { configuredChanges } from './configured-changes';
-import { loadOf, readyCounts } from './member-engine';
-import type { Membership } from './membership';
+import { memberLoad, readyCounts } from './member-engine';
+import type { LiveMembership } from './membership';
 
 export interface ChangeScheduleOptions {
   readonly config: BatonConfig;
-  readonly membership: Membership;
+  readonly membership: LiveMembership;
   /** One sentence about each change. */
   readonly say: (sentence: string) => void;
   /** The machine's by default. */
@@ -99,7 +99,7 @@ export class ChangeSchedule {
       (engine) => engine.role === role && engine.state === 'ready',
     );
     if (first === undefined) throw new BatonError('no_engine', `no ${role} engine is ready.`);
-    return others.reduce((best, each) => (loadOf(each) < loadOf(best) ? each : best), first)
+    return others.reduce((best, each) => (memberLoad(each) < memberLoad(best) ? each : best), first)
       .engineId;
   }
 }

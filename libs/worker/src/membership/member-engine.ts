@@ -28,7 +28,7 @@ function memberEngine(engineId: string, ranks: readonly EnginePresence[]): Membe
 }
 
 /** Sequences in the engine. */
-export function loadOf({ ranks }: MemberEngine): number {
+export function memberLoad({ ranks }: MemberEngine): number {
   return ranks.reduce(
     (sum, { gauges }) => sum + gauges.running + gauges.waitingCapacity + gauges.waitingDeferred,
     0,

@@ -34,7 +34,7 @@ const OBEYED_WITHIN_US = 5_000_000;
  * Who is in the cluster, and the orders that change it. Orders go to the engines by the bus and are over when the cluster sees them obeyed; they are
  * given one after the other, so that no two of them take what only one may.
  */
-export class Membership {
+export class LiveMembership {
   private last: Promise<unknown> = Promise.resolve();
   private readonly wall: WallClock;
 

@@ -1,11 +1,11 @@
 import { hashString, msToUs, secondsToUs, type Micros } from '@baton/kernel';
 import { withContentBlock } from '../content-block';
 import { isFirst, MOST_TOKENS, requestIdOf, type Workload, WorkloadError } from '../workload';
-import { JsonFields } from './json-fields';
+import { TraceFields } from './json-fields';
 import { RequestCollector } from './request-collector';
 import {
   isRecordingHeader,
-  type Measured,
+  type MeasuredRequest,
   measuredObject,
   parseRecordingHeader,
 } from './recording';
@@ -68,7 +68,7 @@ export class BatonTraceReader implements TraceReader {
     const text = line.trim();
     if (text === '' || this.isFull) return;
     if (isRecordingHeader(text)) return this.begin(text, lineNumber);
-    const fields = JsonFields.parse(text, this.options.file, lineNumber);
+    const fields = TraceFields.parse(text, this.options.file, lineNumber);
     const unknown = fields.names().find((name) => !KEYS.has(name));
     if (unknown !== undefined) throw fields.error(`unknown key ${quoted(unknown)}`);
     const collector = this.collectorFor(fields);
@@ -113,7 +113,7 @@ export class BatonTraceReader implements TraceReader {
   }
 
   /** The first line decides the size of blocks; a file cannot mix sizes. */
-  private collectorFor(fields: JsonFields): RequestCollector {
+  private collectorFor(fields: TraceFields): RequestCollector {
     const given = fields.has('block_size')
       ? fields.integer('block_size', 1, MOST_TOKENS)
       : undefined;
@@ -131,7 +131,7 @@ export class BatonTraceReader implements TraceReader {
   }
 
   private arrival(
-    fields: JsonFields,
+    fields: TraceFields,
     session: number | undefined,
   ): { readonly arrivalUs: Micros; readonly after?: number } {
     const pauseUs = inMicros(fields, 'pause');
@@ -148,7 +148,7 @@ export class BatonTraceReader implements TraceReader {
 }
 
 /** `<what>_s`, `<what>_ms` or `<what>_us`, at most one of them. */
-function inMicros(fields: JsonFields, what: 'arrival' | 'pause'): Micros | undefined {
+function inMicros(fields: TraceFields, what: 'arrival' | 'pause'): Micros | undefined {
   const given = [`${what}_s`, `${what}_ms`, `${what}_us`].filter((name) => fields.has(name));
   if (given.length > 1) throw fields.error(`${given.join(' and ')} say the same`);
   const [name = ''] = given;
@@ -158,7 +158,7 @@ function inMicros(fields: JsonFields, what: 'arrival' | 'pause'): Micros | undef
   return secondsToUs(fields.number(name, MOST_SECONDS));
 }
 
-function blockHashes(fields: JsonFields, most: number): number[] {
+function blockHashes(fields: TraceFields, most: number): number[] {
   const hashes = fields.list('block_hashes');
   if (hashes.length > most) {
     throw fields.error(`${hashes.length} block_hashes are too many for ${most} full blocks`);
@@ -188,7 +188,7 @@ export interface TraceRow {
   /** Chained hashes of the full blocks of prompt and output, 0 = private; may be shorter. */
   readonly blockHashes?: readonly number[] | undefined;
   /** What was measured where the request was recorded. */
-  readonly measured?: Measured | undefined;
+  readonly measured?: MeasuredRequest | undefined;
 }
 
 /** One line of our format, without its line feed: what `BatonTraceReader` reads back. */

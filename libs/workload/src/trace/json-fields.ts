@@ -3,7 +3,7 @@ import { MOST_TOKENS } from '../workload';
 import { quoted, TraceError } from './trace-reader';
 
 /** One line of JSON, asked field by field; refuses by file and line. */
-export class JsonFields {
+export class TraceFields {
   private constructor(
     /** As they were written. */
     readonly values: Readonly<Record<string, unknown>>,
@@ -12,7 +12,7 @@ export class JsonFields {
   ) {}
 
   /** @throws TraceError when the text is no JSON object */
-  static parse(text: string, file: string, line: number): JsonFields {
+  static parse(text: string, file: string, line: number): TraceFields {
     let value: unknown;
     try {
       value = JSON.parse(text);
@@ -23,7 +23,7 @@ export class JsonFields {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new TraceError(file, line, `${quoted(text)} is no JSON object`);
     }
-    return new JsonFields(value as Record<string, unknown>, file, line);
+    return new TraceFields(value as Record<string, unknown>, file, line);
   }
 
   has(name: string): boolean {
@@ -74,11 +74,11 @@ export class JsonFields {
   }
 
   /** An object within this one, where it was given. */
-  object(name: string): JsonFields | undefined {
+  object(name: string): TraceFields | undefined {
     if (!this.has(name)) return undefined;
     const value = this.values[name];
     if (typeof value === 'object' && !Array.isArray(value)) {
-      return new JsonFields(value as Record<string, unknown>, this.file, this.line);
+      return new TraceFields(value as Record<string, unknown>, this.file, this.line);
     }
     throw this.misfit(name, 'is no object');
   }

@@ -1,5 +1,5 @@
 import { msToUs } from '@baton/kernel';
-import { JsonFields } from './json-fields';
+import { TraceFields } from './json-fields';
 import { RequestCollector } from './request-collector';
 import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
 
@@ -36,7 +36,7 @@ export class MooncakeTraceReader implements TraceReader {
   push(line: string, lineNumber: number): void {
     const text = line.trim();
     if (text === '' || this.isFull) return;
-    const fields = JsonFields.parse(text, this.options.file, lineNumber);
+    const fields = TraceFields.parse(text, this.options.file, lineNumber);
     if (fields.has('wait_for')) throw fields.error('wait_for (agentic Mooncake) is not supported');
     const promptTokens = fields.tokens('input_length');
     const hashIds = this.hashIds(fields, promptTokens);
@@ -57,7 +57,7 @@ export class MooncakeTraceReader implements TraceReader {
   }
 
   private arrival(
-    fields: JsonFields,
+    fields: TraceFields,
     session: number | undefined,
   ): { readonly arrivalUs: number; readonly after?: number | undefined } {
     const delay = ['delay', 'delay_ms'].find((name) => fields.has(name));
@@ -68,7 +68,7 @@ export class MooncakeTraceReader implements TraceReader {
     return { arrivalUs: msToUs(fields.number(delay, MOST_MS)), after: before };
   }
 
-  private hashIds(fields: JsonFields, promptTokens: number): readonly number[] {
+  private hashIds(fields: TraceFields, promptTokens: number): readonly number[] {
     const ids = fields.list('hash_ids');
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i];

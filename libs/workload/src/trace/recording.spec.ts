@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { traceLine } from './baton-trace';
 import { readTrace } from './open-trace';
 import {
-  type Measured,
+  type MeasuredRequest,
   parseMeasured,
   parseRecordingHeader,
   RECORDED_OUTCOMES,
@@ -18,7 +18,7 @@ const HEADER = {
   pid: 42,
   config: { topology: '2P2D', speedup: 4 },
 };
-const MEASURED: Measured = {
+const MEASURED: MeasuredRequest = {
   outcome: 'completed',
   finishReason: 'stop',
   tokens: 5,
@@ -68,7 +68,7 @@ describe('what was measured', () => {
     const text = fc.option(fc.string({ minLength: 1, maxLength: 20 }), { nil: undefined });
     const seen = { firstTokenUs: us, finishUs: us };
     const tokens = fc.nat(100_000);
-    const measured: fc.Arbitrary<Measured> = fc.record({
+    const measured: fc.Arbitrary<MeasuredRequest> = fc.record({
       outcome: fc.constantFrom(...RECORDED_OUTCOMES),
       finishReason: fc.string({ minLength: 1, maxLength: 20 }),
       error: text,

@@ -1,5 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import { JsonFields } from './json-fields';
+import { TraceFields } from './json-fields';
 
 /** The key that tells the first line of a recording from the lines of requests, and the version of the format. */
 const MARK = 'baton_recording';
@@ -36,7 +36,7 @@ export interface RecordedInstants {
 }
 
 /** What was measured of one request: the `measured` object of its line. */
-export interface Measured {
+export interface MeasuredRequest {
   readonly outcome: RecordedOutcome;
   readonly finishReason: string;
   readonly error?: string | undefined;
@@ -75,7 +75,7 @@ export function isRecordingHeader(line: string): boolean {
  * @throws TraceError naming file and line when it is broken, or one of another version
  */
 export function parseRecordingHeader(line: string, file: string, lineNumber = 1): RecordingHeader {
-  const fields = JsonFields.parse(line, file, lineNumber);
+  const fields = TraceFields.parse(line, file, lineNumber);
   fields.integer(MARK, VERSION, VERSION);
   return {
     version: fields.text('version', LONGEST_TEXT) ?? '',
@@ -89,7 +89,7 @@ export function parseRecordingHeader(line: string, file: string, lineNumber = 1)
 /** What a line says was measured, and of which request. */
 export interface MeasuredLine {
   readonly id: string | undefined;
-  readonly measured: Measured;
+  readonly measured: MeasuredRequest;
 }
 
 /**
@@ -102,13 +102,13 @@ export function parseMeasured(
   file: string,
   lineNumber: number,
 ): MeasuredLine | undefined {
-  const fields = JsonFields.parse(line, file, lineNumber);
+  const fields = TraceFields.parse(line, file, lineNumber);
   const found = fields.object('measured');
   if (found === undefined) return undefined;
   return { id: fields.text('id', LONGEST_TEXT), measured: measuredOf(found) };
 }
 
-function measuredOf(fields: JsonFields): Measured {
+function measuredOf(fields: TraceFields): MeasuredRequest {
   const text = (name: string): string | undefined => fields.text(name, LONGEST_TEXT);
   return {
     outcome: fields.choice('outcome', RECORDED_OUTCOMES),
@@ -128,7 +128,7 @@ function measuredOf(fields: JsonFields): Measured {
   };
 }
 
-function instantsOf(fields: JsonFields | undefined): RecordedInstants {
+function instantsOf(fields: TraceFields | undefined): RecordedInstants {
   if (fields === undefined) return {};
   return {
     scheduledUs: instant(fields, 'scheduled_us'),
@@ -139,11 +139,11 @@ function instantsOf(fields: JsonFields | undefined): RecordedInstants {
   };
 }
 
-function instant(fields: JsonFields, name: string): Micros | undefined {
+function instant(fields: TraceFields, name: string): Micros | undefined {
   return fields.has(name) ? fields.number(name, MOST_US) : undefined;
 }
 
-function gapOf(fields: JsonFields, pair: unknown): readonly [number, number] {
+function gapOf(fields: TraceFields, pair: unknown): readonly [number, number] {
   const [us, times] = Array.isArray(pair) ? (pair as unknown[]) : [];
   if (Number.isSafeInteger(us) && Number.isSafeInteger(times) && Number(us) >= 0) {
     return [Number(us), Number(times)];
@@ -152,7 +152,7 @@ function gapOf(fields: JsonFields, pair: unknown): readonly [number, number] {
 }
 
 /** The `measured` object as it stands in a line. */
-export function measuredObject(measured: Measured): object {
+export function measuredObject(measured: MeasuredRequest): object {
   const { stamped, seen } = measured;
   return {
     outcome: measured.outcome,

@@ -4,7 +4,7 @@ import { RequestError } from '@baton/openai';
 
 /** The body of a request to load one. @throws RequestError in vLLM's words */
 export function adapterOfBody(body: unknown): Adapter & { readonly inPlace: boolean } {
-  const { lora_name: name, lora_path: path, load_inplace: inPlace = false } = fieldsOf(body);
+  const { lora_name: name, lora_path: path, load_inplace: inPlace = false } = adapterFields(body);
   if (!isGiven(name) || !isGiven(path)) {
     throw invalid("Both 'lora_name' and 'lora_path' must be provided.");
   }
@@ -16,13 +16,13 @@ export function adapterOfBody(body: unknown): Adapter & { readonly inPlace: bool
 
 /** The body of a request to unload one. @throws RequestError in vLLM's words */
 export function adapterNameOfBody(body: unknown): string {
-  const { lora_name: name } = fieldsOf(body);
+  const { lora_name: name } = adapterFields(body);
   if (!isGiven(name)) throw invalid("'lora_name' needs to be provided to unload a LoRA adapter.");
   if (typeof name !== 'string') throw invalid("'lora_name' is not a valid string.");
   return name.slice(0, 256);
 }
 
-function fieldsOf(body: unknown): JsonFields {
+function adapterFields(body: unknown): JsonFields {
   if (!isObject(body)) throw invalid('The body must be a JSON object.');
   return body;
 }

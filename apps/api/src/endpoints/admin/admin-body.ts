@@ -3,7 +3,7 @@ import { MAX_ENGINES } from '@baton/placement';
 
 /** The role that a request names. @throws BatonError `invalid_type`, `invalid_value` */
 export function roleOf(body: unknown): Stage {
-  const given = fieldsOf(body)['role'];
+  const given = bodyFields(body)['role'];
   const role = STAGES.find((stage) => stage === given);
   if (role !== undefined) return role;
   const known = STAGES.map((stage) => `'${stage}'`).join(', ');
@@ -11,8 +11,8 @@ export function roleOf(body: unknown): Stage {
 }
 
 /** How many engines a request asks for; 1 unless it says so. @throws BatonError `invalid_type`, `invalid_value` */
-export function countOf(body: unknown): number {
-  const { count = 1 } = fieldsOf(body);
+export function engineCountOf(body: unknown): number {
+  const { count = 1 } = bodyFields(body);
   if (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MAX_ENGINES) {
     return Number(count);
   }
@@ -20,7 +20,7 @@ export function countOf(body: unknown): number {
   throw new BatonError('invalid_value', message, 'count');
 }
 
-export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     return body as Record<string, unknown>;
   }

@@ -1,7 +1,7 @@
-import { loadOf, type MemberEngine } from '@baton/worker';
+import { memberLoad, type MemberEngine } from '@baton/worker';
 
 /** An engine as `/admin/engines` shows it. */
-export interface EngineEntry {
+export interface ListedEngine {
   readonly object: 'engine';
   /** By which it is told to leave; that of its first rank. */
   readonly id: string;
@@ -24,14 +24,14 @@ interface RankEntry {
   readonly kv_cache_usage: number;
 }
 
-export function engineEntry(engine: MemberEngine): EngineEntry {
+export function engineEntry(engine: MemberEngine): ListedEngine {
   const { engineId: id, role, state, ranks } = engine;
   return {
     object: 'engine',
     ...{ id, role, state },
     pid: ranks[0]?.pid,
     host: ranks[0]?.host,
-    requests: loadOf(engine),
+    requests: memberLoad(engine),
     ranks: ranks.map(({ engineId, index, dataParallel, gauges }) => ({
       rank: dataParallel?.rank ?? 0,
       engine_id: engineId,

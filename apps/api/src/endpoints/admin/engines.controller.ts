@@ -1,9 +1,9 @@
-import { Membership } from '@baton/worker';
+import { LiveMembership } from '@baton/worker';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
-import { countOf, roleOf } from './admin-body';
-import { type EngineEntry, engineEntry } from './engine-list';
+import { engineCountOf, roleOf } from './admin-body';
+import { type ListedEngine, engineEntry } from './engine-list';
 
 /** What was asked for has begun: 202. How far it has come, the list of engines shows. */
 const BEGUN = 202;
@@ -11,11 +11,11 @@ const BEGUN = 202;
 /** Who is in the cluster, and orders that change it. Served with `enable_admin` only. */
 @Controller('admin/engines')
 export class EnginesController {
-  constructor(@Inject(Membership) private readonly membership: Membership) {}
+  constructor(@Inject(LiveMembership) private readonly membership: LiveMembership) {}
 
   @Describe('Administration', 'List the engines')
   @Get()
-  async list(): Promise<{ object: 'list'; data: EngineEntry[] }> {
+  async list(): Promise<{ object: 'list'; data: ListedEngine[] }> {
     const engines = await served(this.membership.engines());
     return { object: 'list', data: engines.map(engineEntry) };
   }
@@ -24,7 +24,7 @@ export class EnginesController {
   @Post()
   @HttpCode(BEGUN)
   async join(@Body() body: unknown): Promise<{ role: string; joining: number }> {
-    const [role, count] = [roleOf(body), countOf(body)];
+    const [role, count] = [roleOf(body), engineCountOf(body)];
     await served(this.membership.join(role, count));
     return { role, joining: count };
   }

@@ -10,7 +10,7 @@ import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
 import { CONFIG } from '../../tokens';
-import { fieldsOf } from './admin-body';
+import { bodyFields } from './admin-body';
 
 /** `settings` can be changed by sending some of them back; `fixed` holds until the cluster is started again. */
 export interface SettingsView {
@@ -40,7 +40,7 @@ export class SettingsController {
   @HttpCode(200)
   async change(@Body() body: unknown): Promise<SettingsView> {
     try {
-      return this.view(await this.settings.change(fieldsOf(body)));
+      return this.view(await this.settings.change(bodyFields(body)));
     } catch (error) {
       if (error instanceof UsageError) throw new BatonError('invalid_value', error.message);
       throw brokerError(error);

@@ -4,7 +4,7 @@ import {
   eventsIn,
   type ResponseBody,
   ResponsesClient,
-  textOf,
+  outputText,
 } from '../../../test/responses-client';
 
 interface Page {
@@ -116,7 +116,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/conversations in the %s dialect'
     expect([data[2], data[4]]).toEqual([first.output[0], second.output[0]]);
     const whole = [message('My name is Ada.'), message('Hi'), ...first.output, message('And?')];
     const again = await responses.create({ input: whole, max_output_tokens: 20 });
-    expect(textOf(again)).toBe(textOf(second));
+    expect(outputText(again)).toBe(outputText(second));
     expect(again.usage?.input_tokens).toBe(second.usage?.input_tokens);
   });
 

@@ -1,7 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { Body, Controller, Get, HttpCode, Post, Query as UrlQuery } from '@nestjs/common';
 import { Describe, NOTHING } from '../../http/operation';
-import { flagOf, levelOf, modeOf, type Query, requestIdsOf, tagsOf } from './operations-query';
+import { queryFlag, levelOf, modeOf, type Query, requestIdsOf, tagsOf } from './operations-query';
 import { Operator } from './operator';
 import { SleepOrders } from './sleep-orders';
 
@@ -23,11 +23,11 @@ export class DevController {
   @Post('reset_prefix_cache')
   @HttpCode(200)
   async resetPrefixCache(@UrlQuery() query: Query): Promise<{ success: boolean }> {
-    if (flagOf(query, 'reset_running_requests')) {
+    if (queryFlag(query, 'reset_running_requests')) {
       const message = 'reset_running_requests is not supported: abort or pause them first.';
       throw new BatonError('invalid_value', message, 'reset_running_requests');
     }
-    const forgetsHost = flagOf(query, 'reset_external');
+    const forgetsHost = queryFlag(query, 'reset_external');
     return { success: await this.orders.resetPrefixCache(forgetsHost) };
   }
 

@@ -9,8 +9,8 @@ const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off', '']);
 const MODES: readonly string[] = ['abort', 'wait', 'keep'];
 const LEVELS = ['0', '1', '2'];
-export const TAGS = ['weights', 'kv_cache'] as const;
-export type Tag = (typeof TAGS)[number];
+export const SLEEP_TAGS = ['weights', 'kv_cache'] as const;
+export type SleepTag = (typeof SLEEP_TAGS)[number];
 
 export function modeOf({ mode = 'abort' }: Query): PauseMode {
   if (typeof mode === 'string' && MODES.includes(mode)) return mode as PauseMode;
@@ -24,16 +24,16 @@ export function levelOf({ level = '1' }: Query): 0 | 1 | 2 {
 }
 
 /** None means all. */
-export function tagsOf({ tags }: Query): readonly Tag[] {
-  if (tags === undefined) return TAGS;
+export function tagsOf({ tags }: Query): readonly SleepTag[] {
+  if (tags === undefined) return SLEEP_TAGS;
   return [tags].flat().map((tag) => {
-    const known = TAGS.find((one) => one === tag);
+    const known = SLEEP_TAGS.find((one) => one === tag);
     if (known === undefined) throw badQuery('tags', "'weights' or 'kv_cache'");
     return known;
   });
 }
 
-export function flagOf(query: Query, name: string): boolean {
+export function queryFlag(query: Query, name: string): boolean {
   const value = query[name] ?? '';
   const word = typeof value === 'string' ? value.toLowerCase() : undefined;
   if (word !== undefined && TRUE.has(word)) return true;

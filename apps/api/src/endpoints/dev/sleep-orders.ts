@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { LiveExchanges } from '../../request/exchange/live-exchanges';
-import { type PauseMode, type Tag, TAGS } from './operations-query';
+import { type PauseMode, type SleepTag, SLEEP_TAGS } from './operations-query';
 import { Operator } from './operator';
 
 const EMPTY_LOOKS = 20;
@@ -10,7 +10,7 @@ const EMPTY_LOOK_MS = 50;
 /** What pausing and sleeping take, in their order. Knows which parts of the engines still sleep. */
 @Injectable()
 export class SleepOrders {
-  private asleep = new Set<Tag>();
+  private asleep = new Set<SleepTag>();
 
   constructor(
     private readonly operator: Operator,
@@ -20,11 +20,11 @@ export class SleepOrders {
   async sleep(mode: PauseMode, level: 0 | 1 | 2): Promise<void> {
     await this.halt(mode, { isSleep: true, level });
     if (mode !== 'keep') await this.empty();
-    this.asleep = new Set(TAGS);
+    this.asleep = new Set(SLEEP_TAGS);
   }
 
   /** Parts may wake one by one; requests go on when all are awake. */
-  async wake(tags: readonly Tag[]): Promise<void> {
+  async wake(tags: readonly SleepTag[]): Promise<void> {
     for (const tag of tags) this.asleep.delete(tag);
     if (this.asleep.size === 0) await this.resume();
   }

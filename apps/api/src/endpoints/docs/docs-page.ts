@@ -41,7 +41,8 @@ function isTagged({ tags }: DescribedOperation, name: string): boolean {
 function operationHtml({ method, path, operation }: Entry, document: OpenApiDocument): string {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const schema = requestBody?.content['application/json']?.schema;
-  const body = schema === undefined ? '' : fieldsHtml('Body', fieldsOf(resolved(schema, document)));
+  const body =
+    schema === undefined ? '' : fieldsHtml('Body', schemaFields(resolved(schema, document)));
   const given = parameters.map(({ name, required, description = '', schema: form }) => ({
     ...{ name, isRequired: required, form: typeName(form) },
     note: description,
@@ -59,7 +60,7 @@ interface FieldRow {
   readonly note?: string;
 }
 
-function fieldsOf({ properties = {}, required = [] }: JsonSchema): FieldRow[] {
+function schemaFields({ properties = {}, required = [] }: JsonSchema): FieldRow[] {
   const names = new Set(required as readonly string[]);
   const rows = Object.entries(properties as Record<string, JsonSchema>).map(([name, form]) => ({
     ...{ name, isRequired: names.has(name), form: typeName(form), note: rangeOf(form) },

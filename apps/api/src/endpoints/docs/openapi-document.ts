@@ -1,7 +1,7 @@
 import { type BatonConfig, VERSION } from '@baton/config';
 import { type JsonSchema, requestSchemas } from '@baton/openai';
 import type { KnownRoute } from '../../http/known-routes';
-import { type Media, type Operation, type QueryParameter, TAGS } from '../../http/operation';
+import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -88,7 +88,7 @@ function pathOf(pattern: string, star = 'rest'): string {
   return pattern.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
 }
 
-function described(method: string, path: string, operation: Operation): DescribedOperation {
+function described(method: string, path: string, operation: HttpOperation): DescribedOperation {
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
       name,
@@ -121,7 +121,7 @@ function queryParameter({ name, type, meaning }: QueryParameter): DescribedParam
   return { name, in: 'query', required: false, description: meaning, schema: { type } };
 }
 
-function bodyOf({ body }: Operation): Pick<DescribedOperation, 'requestBody'> {
+function bodyOf({ body }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
   if (body === undefined) return {};
   const schema = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
   return { requestBody: { content: { 'application/json': { schema } } } };

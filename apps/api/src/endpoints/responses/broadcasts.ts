@@ -4,7 +4,7 @@ import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
-import { isOver, ResponseStore, type StoredResponse } from './response-store';
+import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
 
 /** How often a response that is followed is looked at in the store, in case its events do not come. */
 const LOOK_EVERY_MS = 250;
@@ -97,7 +97,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
         await delay(LOOK_EVERY_MS);
         if (heard.isOver || follower.hasLeft) return;
         found = await this.store.find(id);
-      } while (found !== undefined && !isOver(found));
+      } while (found !== undefined && !isResponseOver(found));
       if (found === undefined) return;
       // The store knows of the end first, and of a cancellation before there is an end.
       await delay(LOOK_EVERY_MS);

@@ -20,7 +20,7 @@ import { ConversationStore } from '../conversations/conversation-store';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
-import { isOver, ResponseStore, type StoredResponse } from './response-store';
+import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
 import { type Keeper, StoredAnswer } from './stored-answer';
 
 /** A response on its way. */
@@ -124,7 +124,7 @@ export class ResponseAnswers {
     if (isBackground(request)) {
       await this.store.update(id, (now) => {
         const isSame = now.response.status === 'cancelled' && status === 'cancelled';
-        return isOver(now) && !isSame ? undefined : stored;
+        return isResponseOver(now) && !isSame ? undefined : stored;
       });
       return;
     }

@@ -20,7 +20,7 @@ export interface StoredResponse {
 
 const OVER = new Set<string>(['completed', 'incomplete', 'failed', 'cancelled']);
 
-export function isOver({ response }: StoredResponse): boolean {
+export function isResponseOver({ response }: StoredResponse): boolean {
   return OVER.has(response.status);
 }
 
@@ -42,14 +42,14 @@ export class ResponseStore extends DocumentCollection<StoredResponse> {
   /** One whose process has died is found as failed: nobody else will end it. */
   override async find(id: string): Promise<StoredResponse | undefined> {
     const found = await super.find(id);
-    if (found?.apiId === undefined || isOver(found)) return found;
+    if (found?.apiId === undefined || isResponseOver(found)) return found;
     const [isAlive] = await this.broker.presence.aliveApis([found.apiId]);
     return isAlive === false ? this.update(id, lost) : found;
   }
 }
 
 function lost(stored: StoredResponse): StoredResponse | undefined {
-  if (isOver(stored)) return undefined;
+  if (isResponseOver(stored)) return undefined;
   const error = {
     code: 'server_error',
     message: 'The API process that made the response has ended.',

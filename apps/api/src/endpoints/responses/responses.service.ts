@@ -30,7 +30,7 @@ import { DetachedResponse } from '../../http/detached-response';
 import { tooLarge } from '../../cluster/document-collection';
 import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
 import { type Recall, type Remembered, ResponseMemory } from './response-memory';
-import { isOver, ResponseStore, type StoredResponse } from './response-store';
+import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
 import { StreamListener } from './stream-listener';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -118,7 +118,7 @@ export class ResponsesService {
       if (!response.background) {
         throw new BatonError('invalid_value', 'Cannot cancel a synchronous response.');
       }
-      if (isOver(stored)) return undefined;
+      if (isResponseOver(stored)) return undefined;
       return { ...stored, response: { ...response, status: 'cancelled' } };
     });
     if (found === undefined) throw notFound(id);
@@ -132,7 +132,7 @@ export class ResponsesService {
     const found = await this.find(id);
     const reasoning = this.config.reasoningEvents;
     const listener = new StreamListener(reply);
-    if (isOver(found)) {
+    if (isResponseOver(found)) {
       listener.hear(replayEvents(found.response, found.deltas, { after, reasoning }));
       listener.end();
     } else {

@@ -6,7 +6,7 @@ import {
   type ResponseBody,
   type ResponseItem,
   ResponsesClient,
-  textOf,
+  outputText,
 } from '../../../test/responses-client';
 import { until } from '../../../test/until';
 
@@ -32,9 +32,9 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     const events = eventsIn(await client.stream(body));
     expect(events.map((event) => event.sequence_number)).toEqual([...events.keys()]);
     const text = events.filter(({ type }) => type === 'response.output_text.delta');
-    expect(text.map(({ delta }) => delta).join('')).toBe(textOf(whole));
+    expect(text.map(({ delta }) => delta).join('')).toBe(outputText(whole));
     const last = events.at(-1)?.response;
-    expect(textOf(last!)).toBe(textOf(whole));
+    expect(outputText(last!)).toBe(outputText(whole));
     expect(last?.status).toBe(whole.status);
     expect(last?.usage).toEqual(whole.usage);
   });
@@ -50,7 +50,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
       .map(({ call_id }) => ({ type: 'function_call_output', call_id, output: 'rain' }));
     const next = { input: results, tools: [WEATHER], max_output_tokens: 30 };
     const told = await client.create({ ...next, previous_response_id: asked.id });
-    expect(textOf(told)).not.toBe('');
+    expect(outputText(told)).not.toBe('');
     const all = [{ role: 'user', content: body.input }, ...asked.output, ...results];
     const again = await client.create({ ...next, input: all });
     expect(again.usage?.input_tokens).toBe(told.usage?.input_tokens);
@@ -80,7 +80,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     const body = { max_output_tokens: 20 };
     const told = await client.create({ ...body, input: [question, named, next] });
     const spelled = await client.create({ ...body, input: [question, ...asked.output, next] });
-    expect(textOf(told)).toBe(textOf(spelled));
+    expect(outputText(told)).toBe(outputText(spelled));
     expect(told.usage).toEqual(spelled.usage);
     const unknown = { type: 'item_reference', id: named.id.replace(/..$/, '77') };
     const answer = await client.post({ input: [question, unknown] });

@@ -3,7 +3,7 @@ import { createLogger } from '@baton/telemetry';
 import { attachInProcess } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
-import { eventsIn, isIdle, ResponsesClient, textOf } from '../../../test/responses-client';
+import { eventsIn, isIdle, ResponsesClient, outputText } from '../../../test/responses-client';
 import { until } from '../../../test/until';
 import { ApiServer } from '../../api-server';
 
@@ -49,7 +49,7 @@ describe('a response that is under way', () => {
     expect(events.map((event) => event.sequence_number)).toEqual([...events.keys()]);
     const last = events.at(-1);
     expect(last).toMatchObject({ type: 'response.incomplete', response: { status: 'cancelled' } });
-    expect(textOf(last!.response!)).not.toBe('');
+    expect(outputText(last!.response!)).not.toBe('');
     expect(await client.get(id)).toEqual(last!.response);
   });
 
@@ -104,7 +104,7 @@ describe('a response that is under way', () => {
     leaving.abort();
     await run.play();
     await until(async () => /complete/.test((await elsewhere.get(id!)).status));
-    expect(textOf(await client.get(id!))).not.toBe('');
+    expect(outputText(await client.get(id!))).not.toBe('');
     expect(fixture.engine.abortedIds).toEqual([]);
   });
 

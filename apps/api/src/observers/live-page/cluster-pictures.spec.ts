@@ -8,7 +8,7 @@ import type { AdmissionGate } from '../../request/admit/admission-gate';
 import { Observers } from '../port/observers';
 import type { ObservedRequest, TokenNews } from '../port/port';
 import type { Timelines } from '../timelines/timelines';
-import { ClusterPictures, phaseOf } from './cluster-pictures';
+import { ClusterPictures, picturePhaseOf } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 
 const OWNER = {} as SequenceOwner;
@@ -91,7 +91,7 @@ describe('a picture', () => {
     ['has begun to decode', undefined, 0, 'decode', 3],
     ['generates on an aggregated engine', undefined, 3, 'aggregated', 3],
   ] as const)('puts a request that %s where it is', (_name, waitingIn, received, stage, phase) => {
-    expect(phaseOf({ waitingIn, received }, stage)).toBe(phase);
+    expect(picturePhaseOf({ waitingIn, received }, stage)).toBe(phase);
   });
 });
 

@@ -25,7 +25,7 @@ const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
  *
  * @param stage  of the engine that has it: the one that spoke of it last, or else that took it
  */
-export function phaseOf(
+export function picturePhaseOf(
   { waitingIn, received }: Pick<LiveSequence, 'waitingIn' | 'received'>,
   stage: Stage | undefined,
 ): 0 | 1 | 2 | 3 {
@@ -72,7 +72,7 @@ export class ClusterPictures {
     for (const sequence of this.sequences) {
       const engineId = sequence.engineId ?? this.timelines.takenBy(sequence) ?? '';
       const { place = -1, stage } = places.get(engineId) ?? {};
-      const phase = phaseOf(sequence, stage);
+      const phase = picturePhaseOf(sequence, stage);
       phases[phase]! += 1;
       if (named.size >= MOST_REQUESTS) continue;
       const { streamId } = sequence;

@@ -3,7 +3,7 @@ import { boundLabel } from '@baton/telemetry';
 
 export type Labels = Readonly<Record<string, string>>;
 
-export interface Series<V> {
+export interface MetricSeries<V> {
   readonly labels: Labels;
   readonly value: V;
 }
@@ -17,7 +17,7 @@ export interface FamilyHead {
 export function renderNumbers(
   head: FamilyHead,
   type: 'counter' | 'gauge',
-  series: readonly Series<number>[],
+  series: readonly MetricSeries<number>[],
 ): string {
   const lines = series.map(({ labels, value }) => line(head.name, labels, value));
   return family(head, type, lines);
@@ -25,7 +25,7 @@ export function renderNumbers(
 
 export function renderHistogram(
   head: FamilyHead,
-  series: readonly Series<HistogramSnapshot>[],
+  series: readonly MetricSeries<HistogramSnapshot>[],
 ): string {
   return family(
     head,
@@ -43,7 +43,7 @@ export function renderHistogram(
 /** Without quantiles: a sum and a count. */
 export function renderSummary(
   head: FamilyHead,
-  series: readonly Series<{ readonly sum: number; readonly count: number }>[],
+  series: readonly MetricSeries<{ readonly sum: number; readonly count: number }>[],
 ): string {
   const lines = series.flatMap(({ labels, value }) => [
     line(`${head.name}_sum`, labels, value.sum),

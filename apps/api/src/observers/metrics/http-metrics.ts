@@ -6,7 +6,7 @@ import {
   renderHistogram,
   renderNumbers,
   renderSummary,
-  type Series,
+  type MetricSeries,
 } from './exposition';
 
 /** Paths that vLLM's instrumentation leaves out. */
@@ -108,7 +108,7 @@ class ByLabels<V> {
     return known.value;
   }
 
-  series<T>(read: (value: V) => T): Series<T>[] {
+  series<T>(read: (value: V) => T): MetricSeries<T>[] {
     return [...this.known.values()].map(({ labels, value }) => ({ labels, value: read(value) }));
   }
 }

@@ -3,7 +3,7 @@ import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ObservedCall, ObservedRequest, RequestObserver } from '../port/port';
-import { renderNumbers, type Series } from './exposition';
+import { renderNumbers, type MetricSeries } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
 
@@ -41,7 +41,7 @@ export class PlacementMetrics implements RequestObserver {
 
   render(engines: readonly EnginePresence[]): string {
     const placed = engines.filter(({ stage }) => this.policies[stage] !== 'pull');
-    const decisions: Series<number>[] = placed.map((engine) => {
+    const decisions: MetricSeries<number>[] = placed.map((engine) => {
       const { model, stage, counters } = engine;
       const place = { model_name: model, stage, policy: this.policies[stage] };
       return {

@@ -14,7 +14,7 @@ import type {
   TokenNews,
 } from '../port/port';
 import { LiveSequences } from '../port/state';
-import { renderHistogram, renderNumbers, type Series } from './exposition';
+import { renderHistogram, renderNumbers, type MetricSeries } from './exposition';
 import {
   FINISHED_REASONS,
   type FinishedReason,
@@ -158,7 +158,7 @@ export class RequestMetrics implements RequestObserver {
       labels: { ...engineLabels(engine), model_name: engine.model },
       value: this.byEngine.get(engine.engineId) ?? this.unobserved,
     }));
-    const success: Series<number>[] = seen.flatMap(({ labels, value }) =>
+    const success: MetricSeries<number>[] = seen.flatMap(({ labels, value }) =>
       FINISHED_REASONS.map((reason) => ({
         labels: { ...labels, finished_reason: reason },
         value: value.finished[reason],
@@ -197,7 +197,7 @@ export class RequestMetrics implements RequestObserver {
   /** Whatever was opened at this front has ended or is under way. */
   private renderConservation(): string {
     const { opened, size } = this.live;
-    const single = (value: number): Series<number>[] => [{ labels: {}, value }];
+    const single = (value: number): MetricSeries<number>[] => [{ labels: {}, value }];
     return [
       renderNumbers(
         { name: 'baton:sequences_opened_total', help: 'Sequences that this API process let in.' },
@@ -243,10 +243,10 @@ function bucketsOf(key: RequestFamilyKey, maxModelLen: number): readonly number[
 
 function renderFamily(
   keys: readonly RequestFamilyKey[],
-  seen: readonly Series<EngineObservations>[],
+  seen: readonly MetricSeries<EngineObservations>[],
 ): string {
   const series = seen.flatMap(({ labels, value }) =>
-    keys.map((key): Series<HistogramSnapshot> => {
+    keys.map((key): MetricSeries<HistogramSnapshot> => {
       const { labels: own }: RequestFamily = REQUEST_FAMILIES[key];
       return { labels: { ...labels, ...own }, value: value.histograms[key].snapshot() };
     }),

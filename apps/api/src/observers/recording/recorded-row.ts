@@ -1,6 +1,6 @@
 import { wallUsOf } from '@baton/clock';
 import type { EndReason } from '@baton/contract';
-import type { Measured, RecordedOutcome, TraceRow } from '@baton/workload';
+import type { MeasuredRequest, RecordedOutcome, TraceRow } from '@baton/workload';
 import type { End, ObservedRequest, ObservedSequence } from '../port/port';
 import type { Gaps } from './gaps';
 
@@ -41,7 +41,7 @@ function measuredOf(
   { job, received, cachedTokens, history }: ObservedSequence,
   { reason, error }: End,
   { request, gaps, speedup }: RowContext,
-): Measured {
+): MeasuredRequest {
   const sinceArrival = (us: number | undefined): number | undefined =>
     us === undefined ? undefined : Math.max(0, Math.round((us - job.arrivalUs) * speedup));
   const seenAt = (processMs: number): number | undefined =>

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashString } from '@baton/kernel';
-import { isRecordingHeader, type Measured, parseMeasured, readTrace } from '@baton/workload';
+import { isRecordingHeader, type MeasuredRequest, parseMeasured, readTrace } from '@baton/workload';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
 import { ClusterFixture } from '../../../test/cluster-fixture';
@@ -24,7 +24,7 @@ function linesOf(path = record): string[] {
 }
 
 /** The lines of requests, without the header. */
-function requestsOf(path = record): { row: Record<string, unknown>; measured: Measured }[] {
+function requestsOf(path = record): { row: Record<string, unknown>; measured: MeasuredRequest }[] {
   return linesOf(path)
     .slice(1)
     .map((line, i) => ({

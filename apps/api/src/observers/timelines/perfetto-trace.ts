@@ -17,7 +17,7 @@ export function perfettoTrace(timeline: RequestTimeline): string {
     ...{ running: none, waiting: none, kvUsage: none, heldBlocks: none },
   };
   const run = {
-    ...{ log, engines: engines.map(recordOf), series, itl: new IntervalHistogram() },
+    ...{ log, engines: engines.map(engineRecord), series, itl: new IntervalHistogram() },
     ...{ endUs: timeline.duration_us, steps: 0, events: 0 },
   };
   const steps = sequences.flatMap((sequence) => stepsOf(sequence, engines));
@@ -57,7 +57,7 @@ function enginesOf(sequences: readonly SequenceTimeline[]): TimelineEngine[] {
   return [...byId.values()];
 }
 
-function recordOf({ id, index }: TimelineEngine): EngineRecord {
+function engineRecord({ id, index }: TimelineEngine): EngineRecord {
   return {
     engineId: index === null ? id : `engine ${index} (${id})`,
     ...{ role: 'aggregated', gpus: 0, numBlocks: 0, steps: 0, busyUs: 0, upUs: 0 },

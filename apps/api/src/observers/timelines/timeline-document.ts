@@ -1,11 +1,11 @@
 import {
   NEVER,
   outcomeCode,
-  PHASES,
+  REQUEST_PHASES,
   readPhases,
   RequestLog,
   type Outcome,
-  type Phase,
+  type RequestPhase,
 } from '@baton/analysis';
 import type {
   EngineFact,
@@ -116,21 +116,25 @@ function outcomeOf(state: TimelineState): Outcome {
 }
 
 /** By the way through the cluster; the legs of an outside router see their part alone. */
-const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly Phase[]>> = {
-  route: PHASES,
+const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly RequestPhase[]>> = {
+  route: REQUEST_PHASES,
   local: ['queue', 'prefill', 'decode'],
   hold: ['queue', 'prefill'],
   attach: ['hold', 'transfer', 'decode_wait', 'decode'],
 };
 
 /** Phases that it had, end to end; of one that runs, the one it is in has no end. */
-function phasesOf(log: RequestLog, names: readonly Phase[], hasEnded: boolean): TimelineSpan[] {
-  const lengths = new Float64Array(PHASES.length);
+function phasesOf(
+  log: RequestLog,
+  names: readonly RequestPhase[],
+  hasEnded: boolean,
+): TimelineSpan[] {
+  const lengths = new Float64Array(REQUEST_PHASES.length);
   readPhases(log, 0, lengths);
   const spans: TimelineSpan[] = [];
   let startUs = 0;
   for (const name of names) {
-    const length = lengths[PHASES.indexOf(name)]!;
+    const length = lengths[REQUEST_PHASES.indexOf(name)]!;
     const isOpen = length === NEVER;
     if (isOpen && hasEnded) continue;
     // Clocks of two machines may differ: a phase is never shorter than nothing.

@@ -6,7 +6,7 @@ import type { Answer, AnswerFacts, TokenSpan } from './answer';
 
 /** A stream as its events: what one sequence shows, and what belongs to all of them. */
 export interface Streamed {
-  readonly sequences: readonly StreamedSequence[];
+  readonly sequences: readonly OpenedStream[];
   /** Once, before the first token. */
   open(): string;
   /** When every sequence has finished. */
@@ -15,7 +15,7 @@ export interface Streamed {
   fail(error: BatonError): string;
 }
 
-export interface StreamedSequence {
+export interface OpenedStream {
   tokens(from: number, count: number): string;
   finish(reason: EndReason, from: number, count: number): string;
 }
@@ -79,7 +79,7 @@ export class StreamAnswer implements Answer {
     this.pending += this.rendered.open();
   }
 
-  private rendererOf(index: number): StreamedSequence {
+  private rendererOf(index: number): OpenedStream {
     const renderer = this.rendered.sequences[index];
     assert(renderer, 'every sequence has a renderer');
     return renderer;

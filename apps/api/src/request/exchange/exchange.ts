@@ -9,7 +9,7 @@ import type { Admission } from '../admit/admission';
 import type { AdmissionGate } from '../admit/admission-gate';
 import type { Answer, AnswerFacts, HeldFacts } from '../answer/answer';
 import { sessionKeyOf } from '../route/session-key';
-import { failureOf } from './failure';
+import { sequenceFailure } from './failure';
 
 type Call = Admission['call'];
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
@@ -130,7 +130,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   }
 
   onFailure(sequence: Sequence, errorCode: ErrorCode): void {
-    this.fail(failureOf(sequence, errorCode));
+    this.fail(sequenceFailure(sequence, errorCode));
   }
 
   flush(): void {

@@ -4,7 +4,7 @@ import { UpstreamError } from '@baton/openai';
 import type { Sequence } from '../../frames/sequence';
 
 /** What the client gets when a sequence has failed. */
-export function failureOf(sequence: Sequence, code: ErrorCode): BatonError {
+export function sequenceFailure(sequence: Sequence, code: ErrorCode): BatonError {
   const { upstreamFailure } = sequence;
   if (upstreamFailure !== undefined) return new UpstreamError(upstreamFailure);
   return code === INJECTED ? injectedFailureOf(sequence) : new BatonError(code);

@@ -4,7 +4,7 @@ import { executes, executesAny } from '@baton/executors';
 import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { textOf } from '../../http/body-parser';
+import { bodyText } from '../../http/body-parser';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Asked } from '../take/asked';
 import type { Call } from '../take/call';
@@ -47,7 +47,7 @@ export class Executions {
   /** Before the jobs are added. Throws `body_too_large`. */
   async keep(jobs: readonly EngineJob[], { message, body, requestId }: Call): Promise<void> {
     const path = (message.url ?? '').split('?', 1)[0] ?? '';
-    const text = textOf(message) ?? JSON.stringify(body);
+    const text = bodyText(message) ?? JSON.stringify(body);
     const executed: ExecutedRequest = { path, text, requestId };
     const stored = Buffer.from(JSON.stringify(executed));
     for (const { requestId: id } of jobs) {

@@ -3,7 +3,7 @@ import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
-  type LengthModel,
+  type OutputLengthModel,
   templateNamed,
   templateOfModel,
   type Tokenizer,
@@ -21,7 +21,7 @@ interface Parts {
   readonly tokenizer: Tokenizer;
   readonly template: ChatTemplate;
   /** Natural length of answers, and of the thinking before them. */
-  readonly lengths: { readonly answer: LengthModel; readonly reasoning: LengthModel };
+  readonly lengths: { readonly answer: OutputLengthModel; readonly reasoning: OutputLengthModel };
   readonly words: WordChoice;
   /** Undefined: all is simulated. */
   readonly model: TextModel | undefined;

@@ -1,5 +1,5 @@
 import { ConservationAudit } from '../conservation-audit';
-import { Drain } from '../drain';
+import { EngineDrain } from '../drain';
 import { EngineNumbers } from '../engine-numbers';
 import { Inspection } from '../inspection';
 import { LoadBeacon } from '../load-beacon';
@@ -19,7 +19,7 @@ export interface Duties {
   readonly beacon: PresenceBeacon;
   readonly load: LoadBeacon;
   readonly sweep: Sweep;
-  readonly drain: Drain;
+  readonly drain: EngineDrain;
 }
 
 export function buildDuties(site: Site, core: Core, built: Ends & Sides & Work): Duties {
@@ -34,6 +34,6 @@ export function buildDuties(site: Site, core: Core, built: Ends & Sides & Work):
     beacon: new PresenceBeacon({ ...site, numbers }),
     load: new LoadBeacon(shared),
     sweep: new Sweep({ ...shared, inspection }),
-    drain: new Drain(shared),
+    drain: new EngineDrain(shared),
   };
 }

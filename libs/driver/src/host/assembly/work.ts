@@ -3,7 +3,7 @@ import { Intake } from '../../jobs/intake';
 import { IntakeRoom } from '../../jobs/intake-room';
 import { NewRuns } from '../../jobs/new-runs';
 import { RefusedRuns } from '../../jobs/refused-runs';
-import { RunStart, type StageWork } from '../../jobs/run-start';
+import { RunStarter, type StageWork } from '../../jobs/run-start';
 import { SimulatedWork } from '../../jobs/simulated-work';
 import { StepFrames } from '../../steps/step-frames';
 import type { Executor } from '../executor';
@@ -28,7 +28,7 @@ export function buildWork(site: Site, core: Core, built: Ends & Sides): Work {
     ? executed(executor, core)
     : new SimulatedWork({ ...shared, entry: new EngineEntry(shared) });
   const refused = new RefusedRuns(shared);
-  const runStart = new RunStart({ ...shared, refused, work });
+  const runStart = new RunStarter({ ...shared, refused, work });
   const room = new IntakeRoom({ ...site, ...core, target, executor });
   const newRuns = new NewRuns(shared);
   const intake = new Intake({ ...site, ...core, endings, room, newRuns, runStart }, site.log);

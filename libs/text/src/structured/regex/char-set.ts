@@ -3,7 +3,7 @@ export type CharSet = readonly number[];
 
 /** Everything that a text can hold: no lone surrogates. */
 export const ANY: CharSet = [0, 0xd7ff, 0xe000, 0x10ffff];
-export const NOTHING: CharSet = [];
+export const NO_CHARS: CharSet = [];
 export const DIGIT: CharSet = [0x30, 0x39];
 export const WORD: CharSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 /** White space of ECMAScript. */
@@ -15,7 +15,7 @@ export const LINE_BREAK: CharSet = [0x0a, 0x0a, 0x0d, 0x0d, 0x2028, 0x2029];
 
 /** Nothing for half of a surrogate pair. */
 export function charOf(point: number): CharSet {
-  return point >= 0xd800 && point <= 0xdfff ? NOTHING : [point, point];
+  return point >= 0xd800 && point <= 0xdfff ? NO_CHARS : [point, point];
 }
 
 export function hasChar(set: CharSet, point: number): boolean {

@@ -5,7 +5,7 @@ import {
   differenceOf,
   hasChar,
   intersectionOf,
-  NOTHING,
+  NO_CHARS,
   WORD,
 } from './char-set';
 import { EDGE, holdsAt, type Neighbour, OTHER_CHAR, WORD_CHAR } from './matches';
@@ -208,7 +208,7 @@ function followers(chars: readonly CharNode[], point: number): number[] {
 
 /** Cuts a set where other sets begin and end, so that each piece is inside or outside of every one of them. */
 function pieces(set: CharSet, others: readonly CharNode[]): CharSet[] {
-  let result: CharSet[] = set === NOTHING ? [] : [set];
+  let result: CharSet[] = set === NO_CHARS ? [] : [set];
   for (const other of others) {
     if (result.length > MAX_PIECES) throw tooLarge();
     result = result

@@ -24,7 +24,7 @@ const TYPES: readonly JsonType[] = [
  * About how many characters the shortest value of each schema has. Infinity: every value would be infinitely deep, or there is none. A search that
  * always takes the cheapest way comes to an end, also where schemas refer to themselves.
  */
-export class Costs {
+export class SchemaCosts {
   private readonly costs = new Map<SchemaNode, number>();
 
   constructor(roots: readonly SchemaNode[]) {

@@ -1,7 +1,7 @@
 import { presenceNode, type SchemaNode } from './schema-node';
 
 /** One way to fulfil a choice: what then holds, and what then must not hold. */
-export interface Option {
+export interface Alternative {
   readonly nodes: readonly SchemaNode[];
   readonly nots: readonly SchemaNode[];
 }
@@ -9,7 +9,7 @@ export interface Option {
 /** Alternatives of which one has to be taken. */
 export interface Choice {
   readonly pointer: string;
-  readonly options: readonly Option[];
+  readonly options: readonly Alternative[];
 }
 
 /** Schemas that all apply to one value, with everything in place that applies without a choice. */

@@ -7,7 +7,7 @@ import type { SchemaNode } from './schema-node';
 import {
   type Built,
   type BuilderTools,
-  type Failure,
+  type SearchFailure,
   NONE,
   pointerOf,
   type Search,
@@ -29,7 +29,7 @@ const PLAIN_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'object
  * that the random stream gives; what the keywords of a type say is constructed; everything is checked before it is handed on.
  */
 export class InstanceBuilder implements Search {
-  failure: Failure | undefined;
+  failure: SearchFailure | undefined;
 
   constructor(readonly tools: BuilderTools) {}
 

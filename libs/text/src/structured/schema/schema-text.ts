@@ -3,7 +3,7 @@ import { ConstraintError } from '../constraint-error';
 import { checkDepth, type Json, writeJson } from '../json';
 import type { StructuredText, WriteOptions } from '../structured-text';
 import { StringBuilder } from './build-string';
-import { Costs } from './costs';
+import { SchemaCosts } from './costs';
 import { InstanceBuilder } from './instance-builder';
 import { readSchema } from './read-schema';
 import { Validator } from './satisfies';
@@ -29,7 +29,7 @@ const OBJECT: SchemaNode = { ...FREE, pointer: '', types: new Set(['object']) };
 /** JSON texts of a schema. Made once per request; a text depends on the schema, the seed and the ease alone. */
 export class SchemaText implements StructuredText {
   private readonly roots: readonly SchemaNode[];
-  private readonly costs: Costs;
+  private readonly costs: SchemaCosts;
   private readonly strings = new StringBuilder();
   /** Why the first attempt found nothing. */
   private fault: ConstraintError | undefined;
@@ -41,7 +41,7 @@ export class SchemaText implements StructuredText {
   ) {
     const root = readSchema(schema);
     this.roots = options.isObject === true ? [root, OBJECT] : [root];
-    this.costs = new Costs(this.roots);
+    this.costs = new SchemaCosts(this.roots);
     this.value(0, 0);
   }
 

@@ -1,7 +1,7 @@
 import type { RandomStream } from '@baton/kernel';
 import type { Json } from '../json';
 import type { StringBuilder } from './build-string';
-import type { Costs } from './costs';
+import type { SchemaCosts } from './costs';
 import type { Validator } from './satisfies';
 import type { SchemaNode } from './schema-node';
 import type { WorkBudget } from './work-budget';
@@ -9,7 +9,7 @@ import type { WorkBudget } from './work-budget';
 /** What all values of one search share. */
 export interface BuilderTools {
   readonly random: RandomStream;
-  readonly costs: Costs;
+  readonly costs: SchemaCosts;
   readonly validator: Validator;
   readonly strings: StringBuilder;
   readonly budget: WorkBudget;
@@ -30,7 +30,7 @@ export interface Wish {
 }
 
 /** Where and why no value was found. */
-export interface Failure {
+export interface SearchFailure {
   readonly pointer: string;
   readonly reason: string;
 }
@@ -43,7 +43,7 @@ export type Built = Json | typeof NONE;
 export interface Search {
   readonly tools: BuilderTools;
   /** Of the innermost value that could not be found. */
-  failure: Failure | undefined;
+  failure: SearchFailure | undefined;
   build(wish: Wish): Built;
   /** Notes the failure, unless one further inside is known. */
   fail(pointer: string, reason: string): typeof NONE;

@@ -49,7 +49,7 @@ export class ResponseSocket {
       if (!this.isBusy) this.expire();
     }, MAX_CONNECTION_MS);
     timer.unref();
-    this.socket.on('message', (data) => this.take(textOf(data)));
+    this.socket.on('message', (data) => this.take(messageText(data)));
     this.socket.on('error', () => this.socket.terminate());
     this.socket.once('close', () => {
       clearTimeout(timer);
@@ -174,7 +174,7 @@ function newNames() {
   };
 }
 
-function textOf(data: RawData): string {
+function messageText(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
   return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8');
 }

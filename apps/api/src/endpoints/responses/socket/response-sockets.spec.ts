@@ -11,7 +11,7 @@ import {
   isIdle,
   type ResponseEvent,
   ResponsesClient,
-  textOf,
+  outputText,
 } from '../../../../test/responses-client';
 import { until } from '../../../../test/until';
 
@@ -121,7 +121,7 @@ describe('a WebSocket at /v1/responses', () => {
       input: [...items, { role: 'user', content: 'Two?' }],
       max_output_tokens: 20,
     });
-    expect(textOf(second)).toBe(textOf(whole));
+    expect(outputText(second)).toBe(outputText(whole));
   });
 
   it('does not go on with what another connection kept to itself', async () => {

@@ -1,7 +1,7 @@
 import { InjectedError } from '@baton/faults';
 import { parseDuration } from '@baton/kernel';
 import { type GivenCall, patternTest, TextPatternError } from '@baton/text';
-import type { Outcome, Rule, RuleMatch, RuleSet, TextTest } from './rule';
+import type { RuleOutcome, Rule, RuleMatch, RuleSet, TextTest } from './rule';
 import { readYaml, type YamlValue } from './yaml-fields';
 
 const MAX_RULES = 1_000;
@@ -23,7 +23,7 @@ const ENDPOINTS = ['chat', 'completions', 'responses', 'messages'];
 type Fields<Key extends string> = Partial<Record<Key, YamlValue>>;
 
 /** Reads a file of rules. Throws a `UsageError` that begins with `path:line:column` for whatever cannot be understood. */
-export function readRules(path: string, content: string): RuleSet {
+export function readReplyRules(path: string, content: string): RuleSet {
   const file = readYaml(path, content);
   const fields = file.fields(['rules', 'default']);
   const rules = fields.rules?.list() ?? [];
@@ -45,7 +45,10 @@ function ruleOf(value: YamlValue): Rule {
   };
 }
 
-function outcomesOf(value: YamlValue, fields: Fields<(typeof RULE)[number]>): readonly Outcome[] {
+function outcomesOf(
+  value: YamlValue,
+  fields: Fields<(typeof RULE)[number]>,
+): readonly RuleOutcome[] {
   const own = OUTCOME.find((key) => fields[key] !== undefined);
   if (fields.sequence === undefined) {
     if (own === undefined)
@@ -60,7 +63,7 @@ function outcomesOf(value: YamlValue, fields: Fields<(typeof RULE)[number]>): re
   return steps.map((step) => outcomeOf(step.fields(OUTCOME)));
 }
 
-function outcomeOf(fields: Fields<(typeof OUTCOME)[number]>): Outcome {
+function outcomeOf(fields: Fields<(typeof OUTCOME)[number]>): RuleOutcome {
   const { answer, echo, reasoning, tool_calls: calls, as_written: asWritten } = fields;
   const isEcho = echo?.flag() ?? false;
   if (isEcho && answer !== undefined) throw answer.error('an answer or an echo, not both.');

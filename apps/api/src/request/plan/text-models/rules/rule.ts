@@ -23,7 +23,7 @@ export interface RuleMatch {
 }
 
 /** What a request gets. */
-export interface Outcome {
+export interface RuleOutcome {
   /** Undefined: simulated. */
   readonly given?: GivenAnswer | undefined;
   /** The content is what the user said last. */
@@ -40,7 +40,7 @@ export interface Rule {
   /** Share of the matching requests, in (0, 1]. */
   readonly probability: number;
   /** One after the other; of one outcome, always that. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly RuleOutcome[];
   /** After the last outcome the first comes again; else the last stays. */
   readonly isCycle: boolean;
 }
@@ -48,7 +48,7 @@ export interface Rule {
 /** First match wins; the fallback answers what no rule matches. */
 export interface RuleSet {
   readonly rules: readonly Rule[];
-  readonly fallback: Outcome | undefined;
+  readonly fallback: RuleOutcome | undefined;
 }
 
 const INSTRUCTING = new Set(['system', 'developer']);

@@ -3,8 +3,8 @@ import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { GivenAnswer } from '@baton/text';
 import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from '../text-model';
-import { readRules } from './read-rules';
-import { isMatch, type Outcome, type Rule, type RuleSet } from './rule';
+import { readReplyRules } from './read-rules';
+import { isMatch, type RuleOutcome, type Rule, type RuleSet } from './rule';
 
 /** How often it is looked whether the file is another. */
 const LOOK_EVERY_MS = 1_000;
@@ -68,7 +68,7 @@ export class RulesModel implements TextModel {
     this.reload();
   }
 
-  private next({ key, outcomes, isCycle }: Rule): Outcome {
+  private next({ key, outcomes, isCycle }: Rule): RuleOutcome {
     if (outcomes.length === 1) return outcomes[0]!;
     const step = this.steps.get(key) ?? 0;
     const following = step + 1 === outcomes.length ? (isCycle ? 0 : step) : step + 1;
@@ -77,7 +77,7 @@ export class RulesModel implements TextModel {
   }
 }
 
-function replyOf({ given, isEcho, delayMs, error }: Outcome, { said }: AskedPrompt): Reply {
+function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: AskedPrompt): Reply {
   const answer: GivenAnswer | undefined = isEcho ? { ...given, content: lastOfUser(said) } : given;
   return { delayMs, error, answers: answer && (() => answer) };
 }
@@ -99,5 +99,5 @@ function load(path: string): RuleSet {
   if (content.length > MAX_BYTES) {
     throw new UsageError(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB.`);
   }
-  return readRules(path, content);
+  return readReplyRules(path, content);
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../../../test/every-endpoint';
 import type { AskedPrompt, Reply } from '../text-model';
-import { readRules } from './read-rules';
+import { readReplyRules } from './read-rules';
 import { RulesModel } from './rules-model';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
@@ -163,7 +163,7 @@ describe('a file of rules that cannot be understood', () => {
     ['rules: [{tool_calls: [{arguments: {}}]}]', 'a call needs the name of its tool.'],
     ['rules:\n  - answer:', 'must be a text.'],
   ])('%j is refused with its place', (content, sentence) => {
-    expect(() => readRules('r.yaml', content)).toThrow(sentence);
+    expect(() => readReplyRules('r.yaml', content)).toThrow(sentence);
   });
 });
 
@@ -171,7 +171,7 @@ describe('the example of the documentation', () => {
   it('is understood where it stands', () => {
     const page = readFileSync('docs/text-models.md', 'utf8');
     const [, example = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
-    const { rules, fallback } = readRules('docs/text-models.md', example);
+    const { rules, fallback } = readReplyRules('docs/text-models.md', example);
     expect([rules.length, fallback?.isEcho]).toEqual([2, true]);
   });
 });
