@@ -18,7 +18,8 @@ import { type Micros, RandomStream } from '@baton/kernel';
  *
  *   node dist/bench/handoff-cycle.js [rounds] [GB/s into a target]
  *
- * At 4.2 GB/s, the default, 4.3 transfers are under way into each target on average; at 40 GB/s 0.1.
+ * At 4.2 GB/s, the default, 4.3 transfers are under way into each target on average; at 40 GB/s
+ * 0.1.
  */
 const REQUESTS = 500_000;
 const SOURCES = 4;
@@ -59,7 +60,10 @@ class Schedule {
   }
 }
 
-/** Every fact is written into the one object of its kind: coordinators keep what they need of it, never the object. */
+/**
+ * Every fact is written into the one object of its kind: coordinators keep what they need of it,
+ * never the object.
+ */
 class Facts {
   readonly held: Fact<SourceFact, 'prompt-held'> = {
     kind: 'prompt-held',
@@ -106,7 +110,9 @@ class Facts {
   };
 }
 
-/** Messages take no time; the one set of transfers knows both counts, so nobody is told of shares. */
+/**
+ * Messages take no time; the one set of transfers knows both counts, so nobody is told of shares.
+ */
 class Cycle {
   private readonly lease = leaseTimes();
   private readonly sources = Array.from(
@@ -126,7 +132,10 @@ class Cycle {
   private readonly wakeUs = new Float64Array(SOURCES + TARGETS).fill(Infinity);
   private nextToWake = 0;
   private nowUs: Micros = 0;
-  /** Of the instants at which KV arrived: the same before and after a change that may not alter them. */
+  /**
+   * Of the instants at which KV arrived: the same before and after a change that may not alter
+   * them.
+   */
   checksum = 0;
   inFlight = 0;
   heartbeats = 0;

@@ -1,4 +1,5 @@
-// Prints the development packages that `npm run build` needs, in the versions of package.json: an image is built without the others.
+// Prints the development packages that `npm run build` needs, in the versions of package.json: an
+// image is built without the others.
 import { readFileSync } from 'node:fs';
 
 const TOOLS = ['@swc/cli', '@swc/core', 'vite'];

@@ -1,4 +1,5 @@
-// Builds the live page into dist/apps/ui, unless what is there is newer than everything it is made of.
+// Builds the live page into dist/apps/ui, unless what is there is newer than everything it is made
+// of.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
-// Counts the assertions of a tree: `node scripts/count-assertions.mjs [GIT-REVISION]`. It prints the
-// `expect` calls, laws (`fc.assert`), tests and citations of invariants, so that two
-// revisions can be compared.
+// Counts the assertions of a tree: `node scripts/count-assertions.mjs [GIT-REVISION]`. It prints
+// the `expect` calls, laws (`fc.assert`), tests and citations of invariants, so that two revisions
+// can be compared.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// A vitest reporter that leaves the counts of a run in the file named by TEST_COUNTS, and ends the output with them.
+// A vitest reporter that leaves the counts of a run in the file named by TEST_COUNTS, and ends the
+// output with them.
 import { writeFileSync } from 'node:fs';
 
 export default class CountReporter {

@@ -16,7 +16,9 @@ export async function prometheusOnPath() {
   return [programs];
 }
 
-/** Chromium needs many libraries, so apt-get installs it: as root, or by a sudo that asks nothing. */
+/**
+ * Chromium needs many libraries, so apt-get installs it: as root, or by a sudo that asks nothing.
+ */
 export async function chromiumOnPath() {
   if (['chromium', 'chromium-browser', 'google-chrome'].some(onPath)) return [];
   const prefix = process.getuid() === 0 ? [] : ['sudo', '-n'];

@@ -1,5 +1,6 @@
-// Makes the tree ready to run with Node's own modules only: `npm start` and `npm test` begin here on a fresh clone.
-// Installs when node_modules does not hold what the lock file asks for, and builds when a source is newer than the last build.
+// Makes the tree ready to run with Node's own modules only: `npm start` and `npm test` begin here
+// on a fresh clone. Installs when node_modules does not hold what the lock file asks for, and
+// builds when a source is newer than the last build.
 import { spawnSync } from 'node:child_process';
 import {
   accessSync,
@@ -28,7 +29,10 @@ if (sentence !== undefined) fail(sentence);
 if (!isInstalled()) install();
 if (!isBuilt()) build();
 
-/** npm writes what it has installed into a hidden lock; every package we lock must stand there in the same version. */
+/**
+ * npm writes what it has installed into a hidden lock; every package we lock must stand there in
+ * the same version.
+ */
 function isInstalled() {
   const hidden = join(ROOT, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;
@@ -101,7 +105,10 @@ function isOfTests(path) {
   return path.endsWith('.spec.ts') || folder === 'test';
 }
 
-/** Compiled files whose source is gone: they could still be loaded and would then lie about the tree. */
+/**
+ * Compiled files whose source is gone: they could still be loaded and would then lie about the
+ * tree.
+ */
 function orphans() {
   return filesBelow(DIST).filter((path) => {
     if (!path.endsWith('.js') || path.startsWith(PAGE)) return false;

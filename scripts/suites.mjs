@@ -17,10 +17,10 @@ const COMPOSE = 'test/compose';
 const OUTSIDE = [E2E, BROWSER, PROMETHEUS, COMPOSE];
 
 /**
- * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts as its
- * line `N passed, N failed` says, and as one test where it prints none. The steps of a lane run one
- * after the other, lanes side by side. `install` resolves to folders for PATH, or rejects with one
- * sentence.
+ * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts as
+ * its line `N passed, N failed` says, and as one test where it prints none. The steps of a lane run
+ * one after the other, lanes side by side. `install` resolves to folders for PATH, or rejects with
+ * one sentence.
  */
 export const SUITES = {
   checks: {

@@ -1,6 +1,6 @@
-// Runs test suites and ends with the line `N passed, N failed`, which covers all of them.
-// Without names: what `npm test` needs. Names add suites, `--only` runs the named ones alone, `all`
-// is every suite, with property tests in full. Exit code: 0 all passed, 1 some failed, 2 wrong usage.
+// Runs test suites and ends with the line `N passed, N failed`, which covers all of them. Without
+// names: what `npm test` needs. Names add suites, `--only` runs the named ones alone, `all` is
+// every suite, with property tests in full. Exit code: 0 all passed, 1 some failed, 2 wrong usage.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

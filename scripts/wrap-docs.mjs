@@ -1,5 +1,5 @@
-// Wraps the paragraphs and list items of the given documents at 100 characters; tables, headings and
-// code stay as they are: `node scripts/wrap-docs.mjs docs/*.md`.
+// Wraps the paragraphs and list items of the given documents at 100 characters; tables, headings
+// and code stay as they are: `node scripts/wrap-docs.mjs docs/*.md`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const WIDTH = 100;

@@ -1,5 +1,6 @@
-// Writes what is made from code: the pages of options, the tables of imports (scripts/house/layers.json)
-// and the picture of docs/ARCHITECTURE.md. test/tidy fails when one is out of date.
+// Writes what is made from code: the pages of options, the tables of imports
+// (scripts/house/layers.json) and the picture of docs/ARCHITECTURE.md. test/tidy fails when one is
+// out of date.
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { writeLayers } from './house/layers.mjs';

@@ -3,7 +3,10 @@ import { defineConfig } from 'vite';
 
 const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The live page: relative addresses only, so that it also works behind a proxy that puts it elsewhere. */
+/**
+ * The live page: relative addresses only, so that it also works behind a proxy that puts it
+ * elsewhere.
+ */
 export default defineConfig({
   root: folder('.'),
   base: './',

@@ -23,8 +23,9 @@ interface Cluster {
 }
 
 /**
- * Prefill and decode engines with as little driver around them as can be: arrivals go round the prefill engines, held prompts round the decode
- * engines, every transfer takes the same time. Decode steps leap as far as nothing happens.
+ * Prefill and decode engines with as little driver around them as can be: arrivals go round the
+ * prefill engines, held prompts round the decode engines, every transfer takes the same time.
+ * Decode steps leap as far as nothing happens.
  */
 export class Pairs {
   readonly prefill: Seat[];

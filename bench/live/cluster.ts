@@ -12,7 +12,10 @@ const ROOT = join(__dirname, '..', '..', '..');
 /** Of /proc/<pid>/stat: USER_HZ, 100 on every Linux that Node runs on. */
 const TICK_US = 10_000;
 
-/** `bin/baton up` on a private Redis, with what a measurement needs: pids, processor time, memory, and the bus. */
+/**
+ * `bin/baton up` on a private Redis, with what a measurement needs: pids, processor time, memory,
+ * and the bus.
+ */
 export class BenchCluster {
   private constructor(
     private readonly supervisor: ChildProcess,

@@ -1,4 +1,7 @@
-/** Median and mean of a histogram, over all its series; quantiles are interpolated within their bucket. */
+/**
+ * Median and mean of a histogram, over all its series; quantiles are interpolated within their
+ * bucket.
+ */
 export function histogramOf(exposition: string, family: string): Record<string, number> {
   const { sum, count } = new Buckets(exposition, family);
   return { p50: histogramQuantile(exposition, family, 0.5), mean: sum / count, count };

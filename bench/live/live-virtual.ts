@@ -46,9 +46,10 @@ interface Seen {
 }
 
 /**
- * The same requests, at the same instants, on a real cluster under contention and on the virtual clock. A run counts only while the live clock kept up: its
- * steps must have ended less than 5 ms late, at the 99th percentile. With `round-robin` the router chooses, as it does on the virtual clock; with `pull` the
- * broker's order decides who takes a job, which no clock can foresee.
+ * The same requests, at the same instants, on a real cluster under contention and on the virtual
+ * clock. A run counts only while the live clock kept up: its steps must have ended less than 5 ms
+ * late, at the 99th percentile. With `round-robin` the router chooses, as it does on the virtual
+ * clock; with `pull` the broker's order decides who takes a job, which no clock can foresee.
  */
 export async function liveAgainstVirtual(
   requests: number,
@@ -84,7 +85,10 @@ function promptLengths(requests: number): number[] {
   });
 }
 
-/** Sends every request at its instant of a Poisson process, whether or not those before have been answered. */
+/**
+ * Sends every request at its instant of a Poisson process, whether or not those before have been
+ * answered.
+ */
 async function drive(cluster: BenchCluster, prompts: readonly number[]): Promise<Seen[]> {
   const random = RandomStream.root(1).stream('arrivals');
   const startMs = performance.now();

@@ -9,7 +9,10 @@ import { Stamps } from './stamps';
 
 const HOST = '127.0.0.1';
 
-/** 1,000 concurrent streams at 20 ms per token, 2P2D: throughput, delivery, processor time per token. */
+/**
+ * 1,000 concurrent streams at 20 ms per token, 2P2D: throughput, delivery, processor time per
+ * token.
+ */
 export async function manyStreams(seconds: number): Promise<Record<string, unknown>> {
   const streams = 1000;
   const tokensPerStream = Math.ceil((seconds + 30) / 0.02);
@@ -70,7 +73,10 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
   };
 }
 
-/** Non-streamed one-token requests over 128 connections, with the processor time that each part takes for one. */
+/**
+ * Non-streamed one-token requests over 128 connections, with the processor time that each part
+ * takes for one.
+ */
 export async function shortRequests(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', ['--step-time=constant']);
   const target: RawTarget = { host: HOST, port: cluster.port };

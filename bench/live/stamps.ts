@@ -2,8 +2,9 @@ import { readFrame } from '@baton/contract';
 import { channels, type Transport } from '@baton/transport';
 
 /**
- * Listens beside the API to the token frames and keeps when the engine says each token was made. Streams are told apart by their
- * number in order of admission, so a client that opens one after the other knows which is which.
+ * Listens beside the API to the token frames and keeps when the engine says each token was made.
+ * Streams are told apart by their number in order of admission, so a client that opens one after
+ * the other knows which is which.
  */
 export class Stamps {
   private readonly order = new Map<number, number>();

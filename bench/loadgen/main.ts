@@ -20,8 +20,9 @@ interface Stamp {
 }
 
 /**
- * What a token costs the load generator: 1,000 streams of a server with known delays, a token each 20 ms, read by this one process. Prints one JSON
- * document; `--save` keeps it, `--quick` is shorter.
+ * What a token costs the load generator: 1,000 streams of a server with known delays, a token each
+ * 20 ms, read by this one process. Prints one JSON document; `--save` keeps it, `--quick` is
+ * shorter.
  */
 async function main(): Promise<void> {
   const seconds = process.argv.includes('--quick') ? 3 : 20;

@@ -8,7 +8,10 @@ import { scenarioOf } from '@baton/scenario';
 import { budgetWorkload } from '@baton/workload';
 
 const ROOT = join(__dirname, '..', '..', '..');
-/** 85 % of what four such prefill engines compute of this workload, which is where the cluster saturates first. */
+/**
+ * 85 % of what four such prefill engines compute of this workload, which is where the cluster
+ * saturates first.
+ */
 const RATE_PER_SECOND = 39.5;
 const CONFIG = defaultConfig({
   ...{ topology: '4P8D', model: 'llama-3.1-70b', gpu: 'a100', tensorParallelSize: 8 },
@@ -32,7 +35,10 @@ interface Speed {
   readonly busiest_prefill_engine: number;
 }
 
-/** The replay budgets: a million requests on one thread beside a run of the same core without leaps, and a whole Mooncake trace from the command line. */
+/**
+ * The replay budgets: a million requests on one thread beside a run of the same core without leaps,
+ * and a whole Mooncake trace from the command line.
+ */
 function main(): void {
   const count = process.argv.includes('--quick') ? 100_000 : 1_000_000;
   const result = {

@@ -5,7 +5,10 @@ export interface Finding {
   readonly theirs: number;
   readonly ours: number;
   readonly unit: string;
-  /** How far off it may be, as aimed for: percent of theirs, or percentage points where the unit is %. Undefined: no aim was set. */
+  /**
+   * How far off it may be, as aimed for: percent of theirs, or percentage points where the unit is
+   * %. Undefined: no aim was set.
+   */
   readonly aim?: number;
   /** Whether a constant was fitted to this very figure, which then proves nothing. */
   readonly isFitted?: boolean;

@@ -10,7 +10,10 @@ import { aggregatedScenario } from './one-engine';
 const POINTS = ['measured', 'silybench-h100-qwen3-8b', 'perf_points_bf16.csv'];
 const PART = 'vLLM 0.30, Qwen3-8B BF16 on one H100, closed loop';
 const AIMS = { itl: 5, throughput: 5, ttft: 10 } as const;
-/** What the measured engine had: its KV, the budget that its P99 ITL shows, and slots for the largest concurrency. */
+/**
+ * What the measured engine had: its KV, the budget that its P99 ITL shows, and slots for the
+ * largest concurrency.
+ */
 const ENGINE = {
   numBlocks: 377_024 / 16,
   maxNumBatchedTokens: 8_192,
@@ -38,9 +41,10 @@ interface Fitted {
 }
 
 /**
- * A closed loop at several concurrencies and three shapes. Step times begin as those of Llama-3.1-8B on an H100, measured operator by operator, and are carried over to
- * Qwen3-8B by geometry: linear work by parameters, attention by layers. The linear part of small steps and one constant per request are then fitted to one shape;
- * the two other shapes are the test.
+ * A closed loop at several concurrencies and three shapes. Step times begin as those of
+ * Llama-3.1-8B on an H100, measured operator by operator, and are carried over to Qwen3-8B by
+ * geometry: linear work by parameters, attention by layers. The linear part of small steps and one
+ * constant per request are then fitted to one shape; the two other shapes are the test.
  */
 export function h100ClosedLoop(): { findings: Finding[]; note: string } {
   const points = rowsOf(...POINTS).map(pointOf);
@@ -67,7 +71,10 @@ function pointOf(row: Readonly<Record<string, string>>): Point {
   };
 }
 
-/** What of a measured step with as many tokens as requests is not attention, by the attention of the carried-over profile. */
+/**
+ * What of a measured step with as many tokens as requests is not attention, by the attention of the
+ * carried-over profile.
+ */
 function fit(points: readonly Point[]): Fitted {
   const [g0, g1, g2] = carriedOver().decodeAttentionMs;
   const linear = points.map(({ concurrency, promptTokens, outputTokens, itlMs }) => {

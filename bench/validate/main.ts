@@ -10,7 +10,10 @@ const PAGE = join(__dirname, '..', '..', '..', 'docs', 'validation.md');
 const HEAD = `# Validation\n\nWhat \`npm run validate\` prints: the virtual clock beside what others have measured or published. Errors are of Baton against theirs.`;
 const BY_HAND = '## What could not be matched, and why';
 
-/** Compares the virtual clock with what others have measured or published. Prints every figure, those that are missed included; `--save` keeps them in docs/validation.md. */
+/**
+ * Compares the virtual clock with what others have measured or published. Prints every figure,
+ * those that are missed included; `--save` keeps them in docs/validation.md.
+ */
 function main(): void {
   const log = vllmLog();
   const loop = h100ClosedLoop();

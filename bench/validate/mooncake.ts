@@ -27,7 +27,10 @@ function traceOf(name: TraceName): Workload {
   return reader.end().workload;
 }
 
-/** Figure 9 of Mooncake (FAST 2025): tokens that one LRU cache of a given capacity saves, as a share of all prompt tokens. */
+/**
+ * Figure 9 of Mooncake (FAST 2025): tokens that one LRU cache of a given capacity saves, as a share
+ * of all prompt tokens.
+ */
 export function hitRates(): Finding[] {
   return names().flatMap((name) => {
     const trace = traceOf(name);
@@ -60,8 +63,8 @@ function hitRate(trace: Workload, capacityTokens: number): number {
 }
 
 /**
- * Figure 8: GPU time of prefill per request, without a cache (vLLM) and with one that holds everything (Mooncake), on the A100 model; the paper's machines were
- * A800, which compute alike.
+ * Figure 8: GPU time of prefill per request, without a cache (vLLM) and with one that holds
+ * everything (Mooncake), on the A100 model; the paper's machines were A800, which compute alike.
  */
 export function prefillSeconds(): Finding[] {
   const placement = { model: findModel('llama-3.1-70b'), gpu: findGpu('a100'), tp: 8 };

@@ -1,4 +1,5 @@
-// node serve.mjs [--model FILE] [--port N] [--threads N] [--sequences N] [--peer http://HOST:PORT ...]
+// node serve.mjs [--model FILE] [--port N] [--threads N] [--sequences N] [--peer http://HOST:PORT
+// ...]
 import { parseArgs } from 'node:util';
 import { startServer } from './http/server.mjs';
 import { wholeNumber, wrongUsage } from './options.mjs';

@@ -1,4 +1,5 @@
-// Installs what the package needs and writes the model with random weights, each where it is missing: node setup.mjs
+// Installs what the package needs and writes the model with random weights, each where it is
+// missing: node setup.mjs
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Writes a Llama model with random weights: node write-gguf.mjs [--out FILE] [--seed N] [--layers N] [--width N] ...
+// Writes a Llama model with random weights: node write-gguf.mjs [--out FILE] [--seed N] [--layers
+// N] [--width N] ...
 import { parseArgs } from 'node:util';
 import { DEFAULT_SHAPE, kvBytesPerToken } from './gguf/random-llama.mjs';
 import { writeRandomGguf } from './gguf/write.mjs';

@@ -71,7 +71,10 @@ async function calls() {
   return counts;
 }
 
-/** Tells functions of the source from those that the compiler adds: getters of exports, lazy imports. */
+/**
+ * Tells functions of the source from those that the compiler adds: getters of exports, lazy
+ * imports.
+ */
 function ofTheSource(path) {
   const text = readFileSync(path, 'utf8');
   const exported = [...text.matchAll(/^(_export\(|Object\.defineProperty\()exports.*?^\}\);/gms)];

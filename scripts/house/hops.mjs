@@ -7,7 +7,10 @@ import { ROOT } from '../root.mjs';
 
 /** As deep in the tree as dist, so that the code finds its data; git ignores it. */
 const BUILD = 'coverage';
-/** V8 counts no calls of functions that it has inlined, whose bytecode it has dropped, or that it runs for the first time. */
+/**
+ * V8 counts no calls of functions that it has inlined, whose bytecode it has dropped, or that it
+ * runs for the first time.
+ */
 const EXACT = ['--no-flush-bytecode', '--no-lazy-feedback-allocation', '--no-opt'];
 const RUNNER = fileURLToPath(new URL('./hops-run.mjs', import.meta.url));
 

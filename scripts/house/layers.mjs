@@ -1,4 +1,5 @@
-// Who imports whom: the tables in layers.json and the picture in docs/ARCHITECTURE.md, from the imports.
+// Who imports whom: the tables in layers.json and the picture in docs/ARCHITECTURE.md, from the
+// imports.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiRoom, edgeCount, edgesBetween, libOf } from './rooms.mjs';
@@ -7,7 +8,10 @@ import { architectureWith } from './picture.mjs';
 const TABLES = 'scripts/house/layers.json';
 const PAGE = 'docs/ARCHITECTURE.md';
 
-/** The files that follow from the imports, as `[path, text]`. @throws Error when an import is against the layers */
+/**
+ * The files that follow from the imports, as `[path, text]`. @throws Error when an import is
+ * against the layers
+ */
 export function layerFiles(tree) {
   const before = JSON.parse(readFileSync(join(tree.root, TABLES), 'utf8'));
   const tables = tablesOf(tree, before);

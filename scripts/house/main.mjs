@@ -1,5 +1,6 @@
 // Prints the counts of the house: `npm run house -- [checkout] [--json] [--which] [--lower]`.
-// `--which` names what is counted; `--lower` lowers the ceilings that test/tidy holds to today's counts.
+// `--which` names what is counted; `--lower` lowers the ceilings that test/tidy holds to today's
+// counts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { countsOf } from './counts.mjs';

@@ -1,5 +1,6 @@
 /* global AbortController */
-// What has to hold of a cluster that the compose file started, one function per check. A check throws when it does not.
+// What has to hold of a cluster that the compose file started, one function per check. A check
+// throws when it does not.
 import { unanswered } from './boards.mjs';
 import { idleShares } from './idle.mjs';
 import { expectThat, until } from './shell.mjs';
@@ -12,7 +13,10 @@ const OURS = ['api', 'prefill', 'decode'];
 const IDLE_SECONDS = 40;
 const IDLE_WINDOWS = 3;
 const IDLE_SHARE = 0.05;
-/** Where other work takes the caches and the cores away, the same instructions take longer, and a window is void. */
+/**
+ * Where other work takes the caches and the cores away, the same instructions take longer, and a
+ * window is void.
+ */
 const QUIET_SHARE = 0.5;
 
 export async function isConfined({ project }) {
@@ -67,7 +71,10 @@ export async function answers({ origin }) {
   expectThat(text.length > 0 && text === (await chat(origin, asked)), 'two answers differ');
 }
 
-/** A decode container dies while it streams, and then a prefill one that has long prompts to compute. */
+/**
+ * A decode container dies while it streams, and then a prefill one that has long prompts to
+ * compute.
+ */
 export async function losesNothingWhenKilled({ project, origin }) {
   const streams = new Flood(origin, prompts(30, { name: 'kill', words: 40, tokens: 400 }));
   await streams.underWay();

@@ -1,6 +1,6 @@
 /* global clearTimeout */
-// The Docker engine of the test: the one that runs, or one that is started here in a folder of its own and stopped
-// again. Debian's packages are installed where programs are missing.
+// The Docker engine of the test: the one that runs, or one that is started here in a folder of its
+// own and stopped again. Debian's packages are installed where programs are missing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -119,7 +119,9 @@ function lastWords(folder) {
   return readFileSync(join(folder, 'log'), 'utf8').trim().split('\n').slice(-5).join('\n');
 }
 
-/** The policy file keeps a package's service from starting; it goes also when apt is interrupted. */
+/**
+ * The policy file keeps a package's service from starting; it goes also when apt is interrupted.
+ */
 const INSTALL = `
 set -e
 policy=/usr/sbin/policy-rc.d

@@ -1,5 +1,5 @@
-// Two hosts that share nothing but Redis: the front in one compose project and network, the workers in another, with a
-// delay on the workers' side. Users' latencies beside the simulated ones.
+// Two hosts that share nothing but Redis: the front in one compose project and network, the workers
+// in another, with a delay on the workers' side. Users' latencies beside the simulated ones.
 import { join } from 'node:path';
 import { freePorts, Project } from './project.mjs';
 import { demand, execute, expectThat, ROOT } from './shell.mjs';
@@ -147,7 +147,10 @@ function medianMs(seconds) {
   return 1e3 * sorted[Math.floor(sorted.length / 2)];
 }
 
-/** @returns a line of what was measured. Throws when gaps differ from the simulated ones, or the first token is too late. */
+/**
+ * @returns a line of what was measured. Throws when gaps differ from the simulated ones, or the
+ *   first token is too late.
+ */
 export function judged({ ttft, itl }, { undelayed, delayMs }) {
   const pair = (what, { seen, simulated }) =>
     `${what} ${seen.toFixed(1)} ms, simulated ${simulated.toFixed(1)} ms`;

@@ -1,4 +1,5 @@
-// Processor time of an idle cluster: of its containers, checks included, and of the engine that makes the checks.
+// Processor time of an idle cluster: of its containers, checks included, and of the engine that
+// makes the checks.
 import { request } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,8 +11,8 @@ const TICK_SECONDS = 0.01;
 const ENGINE = /^(dockerd|containerd|containerd-shim)/;
 
 /**
- * @returns shares of a core over `seconds`: of `ids`, and of the engine's own processes; and the share
- * of all cores that something else used
+ * @returns shares of a core over `seconds`: of `ids`, and of the engine's own processes; and the
+ *   share of all cores that something else used
  */
 export async function idleShares(ids, { env, seconds }) {
   const socketPath = (env.DOCKER_HOST ?? DEFAULT_SOCKET).replace(/^unix:\/\//, '');

@@ -1,4 +1,5 @@
-// npm run test:compose: the compose file and the image on a real Docker engine. Ends with `N passed, N failed`.
+// npm run test:compose: the compose file and the image on a real Docker engine. Ends with `N
+// passed, N failed`.
 import { answers, EVERY, SCALE } from './cluster.mjs';
 import * as cluster from './cluster.mjs';
 import { obtainEngine } from './engine.mjs';

@@ -1,5 +1,6 @@
 /* global AbortSignal, TextDecoderStream */
-// Streamed chats, and whether each of them came whole and equal to what the cluster says undisturbed.
+// Streamed chats, and whether each of them came whole and equal to what the cluster says
+// undisturbed.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expectThat, until } from './shell.mjs';
 

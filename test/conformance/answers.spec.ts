@@ -18,7 +18,9 @@ const PATHS: Readonly<Record<TextEndpoint, string>> = {
 };
 const CONFIG = { reasoning: true, imageTokens: 64 } as const;
 
-/** The same request gives the same texts wherever it runs and however it is sent, choice by choice. */
+/**
+ * The same request gives the same texts wherever it runs and however it is sent, choice by choice.
+ */
 const texts = new Map<string, readonly string[]>();
 
 function expectSameEverywhere(rule: Rule, { endpoint }: Path, { choices }: Observed): void {

@@ -10,7 +10,10 @@ import { RandomBody, RIGHT } from './fuzz/random-body';
 /** By hand more: BATON_FUZZ_BODIES=10000. A seed of a failure runs alone: BATON_FUZZ_SEED=123. */
 const BODIES = Number(process.env['BATON_FUZZ_BODIES'] ?? runsOf(100));
 const ONLY = process.env['BATON_FUZZ_SEED'];
-/** No body may keep its client, or others, waiting for longer: in time of the processor, which other processes cannot take. */
+/**
+ * No body may keep its client, or others, waiting for longer: in time of the processor, which other
+ * processes cannot take.
+ */
 const PATIENCE_MS = 1_000;
 const REFUSALS = [400, 404, 409, 413, 422];
 

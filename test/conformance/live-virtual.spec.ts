@@ -27,8 +27,9 @@ interface Told {
 const LEASE_US = 30_000_000;
 
 /**
- * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond, where the live clock has no order. Blocks and slots suffice:
- * who gets the last one first depends on the broker. What is shared are batches (of chunks of 16 tokens), cache and link.
+ * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond,
+ * where the live clock has no order. Blocks and slots suffice: who gets the last one first depends
+ * on the broker. What is shared are batches (of chunks of 16 tokens), cache and link.
  */
 const OPTIONS: Partial<EngineOptions> = {
   ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
@@ -40,7 +41,10 @@ const OPTIONS: Partial<EngineOptions> = {
   },
 };
 
-/** The same cluster as live hosts on a clock that stands still between events, and on the virtual clock. */
+/**
+ * The same cluster as live hosts on a clock that stands still between events, and on the virtual
+ * clock.
+ */
 const CLUSTERS: Readonly<Record<string, readonly Stage[]>> = {
   '1P1D': ['prefill', 'decode'],
   '1A': ['aggregated'],
@@ -140,7 +144,10 @@ function virtual(topology: string, workload: Workload, options: Partial<EngineOp
   return { facts, lifecycles };
 }
 
-/** Whether a request or its KV comes in the very microsecond in which a step ends: the live clock has no order there. */
+/**
+ * Whether a request or its KV comes in the very microsecond in which a step ends: the live clock
+ * has no order there.
+ */
 function hasTie(topology: string, workload: Workload): boolean {
   const stepEnds = new Set<number>();
   const { log } = simulate(

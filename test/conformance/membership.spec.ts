@@ -19,7 +19,10 @@ const JOIN_US = 700_000;
 const STARTUP_US = 300_000;
 const LEAVE_US = 1_750_000;
 
-/** The third goes to the engine that has joined, which leaves while it runs there; the others to the one of the start. */
+/**
+ * The third goes to the engine that has joined, which leaves while it runs there; the others to the
+ * one of the start.
+ */
 const WORKLOAD = workloadOf([
   { atUs: 1, prompt: 30, output: 40 },
   { atUs: 1_100_000, prompt: 50, output: 25 },

@@ -72,7 +72,9 @@ function promptOf({ promptTokens, arrivalUs }: TraceRequest): number[] {
   return Array.from({ length: promptTokens }, (_none, i) => 1000 + ((i * 7919 + arrivalUs) % 9000));
 }
 
-/** Mean over the requests of the wall time per output token after the first, as the client saw it. */
+/**
+ * Mean over the requests of the wall time per output token after the first, as the client saw it.
+ */
 function meanTpotMs(answers: readonly StreamedAnswer[]): number {
   const perRequest = answers.flatMap(({ tokenTimesMs, usage }) => {
     const tokens = usage?.completion_tokens ?? 0;

@@ -186,7 +186,10 @@ function collect(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** Those of the process group of the terminal: npm's descendants without the cluster, which has a group of its own. */
+/**
+ * Those of the process group of the terminal: npm's descendants without the cluster, which has a
+ * group of its own.
+ */
 function demoPids(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   const groupOf = (each: number): string | undefined => {

@@ -17,7 +17,10 @@ interface Service {
   readonly healthcheck?: { readonly test: readonly string[] };
 }
 
-/** The file as compose reads it where no variable is set, with names and ports of this machine for those of its network. */
+/**
+ * The file as compose reads it where no variable is set, with names and ports of this machine for
+ * those of its network.
+ */
 function composeServices(here: Readonly<Record<string, string>>): Record<string, Service> {
   let text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
   text = text.replace(/\$\{\w+:-([^}]*)\}/g, '$1');

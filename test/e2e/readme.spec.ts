@@ -28,7 +28,10 @@ function commands(start: string): string[] {
     .map((line) => line.replace(/\s+#.*$/, ''));
 }
 
-/** Starts the command of a README line on a free port, hands the port over when it is ready, and ends it as a service manager would. */
+/**
+ * Starts the command of a README line on a free port, hands the port over when it is ready, and
+ * ends it as a service manager would.
+ */
 async function whileUp(
   line: string,
   use: (port: number, enginesPort: number) => Promise<void>,

@@ -40,7 +40,10 @@ async function baton<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** Requests at random instants, every second one with a prompt that begins like all others of its kind. */
+/**
+ * Requests at random instants, every second one with a prompt that begins like all others of its
+ * kind.
+ */
 async function load(cluster: TestCluster): Promise<void> {
   const random = RandomStream.root(1).stream('recording');
   const startMs = performance.now();
@@ -89,7 +92,8 @@ describe('a cluster that records what it does', () => {
       ...{ inter_token_latency: 25, workload: { source: 'baton', requests: REQUESTS } },
     });
     expect(comparison).toMatchObject({ requests: REQUESTS, recorded_only: 0, simulated_only: 0 });
-    // Engines take 100 ms a prompt and 25 ms a token, whatever the machine does: it can only be late.
+    // Engines take 100 ms a prompt and 25 ms a token, whatever the machine does: it can only be
+    // late.
     expect(comparison.ttft_ms.stamped?.p50).toBeGreaterThanOrEqual(125);
     expect(comparison.ttft_ms.recorded.mean).toBeGreaterThanOrEqual(
       comparison.ttft_ms.stamped?.mean ?? 0,

@@ -133,7 +133,8 @@ describe('INV-6: no effect precedes its cause', () => {
           log.finishUs[row]!,
         ].filter((us) => us !== NEVER);
         if (OUTCOMES[log.outcome[row]!] !== 'completed') continue;
-        // Computed twice after a lost lease: the second hold lies behind the first transfer's beginning.
+        // Computed twice after a lost lease: the second hold lies behind the first transfer's
+        // beginning.
         expect(instants).toEqual([...instants].sort((a, b) => a - b));
       }
     });

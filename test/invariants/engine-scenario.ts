@@ -117,7 +117,10 @@ const knobs = fc.record({
 
 const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
 
-/** Small engines under pressure: the pool holds the largest sequence and little more, so preemption is common. */
+/**
+ * Small engines under pressure: the pool holds the largest sequence and little more, so preemption
+ * is common.
+ */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
   .map(

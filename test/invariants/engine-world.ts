@@ -2,7 +2,10 @@ import { Engine, type SequenceHandle, type StepFacts } from '@baton/engine';
 import { assert, mix, type Micros } from '@baton/kernel';
 import { remoteTokens, specOf, type Scenario } from './engine-scenario';
 
-/** How far a step may be extended: never, as far as it goes, to arbitrary instants, or as far as it goes but where somebody gets its first token. */
+/**
+ * How far a step may be extended: never, as far as it goes, to arbitrary instants, or as far as it
+ * goes but where somebody gets its first token.
+ */
 export type Pace = 'single' | 'leap' | 'short-leap' | 'calm-leap';
 
 interface Happening {
@@ -23,8 +26,9 @@ export interface Story {
 const STEPS_MAX = 100_000;
 
 /**
- * Drives one engine through a scenario to rest. At one instant what comes from outside happens before a step ends. It checks on the way
- * that tokens come once and in order, that time moves, that somebody always moves, and lets the engine audit itself.
+ * Drives one engine through a scenario to rest. At one instant what comes from outside happens
+ * before a step ends. It checks on the way that tokens come once and in order, that time moves,
+ * that somebody always moves, and lets the engine audit itself.
  */
 export class EngineWorld {
   readonly story: Story = { log: [], boundariesUs: [], firstTokensUs: {}, scheduledUs: {} };

@@ -18,8 +18,8 @@ interface HeldBlocks {
 }
 
 /**
- * The books against which the hand-over is checked: who owns which blocks, which fetch is open, which question was answered. They are kept from
- * what the coordinators say alone.
+ * The books against which the hand-over is checked: who owns which blocks, which fetch is open,
+ * which question was answered. They are kept from what the coordinators say alone.
  */
 export class HandoffBooks {
   private readonly held = new Map<string, HeldBlocks>();
@@ -132,7 +132,10 @@ export class HandoffBooks {
   }
 }
 
-/** Blocks never go while somebody reads them, unless the reader said so or is told in the same breath. */
+/**
+ * Blocks never go while somebody reads them, unless the reader said so or is told in the same
+ * breath.
+ */
 function expectKnows(read: HoldingView['reads'][number], call: SourceCall): void {
   const { reader, readerRequestId } = read;
   const isItsOwnWord = 'reader' in call.fact && call.fact.reader === reader;

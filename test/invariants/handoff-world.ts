@@ -12,8 +12,9 @@ import { expect } from 'vitest';
 import { HandoffBooks } from './handoff-books';
 
 /**
- * Sources and targets that talk through mail which a test may deliver, repeat, reorder or lose, with the books that the invariants of the
- * hand-over are checked against after every fact. It knows nothing of how the coordinators work inside.
+ * Sources and targets that talk through mail which a test may deliver, repeat, reorder or lose,
+ * with the books that the invariants of the hand-over are checked against after every fact. It
+ * knows nothing of how the coordinators work inside.
  */
 export const LEASE_US = 30_000;
 const KEEP_US = 70_000;
@@ -165,7 +166,9 @@ export class HandoffWorld {
     else this.tellTarget(id, fact);
   }
 
-  /** A source process dies and comes back empty; each target hears of it sooner or later, or never. */
+  /**
+   * A source process dies and comes back empty; each target hears of it sooner or later, or never.
+   */
   restartSource(source: number): void {
     const engineId = pick(SOURCES, source) ?? '';
     this.startSource(engineId);
@@ -177,7 +180,10 @@ export class HandoffWorld {
     }
   }
 
-  /** Says again what was said to an engine within the last lease. An engine's own facts then have no effect at all. */
+  /**
+   * Says again what was said to an engine within the last lease. An engine's own facts then have no
+   * effect at all.
+   */
   repeatOld(which: number): void {
     const recent = this.history.filter(({ atUs }) => atUs > this.nowUs - LEASE_US);
     const old = pick(recent, which)?.mail;

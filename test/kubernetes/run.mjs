@@ -1,4 +1,5 @@
-// npm run test:kubernetes: every overlay, rendered by kustomize, fits the schema of Kubernetes. Ends with `N passed, N failed`.
+// npm run test:kubernetes: every overlay, rendered by kustomize, fits the schema of Kubernetes.
+// Ends with `N passed, N failed`.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +49,10 @@ async function renderer() {
   return [join(CACHE, 'kustomize'), 'build'];
 }
 
-/** The document that API servers of this version serve, and the schemas that the Prometheus operator adds. */
+/**
+ * The document that API servers of this version serve, and the schemas that the Prometheus operator
+ * adds.
+ */
 async function checker() {
   const [kubernetes, operator] = [await folderOf(KUBERNETES), await folderOf(OPERATOR)];
   const openApi = JSON.parse(

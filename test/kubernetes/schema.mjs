@@ -1,5 +1,5 @@
-// Kubernetes' own OpenAPI document as JSON Schema, strict: a field that it does not know is an error, as it is for an API
-// server that validates.
+// Kubernetes' own OpenAPI document as JSON Schema, strict: a field that it does not know is an
+// error, as it is for an API server that validates.
 import Ajv from 'ajv';
 
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
@@ -46,7 +46,10 @@ function strictOf(name, schema) {
   return { ...schema, additionalProperties: false };
 }
 
-/** A custom resource has its schema in one piece. Its patterns are Go's, which JavaScript cannot always read. */
+/**
+ * A custom resource has its schema in one piece. Its patterns are Go's, which JavaScript cannot
+ * always read.
+ */
 function strictBelow(schema) {
   const { 'x-kubernetes-int-or-string': isIntOrString, properties, items, ...rest } = schema;
   delete rest.pattern;

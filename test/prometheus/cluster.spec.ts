@@ -16,7 +16,10 @@ import { waitUntil } from '../support/wait';
 
 const CONFIG = fileURLToPath(new URL('../../deploy/prometheus/prometheus.yml', import.meta.url));
 const MODEL = 'llama-3.1-8b';
-/** A policy, so that its decisions are counted; step times that were measured, so that their range is watched. */
+/**
+ * A policy, so that its decisions are counted; step times that were measured, so that their range
+ * is watched.
+ */
 const FLAGS = ['--placement=least-requests', '--speedup=4', '--model', MODEL];
 /** Of 2P2D. */
 const WORKERS = 4;
@@ -42,7 +45,8 @@ describe('a real Prometheus at a real cluster under load', () => {
     };
     const targets = { baton: [`127.0.0.1:${cluster.port}`], 'baton-worker': workers };
     prometheus = await PrometheusServer.start({ config: CONFIG, targets });
-    // Rules are evaluated group by group; the last one to have an answer needs two scrapes and another rule.
+    // Rules are evaluated group by group; the last one to have an answer needs two scrapes and
+    // another rule.
     const server = prometheus;
     const isFilled = async (): Promise<boolean> =>
       (await unanswered(server, recordedQueries())).length === 0;

@@ -1,11 +1,15 @@
-// The battery: each case sends requests through a proxy, and looks at the answers and at what the cluster did for them.
+// The battery: each case sends requests through a proxy, and looks at the answers and at what the
+// cluster did for them.
 import { ask, leaveEarly } from './requests.mjs';
 
 const COMPLETIONS = '/v1/completions';
 const CHAT = '/v1/chat/completions';
 const TURNS = 3;
 
-/** @returns cases as { name, requests, send?, mayHandOver? }; without `send` they are asked all at once */
+/**
+ * @returns cases as { name, requests, send?, mayHandOver? }; without `send` they are asked all at
+ *   once
+ */
 export function battery({ model, conversationId }) {
   const named = model === undefined ? {} : { model };
   const settings = { ...named, max_tokens: 24, temperature: 0, ignore_eos: true };
@@ -46,13 +50,17 @@ export function battery({ model, conversationId }) {
   ];
 }
 
-/** What the cluster says to the requests of a case when it is asked itself; undefined where that is no measure. */
+/**
+ * What the cluster says to the requests of a case when it is asked itself; undefined where that is
+ * no measure.
+ */
 export function reference(one, cluster) {
   return one.isCut || one.isRefused ? undefined : (one.send ?? askAll)(cluster, one.requests);
 }
 
 /**
- * Runs one case; returns a row of the table: what is wrong, and what is worth a word. `before` counts the hand-overs so far: what comes too late to be counted here is counted as too many in
+ * Runs one case; returns a row of the table: what is wrong, and what is worth a word. `before`
+ * counts the hand-overs so far: what comes too late to be counted here is counted as too many in
  * the case that follows.
  */
 export async function play(

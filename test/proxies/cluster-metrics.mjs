@@ -12,7 +12,10 @@ export class ClusterMetrics {
     this.countedAt = countedAt;
   }
 
-  /** Hand-overs to decode engines that were fetched, since the cluster began. A server of vLLM's counts what NIXL has moved. */
+  /**
+   * Hand-overs to decode engines that were fetched, since the cluster began. A server of vLLM's
+   * counts what NIXL has moved.
+   */
   async handOvers() {
     const page = await this.page(this.countedAt);
     return page.includes('baton:kv_fetches_total')
@@ -31,7 +34,10 @@ export class ClusterMetrics {
     return count;
   }
 
-  /** Waits until nothing runs, waits or (unless decode keeps it for a next turn) is held; returns what is left after `deadlineMs`, in words, or nothing. */
+  /**
+   * Waits until nothing runs, waits or (unless decode keeps it for a next turn) is held; returns
+   * what is left after `deadlineMs`, in words, or nothing.
+   */
   async rest(deadlineMs, keeps = false) {
     const endMs = Date.now() + deadlineMs;
     for (;;) {

@@ -3,7 +3,8 @@ import { battery, play, reference } from './battery.mjs';
 import { ClusterMetrics } from './cluster-metrics.mjs';
 
 /**
- * @param asked  { cluster, proxies, countedAt?, settleMs, model?, only, conversationId, transfers? }; `transfers: false`: proxies that hand nothing over
+ * @param asked { cluster, proxies, countedAt?, settleMs, model?, only, conversationId, transfers?
+ *   }; `transfers: false`: proxies that hand nothing over
  * @returns how many cases went wrong
  * @throws Error when the cluster is not at rest, or not there
  */

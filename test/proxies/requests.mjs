@@ -52,7 +52,10 @@ function readable(bytes) {
   }
 }
 
-/** Some proxies stream although nobody asked, and some answer streams under another content type: the bytes tell. */
+/**
+ * Some proxies stream although nobody asked, and some answer streams under another content type:
+ * the bytes tell.
+ */
 function textOf(bytes) {
   const events = bytes.split('\n').filter((line) => line.startsWith('data: '));
   const isStream = events.length > 0;

@@ -1,4 +1,5 @@
-// Drives P/D proxies that the user has started in front of a running Baton with --expose-engines, and judges what comes through.
+// Drives P/D proxies that the user has started in front of a running Baton with --expose-engines,
+// and judges what comes through.
 import { parseArgs } from 'node:util';
 import { judged } from './judge.mjs';
 

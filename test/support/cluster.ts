@@ -26,7 +26,10 @@ export interface ClusterOptions {
   readonly redis?: PrivateRedis;
 }
 
-/** `bin/baton up` as a user starts it, with real processes and a real Redis, plus what a test needs to look inside and to kill. */
+/**
+ * `bin/baton up` as a user starts it, with real processes and a real Redis, plus what a test needs
+ * to look inside and to kill.
+ */
 export class TestCluster {
   private output = '';
 
@@ -95,7 +98,9 @@ export class TestCluster {
     return engines.reduce((sum, engine) => sum + engine.gauges[gauge], 0);
   }
 
-  /** How many jobs a stage's shared queue has been given since Redis started: BullMQ counts them. */
+  /**
+   * How many jobs a stage's shared queue has been given since Redis started: BullMQ counts them.
+   */
   async jobsAdded(stage: Stage): Promise<number> {
     const client = new Redis(this.redis.socketPath);
     const added = await client.get(`{baton}:queue:${stage}:id`);
@@ -148,7 +153,10 @@ export class TestCluster {
   }
 }
 
-/** The first of `count` free ports in a row, below those that the system gives to outgoing connections. */
+/**
+ * The first of `count` free ports in a row, below those that the system gives to outgoing
+ * connections.
+ */
 export async function freePort(count = 1): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const first = randomInt(20_000, 32_000);

@@ -1,6 +1,7 @@
-// A tiny OpenAI-compatible server whose delays are known: it stamps when a request came and when each token went. The body's `reference` object says what to do:
-// ttft_ms, itl_ms, usage (false: none), fail ('http' with status, 'in-stream', 'cut', 'silent'), from (rows below it are served well). GET /stamps gives the stamps.
-// Prints its port, ends with its stdin.
+// A tiny OpenAI-compatible server whose delays are known: it stamps when a request came and when
+// each token went. The body's `reference` object says what to do: ttft_ms, itl_ms, usage (false:
+// none), fail ('http' with status, 'in-stream', 'cut', 'silent'), from (rows below it are served
+// well). GET /stamps gives the stamps. Prints its port, ends with its stdin.
 import { createServer } from 'node:http';
 import { setInterval } from 'node:timers';
 

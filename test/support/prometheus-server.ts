@@ -18,7 +18,10 @@ interface Config {
 }
 
 export interface PrometheusOptions {
-  /** The configuration that ships; names that only a container network resolves are replaced by `targets`. */
+  /**
+   * The configuration that ships; names that only a container network resolves are replaced by
+   * `targets`.
+   */
   readonly config: string;
   /** Addresses by job. */
   readonly targets: Readonly<Record<string, readonly string[]>>;

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from './wait';
 
-/** A private redis-server of one test file, on a unix socket that survives `kill` and `start` of the server behind it. */
+/**
+ * A private redis-server of one test file, on a unix socket that survives `kill` and `start` of the
+ * server behind it.
+ */
 export class PrivateRedis {
   private process: ChildProcess | undefined;
 

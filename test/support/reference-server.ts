@@ -12,7 +12,10 @@ export interface Stamp {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A server of known delays in a process of its own, so that it does not share an event loop with who measures it. */
+/**
+ * A server of known delays in a process of its own, so that it does not share an event loop with
+ * who measures it.
+ */
 export class ReferenceServer {
   private constructor(
     private readonly child: ChildProcess,

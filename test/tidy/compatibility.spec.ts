@@ -30,7 +30,10 @@ function rowsOf(page: string): Row[] {
     });
 }
 
-/** Fields that rows are about: code in any column but that of the tests, `stream_options.include_usage` as two. */
+/**
+ * Fields that rows are about: code in any column but that of the tests,
+ * `stream_options.include_usage` as two.
+ */
 function fieldsIn(rows: readonly Row[]): ReadonlySet<string> {
   const code = rows.flatMap(({ line }) =>
     line
@@ -105,7 +108,10 @@ describe('every field has a row', () => {
   });
 });
 
-/** The fields of vLLM's CompletionRequest and ChatCompletionRequest (vllm/entrypoints/openai), as of August 2026. */
+/**
+ * The fields of vLLM's CompletionRequest and ChatCompletionRequest (vllm/entrypoints/openai), as of
+ * August 2026.
+ */
 const VLLM_FIELDS = [
   ...['model', 'prompt', 'prompt_embeds', 'max_tokens', 'n', 'temperature', 'top_p', 'top_k'],
   ...['min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty', 'length_penalty'],

@@ -14,7 +14,10 @@ export function linkedTests(page: string, row: string): NamedTest[] {
   return found === null ? [] : [{ name: found[1]!, file: join(dirname(page), found[2]!) }];
 }
 
-/** Tests by letter or file and name, as in `| … | E "one", "two"; \`libs/x.spec.ts\` "three" |`; letters stand for files. */
+/**
+ * Tests by letter or file and name, as in `| … | E "one", "two"; \`libs/x.spec.ts\` "three" |`;
+ * letters stand for files.
+ */
 export function quotedTests(row: string, letters: ReadonlyMap<string, string>): NamedTest[] {
   const cell = row.split(' | ').at(-1) ?? '';
   return [...cell.matchAll(/(?:`([^`]+)`|\b([A-Z])\b) ((?:"[^"]+"(?:, )?)+)/g)].flatMap(
@@ -40,7 +43,10 @@ const PLACEHOLDER = /%[a-z]|\$[\w.]+/;
 const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g');
 const titles = new Map<string, readonly string[]>();
 
-/** Texts of a file that may be the title of a test: its literals, but for those that are nothing but a placeholder. */
+/**
+ * Texts of a file that may be the title of a test: its literals, but for those that are nothing but
+ * a placeholder.
+ */
 function titlesIn(file: string): readonly string[] {
   let found = titles.get(file);
   if (found === undefined) {

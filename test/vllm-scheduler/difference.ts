@@ -1,4 +1,7 @@
-/** The first step that vLLM's scheduler and ours do not do alike, in words; undefined when there is none. */
+/**
+ * The first step that vLLM's scheduler and ours do not do alike, in words; undefined when there is
+ * none.
+ */
 export function firstDifference(
   theirs: readonly string[],
   ours: readonly string[],

@@ -5,7 +5,10 @@ const MOST_STEPS = 3000;
 const IDLE_STEPS = 60;
 const MOST_CONTENTS = 1_000;
 
-/** Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and says in the same words what every step did. */
+/**
+ * Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and says in the same
+ * words what every step did.
+ */
 export function ourSteps(workload: Workload): string[] {
   return new OurRun(workload).steps();
 }

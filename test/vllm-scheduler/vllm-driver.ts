@@ -12,7 +12,10 @@ export interface TheirRun {
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
 const WAIT_MS = 600_000;
 
-/** What vLLM's own scheduler does with the workloads, in their order. @throws Error with what Python said when it fails. */
+/**
+ * What vLLM's own scheduler does with the workloads, in their order. @throws Error with what Python
+ * said when it fails.
+ */
 export async function theirRuns(
   workloads: readonly Workload[],
   { python, source }: { python: string; source: string },

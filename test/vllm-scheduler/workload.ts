@@ -23,7 +23,9 @@ export interface WorkloadOptions {
   readonly connector: boolean;
   readonly specTokens: number;
   readonly watermarkBlocks: number;
-  /** Our side knows the blocks' contents; without, as from a trace of lengths, no text is shared. */
+  /**
+   * Our side knows the blocks' contents; without, as from a trace of lengths, no text is shared.
+   */
   readonly namesContents: boolean;
 }
 

@@ -57,7 +57,9 @@ export class ApiServer {
     return new ApiServer(app, membership, await app.getUrl());
   }
 
-  /** Drains, then closes every connection and timer. The transport stays open: it is the caller's. */
+  /**
+   * Drains, then closes every connection and timer. The transport stays open: it is the caller's.
+   */
   stop(): Promise<void> {
     return this.app.close();
   }

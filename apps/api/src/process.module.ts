@@ -35,7 +35,9 @@ export class ProcessModule {
   }
 }
 
-/** Each part logs under its own name: `frame-inbox` is FrameInbox. What a factory makes has none. */
+/**
+ * Each part logs under its own name: `frame-inbox` is FrameInbox. What a factory makes has none.
+ */
 function loggerProvider(logger: Logger): Provider {
   const useFactory = (user: object | null | undefined): Logger =>
     user ? moduleLogger(logger, kebab(user.constructor.name)) : logger;

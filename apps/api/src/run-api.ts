@@ -15,8 +15,9 @@ interface Parts {
 }
 
 /**
- * The API process from its configuration (`configFromEnv`) to its end by a signal. Without Redis it is the whole cluster: the engines of the topology
- * run in it too. Tells its parent `ready` once it listens.
+ * The API process from its configuration (`configFromEnv`) to its end by a signal. Without Redis it
+ * is the whole cluster: the engines of the topology run in it too. Tells its parent `ready` once it
+ * listens.
  */
 export async function runApi(): Promise<void> {
   try {

@@ -7,7 +7,10 @@ export const ROUTING = Symbol('routing');
 export const API_IDENTITY = Symbol('api-identity');
 
 export interface ApiIdentity {
-  /** New with each start of the process: an answer meant for an earlier life must not reach this one. */
+  /**
+   * New with each start of the process: an answer meant for an earlier life must not reach this
+   * one.
+   */
   readonly apiId: string;
   /** Seconds since the Unix epoch. */
   readonly startedAt: number;

@@ -8,7 +8,10 @@ import { until } from './until';
 
 type Role = { readonly [S in Stage]?: number };
 
-/** Front and real engines in this process, each role on a transport of its own: 20 ms a prompt, 1 ms a token, ten times as fast. */
+/**
+ * Front and real engines in this process, each role on a transport of its own: 20 ms a prompt, 1 ms
+ * a token, ten times as fast.
+ */
 export class ClusterFixture {
   private constructor(
     readonly api: ApiServer,
@@ -65,7 +68,10 @@ export class ClusterFixture {
     });
   }
 
-  /** A number of an engine, by the exact series on the page of metrics; summed over series that differ in other labels. */
+  /**
+   * A number of an engine, by the exact series on the page of metrics; summed over series that
+   * differ in other labels.
+   */
   async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
     const page = await (await fetch(`${this.api.url}/metrics`)).text();
     const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);

@@ -23,7 +23,10 @@ export interface FakeEngineOptions {
 
 const now = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000);
 
-/** An engine that does what a test tells it: takes jobs, and publishes whatever frames it is asked to. */
+/**
+ * An engine that does what a test tells it: takes jobs, and publishes whatever frames it is asked
+ * to.
+ */
 export class FakeEngine {
   readonly runs: FakeRun[] = [];
   readonly messages: EngineMessage[] = [];

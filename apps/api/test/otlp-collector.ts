@@ -50,7 +50,10 @@ export class OtlpCollector {
   }
 }
 
-/** opentelemetry/proto/collector/trace/v1: requests hold resources, those hold scopes, those hold spans. */
+/**
+ * opentelemetry/proto/collector/trace/v1: requests hold resources, those hold scopes, those hold
+ * spans.
+ */
 function spansIn(request: Buffer): CollectedSpan[] {
   const scopes = messages(fieldsOf(request), 1).flatMap((resource) => messages(resource, 2));
   return scopes.flatMap((scope) => messages(scope, 2)).map(spanOf);
@@ -86,7 +89,10 @@ function bytes(fields: Fields, number: number): Buffer {
   return (fields.get(number)?.[0] as Buffer | undefined) ?? Buffer.alloc(0);
 }
 
-/** https://protobuf.dev/programming-guides/encoding: a tag, then a varint, eight bytes, a length with bytes, or four bytes. */
+/**
+ * https://protobuf.dev/programming-guides/encoding: a tag, then a varint, eight bytes, a length
+ * with bytes, or four bytes.
+ */
 function fieldsOf(message: Buffer): Fields {
   const fields = new Map<number, (Buffer | bigint)[]>();
   let at = 0;

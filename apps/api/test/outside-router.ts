@@ -15,7 +15,10 @@ export interface LegAnswer {
   };
 }
 
-/** Sends legs to the ports of single engines, as a router of somebody else's does. Needs a cluster of one prefill and one decode engine. */
+/**
+ * Sends legs to the ports of single engines, as a router of somebody else's does. Needs a cluster
+ * of one prefill and one decode engine.
+ */
 export class OutsideRouter {
   private constructor(
     readonly cluster: ClusterFixture,

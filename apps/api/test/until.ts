@@ -1,4 +1,7 @@
-/** Waits until the fact holds, looking at it every few milliseconds; fails loudly when it never does. */
+/**
+ * Waits until the fact holds, looking at it every few milliseconds; fails loudly when it never
+ * does.
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   deadlineMs = 120_000,

@@ -158,7 +158,9 @@ export const FILLED: readonly ReferenceFamily[] = [
   ),
 ];
 
-/** Filled where an engine has what they count: drafts of tokens, host memory behind its KV cache. */
+/**
+ * Filled where an engine has what they count: drafts of tokens, host memory behind its KV cache.
+ */
 export const OPTIONAL: readonly ReferenceFamily[] = [
   counter('spec_decode_num_drafts', 'Number of spec decoding drafts.'),
   counter('spec_decode_num_draft_tokens', 'Number of draft tokens.'),
@@ -170,7 +172,10 @@ export const OPTIONAL: readonly ReferenceFamily[] = [
   counter('kv_offload_load_time', 'Total load time from offload storage to GPU, in seconds.'),
 ];
 
-/** The rest of the reference; docs/metrics.md says why each has no numbers here. `*`: all that begin so. */
+/**
+ * The rest of the reference; docs/metrics.md says why each has no numbers here. `*`: all that begin
+ * so.
+ */
 export const UNFILLED: readonly string[] = [
   ...['corrupted_requests', 'mm_cache_queries', 'mm_cache_hits'],
   ...['kv_block_lifetime_seconds', 'kv_block_idle_before_evict_seconds'],

@@ -5,7 +5,9 @@ const FOOTER = `
 Every option can also stand in a YAML file (--config FILE) as max_model_len, or in the
 environment as BATON_MAX_MODEL_LEN. A flag wins over the environment, that over the file.`;
 
-/** Adds a flag for every row of the table of options, under the headings of docs/configuration.md. */
+/**
+ * Adds a flag for every row of the table of options, under the headings of docs/configuration.md.
+ */
 export function addConfigOptions(command: Command): void {
   command.addOption(new Option('--config <file>', 'YAML file with options.').helpGroup('Options:'));
   for (const { title, keys } of SECTIONS) {

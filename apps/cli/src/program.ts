@@ -13,7 +13,10 @@ const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** Runs one command line and returns its exit code; every failure that a user can cause is one sentence on stderr. */
+/**
+ * Runs one command line and returns its exit code; every failure that a user can cause is one
+ * sentence on stderr.
+ */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let exitCode = DONE;
   const program = buildProgram((code) => {

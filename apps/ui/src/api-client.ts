@@ -3,7 +3,10 @@ export type ApiReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
 
-/** Calls to the API that serves the page, with the reader's key where one is needed. The key lives as long as the page. */
+/**
+ * Calls to the API that serves the page, with the reader's key where one is needed. The key lives
+ * as long as the page.
+ */
 export class ApiClient {
   private shownKey: string | undefined;
 

@@ -28,7 +28,10 @@ export interface RequestState {
   phaseMs: number;
 }
 
-/** What the page knows: the last picture, its requests as objects that live as long as they do, and the last that have ended. */
+/**
+ * What the page knows: the last picture, its requests as objects that live as long as they do, and
+ * the last that have ended.
+ */
 export class ClusterModel {
   hello: ClusterHello | undefined;
   engines: readonly PictureEngine[] = [];

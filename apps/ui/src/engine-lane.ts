@@ -2,7 +2,10 @@ import type { PictureEngine } from '@baton/contract';
 import { make, setAttribute, setText } from './element';
 import { formatCount, readableMs, readableShare } from './format';
 
-/** One engine as a row: its name, what it has to do, its KV cache, and the place where its requests are drawn. */
+/**
+ * One engine as a row: its name, what it has to do, its KV cache, and the place where its requests
+ * are drawn.
+ */
 export class EngineLane {
   readonly element: HTMLLIElement;
   /** Requests are drawn over it. */

@@ -6,7 +6,10 @@ import { formatCount } from './format';
 import { LanesView } from './lanes-view';
 import { onScheme } from './palette';
 
-/** Engines and requests: the lanes, and the dots that move over them. A click on a dot opens its request. */
+/**
+ * Engines and requests: the lanes, and the dots that move over them. A click on a dot opens its
+ * request.
+ */
 export class FlowView {
   readonly element: HTMLElement;
   private readonly scene = new FlowScene();

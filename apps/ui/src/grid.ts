@@ -34,7 +34,10 @@ export interface Spot {
   readonly size: number;
 }
 
-/** Upper left corner and edge of the dot in a slot, filled column by column from the left; what does not fit lies on the last slot. */
+/**
+ * Upper left corner and edge of the dot in a slot, filled column by column from the left; what does
+ * not fit lies on the last slot.
+ */
 export function spotOf({ box, cell, columns, capacity }: DotGrid, slot: number): Spot {
   const rows = Math.max(1, Math.round(capacity / columns));
   const shown = Math.min(slot, capacity - 1);

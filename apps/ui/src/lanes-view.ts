@@ -23,7 +23,9 @@ interface Pool {
   readonly list: HTMLOListElement;
 }
 
-/** The engines in their pools, and between them the places of what waits and of what is on its way. */
+/**
+ * The engines in their pools, and between them the places of what waits and of what is on its way.
+ */
 export class LanesView {
   readonly element: HTMLElement;
   private readonly pools: ReadonlyMap<Role, Pool>;

@@ -12,7 +12,10 @@ export interface PictureListener {
   readonly onState: (state: StreamState) => void;
 }
 
-/** The stream of pictures. The browser connects again by itself; while the page is hidden it is closed, so that nothing is computed for nobody. */
+/**
+ * The stream of pictures. The browser connects again by itself; while the page is hidden it is
+ * closed, so that nothing is computed for nobody.
+ */
 export class LiveStream {
   private source: EventSource | undefined;
   private heardMs = 0;

@@ -9,7 +9,10 @@ interface Row {
   readonly cells: readonly HTMLTableCellElement[];
 }
 
-/** Requests as a table: what the moving dots show, for the keyboard and for reading. Enter on a row opens its timeline. */
+/**
+ * Requests as a table: what the moving dots show, for the keyboard and for reading. Enter on a row
+ * opens its timeline.
+ */
 export class RequestList {
   readonly element: HTMLElement;
   private readonly shown = new RequestRows();

@@ -5,8 +5,9 @@ export const ROWS = 24;
 const LINGER_MS = 4_000;
 
 /**
- * Which requests the list shows, and in which row. A request keeps its row while it runs and for a while after, so that whoever goes through the list by keyboard is
- * not carried away; a row that nobody is at goes to the newest request without one.
+ * Which requests the list shows, and in which row. A request keeps its row while it runs and for a
+ * while after, so that whoever goes through the list by keyboard is not carried away; a row that
+ * nobody is at goes to the newest request without one.
  */
 export class RequestRows {
   readonly rows: (RequestState | undefined)[] = Array.from({ length: ROWS }, () => undefined);

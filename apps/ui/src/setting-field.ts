@@ -13,7 +13,10 @@ export interface SettingField {
   readonly element: HTMLElement;
   /** Shows what holds now, unless the reader has begun to change it. */
   readonly show: (value: unknown) => void;
-  /** The new value, undefined when it has not been changed. @throws SyntaxError for what should be JSON and is not */
+  /**
+   * The new value, undefined when it has not been changed. @throws SyntaxError for what should be
+   * JSON and is not
+   */
   readonly changed: () => unknown;
   /** What was changed holds now. */
   readonly settle: () => void;

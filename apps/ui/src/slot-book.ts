@@ -1,4 +1,7 @@
-/** Places in a row, each request keeping its own until it leaves; the first free one is given to whoever comes next. */
+/**
+ * Places in a row, each request keeping its own until it leaves; the first free one is given to
+ * whoever comes next.
+ */
 export class SlotBook {
   private readonly slots = new Map<number, number>();
   private readonly free: number[] = [];

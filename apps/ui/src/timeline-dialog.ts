@@ -9,7 +9,10 @@ const REFRESH_MS = 1_000;
 /** A little more than until the first token, so that the step that brought it is seen. */
 const BEYOND_FIRST = 1.08;
 
-/** The timeline of one request, over the page: bars, a table of the same, and the files. Asked for again while the request runs. */
+/**
+ * The timeline of one request, over the page: bars, a table of the same, and the files. Asked for
+ * again while the request runs.
+ */
 export class TimelineDialog {
   readonly element: HTMLDialogElement;
   private readonly title = make('h2', { id: 'timeline-title' });

@@ -24,7 +24,10 @@ interface Row {
   readonly spans: readonly (TimelineSpan & { readonly tone: string; readonly text: string })[];
 }
 
-/** One sequence as bars over time: its phases, the parts of its prompt, how long its KV was held, and its steps as ticks. */
+/**
+ * One sequence as bars over time: its phases, the parts of its prompt, how long its KV was held,
+ * and its steps as ticks.
+ */
 export function drawTimeline(
   sequence: SequenceTimeline,
   { fromUs, untilUs }: Omit<Scale, 'width'>,

@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { servingPointsCsv } from './scoreboard';
 import { servingReport } from './serving';
 
-/** Prints the scoreboard of published serving points; an argument `--csv=path` keeps every point. */
+/**
+ * Prints the scoreboard of published serving points; an argument `--csv=path` keeps every point.
+ */
 function main(): void {
   const csv = process.argv.find((each) => each.startsWith('--csv='))?.slice('--csv='.length);
   const every = process.argv.find((each) => each.startsWith('--every='))?.slice('--every='.length);

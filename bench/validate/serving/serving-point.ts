@@ -90,7 +90,9 @@ function modelName(row: Row): string {
   return row['model']!.replace(/-(FP8|NVFP4)$/, '');
 }
 
-/** What the checkpoints of these measurements hold: blocks for those that publish so, else static. */
+/**
+ * What the checkpoints of these measurements hold: blocks for those that publish so, else static.
+ */
 function quantizationOf(row: Row): Quantization | undefined {
   const isBlockwise = /DeepSeek|MiniMax|Qwen3/.test(row['model']!);
   switch (row['dtype']) {

@@ -23,7 +23,9 @@ const ROUNDS = 10;
 const REQUESTS_MIN = 16;
 const REQUESTS_MAX = 4_096;
 
-/** Replays the closed loop on one of the engines, with its share of the clients; or says why not. */
+/**
+ * Replays the closed loop on one of the engines, with its share of the clients; or says why not.
+ */
 export function runPoint(point: ServingPoint): ServingResult | string {
   const { placement } = point;
   try {

@@ -46,7 +46,8 @@ test('calibrate --live fits the real model, and tells how far a load is off', as
     live.measured.prompts.map(({ tokens }) => tokens),
     [32, 128, 384],
   );
-  // Every prompt has its own place: 12 times the tokens take several times as long, however busy the machine is.
+  // Every prompt has its own place: 12 times the tokens take several times as long, however busy
+  // the machine is.
   const [short, , long] = live.measured.prompts;
   assert.ok(long.ttftMs > 2 * short.ttftMs, `${short.ttftMs} and ${long.ttftMs} ms`);
   assert.equal(live.measured.decode.length, 4);

@@ -11,7 +11,10 @@ export async function post(url, body, { path = '/v1/completions', signal } = {})
   return { status: answer.status, body: jsonOr(text) };
 }
 
-/** A streamed completion: its text, events with the time of each in ms, and the error event if there was one. */
+/**
+ * A streamed completion: its text, events with the time of each in ms, and the error event if there
+ * was one.
+ */
 export async function stream(
   url,
   body,

@@ -27,7 +27,8 @@ test('prefill grows faster than its prompt', async () => {
         `${String(length).padStart(13)} | ${each.toFixed(1).padStart(36)} | ${((each * 1_000) / length).toFixed(0)}`,
       );
     }
-    // Linear growth would be 3; attention adds a term with the square of the length. The fastest runs are the least disturbed ones.
+    // Linear growth would be 3; attention adds a term with the square of the length. The fastest
+    // runs are the least disturbed ones.
     const growth = ms.get(3_072)[0] / ms.get(1_024)[0];
     console.log(`3072 against 1024 tokens: ${growth.toFixed(2)} times as long`);
     assert.ok(growth > 3, `${growth}`);

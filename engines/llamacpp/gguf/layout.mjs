@@ -1,4 +1,5 @@
-// The GGUF container, version 3 (ggml's docs/gguf.md): magic, counts, metadata, tensor directory, then the tensors at aligned offsets.
+// The GGUF container, version 3 (ggml's docs/gguf.md): magic, counts, metadata, tensor directory,
+// then the tensors at aligned offsets.
 import { Buffer } from 'node:buffer';
 
 const ALIGNMENT = 32;

@@ -1,4 +1,5 @@
-// A model of the Llama architecture with random weights. How long it takes does not depend on what the weights are.
+// A model of the Llama architecture with random weights. How long it takes does not depend on what
+// the weights are.
 import { value } from './layout.mjs';
 import { TOKENS_WITHOUT_TEXT, vocabulary } from './vocabulary.mjs';
 
@@ -51,8 +52,9 @@ export function metadataOf(shape) {
 }
 
 /**
- * In the order of the file. `fill`: the standard deviation of random values, or `ones`. `zeros`: values of 0 in front of the others; the tokens that
- * are no text (control tokens and bytes, which come first) get no weights in the output, so that they are hardly drawn.
+ * In the order of the file. `fill`: the standard deviation of random values, or `ones`. `zeros`:
+ * values of 0 in front of the others; the tokens that are no text (control tokens and bytes, which
+ * come first) get no weights in the output, so that they are hardly drawn.
  */
 export function tensorsOf({ layers, width, heads, kvHeads, feedForward, vocab }) {
   const kvWidth = (width / heads) * kvHeads;

@@ -19,7 +19,10 @@ export class RandomBits {
   }
 }
 
-/** `count` normal numbers with this standard deviation, as little-endian halves: each is one of 4,096 quantiles. */
+/**
+ * `count` normal numbers with this standard deviation, as little-endian halves: each is one of
+ * 4,096 quantiles.
+ */
 export function normalHalves(bits, count, deviation) {
   const table = quantiles().map((quantile) => halfOf(quantile * deviation));
   const bytes = Buffer.allocUnsafe(count * 2);
@@ -27,7 +30,9 @@ export function normalHalves(bits, count, deviation) {
   return bytes;
 }
 
-/** IEEE 754 binary16 of a number, rounded to nearest; what is too small for a normal half becomes 0. */
+/**
+ * IEEE 754 binary16 of a number, rounded to nearest; what is too small for a normal half becomes 0.
+ */
 export function halfOf(number) {
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, number);
@@ -58,7 +63,10 @@ function inverseNormal(probability) {
   return (low + high) / 2;
 }
 
-/** The normal distribution's: x e^(-x²/2) / sqrt(2 pi) times the series of x^(2k) / (1 3 5 ... (2k + 1)). */
+/**
+ * The normal distribution's: x e^(-x²/2) / sqrt(2 pi) times the series of x^(2k) / (1 3 5 ... (2k +
+ * 1)).
+ */
 function cumulative(x) {
   let [term, sum] = [x, x];
   for (let k = 1; Math.abs(term) > 1e-16 && k < 300; k += 1) {

@@ -1,4 +1,5 @@
-// A vocabulary for random weights, in SentencePiece's form: any text tokenises, and decodes to what it was.
+// A vocabulary for random weights, in SentencePiece's form: any text tokenises, and decodes to what
+// it was.
 
 /** llama.cpp's kinds of tokens. */
 const KIND = { normal: 1, unknown: 2, control: 3, byte: 6 };
@@ -8,8 +9,9 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const SPACE = '\u2581';
 
 /**
- * Control tokens, the 256 bytes, printable ASCII, pairs of letters, and words of four letters made of two pairs. A piece is reached by merging
- * pieces that are there, so longer ones have the better score.
+ * Control tokens, the 256 bytes, printable ASCII, pairs of letters, and words of four letters made
+ * of two pairs. A piece is reached by merging pieces that are there, so longer ones have the better
+ * score.
  *
  * @param size  at least 1,200
  */
@@ -34,7 +36,10 @@ export function vocabulary(size) {
   };
 }
 
-/** The `i`th word: the strides have no factor in common with 676, so no two are equal below 676 x 676. */
+/**
+ * The `i`th word: the strides have no factor in common with 676, so no two are equal below 676 x
+ * 676.
+ */
 function word(pairs, i) {
   const first = pairs[(i * 131) % pairs.length];
   const second = pairs[(i * 37 + Math.floor(i / pairs.length)) % pairs.length];

@@ -8,7 +8,10 @@ import { normalHalves, RandomBits } from './random-weights.mjs';
 
 const CHUNK_VALUES = 1 << 20;
 
-/** Writes the file piece by piece, under its name only when it is whole. Equal arguments give equal bytes. */
+/**
+ * Writes the file piece by piece, under its name only when it is whole. Equal arguments give equal
+ * bytes.
+ */
 export async function writeRandomGguf(path, { shape, seed }) {
   const layout = layoutOf({ metadata: metadataOf(shape), tensors: tensorsOf(shape) });
   const bits = new RandomBits(seed);

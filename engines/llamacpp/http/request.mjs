@@ -1,4 +1,5 @@
-// What of a completion or chat request matters here. vLLM's fields and messages; unknown fields are let pass, as there.
+// What of a completion or chat request matters here. vLLM's fields and messages; unknown fields are
+// let pass, as there.
 
 const MAX_STOPS = 16;
 

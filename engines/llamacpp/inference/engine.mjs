@@ -15,7 +15,10 @@ const MAX_WAITING = 1_024;
 /** vLLM's default; the ids of blocks are told, and mean nothing here. */
 const BLOCK_TOKENS = 16;
 
-/** Runs requests on one model, as many at once as its context has sequences, and hands their KV over. */
+/**
+ * Runs requests on one model, as many at once as its context has sequences, and hands their KV
+ * over.
+ */
 export class Engine {
   static async start(options) {
     return new Engine(options, await Model.load(options));
@@ -123,7 +126,10 @@ export class Engine {
     );
   }
 
-  /** Tokens whose KV came from elsewhere; 0 when the prompt is to be computed here. @throws Refusal by the policy `fail` */
+  /**
+   * Tokens whose KV came from elsewhere; 0 when the prompt is to be computed here. @throws Refusal
+   * by the policy `fail`
+   */
   async loadRemote(sequence, { request, tokens, signal }) {
     const source = sourceIn(request.kv);
     if (source === undefined) return 0;
@@ -171,7 +177,10 @@ export class Engine {
     if (policy === 'fail') throw new Refusal(500, 'Internal server error');
   }
 
-  /** What names the state to a decode engine; undefined when nobody wants it, or there is nothing to hold. */
+  /**
+   * What names the state to a decode engine; undefined when nobody wants it, or there is nothing to
+   * hold.
+   */
   async hold(sequence, { request, tokens }) {
     if (request.kv?.do_remote_decode !== true || tokens.length < 2) return undefined;
     const held = await this.held.hold(sequence, tokens.length - 1);

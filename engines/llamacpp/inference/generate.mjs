@@ -4,8 +4,8 @@ import { StopStrings } from '../text/stop-strings.mjs';
 const MAX_SEED = 2 ** 31;
 
 /**
- * Computes a prompt but for its last token. The last one goes through the model by itself, wherever the others were computed: so a handed-over
- * request and one that stayed compute the same.
+ * Computes a prompt but for its last token. The last one goes through the model by itself, wherever
+ * the others were computed: so a handed-over request and one that stayed compute the same.
  */
 export async function prefill(model, sequence, { tokens, signal }) {
   const { batchTokens } = model;
@@ -40,7 +40,10 @@ export async function generate(model, sequence, { request, tokens, signal, onTex
   return { reason: 'stop', stopReason: null, text: text.rest(), untold, made };
 }
 
-/** The text of an answer, and where it ends. As in vLLM nothing but the length ends it before `minTokens`. */
+/**
+ * The text of an answer, and where it ends. As in vLLM nothing but the length ends it before
+ * `minTokens`.
+ */
 class GeneratedText {
   constructor(model, request) {
     Object.assign(this, { model, request, made: [] });

@@ -80,8 +80,8 @@ export class Model {
 }
 
 /**
- * Once for a process. node-llama-cpp tries its library in a fork of this process first; what the flags of this one preload is not meant for that one, and
- * could end it.
+ * Once for a process. node-llama-cpp tries its library in a fork of this process first; what the
+ * flags of this one preload is not meant for that one, and could end it.
  */
 async function loadLlama() {
   const { execArgv } = process;
@@ -96,7 +96,10 @@ async function loadLlama() {
   }
 }
 
-/** As vLLM's scheduler: first a token for each sequence that decodes, then prompts in the order of their coming, as far as the batch goes. */
+/**
+ * As vLLM's scheduler: first a token for each sequence that decodes, then prompts in the order of
+ * their coming, as far as the batch goes.
+ */
 function decodeFirst({ items, size }) {
   const decodes = items.filter(({ tokens }) => tokens.length === 1);
   const prompts = items.filter(({ tokens }) => tokens.length > 1);
@@ -108,7 +111,10 @@ function decodeFirst({ items, size }) {
   });
 }
 
-/** Equal for equal models with caches of equal types: llama.cpp does not notice a state of another. Of the file its length and 16 places are looked at. */
+/**
+ * Equal for equal models with caches of equal types: llama.cpp does not notice a state of another.
+ * Of the file its length and 16 places are looked at.
+ */
 async function fingerprintOf(path, { kvCacheKeyType, kvCacheValueType, flashAttention }) {
   const file = await open(path, 'r');
   try {

@@ -9,8 +9,8 @@ const RELEASE_MS = 2_000;
 export class TransferFailed extends Error {}
 
 /**
- * Where the parameters of a request say that its KV lies, as vLLM reads them: undefined without `do_remote_prefill`, and for parameters that lack
- * what names a state.
+ * Where the parameters of a request say that its KV lies, as vLLM reads them: undefined without
+ * `do_remote_prefill`, and for parameters that lack what names a state.
  */
 export function sourceIn(params) {
   if (params?.do_remote_prefill !== true) return undefined;

@@ -1,5 +1,6 @@
-// How a KV state goes over a connection: a manifest, chunks, and the hash of all of them, each framed as kind (1 byte), length (4), CRC-32 (4),
-// payload. Pure: bytes in, frames out; never more than one frame is kept.
+// How a KV state goes over a connection: a manifest, chunks, and the hash of all of them, each
+// framed as kind (1 byte), length (4), CRC-32 (4), payload. Pure: bytes in, frames out; never more
+// than one frame is kept.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -39,8 +40,10 @@ function frame(kind, payload) {
 /**
  * The chunks of a state, in order, once `check` has let its manifest pass.
  *
- * @param check  called once with the manifest, before the first chunk; throws for one that is not wanted
- * @throws GarbledState for a wrong checksum, length, order or end; what was yielded until then is not to be used
+ * @param check called once with the manifest, before the first chunk; throws for one that is not
+ *   wanted
+ * @throws GarbledState for a wrong checksum, length, order or end; what was yielded until then is
+ *   not to be used
  */
 export async function* chunksIn(bytes, check) {
   const hash = createHash('sha256');

@@ -6,8 +6,9 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { CHUNK_BYTES, framesOf } from './frames.mjs';
 
 /**
- * The KV states that wait for whoever continues them, as files: each until it is released, or its lease ends. A state is named by an id that cannot
- * be guessed. Beyond `maxBytes` nothing more is held.
+ * The KV states that wait for whoever continues them, as files: each until it is released, or its
+ * lease ends. A state is named by an id that cannot be guessed. Beyond `maxBytes` nothing more is
+ * held.
  */
 export class HeldStates {
   constructor({ folder, leaseMs, maxBytes, model, onExpired }) {
@@ -35,7 +36,10 @@ export class HeldStates {
     return undefined;
   }
 
-  /** Its frames, or undefined when nothing of that name is held. What has been opened can be read to its end. */
+  /**
+   * Its frames, or undefined when nothing of that name is held. What has been opened can be read to
+   * its end.
+   */
   read(id) {
     const state = this.states.get(id);
     return state === undefined ? undefined : framesIn(state, this.model);

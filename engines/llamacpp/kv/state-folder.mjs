@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 const PREFIX = 'baton-llamacpp-';
 
-/** A folder for the states of one server, which nobody else may read. Those of processes that ended without a word are removed. */
+/**
+ * A folder for the states of one server, which nobody else may read. Those of processes that ended
+ * without a word are removed.
+ */
 export function newFolder() {
   for (const name of readdirSync(tmpdir())) {
     const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];

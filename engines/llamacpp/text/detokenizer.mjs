@@ -1,4 +1,7 @@
-/** A character of several tokens is not told before it is whole; after so many tokens it is told broken. */
+/**
+ * A character of several tokens is not told before it is whole; after so many tokens it is told
+ * broken.
+ */
 const MAX_HELD_TOKENS = 8;
 const BROKEN = '\ufffd';
 

@@ -21,9 +21,14 @@ export interface Delay {
 
 /** A load generator's own error. */
 export interface Lateness {
-  /** Request sent − request due, without those that are due as the run begins or wait for a slot. */
+  /**
+   * Request sent − request due, without those that are due as the run begins or wait for a slot.
+   */
   readonly schedule_lag_ms: Delay;
-  /** How much later than asked a timer of the generator fires: the bound of how late an event is stamped. */
+  /**
+   * How much later than asked a timer of the generator fires: the bound of how late an event is
+   * stamped.
+   */
   readonly event_loop_delay_ms: Delay;
   /** Processor time of the generator / duration. */
   readonly cpu_share: number;
@@ -36,7 +41,9 @@ export interface BenchmarkRecord extends RunRecord {
   readonly lateness: Lateness;
   /** The most frequent first. */
   readonly failures: readonly FailureCount[];
-  /** How the output tokens of completed requests were counted: as the server said, or one per event. */
+  /**
+   * How the output tokens of completed requests were counted: as the server said, or one per event.
+   */
   readonly countedBy: { readonly usage: number; readonly events: number };
   /** Prompt tokens as the server counts them, over the completed requests of which it said so. */
   readonly promptUsage: { readonly tokens: number; readonly requests: number };
@@ -55,7 +62,10 @@ export interface BenchmarkOptions {
   readonly slo: Slo | undefined;
 }
 
-/** By the names of `vllm bench serve`: `mean_ttft_ms`, `p99_itl_ms` and so on beside those that are listed. */
+/**
+ * By the names of `vllm bench serve`: `mean_ttft_ms`, `p99_itl_ms` and so on beside those that are
+ * listed.
+ */
 export interface BenchmarkFigures {
   readonly duration: number;
   readonly completed: number;
@@ -77,8 +87,10 @@ const US_PER_MS = 1_000;
 const COMPLETED = outcomeCode('completed');
 
 /**
- * The figures of a load run as vLLM's benchmark computes them (vllm/benchmarks/serve.py), over completed requests; goodput counts requests that meet all
- * objectives, per second of the run. Where nothing was measured a figure is 0, as there. Percentiles of ITL are at most 0.4 % off above 256 µs.
+ * The figures of a load run as vLLM's benchmark computes them (vllm/benchmarks/serve.py), over
+ * completed requests; goodput counts requests that meet all objectives, per second of the run.
+ * Where nothing was measured a figure is 0, as there. Percentiles of ITL are at most 0.4 % off
+ * above 256 µs.
  */
 export function benchmarkFigures(
   record: BenchmarkRecord,
@@ -177,7 +189,10 @@ function totalsOf(log: RequestLog) {
   return totals;
 }
 
-/** Most completed requests that share a second, of those counted from the first one sent: vLLM's way of counting. */
+/**
+ * Most completed requests that share a second, of those counted from the first one sent: vLLM's way
+ * of counting.
+ */
 function mostConcurrent(log: RequestLog): number {
   const rows = Array.from({ length: log.count }, (_none, row) => row).filter(
     (row) => log.outcome[row] === COMPLETED,

@@ -5,7 +5,10 @@ import { type Latencies, latenciesOf } from './latencies';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 
-/** A run of a live cluster, row by row that of the workload which it is compared on. Rows of which nothing is known are `unfinished`. */
+/**
+ * A run of a live cluster, row by row that of the workload which it is compared on. Rows of which
+ * nothing is known are `unfinished`.
+ */
 export interface RecordedRun {
   /** Tokens at the instants at which the API process had them: what clients get. */
   readonly seen: RequestLog;
@@ -22,7 +25,10 @@ export interface ComparedRuns {
   readonly simulated: { readonly log: RequestLog; readonly itl: IntervalHistogram };
 }
 
-/** How far the simulated figure lies from the recorded one, (simulated − recorded) / recorded, in percent; null where there is none. */
+/**
+ * How far the simulated figure lies from the recorded one, (simulated − recorded) / recorded, in
+ * percent; null where there is none.
+ */
 export type ErrorPercent = Readonly<Record<keyof Distribution, number | null>>;
 
 export interface ComparedLatency {
@@ -39,7 +45,10 @@ export interface ComparedRate {
   readonly error_percent: number | null;
 }
 
-/** Recorded against simulated, over the requests that completed in both; docs/recording.md defines each name. */
+/**
+ * Recorded against simulated, over the requests that completed in both; docs/recording.md defines
+ * each name.
+ */
 export interface Comparison {
   readonly requests: number;
   /** Completed in one of the two only. */
@@ -53,7 +62,10 @@ export interface Comparison {
   readonly output_tokens_per_second: ComparedRate;
   /** From the stamp of a first token to the API process, on the wall clock. */
   readonly delivery_ms: Distribution;
-  /** Whether 99 % of them came within 5 ms: else the recorded times are those of a machine that did not keep up. */
+  /**
+   * Whether 99 % of them came within 5 ms: else the recorded times are those of a machine that did
+   * not keep up.
+   */
   readonly kept_up: boolean;
 }
 

@@ -2,7 +2,10 @@ import type { Micros } from '@baton/kernel';
 import { quantile } from './distribution';
 import type { IntervalHistogram } from './interval-histogram';
 
-/** A cumulative distribution as a curve: the share `shares[i]` of all values is at most `us[i]`; both ascend. */
+/**
+ * A cumulative distribution as a curve: the share `shares[i]` of all values is at most `us[i]`;
+ * both ascend.
+ */
 export interface CumulativeShare {
   readonly us: readonly Micros[];
   readonly shares: readonly number[];

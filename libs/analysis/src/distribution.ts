@@ -2,7 +2,10 @@ import { assert, type Micros } from '@baton/kernel';
 import type { IntervalHistogram } from './interval-histogram';
 import { roundTo } from './round-to';
 
-/** Mean, percentiles and maximum of a latency in milliseconds, to the microsecond; all null when nothing was measured. */
+/**
+ * Mean, percentiles and maximum of a latency in milliseconds, to the microsecond; all null when
+ * nothing was measured.
+ */
 export interface Distribution {
   readonly mean: number | null;
   readonly p50: number | null;
@@ -15,7 +18,10 @@ export interface Distribution {
 const SHARES = [0.5, 0.9, 0.95, 0.99, 1] as const;
 const US_PER_MS = 1_000;
 
-/** Of ascending values in µs. Percentiles are interpolated as numpy does by default, and so vLLM's benchmark. */
+/**
+ * Of ascending values in µs. Percentiles are interpolated as numpy does by default, and so vLLM's
+ * benchmark.
+ */
 export function distributionOf(ascendingUs: Float64Array): Distribution {
   const count = ascendingUs.length;
   if (count === 0) return inMilliseconds(NaN, []);
@@ -34,7 +40,10 @@ export function distributionOfGaps(gaps: IntervalHistogram): Distribution {
     : inMilliseconds(gaps.meanUs, gaps.quantilesUs(SHARES));
 }
 
-/** The value below which a share of 0..1 of ascending values lies, interpolated between its neighbours; NaN without values. */
+/**
+ * The value below which a share of 0..1 of ascending values lies, interpolated between its
+ * neighbours; NaN without values.
+ */
 export function quantile(ascending: Float64Array, share: number): number {
   assert(share >= 0 && share <= 1, `a share lies in 0..1: ${share}`);
   if (ascending.length === 0) return NaN;

@@ -10,8 +10,10 @@ const INT32_LIMIT = 2 ** 31;
 const HIGH_SHIFT = 23;
 
 /**
- * Counts of time intervals by length. Below 256 µs exact, above in 256 buckets per power of two (a quantile is at most 0.4 % off); count and sum
- * are exact, and so are the extremes of intervals added one by one. A constant amount of memory, and adding a whole leap of steps costs the buckets it spans, not its steps.
+ * Counts of time intervals by length. Below 256 µs exact, above in 256 buckets per power of two (a
+ * quantile is at most 0.4 % off); count and sum are exact, and so are the extremes of intervals
+ * added one by one. A constant amount of memory, and adding a whole leap of steps costs the buckets
+ * it spans, not its steps.
  */
 export class IntervalHistogram {
   private readonly counts = new Float64Array(LAST_BUCKET + 1);
@@ -30,8 +32,9 @@ export class IntervalHistogram {
   }
 
   /**
-   * Adds a leap: `steps` intervals, laid end to end over `spanUs`, whose lengths change by equal amounts from `firstUs` on (the last one
-   * follows: 2 · spanUs / steps − firstUs), each counted `times` times. Allocates nothing and costs the buckets between first and last.
+   * Adds a leap: `steps` intervals, laid end to end over `spanUs`, whose lengths change by equal
+   * amounts from `firstUs` on (the last one follows: 2 · spanUs / steps − firstUs), each counted
+   * `times` times. Allocates nothing and costs the buckets between first and last.
    */
   // eslint-disable-next-line no-restricted-syntax -- an inner loop that may not allocate an options object
   addLinear(firstUs: Micros, spanUs: Micros, steps: number, times: number): void {
@@ -60,7 +63,10 @@ export class IntervalHistogram {
     return this.count === 0 ? NaN : this.sumUs / this.count;
   }
 
-  /** The smallest length that a share `q` in (0, 1] of the intervals does not exceed; NaN when empty. */
+  /**
+   * The smallest length that a share `q` in (0, 1] of the intervals does not exceed; NaN when
+   * empty.
+   */
   quantileUs(q: number): number {
     return this.quantilesUs([q])[0]!;
   }
@@ -102,7 +108,10 @@ export class IntervalHistogram {
   }
 }
 
-/** Bucket b of octave o (0 for lengths from 256 to 511) holds 2^o lengths; the length is rounded first. */
+/**
+ * Bucket b of octave o (0 for lengths from 256 to 511) holds 2^o lengths; the length is rounded
+ * first.
+ */
 function bucketOf(us: Micros): number {
   if (us + 0.5 >= INT32_LIMIT) return bucketOfLong(us);
   const value = (us + 0.5) | 0;

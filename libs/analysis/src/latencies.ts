@@ -41,7 +41,9 @@ export function latenciesOf(
   };
 }
 
-/** Time per output token after the first, in µs; 0 for a single token, as vLLM's benchmark has it. */
+/**
+ * Time per output token after the first, in µs; 0 for a single token, as vLLM's benchmark has it.
+ */
 export function tpotOf(log: RequestLog, row: number): number {
   const gaps = log.emittedTokens[row]! - 1;
   return gaps < 1 ? 0 : (log.finishUs[row]! - log.firstTokenUs[row]!) / gaps;

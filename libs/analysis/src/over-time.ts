@@ -48,9 +48,15 @@ export function overTime(log: RequestLog, { endUs, intervals, slo }: OverTimeOpt
   return { intervalUs, ...rates, outputTokens };
 }
 
-/** Sums per interval of amounts that are spread evenly over spans of time; a span costs the same whatever its length. */
+/**
+ * Sums per interval of amounts that are spread evenly over spans of time; a span costs the same
+ * whatever its length.
+ */
 class Spread {
-  /** What lies in an interval alone, and by how much the amount per whole interval changes at its beginning. */
+  /**
+   * What lies in an interval alone, and by how much the amount per whole interval changes at its
+   * beginning.
+   */
   private readonly alone: Float64Array;
   private readonly changes: Float64Array;
 

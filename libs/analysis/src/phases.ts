@@ -2,9 +2,10 @@ import type { Micros } from '@baton/kernel';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
 /**
- * What a request goes through, one after the other: `queue` until its first step, `prefill` until the prompt is computed (aggregated: until
- * the first token), `hold` until decode has room and the transfer begins, `transfer`, `decode_wait` until the first token (that token's step
- * included), `decode` until the last one. An aggregated request has no hold, transfer and decode_wait.
+ * What a request goes through, one after the other: `queue` until its first step, `prefill` until
+ * the prompt is computed (aggregated: until the first token), `hold` until decode has room and the
+ * transfer begins, `transfer`, `decode_wait` until the first token (that token's step included),
+ * `decode` until the last one. An aggregated request has no hold, transfer and decode_wait.
  */
 export const REQUEST_PHASES = [
   'queue',
@@ -16,10 +17,16 @@ export const REQUEST_PHASES = [
 ] as const;
 export type RequestPhase = (typeof REQUEST_PHASES)[number];
 
-/** Length of each phase in µs, in the order of `REQUEST_PHASES`; NEVER for a phase that a request did not have or has not ended. */
+/**
+ * Length of each phase in µs, in the order of `REQUEST_PHASES`; NEVER for a phase that a request
+ * did not have or has not ended.
+ */
 export type PhaseSpans = Float64Array;
 
-/** Writes the phases of a row into `spans`, which has a place for each of `REQUEST_PHASES`. Those that are there lie end to end from the arrival. */
+/**
+ * Writes the phases of a row into `spans`, which has a place for each of `REQUEST_PHASES`. Those
+ * that are there lie end to end from the arrival.
+ */
 export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): void {
   const startUs = log.prefillStartUs[row]!;
   const heldUs = log.heldUs[row]!;

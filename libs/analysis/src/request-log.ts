@@ -4,8 +4,9 @@ import type { Micros } from '@baton/kernel';
 export const OUTCOMES = ['unfinished', 'completed', 'rejected', 'refused', 'failed'] as const;
 
 /**
- * `rejected`: admission turned it away (429). `refused`: it can never fit the model's context or an engine's KV (400). `failed`: it was
- * lost on the way (500). `unfinished`: the run ended before it did.
+ * `rejected`: admission turned it away (429). `refused`: it can never fit the model's context or an
+ * engine's KV (400). `failed`: it was lost on the way (500). `unfinished`: the run ended before it
+ * did.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -18,9 +19,10 @@ export function outcomeCode(outcome: Outcome): number {
 export const NEVER = -1;
 
 /**
- * What happened to each request of a run, as columns: row i is the i-th request of the workload. Virtual runs, recorded live runs and
- * the load generator all fill one, and everything that is reported is computed from it. Instants are µs on the run's own timeline;
- * what did not happen (no hand-over on an aggregated engine, say) is `NEVER`. About 90 bytes per request.
+ * What happened to each request of a run, as columns: row i is the i-th request of the workload.
+ * Virtual runs, recorded live runs and the load generator all fill one, and everything that is
+ * reported is computed from it. Instants are µs on the run's own timeline; what did not happen (no
+ * hand-over on an aggregated engine, say) is `NEVER`. About 90 bytes per request.
  */
 export class RequestLog {
   readonly outcome: Uint8Array;

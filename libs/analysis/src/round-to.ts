@@ -1,4 +1,7 @@
-/** `value` with so many decimals; null for what is no finite number, which JSON does not know either. */
+/**
+ * `value` with so many decimals; null for what is no finite number, which JSON does not know
+ * either.
+ */
 export function roundTo(value: number, decimals: number): number | null {
   if (!Number.isFinite(value)) return null;
   const scale = 10 ** decimals;

@@ -7,8 +7,8 @@ export const OBJECTIVES = ['ttft', 'tpot', 'itl', 'e2el'] as const;
 export type Objective = (typeof OBJECTIVES)[number];
 
 /**
- * A service-level objective: bounds per request, in µs. `itl` bounds the mean gap between the tokens of a request (as aiperf and guidellm
- * define a request's ITL), which is its TPOT.
+ * A service-level objective: bounds per request, in µs. `itl` bounds the mean gap between the
+ * tokens of a request (as aiperf and guidellm define a request's ITL), which is its TPOT.
  */
 export type Slo = Readonly<Partial<Record<Objective, Micros>>>;
 

@@ -1,4 +1,7 @@
-/** How the step times of the engines of one role were made, and how far the run left what was measured. */
+/**
+ * How the step times of the engines of one role were made, and how far the run left what was
+ * measured.
+ */
 export interface StepTimesSummary {
   readonly role: string;
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */

@@ -28,8 +28,9 @@ export interface SummaryOptions {
 type Rate = number | null;
 
 /**
- * The result of a run; docs/replay.md defines each name. A figure without anything to measure is null. Everything but the two figures of
- * the wall clock, which stand last, is a function of scenario and seed.
+ * The result of a run; docs/replay.md defines each name. A figure without anything to measure is
+ * null. Everything but the two figures of the wall clock, which stand last, is a function of
+ * scenario and seed.
  */
 export interface Summary {
   readonly requests: number;
@@ -152,7 +153,9 @@ function throughput({ log, endUs }: RunRecord, completed: number) {
   };
 }
 
-/** Of the prompt tokens that some engine set out to compute, the share that its cache held already. */
+/**
+ * Of the prompt tokens that some engine set out to compute, the share that its cache held already.
+ */
 function prefixHitRate(log: RequestLog): Rate {
   let asked = 0;
   let found = 0;

@@ -20,7 +20,10 @@ export interface TestRow extends Instants {
   readonly cachedTokens?: number;
 }
 
-/** A log for specs: rows are completed at instant 0 with one token unless they say otherwise; other instants are left out. */
+/**
+ * A log for specs: rows are completed at instant 0 with one token unless they say otherwise; other
+ * instants are left out.
+ */
 export function logOf(rows: readonly TestRow[]): RequestLog {
   const log = new RequestLog(rows.length);
   rows.forEach(({ outcome, tokens = 1, promptTokens, cachedTokens, ...instants }, row) => {

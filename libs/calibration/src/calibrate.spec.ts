@@ -14,7 +14,9 @@ const OPTIONS: CalibrationOptions = {
 };
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 
-/** 4 ms + 10 µs per token, + 1 ms + 20 µs per sequence + 40 ns per context token, + 0.4 ns per pair. */
+/**
+ * 4 ms + 10 µs per token, + 1 ms + 20 µs per sequence + 40 ns per context token, + 0.4 ns per pair.
+ */
 const lawOf = (step: MeasuredStep, mixed = 1): number => {
   const tokens = step.prefillTokens + step.decodeSeqs;
   const decode = step.decodeSeqs > 0 ? 1 + 0.02 * step.decodeSeqs + 4e-5 * step.decodeContext : 0;

@@ -45,8 +45,8 @@ const FEWEST_BATCHES = 3;
 const FEWEST_FOR_HOLD_OUT = 10;
 
 /**
- * Fits a step-time model to measured steps and says how well it does, on the points it was fitted to
- * and apart on points it never saw. The same steps and seed give the same profile.
+ * Fits a step-time model to measured steps and says how well it does, on the points it was fitted
+ * to and apart on points it never saw. The same steps and seed give the same profile.
  *
  * @throws HardwareError `bad-points` when nothing can be fitted
  */

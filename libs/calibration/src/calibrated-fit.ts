@@ -17,7 +17,10 @@ export type FittedLaw = Pick<
   'linear' | 'decodeAttentionMs' | 'prefillAttentionMs' | 'mixedDecodeFactor'
 >;
 
-/** How many pieces `linear` has: as cross-validation decides, or as many as there can be, for points that are free of noise. */
+/**
+ * How many pieces `linear` has: as cross-validation decides, or as many as there can be, for points
+ * that are free of noise.
+ */
 export type Pieces = 'cross-validated' | 'all';
 
 /** Rounds of fitting and weighing anew. */

@@ -8,9 +8,9 @@ const FEWEST_PROMPTS = 3;
 const FEWEST_DECODES = 9;
 
 /**
- * Fits xPyD-sim's polynomials: prefill of degree 2 over the prompt tokens of a step, decode over `1,
- * B, C, B · C, B², C²` with C the mean context. Least squares of the relative error. Steps that do
- * both say nothing here and are left out.
+ * Fits xPyD-sim's polynomials: prefill of degree 2 over the prompt tokens of a step, decode over
+ * `1, B, C, B · C, B², C²` with C the mean context. Least squares of the relative error. Steps that
+ * do both say nothing here and are left out.
  *
  * @throws HardwareError `bad-points`
  */

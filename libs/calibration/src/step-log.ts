@@ -2,8 +2,8 @@ import { HardwareError } from '@baton/hardware';
 import type { MeasuredStep } from './measured-step';
 
 /**
- * One line of a recorded log of steps, JSONL. `step_ms` and either part of the batch suffice; what is
- * left out is 0.
+ * One line of a recorded log of steps, JSONL. `step_ms` and either part of the batch suffice; what
+ * is left out is 0.
  */
 export interface StepLogEntry {
   /** How long the step took, > 0. */

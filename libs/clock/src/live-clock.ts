@@ -2,8 +2,9 @@ import type { Clock, Micros } from '@baton/kernel';
 import type { Alarm, WallClock } from './wall-clock';
 
 /**
- * The simulated timeline of one worker on the wall clock: `sim = (wall - origin) * speedup`. Engines and leases live on simulated time,
- * everything that crosses a process boundary is wall time.
+ * The simulated timeline of one worker on the wall clock: `sim = (wall - origin) * speedup`.
+ * Engines and leases live on simulated time, everything that crosses a process boundary is wall
+ * time.
  */
 export class LiveClock implements Clock {
   readonly originUs: number;

@@ -1,12 +1,15 @@
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 /**
- * Interval of samples in ms. Each sample wakes the process, also when it has nothing to do: at 10 ms that is a quarter of
- * what an idle worker costs.
+ * Interval of samples in ms. Each sample wakes the process, also when it has nothing to do: at 10
+ * ms that is a quarter of what an idle worker costs.
  */
 export const LAG_SAMPLING_MS = 50;
 
-/** How late this process's event loop runs its timers; the part of every live latency that is neither simulated nor the broker's. */
+/**
+ * How late this process's event loop runs its timers; the part of every live latency that is
+ * neither simulated nor the broker's.
+ */
 export class LoopLag {
   private readonly histogram: IntervalHistogram = monitorEventLoopDelay({
     resolution: LAG_SAMPLING_MS,
@@ -16,7 +19,10 @@ export class LoopLag {
     this.histogram.enable();
   }
 
-  /** The 99th percentile in ms since the last call, less the sampling interval; 0 before the first sample. */
+  /**
+   * The 99th percentile in ms since the last call, less the sampling interval; 0 before the first
+   * sample.
+   */
   takeP99Ms(): number {
     const delayMs = this.histogram.percentile(99) / 1e6;
     this.histogram.reset();

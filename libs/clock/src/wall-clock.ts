@@ -1,14 +1,20 @@
 import { wallUsOf } from './instants';
 
 /**
- * Wall time and its alarms, the only door through which the live worker meets real time. A test drives the same worker by a
- * `ManualWallClock`. All instants are µs since the Unix epoch.
+ * Wall time and its alarms, the only door through which the live worker meets real time. A test
+ * drives the same worker by a `ManualWallClock`. All instants are µs since the Unix epoch.
  */
 export interface WallClock {
   nowUs(): number;
-  /** Runs `ring` once, not before `wallUs`. An instant in the past rings in the next turn of the event loop. */
+  /**
+   * Runs `ring` once, not before `wallUs`. An instant in the past rings in the next turn of the
+   * event loop.
+   */
   at(wallUs: number, ring: () => void): Alarm;
-  /** As `at`, up to about 1 ms later: for what is looked at again and again, and costs nothing while it waits. */
+  /**
+   * As `at`, up to about 1 ms later: for what is looked at again and again, and costs nothing while
+   * it waits.
+   */
   around(wallUs: number, ring: () => void): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
@@ -18,12 +24,16 @@ export interface Alarm {
   cancel(): void;
 }
 
-/** Below this distance an alarm is left to the timer alone, so that short steps never turn into a busy loop. */
+/**
+ * Below this distance an alarm is left to the timer alone, so that short steps never turn into a
+ * busy loop.
+ */
 const SHORTEST_PRECISE_SLEEP_US = 4_000;
 
 /**
- * The machine's clock. `setTimeout` has a grain of 1 ms, so a longer sleep ends up to 1 ms early and yields turn by turn for the rest:
- * late by 0.01 ms at the median instead of 0.7 ms, for about 2 % of a core at 20 ms steps.
+ * The machine's clock. `setTimeout` has a grain of 1 ms, so a longer sleep ends up to 1 ms early
+ * and yields turn by turn for the rest: late by 0.01 ms at the median instead of 0.7 ms, for about
+ * 2 % of a core at 20 ms steps.
  */
 export class SystemWallClock implements WallClock {
   nowUs(): number {

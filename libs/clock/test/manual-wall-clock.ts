@@ -9,7 +9,10 @@ interface PendingAlarm {
 /** Turns of the event loop given to promises and messages between two alarms. */
 const SETTLING_TURNS = 12;
 
-/** A wall clock that stands still until a test moves it: the live worker then runs with exact, repeatable times. */
+/**
+ * A wall clock that stands still until a test moves it: the live worker then runs with exact,
+ * repeatable times.
+ */
 export class ManualWallClock implements WallClock {
   private now: number;
   private order = 0;
@@ -37,12 +40,18 @@ export class ManualWallClock implements WallClock {
     setImmediate(turn);
   }
 
-  /** Jumps without ringing what falls due on the way, as a stopped process does; `advance` rings it late. */
+  /**
+   * Jumps without ringing what falls due on the way, as a stopped process does; `advance` rings it
+   * late.
+   */
   skip(byUs: number): void {
     this.now += byUs;
   }
 
-  /** Moves on by `byUs`, ringing each alarm at its instant and letting promises and messages settle after each. */
+  /**
+   * Moves on by `byUs`, ringing each alarm at its instant and letting promises and messages settle
+   * after each.
+   */
   async advance(byUs: number): Promise<void> {
     const until = this.now + byUs;
     await settle();

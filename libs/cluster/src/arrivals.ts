@@ -4,8 +4,8 @@ import type { Workload } from '@baton/workload';
 const NO_ROW = -1;
 
 /**
- * Who comes next and when: rows in their order, turns of a conversation a pause after the turn before, and never more under way than
- * clients allow themselves.
+ * Who comes next and when: rows in their order, turns of a conversation a pause after the turn
+ * before, and never more under way than clients allow themselves.
  */
 export class Arrivals {
   private nextRow = 0;
@@ -36,7 +36,10 @@ export class Arrivals {
     }
   }
 
-  /** When the next request comes, not before `nowUs`; Infinity when none does, or none before one ends. */
+  /**
+   * When the next request comes, not before `nowUs`; Infinity when none does, or none before one
+   * ends.
+   */
   nextUs(nowUs: Micros): Micros {
     if (this.underWay >= this.maxConcurrency) return Infinity;
     if (this.turns !== undefined) return Math.max(nowUs, this.turns.peekTimeUs());

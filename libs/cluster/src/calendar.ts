@@ -1,9 +1,11 @@
 import { assert, type Micros } from '@baton/kernel';
 
 /**
- * What can be due at one instant, in the order in which it is handled. Steps end before anything that may join the next one, and batches
- * form last, so whatever happens at an instant is in the batch that begins there. Arrivals come behind transfers and leases: who was
- * here first goes first. Within one of these, the lower slot comes first (engines in the order in which they joined).
+ * What can be due at one instant, in the order in which it is handled. Steps end before anything
+ * that may join the next one, and batches form last, so whatever happens at an instant is in the
+ * batch that begins there. Arrivals come behind transfers and leases: who was here first goes
+ * first. Within one of these, the lower slot comes first (engines in the order in which they
+ * joined).
  */
 export const TIE = {
   stepEnd: 0,
@@ -17,8 +19,9 @@ export const TIE = {
 const TIES = 8;
 
 /**
- * When each of a fixed number of slots is due next: a tournament tree, so moving one slot costs log2(slots) comparisons, the next one
- * is known at once, and nothing is ever allocated. A slot has one entry; setting it again replaces it.
+ * When each of a fixed number of slots is due next: a tournament tree, so moving one slot costs
+ * log2(slots) comparisons, the next one is known at once, and nothing is ever allocated. A slot has
+ * one entry; setting it again replaces it.
  */
 export class Calendar {
   /** Instant times `TIES` plus the tie order: one exact number up to 2^50 µs (35 years). */

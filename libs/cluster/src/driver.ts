@@ -14,14 +14,18 @@ const PROGRESS_EVERY = 1 << 14;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Runs the scenario from its first arrival until every request has ended, or nothing can happen any more. */
+/**
+ * Runs the scenario from its first arrival until every request has ended, or nothing can happen any
+ * more.
+ */
 export function simulate(scenario: ClusterScenario, observer: RunObserver = {}): RunRecord {
   return new ClusterRun(scenario, observer).run();
 }
 
 /**
- * The virtual-time driver: takes what is due next from the calendar and lets it happen. Everything that decides something (engines, coordinators,
- * policies) is the same code that the live workers drive; this only carries facts between them, at the instants at which they hold.
+ * The virtual-time driver: takes what is due next from the calendar and lets it happen. Everything
+ * that decides something (engines, coordinators, policies) is the same code that the live workers
+ * drive; this only carries facts between them, at the instants at which they hold.
  */
 export class ClusterRun {
   private readonly engines: VirtualEngine[] = [];
@@ -126,7 +130,10 @@ export class ClusterRun {
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
   }
 
-  /** A job takes a moment from the queue to the engine, so what a step made room for comes after the next one has begun. */
+  /**
+   * A job takes a moment from the queue to the engine, so what a step made room for comes after the
+   * next one has begun.
+   */
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {
     engine.begin(nowUs);
     this.lifecycle.onStepBegun(engine, nowUs);

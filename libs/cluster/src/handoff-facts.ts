@@ -9,8 +9,9 @@ type Source<K extends Facts['source']['kind']> = Mutable<Of<Facts['source'], K>>
 type Target<K extends Facts['target']['kind']> = Mutable<Of<Facts['target'], K>>;
 
 /**
- * One object for each kind of fact that every request brings, filled anew each time: coordinators keep what they need of a fact, never the fact,
- * and one of a kind is never told while another of that kind is being told.
+ * One object for each kind of fact that every request brings, filled anew each time: coordinators
+ * keep what they need of a fact, never the fact, and one of a kind is never told while another of
+ * that kind is being told.
  */
 export class HandoffFacts {
   readonly held: Source<'prompt-held'> = {

@@ -14,7 +14,10 @@ import { type Calendar, TIE } from './calendar';
 import { type Facts, HandoffFacts } from './handoff-facts';
 import type { VirtualEngine } from './virtual-engine';
 
-/** Nothing is lost on the way between virtual engines, so a question is answered at the instant at which it is asked. */
+/**
+ * Nothing is lost on the way between virtual engines, so a question is answered at the instant at
+ * which it is asked.
+ */
 const ANSWER_WITHIN_US = 1_000_000;
 
 export interface HandoffEvents {
@@ -51,8 +54,9 @@ type SourceDoes<K extends SourceAction['kind']> = Extract<SourceAction<number>, 
 type TargetDoes<K extends TargetAction['kind']> = Extract<TargetAction<number>, { kind: K }>;
 
 /**
- * Drives the two coordinators of every engine and the transfers between them on the virtual clock. Messages take no time: what one side
- * sends is told to the other at the same instant, before the next thing that it has to do.
+ * Drives the two coordinators of every engine and the transfers between them on the virtual clock.
+ * Messages take no time: what one side sends is told to the other at the same instant, before the
+ * next thing that it has to do.
  */
 export class Handoffs {
   private readonly sources: SourceCoordinator<number>[] = [];
@@ -173,7 +177,8 @@ export class Handoffs {
     const actions = target.handle(fact);
     this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    // A fetch that was just accepted is announced at the end of its instant, unless its read says the same by then.
+    // A fetch that was just accepted is announced at the end of its instant, unless its read says
+    // the same by then.
     if (fact.kind !== 'accepted') this.settle(engine);
   }
 
@@ -286,7 +291,10 @@ export class Handoffs {
     this.setTransferAlarm(nowUs);
   }
 
-  /** A transfer that was found complete while another one began has its end told at this very instant. */
+  /**
+   * A transfer that was found complete while another one began has its end told at this very
+   * instant.
+   */
   private setTransferAlarm(nowUs: Micros): void {
     const { calendar, slots } = this.parts;
     const isUntold = this.underWay > this.transfers.size;
@@ -295,7 +303,10 @@ export class Handoffs {
     else calendar.set(slots.transfers, dueUs, TIE.transfer);
   }
 
-  /** An alarm is only ever moved to an earlier instant: one that rings too soon finds nothing due and is set anew, which costs less than moving it with every fact. */
+  /**
+   * An alarm is only ever moved to an earlier instant: one that rings too soon finds nothing due
+   * and is set anew, which costs less than moving it with every fact.
+   */
   private setAlarm(slot: number, dueUs: Micros | undefined): void {
     const { calendar } = this.parts;
     if (dueUs !== undefined && dueUs < calendar.dueUs(slot)) calendar.set(slot, dueUs, TIE.lease);

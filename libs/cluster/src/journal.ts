@@ -20,8 +20,9 @@ interface Interrupted {
 }
 
 /**
- * Writes down what steps bring. A request that decodes gets a token at every boundary of its engine's steps, so the gaps between tokens are the
- * lengths of the steps, each counted for all that run; only who was preempted has gaps of its own.
+ * Writes down what steps bring. A request that decodes gets a token at every boundary of its
+ * engine's steps, so the gaps between tokens are the lengths of the steps, each counted for all
+ * that run; only who was preempted has gaps of its own.
  */
 export class Journal {
   readonly log: RequestLog;
@@ -42,7 +43,10 @@ export class Journal {
     this.ended++;
   }
 
-  /** The beginnings, first tokens and token gaps of a step, whose tokens it returns; ends are the driver's. */
+  /**
+   * The beginnings, first tokens and token gaps of a step, whose tokens it returns; ends are the
+   * driver's.
+   */
   note(engine: VirtualEngine, facts: StepFacts): number {
     const { log } = this;
     for (const handle of facts.scheduled) this.noteStart(engine, handle, facts.startUs);

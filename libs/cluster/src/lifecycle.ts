@@ -24,11 +24,17 @@ export interface LifecycleParts {
   readonly onEnd: (row: number) => void;
 }
 
-/** What happens to the requests: each method is one transition, from arrival over prompt, hand-over and decode to the end. */
+/**
+ * What happens to the requests: each method is one transition, from arrival over prompt, hand-over
+ * and decode to the end.
+ */
 export class Lifecycle {
   private readonly router: Router;
   private readonly arrivals: Arrivals;
-  /** By row: its sequence on the engine that computes the prompt, and on the one that generates behind a hand-over. */
+  /**
+   * By row: its sequence on the engine that computes the prompt, and on the one that generates
+   * behind a hand-over.
+   */
   private readonly promptHandle: Int32Array;
   private readonly outputHandle: Int32Array;
   /** Rows whose blocks on decode are not reserved yet. */

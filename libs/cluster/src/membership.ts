@@ -21,9 +21,15 @@ export function mostEngines({ pools, changes }: ClusterScenario): number {
   return first + changes.filter(({ kind }) => kind !== 'leave').length;
 }
 
-/** Who is in the cluster: engines of the start, those that join and load, and those that leave when they are empty. */
+/**
+ * Who is in the cluster: engines of the start, those that join and load, and those that leave when
+ * they are empty.
+ */
 export class VirtualMembership {
-  /** Payload: index of a change, or the number of changes plus the index of an engine that is ready then. */
+  /**
+   * Payload: index of a change, or the number of changes plus the index of an engine that is ready
+   * then.
+   */
   private readonly due = new EventQueue();
   /** By engine: the pool that its GPUs go to. */
   private readonly next: number[] = [];

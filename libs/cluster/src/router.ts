@@ -24,7 +24,10 @@ export interface RouterParts {
 /** Nobody was chosen on arrival: the engine is found at the hand-over. */
 const LATER = -1;
 
-/** Which way each row takes: over two engines or one, and which; refuses what no engine on its way can ever serve. */
+/**
+ * Which way each row takes: over two engines or one, and which; refuses what no engine on its way
+ * can ever serve.
+ */
 export class Router {
   readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   private readonly placer: Placer;
@@ -174,7 +177,10 @@ export class Router {
     else stage.direct(row, stage.engines[choice]!, nowUs);
   }
 
-  /** Whether every engine of the stages on the way could hold it, as the API checks before it queues anything. */
+  /**
+   * Whether every engine of the stages on the way could hold it, as the API checks before it queues
+   * anything.
+   */
   private fits(row: number, isWhole: boolean): boolean {
     const { promptTokens, outputTokens } = this.scenario.workload;
     const prompt = promptTokens[row]!;

@@ -17,13 +17,17 @@ export interface EnginePool {
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
-  /** How long an engine that joins later loads before it takes work; those of the start are ready at 0. */
+  /**
+   * How long an engine that joins later loads before it takes work; those of the start are ready at
+   * 0.
+   */
   readonly startupUs: Micros;
 }
 
 /**
- * Something that happens to the cluster while it runs. `join`: an engine of the pool starts. `leave`: the engine of the pool with the least to
- * do takes nothing more and goes when it is empty. `become`: as `leave`, and then its GPUs start an engine of the pool `to`.
+ * Something that happens to the cluster while it runs. `join`: an engine of the pool starts.
+ * `leave`: the engine of the pool with the least to do takes nothing more and goes when it is
+ * empty. `become`: as `leave`, and then its GPUs start an engine of the pool `to`.
  */
 export type MembershipChange =
   | { readonly atUs: Micros; readonly kind: 'join' | 'leave'; readonly pool: number }
@@ -36,7 +40,10 @@ export interface ClusterScenario {
   /** Its content blocks have the size of the engines' KV blocks. */
   readonly workload: Workload;
   readonly placement: PlacerSpec;
-  /** Takes the place of the policies where it says something; for clusters that keep their engines. Unset: they place all rows. */
+  /**
+   * Takes the place of the policies where it says something; for clusters that keep their engines.
+   * Unset: they place all rows.
+   */
   readonly recordedPlacement?: RecordedPlacement;
   /** A request whose TTFT is predicted to be longer is rejected; Infinity = none is. */
   readonly admissionSloTtftUs: Micros;
@@ -45,7 +52,10 @@ export interface ClusterScenario {
   readonly maxRuns: number;
   /** Requests that may wait for one stage; beyond it a request is rejected. Infinity = none is. */
   readonly maxWaitingRequests: number;
-  /** Requests that clients have under way at most; the next one is sent when one ends. Infinity = open loop. */
+  /**
+   * Requests that clients have under way at most; the next one is sent when one ends. Infinity =
+   * open loop.
+   */
   readonly maxConcurrency: number;
   readonly seed: number;
   /** Whether decode batches that cannot change take many steps at once; the outcome is the same. */
@@ -54,13 +64,19 @@ export interface ClusterScenario {
 
 /** What a caller may watch while a run goes on. */
 export interface RunObserver {
-  /** A request has ended, one way or another; its row of the log is complete. Returning false ends the run there. */
+  /**
+   * A request has ended, one way or another; its row of the log is complete. Returning false ends
+   * the run there.
+   */
   readonly onEnd?: (row: number, log: RequestLog) => boolean | undefined;
   /** Every so many events: requests that have ended, and all of them. */
   readonly onProgress?: (ended: number, count: number) => void;
   /** A step of an engine, or a leap of several. */
   readonly onSteps?: (span: StepSpan) => void;
-  /** Every call of a hand-over coordinator, in order. Requests go by their rows, engines by their indices. */
+  /**
+   * Every call of a hand-over coordinator, in order. Requests go by their rows, engines by their
+   * indices.
+   */
   readonly onHandoff?: (entry: HandoffEntry<number>) => void;
 }
 

@@ -23,8 +23,9 @@ export interface StageParts {
 }
 
 /**
- * The engines of one role and the requests that wait for them: in the shared queue, from which the engine that has waited longest among those
- * with room takes the oldest, or in the own queue of the engine that a policy chose. Either way an engine takes no more than it has room for.
+ * The engines of one role and the requests that wait for them: in the shared queue, from which the
+ * engine that has waited longest among those with room takes the oldest, or in the own queue of the
+ * engine that a policy chose. Either way an engine takes no more than it has room for.
  */
 export class VirtualStage {
   /** Those that are ready, in the order in which they joined. */

@@ -10,8 +10,9 @@ const GAUGES = ['running', 'waiting', 'kvUsage', 'heldBlocks'] as const;
 type Gauge = (typeof GAUGES)[number];
 
 /**
- * Gauges of every engine at equal intervals, whatever a run lasts: it begins with 10 ms and doubles the interval whenever there are too many
- * samples. Constant memory, and at most twice `MOST_SAMPLES` times log2 of the run's length in readings.
+ * Gauges of every engine at equal intervals, whatever a run lasts: it begins with 10 ms and doubles
+ * the interval whenever there are too many samples. Constant memory, and at most twice
+ * `MOST_SAMPLES` times log2 of the run's length in readings.
  */
 export class Telemetry {
   private intervalUs: Micros = FIRST_INTERVAL_US;

@@ -11,8 +11,9 @@ export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
 const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
 
 /**
- * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands for as many as that lasts. Whoever changes
- * something tells it first (`interrupt`), which takes the rest of a leap back. It knows which row of the workload each sequence is.
+ * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands
+ * for as many as that lasts. Whoever changes something tells it first (`interrupt`), which takes
+ * the rest of a leap back. It knows which row of the workload each sequence is.
  */
 export class VirtualEngine {
   readonly engineId: string;
@@ -112,7 +113,10 @@ export class VirtualEngine {
     if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
   }
 
-  /** The KV of the sequence is here: it counts from the next step on, as live engines take notice of it. */
+  /**
+   * The KV of the sequence is here: it counts from the next step on, as live engines take notice of
+   * it.
+   */
   kvArrived(handle: SequenceHandle, nowUs: Micros): void {
     this.interrupt(nowUs);
     this.arrived[this.arrivals++] = handle;

@@ -4,7 +4,10 @@ import type { StepTimeModel } from '@baton/step-time';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import type { ClusterScenario, EnginePool } from '../src/scenario';
 
-/** A step of 1000 µs, 10 more for each token of prompt and 1 for each of context: times can be worked out by hand. */
+/**
+ * A step of 1000 µs, 10 more for each token of prompt and 1 for each of context: times can be
+ * worked out by hand.
+ */
 export const READABLE: StepTimeModel = {
   description: 'readable',
   stepUs: (b) => 1000 + 10 * b.prefillTokens + b.decodeContext,

@@ -8,7 +8,10 @@ import { UsageError } from './usage-error';
 /** The variable by which a parent hands its resolved configuration to a process it starts. */
 export const CONFIG_VARIABLE = 'BATON_CONFIG';
 
-/** The resolved configuration as JSON with file names as keys, the form that results and child processes carry. */
+/**
+ * The resolved configuration as JSON with file names as keys, the form that results and child
+ * processes carry.
+ */
 export function configToJson(config: BatonConfig): string {
   const values = configKeys()
     .filter((key) => config[key] !== undefined)
@@ -17,8 +20,8 @@ export function configToJson(config: BatonConfig): string {
 }
 
 /**
- * The configuration of this process: what the parent resolved (`BATON_CONFIG`), or else the environment's own variables and
- * defaults, for a process started by hand or by an orchestrator.
+ * The configuration of this process: what the parent resolved (`BATON_CONFIG`), or else the
+ * environment's own variables and defaults, for a process started by hand or by an orchestrator.
  */
 export function configFromEnv(
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -30,9 +30,9 @@ interface Reading {
 }
 
 /**
- * Reads a YAML (or JSON) configuration: a flat map of option names, or of the names that xPyD-sim and llm-d-inference-sim have for them.
- * Throws a UsageError that begins with `path:line:column` for bad syntax, an unknown or repeated key, and a value of the wrong type or out of
- * range.
+ * Reads a YAML (or JSON) configuration: a flat map of option names, or of the names that xPyD-sim
+ * and llm-d-inference-sim have for them. Throws a UsageError that begins with `path:line:column`
+ * for bad syntax, an unknown or repeated key, and a value of the wrong type or out of range.
  */
 export function readConfigFile(path: string, content: string): ConfigFile {
   const lines = new LineCounter();

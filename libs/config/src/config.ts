@@ -15,7 +15,9 @@ import { overrideKey, PER_STAGE, STAGES_ALONE } from './tables/stages';
 import { STEP_TIME } from './tables/step-time';
 import { TEXT } from './tables/text';
 
-/** Every option there is, in the order of the documentation. The only place where one is declared. */
+/**
+ * Every option there is, in the order of the documentation. The only place where one is declared.
+ */
 export const OPTIONS = {
   ...CLUSTER,
   ...HARDWARE,
@@ -56,7 +58,10 @@ export type ConfigKey = keyof typeof OPTIONS;
 
 type ValueOf<O> = O extends Option<infer V> ? V : never;
 
-/** The resolved configuration, read-only, in camel case; units and ranges stand with each option in its table. */
+/**
+ * The resolved configuration, read-only, in camel case; units and ranges stand with each option in
+ * its table.
+ */
 export type BatonConfig = { readonly [K in ConfigKey]: ValueOf<(typeof OPTIONS)[K]> };
 
 /** The row of an option without its own value type, for code that treats all alike. */

@@ -14,7 +14,9 @@ export type ValueForm =
       readonly kind: 'integer' | 'number';
       readonly min: number;
       readonly max: number;
-      /** The number is a time in this unit and may also be written with its own: `1.5s`, `200ms`. */
+      /**
+       * The number is a time in this unit and may also be written with its own: `1.5s`, `200ms`.
+       */
       readonly duration?: DurationUnit;
     }
   | { readonly kind: 'boolean' }
@@ -31,7 +33,10 @@ export type ValueForm =
       readonly schema: object;
     };
 
-/** What a document amounts to, or where in it something is wrong: the complaint goes on behind the name of the place. */
+/**
+ * What a document amounts to, or where in it something is wrong: the complaint goes on behind the
+ * name of the place.
+ */
 export type DocumentRead =
   | { readonly kind: 'document'; readonly plain: unknown }
   | {
@@ -59,7 +64,10 @@ export interface OptionNotes {
   readonly unset?: string;
 }
 
-/** One row of the table from which flags, environment, file keys, JSON Schema and documentation are made. */
+/**
+ * One row of the table from which flags, environment, file keys, JSON Schema and documentation are
+ * made.
+ */
 export interface Option<T extends OptionValue = OptionValue> extends OptionNotes {
   readonly form: ValueForm;
   readonly default: T;

@@ -1,7 +1,10 @@
 import { parseDuration } from '@baton/kernel';
 import type { NumberTable, Option, OptionValue, ValueForm } from './option';
 
-/** `complaint` goes on behind the option's name: `must be ...`. `path` leads to the place in a structure. */
+/**
+ * `complaint` goes on behind the option's name: `must be ...`. `path` leads to the place in a
+ * structure.
+ */
 export type ReadResult =
   | { readonly kind: 'value'; readonly value: OptionValue }
   | {
@@ -31,7 +34,10 @@ export function readText(option: Option, given: string): ReadResult {
   return readTyped(option, trimmed);
 }
 
-/** Reads what a YAML or JSON document holds: types must fit, nothing is coerced. Null unsets an option that may be unset. */
+/**
+ * Reads what a YAML or JSON document holds: types must fit, nothing is coerced. Null unsets an
+ * option that may be unset.
+ */
 export function readTyped(option: Option, given: unknown): ReadResult {
   if (given === null || given === undefined) {
     return option.default === undefined ? value(undefined) : problem(option);
@@ -64,7 +70,10 @@ function jsonOr(given: string, ...openings: ('[' | '{')[]): unknown {
   }
 }
 
-/** What stands for a value in short: a time with its unit, in the unit of the option; one text for a list of it. Anything else as it is. */
+/**
+ * What stands for a value in short: a time with its unit, in the unit of the option; one text for a
+ * list of it. Anything else as it is.
+ */
 function plainOf(form: ValueForm, given: unknown): unknown {
   if (form.kind === 'list' && typeof given === 'string') {
     return form.choices === undefined ? [given] : given.split(',').map((name) => name.trim());

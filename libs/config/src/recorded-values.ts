@@ -30,7 +30,10 @@ export function recordableConfig(config: BatonConfig): Record<string, OptionValu
   return Object.fromEntries(keys.map((key) => [fileName(key), config[key]]));
 }
 
-/** What a recording begins with, as values of options; a name or value that this version does not have is left out and told. */
+/**
+ * What a recording begins with, as values of options; a name or value that this version does not
+ * have is left out and told.
+ */
 export function recordedValues(recorded: Readonly<Record<string, unknown>>): {
   readonly values: ReadonlyMap<ConfigKey, OptionValue>;
   readonly notes: readonly string[];

@@ -56,7 +56,10 @@ interface Found {
 
 const NO_FILE: ConfigFile = { values: new Map(), implied: {}, notes: [] };
 
-/** Flags without a value that stand for one of an option, as `refuseExtrapolation`: the option is given beside them. */
+/**
+ * Flags without a value that stand for one of an option, as `refuseExtrapolation`: the option is
+ * given beside them.
+ */
 const SHORT_FLAGS = new Set(
   configKeys()
     .flatMap((key) => optionOf(key).flagFor?.flag.slice(2) ?? [])
@@ -75,8 +78,8 @@ const OTHER_VARIABLES = new Set([
 ]);
 
 /**
- * Resolves the configuration: a flag wins over the environment, that over the file, that over the default.
- * Throws a UsageError naming the flag, the variable, or file, line and column.
+ * Resolves the configuration: a flag wins over the environment, that over the file, that over the
+ * default. Throws a UsageError naming the flag, the variable, or file, line and column.
  */
 export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
   const env = sources.env ?? {};

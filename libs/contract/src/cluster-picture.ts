@@ -1,8 +1,9 @@
 import type { Stage } from './job';
 
 /**
- * What `GET /ui/stream` sends to the live page: `hello` once to each viewer, then a few `picture` a second, one text for all
- * viewers. Requests are those of the API process that is asked, engines those of the cluster.
+ * What `GET /ui/stream` sends to the live page: `hello` once to each viewer, then a few `picture` a
+ * second, one text for all viewers. Requests are those of the API process that is asked, engines
+ * those of the cluster.
  */
 export interface ClusterHello {
   readonly api: string;
@@ -13,7 +14,10 @@ export interface ClusterHello {
   readonly intervalMs: number;
   /** Whether settings may be changed. */
   readonly hasSettings: boolean;
-  /** Names of the requests that pictures before this one have named: `[key, name, prompt tokens, most output tokens]`. */
+  /**
+   * Names of the requests that pictures before this one have named: `[key, name, prompt tokens,
+   * most output tokens]`.
+   */
   readonly names: readonly RequestName[];
 }
 
@@ -35,7 +39,10 @@ export interface ClusterPicture {
   readonly phases: readonly number[];
   /** Jobs that wait for prefill, decode and aggregated engines, over all API processes. */
   readonly waiting: Readonly<Record<Stage, number>>;
-  /** Four numbers each: key, index in `PICTURE_PHASES`, index of the engine (-1: none), tokens received. */
+  /**
+   * Four numbers each: key, index in `PICTURE_PHASES`, index of the engine (-1: none), tokens
+   * received.
+   */
   readonly requests: readonly number[];
   /** Names of those that no picture has shown before. */
   readonly names: readonly RequestName[];

@@ -1,8 +1,8 @@
 import type { EnginePresence } from './presence';
 
 /**
- * What a router has to know of an engine, as JSON on the `loads` channel: on every change, at most ten times a second, and as a sign of life
- * a few times a second without any.
+ * What a router has to know of an engine, as JSON on the `loads` channel: on every change, at most
+ * ten times a second, and as a sign of life a few times a second without any.
  */
 export interface EngineLoad {
   readonly engineId: string;
@@ -11,7 +11,10 @@ export interface EngineLoad {
   readonly state: EnginePresence['state'];
   /** Data-parallel rank; absent where an engine has but one. */
   readonly rank?: number;
-  /** Sequences in the engine or on their way into it: running, waiting, deferred. Not those in its queue. */
+  /**
+   * Sequences in the engine or on their way into it: running, waiting, deferred. Not those in its
+   * queue.
+   */
   readonly requests: number;
   /** Prompt tokens of them that are not computed yet. */
   readonly waitingTokens: number;

@@ -1,7 +1,7 @@
 /**
- * What a client asks of the engines themselves. It goes whole from the request through the job to the
- * engine: a new parameter is declared here, at its field of the request body (`@ForEngine`), and is
- * read where an engine acts on it. An absent one is the engine's own choice.
+ * What a client asks of the engines themselves. It goes whole from the request through the job to
+ * the engine: a new parameter is declared here, at its field of the request body (`@ForEngine`),
+ * and is read where an engine acts on it. An absent one is the engine's own choice.
  */
 export interface EngineParameters {
   /**

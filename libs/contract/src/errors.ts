@@ -1,6 +1,7 @@
 /**
- * The catalogue of every failure that a user can see: a stable code, its HTTP status, vLLM's `type`, OpenAI's `type` and string
- * code (null where OpenAI has none), and whether an SDK may retry. The code is part of the public contract; never rename one.
+ * The catalogue of every failure that a user can see: a stable code, its HTTP status, vLLM's
+ * `type`, OpenAI's `type` and string code (null where OpenAI has none), and whether an SDK may
+ * retry. The code is part of the public contract; never rename one.
  */
 export interface CatalogueEntry {
   readonly status: number;
@@ -304,7 +305,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** A failure from the catalogue on its way to the user. `param` names the field, `detail` replaces the catalogue's sentence. */
+/**
+ * A failure from the catalogue on its way to the user. `param` names the field, `detail` replaces
+ * the catalogue's sentence.
+ */
 export class BatonError extends Error {
   constructor(
     readonly code: ErrorCode,

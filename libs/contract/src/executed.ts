@@ -1,4 +1,7 @@
-/** What an executing stage needs of a request: lies in the broker beside the job, under its request id. */
+/**
+ * What an executing stage needs of a request: lies in the broker beside the job, under its request
+ * id.
+ */
 export interface ExecutedRequest {
   /** As the client asked, without the query: `/v1/chat/completions` or `/v1/completions`. */
   readonly path: string;

@@ -1,6 +1,9 @@
 import type { ErrorCode } from './errors';
 
-/** Where on its way a request is hit. `stream` is the answer on its way to the client, streamed or whole. */
+/**
+ * Where on its way a request is hit. `stream` is the answer on its way to the client, streamed or
+ * whole.
+ */
 export type FaultStage = 'queue' | 'prefill' | 'transfer' | 'decode' | 'stream';
 
 export const FAULT_STAGES: readonly FaultStage[] = [
@@ -39,17 +42,25 @@ export type FaultAction =
 
 export type FaultKind = FaultAction['kind'];
 
-/** A fault that was decided for a request when it arrived; carried out where its stage is reached. */
+/**
+ * A fault that was decided for a request when it arrived; carried out where its stage is reached.
+ */
 export interface Fault {
   /** The name of the rule. */
   readonly rule: string;
   readonly stage: FaultStage;
   readonly action: FaultAction;
-  /** When the stage must be reached, wall µs since the Unix epoch: from the first, before the second. Absent: whenever. */
+  /**
+   * When the stage must be reached, wall µs since the Unix epoch: from the first, before the
+   * second. Absent: whenever.
+   */
   readonly window?: readonly [fromUs: number, untilUs: number];
 }
 
-/** What a worker says of a fault that it carried out: the tail of a frame entry of the kind `fault`, as JSON. */
+/**
+ * What a worker says of a fault that it carried out: the tail of a frame entry of the kind `fault`,
+ * as JSON.
+ */
 export interface FaultNote {
   readonly fault: FaultKind;
   readonly stage: FaultStage;

@@ -2,26 +2,32 @@ import type { EngineParameters } from './engine-parameters';
 import type { Fault } from './fault';
 import type { KvTransferParams } from './kv-transfer-params';
 
-/** What an engine is asked to do with a request. Any engine can do each; its role decides which queue feeds it. */
+/**
+ * What an engine is asked to do with a request. Any engine can do each; its role decides which
+ * queue feeds it.
+ */
 export type Stage = 'prefill' | 'decode' | 'aggregated';
 
 export const STAGES: readonly Stage[] = ['prefill', 'decode', 'aggregated'];
 
 /**
- * How a generated sequence ends. `stop` is an end token or a stop string, `length` the token limit, `cache_threshold` the refusal to compute a
- * prompt of which the prefix cache holds too little.
+ * How a generated sequence ends. `stop` is an end token or a stop string, `length` the token limit,
+ * `cache_threshold` the refusal to compute a prompt of which the prefix cache holds too little.
  */
 export type EndReason = 'stop' | 'length' | 'abort' | 'error' | 'cache_threshold';
 
 /**
- * One sequence (one prompt, one choice) on its way through the cluster. It carries lengths and block
- * hashes, never the prompt. The same object goes to the prefill queue and, unchanged but for `causeUs`
- * and `submission`, to the decode queue.
+ * One sequence (one prompt, one choice) on its way through the cluster. It carries lengths and
+ * block hashes, never the prompt. The same object goes to the prefill queue and, unchanged but for
+ * `causeUs` and `submission`, to the decode queue.
  */
 export interface EngineJob {
   /** Internal id, unique in the cluster: `<client request id>-<sequence index>`. */
   readonly requestId: string;
-  /** Raised by the API when the broker lost the job, and by decode when it sends a request back to prefill. From 1. */
+  /**
+   * Raised by the API when the broker lost the job, and by decode when it sends a request back to
+   * prefill. From 1.
+   */
   readonly submission: number;
   /** The API process that awaits the tokens, and the handle under which it knows this sequence. */
   readonly apiId: string;
@@ -31,9 +37,14 @@ export interface EngineJob {
   /** When the client's request arrived at the API, µs since the Unix epoch. */
   readonly arrivalUs: number;
   readonly promptTokens: number;
-  /** Chained hashes of all full blocks of prompt and output; beyond the array blocks are private. */
+  /**
+   * Chained hashes of all full blocks of prompt and output; beyond the array blocks are private.
+   */
   readonly blockHashes: readonly number[];
-  /** Tokens of the blocks of `blockHashes`; only where KV-cache events are published, which name them. */
+  /**
+   * Tokens of the blocks of `blockHashes`; only where KV-cache events are published, which name
+   * them.
+   */
   readonly tokenIds?: readonly number[];
   /** Tokens the sequence will generate. Known to the engine only; policies must not read it. */
   readonly outputTokens: number;
@@ -48,25 +59,35 @@ export interface EngineJob {
   /** What the client asks of the engines. Absent: nothing. */
   readonly engineParameters?: EngineParameters;
   /**
-   * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for the prefill
-   * leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an outside router brought
-   * kv_transfer_params. `local`: one engine does everything.
+   * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for
+   * the prefill leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an
+   * outside router brought kv_transfer_params. `local`: one engine does everything.
    */
   readonly flow: 'route' | 'hold' | 'attach' | 'local';
   /**
-   * Set on `attach`, and on a routed decode job only inside the ledger's hand-over record. On `hold`: blocks that decode has kept of the turn before, which
-   * hold the beginning of this prompt.
+   * Set on `attach`, and on a routed decode job only inside the ledger's hand-over record. On
+   * `hold`: blocks that decode has kept of the turn before, which hold the beginning of this
+   * prompt.
    */
   readonly kvTransferParams?: KvTransferParams;
-  /** On `attach`: the blocks are kept at the end for the next turn, and the answer carries their kv_transfer_params. */
+  /**
+   * On `attach`: the blocks are kept at the end for the next turn, and the answer carries their
+   * kv_transfer_params.
+   */
   readonly keepsKv?: true;
   /** A job for this engine alone (exposed engine ports). */
   readonly engineId?: string;
   /** The data-parallel rank that must run it, in every stage. Absent: any, or there is only one. */
   readonly dataParallelRank?: number;
-  /** Hash of the client's session or user, by which requests that belong together are placed. Absent: none is known. */
+  /**
+   * Hash of the client's session or user, by which requests that belong together are placed.
+   * Absent: none is known.
+   */
   readonly sessionKey?: number;
-  /** Where a placement policy put the job. Absent: in the shared queue of the stage in which its flow begins. */
+  /**
+   * Where a placement policy put the job. Absent: in the shared queue of the stage in which its
+   * flow begins.
+   */
   readonly placed?: Placed;
   /** The decode engine that was chosen at arrival. */
   readonly decodeEngineId?: string;

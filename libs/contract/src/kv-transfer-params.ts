@@ -1,8 +1,8 @@
 import { isObject } from '@baton/kernel';
 
 /**
- * vLLM's eleven `kv_transfer_params` fields as a prefill instance answers them (NIXL pull connector,
- * vllm/distributed/kv_transfer/kv_connector/v1/nixl/pull_scheduler.py).
+ * vLLM's eleven `kv_transfer_params` fields as a prefill instance answers them (NIXL pull
+ * connector, vllm/distributed/kv_transfer/kv_connector/v1/nixl/pull_scheduler.py).
  */
 export interface KvTransferParams {
   readonly do_remote_prefill: boolean;
@@ -30,16 +30,17 @@ export function bringsKv(params: unknown): boolean {
 }
 
 /**
- * The parameters of a prefill answer, or undefined when a field that a read needs is missing or of the wrong type.
- * vLLM then serves the request without a transfer; it never raises an HTTP error.
+ * The parameters of a prefill answer, or undefined when a field that a read needs is missing or of
+ * the wrong type. vLLM then serves the request without a transfer; it never raises an HTTP error.
  */
 export function parseKvTransferParams(value: unknown): KvTransferParams | undefined {
   return isObject(value) && bringsKv(value) ? namedBlocks(value) : undefined;
 }
 
 /**
- * What decode answered when it kept its blocks, brought to prefill for the next turn of the conversation (vLLM's `bidirectional_kv_xfer`); undefined when
- * the parameters ask to hold and bring nothing, or nothing that can be read.
+ * What decode answered when it kept its blocks, brought to prefill for the next turn of the
+ * conversation (vLLM's `bidirectional_kv_xfer`); undefined when the parameters ask to hold and
+ * bring nothing, or nothing that can be read.
  */
 export function parseKeptKvParams(value: unknown): KvTransferParams | undefined {
   if (!isObject(value) || !asksToHold(value) || bringsKv(value)) return undefined;
@@ -65,7 +66,9 @@ function namedBlocks(value: Readonly<Record<string, unknown>>): KvTransferParams
   };
 }
 
-/** What vLLM passes over and a strict server refuses, in one sentence; undefined: nothing is wrong. */
+/**
+ * What vLLM passes over and a strict server refuses, in one sentence; undefined: nothing is wrong.
+ */
 export function faultOfKvTransferParams(
   value: Readonly<Record<string, unknown>>,
 ): string | undefined {

@@ -1,6 +1,9 @@
 import type { BatchView } from './batch-view';
 
-/** What an operator asks of every engine and every API process, over one channel; whoever acts on it answers on `replyTo`. */
+/**
+ * What an operator asks of every engine and every API process, over one channel; whoever acts on it
+ * answers on `replyTo`.
+ */
 export type Operation =
   /** Engines forget the prefixes that nobody uses now; `forgetsHost`: those in host memory too. */
   | {
@@ -8,12 +11,18 @@ export type Operation =
       readonly replyTo: string;
       readonly forgetsHost: boolean;
     }
-  /** Engines begin no step until they are told to resume; `isSleep` is what API processes say about it. */
+  /**
+   * Engines begin no step until they are told to resume; `isSleep` is what API processes say about
+   * it.
+   */
   | {
       readonly kind: 'pause';
       readonly replyTo: string;
       readonly isSleep: boolean;
-      /** Of the sleep: 0 is a pause, with 2 the weights are forgotten too, which takes no time here. Unset: 1. */
+      /**
+       * Of the sleep: 0 is a pause, with 2 the weights are forgotten too, which takes no time here.
+       * Unset: 1.
+       */
       readonly level?: 0 | 1 | 2;
     }
   | { readonly kind: 'resume'; readonly replyTo: string }

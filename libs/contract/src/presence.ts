@@ -1,12 +1,18 @@
 import type { Stage } from './job';
 
-/** What an engine tells the cluster about itself with each heartbeat. Everything a scrape or a policy needs, nothing more. */
+/**
+ * What an engine tells the cluster about itself with each heartbeat. Everything a scrape or a
+ * policy needs, nothing more.
+ */
 export interface EnginePresence {
   readonly engineId: string;
   readonly stage: Stage;
   /** Small number, unique among the living engines (and ranks of engines) of the cluster. */
   readonly index: number;
-  /** Set on a data-parallel rank: one of several schedulers, each with a KV cache of its own, that make one engine of the topology. */
+  /**
+   * Set on a data-parallel rank: one of several schedulers, each with a KV cache of its own, that
+   * make one engine of the topology.
+   */
   readonly dataParallel?: DataParallelRank;
   readonly pid: number;
   readonly host: string;
@@ -15,7 +21,10 @@ export interface EnginePresence {
   readonly gauges: EngineGauges;
   /** Counters since the engine's start, by name without the `vllm:` prefix. */
   readonly counters: Readonly<Record<string, number>>;
-  /** Histograms since the engine's start: cumulative counts per bucket (the last is +Inf), sum and count. */
+  /**
+   * Histograms since the engine's start: cumulative counts per bucket (the last is +Inf), sum and
+   * count.
+   */
   readonly histograms: Readonly<Record<string, HistogramSnapshot>>;
 }
 
@@ -58,7 +67,10 @@ export interface AdaptersInHand {
   readonly waiting: readonly string[];
 }
 
-/** Where a hand-over is: the first two at the engine that holds the blocks, the others at the one that wants them. */
+/**
+ * Where a hand-over is: the first two at the engine that holds the blocks, the others at the one
+ * that wants them.
+ */
 export const HANDOFF_STATES = [
   'held',
   'being_read',

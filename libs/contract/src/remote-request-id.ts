@@ -1,12 +1,15 @@
 /**
- * vLLM appends eight random hex digits to a request id; ours are the generation of the holding, so that a reference to blocks that have
- * been given to somebody else is told from a good one.
+ * vLLM appends eight random hex digits to a request id; ours are the generation of the holding, so
+ * that a reference to blocks that have been given to somebody else is told from a good one.
  */
 export function remoteRequestId(requestId: string, generation: number): string {
   return `${requestId}-${generation.toString(16).padStart(8, '0')}`;
 }
 
-/** The request and generation that a remote request id names; undefined when no source of ours can have made it. */
+/**
+ * The request and generation that a remote request id names; undefined when no source of ours can
+ * have made it.
+ */
 export function parseRemoteRequestId(
   id: string,
 ): { readonly requestId: string; readonly generation: number } | undefined {

@@ -2,8 +2,9 @@ import type { Epoch } from './epoch';
 import type { Stage } from './job';
 
 /**
- * What an engine tells the API process that awaits a request about its run there, beside the token frames: once per fact, many
- * facts of many requests in one message, never one per token. Instants are µs of the wall clock since the Unix epoch.
+ * What an engine tells the API process that awaits a request about its run there, beside the token
+ * frames: once per fact, many facts of many requests in one message, never one per token. Instants
+ * are µs of the wall clock since the Unix epoch.
  */
 export type EngineFactKind =
   /** The job was taken from its queue. */
@@ -12,7 +13,10 @@ export type EngineFactKind =
   | 'chunk'
   /** Decode has blocks for it; `tokens` are missing. */
   | 'reserved'
-  /** Its KV came over a link, from `atUs` to `endUs`: `tokens`. Nothing was missing: both instants are the same. */
+  /**
+   * Its KV came over a link, from `atUs` to `endUs`: `tokens`. Nothing was missing: both instants
+   * are the same.
+   */
   | 'transfer'
   /** It lost its blocks to others and is computed again. */
   | 'preempted'
@@ -41,7 +45,10 @@ export interface EngineFacts {
   readonly runs: readonly RunFacts[];
 }
 
-/** `GET /v1/requests/{id}/timeline`. All instants but `arrival_us` are simulated µs since the arrival. */
+/**
+ * `GET /v1/requests/{id}/timeline`. All instants but `arrival_us` are simulated µs since the
+ * arrival.
+ */
 export interface RequestTimeline {
   readonly object: 'request.timeline';
   /** Id of the answer. */

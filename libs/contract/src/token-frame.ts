@@ -3,13 +3,16 @@ import type { Epoch } from './epoch';
 import type { EndReason, Stage } from './job';
 
 /**
- * A token frame: all that one engine step means for one API process, in one binary message. Little endian.
+ * A token frame: all that one engine step means for one API process, in one binary message. Little
+ * endian.
  *
- *   header  u8 version, u8 stage, u16 entries, f64 logical end of the step (µs since the Unix epoch), u8 length + engine id (ascii)
- *   entry   u32 streamId, f64 epoch, u8 kind, u8 reason, u16 offsetUs, u32 first, u32 count, u32 extra, u32 tail bytes, tail
+ *   header u8 version, u8 stage, u16 entries, f64 logical end of the step (µs since the Unix
+ *   epoch), u8 length + engine id (ascii) entry u32 streamId, f64 epoch, u8 kind, u8 reason, u16
+ *   offsetUs, u32 first, u32 count, u32 extra, u32 tail bytes, tail
  *
- * `tail` is JSON, absent (0 bytes) for simulated tokens: they are a function of the request, which the API computes itself,
- * so a frame carries their index and count. Executed stages put the tokens there.
+ * `tail` is JSON, absent (0 bytes) for simulated tokens: they are a function of the request, which
+ * the API computes itself, so a frame carries their index and count. Executed stages put the tokens
+ * there.
  */
 export type FrameEntryKind = 'scheduled' | 'tokens' | 'handed-over' | 'end' | 'restarted' | 'fault';
 
@@ -40,10 +43,12 @@ export interface FrameEntry {
   streamId: number;
   epoch: Epoch;
   /**
-   * `scheduled` first entered a batch of this stage (`extra`: prompt tokens found in the local prefix cache; `count`: tokens
-   * that came over a transfer; `first`: length of the step, µs); `tokens` generated; `handed-over` prefill is done and decode has the job (`first`: µs
-   * from the request's arrival until its prompt was held, both on the wall clock); `end` terminal;
-   * `restarted` the run began again from token `first`; `fault` something was done to it on purpose (`tail`: `FaultNote`).
+   * `scheduled` first entered a batch of this stage (`extra`: prompt tokens found in the local
+   * prefix cache; `count`: tokens that came over a transfer; `first`: length of the step, µs);
+   * `tokens` generated; `handed-over` prefill is done and decode has the job (`first`: µs from the
+   * request's arrival until its prompt was held, both on the wall clock); `end` terminal;
+   * `restarted` the run began again from token `first`; `fault` something was done to it on purpose
+   * (`tail`: `FaultNote`).
    */
   kind: FrameEntryKind;
   reason: EndReason | 'none';
@@ -51,10 +56,16 @@ export interface FrameEntry {
   offsetUs: number;
   /** Index of the first token; for `end` the total number of tokens. */
   first: number;
-  /** Number of tokens; for `end` those of the last step, so that the last token and the end travel together. */
+  /**
+   * Number of tokens; for `end` those of the last step, so that the last token and the end travel
+   * together.
+   */
   count: number;
   extra: number;
-  /** JSON of an executed stage's tokens, of a held prefill's kv_transfer_params, or of an error code; else undefined. */
+  /**
+   * JSON of an executed stage's tokens, of a held prefill's kv_transfer_params, or of an error
+   * code; else undefined.
+   */
   tail: string | undefined;
 }
 
@@ -64,7 +75,9 @@ export interface FrameHeader {
   readonly stepEndUs: number;
 }
 
-/** Builds frames in one growing buffer; `take()` copies the finished frame out and starts the next. */
+/**
+ * Builds frames in one growing buffer; `take()` copies the finished frame out and starts the next.
+ */
 export class FrameWriter {
   private buffer = Buffer.allocUnsafe(4096);
   private at = 0;
@@ -84,7 +97,9 @@ export class FrameWriter {
     return this.entries === 0;
   }
 
-  /** True when another entry would not fit the count field: take the frame and go on in a new one. */
+  /**
+   * True when another entry would not fit the count field: take the frame and go on in a new one.
+   */
   get isFull(): boolean {
     return this.entries === MAX_ENTRIES;
   }
@@ -131,7 +146,10 @@ export class FrameWriter {
   }
 }
 
-/** Reads a frame, calling `visit` once per entry with one reused object. A frame of another version or cut short is refused with false. */
+/**
+ * Reads a frame, calling `visit` once per entry with one reused object. A frame of another version
+ * or cut short is refused with false.
+ */
 export function readFrame(
   frame: Buffer,
   visit: (entry: FrameEntry, header: FrameHeader) => void,

@@ -42,7 +42,10 @@ export interface WorldOptions {
   readonly endProcess?: () => void;
 }
 
-/** Engine hosts on an in-process hub and a clock that a spec moves: one API process listens and nothing waits for real time. */
+/**
+ * Engine hosts on an in-process hub and a clock that a spec moves: one API process listens and
+ * nothing waits for real time.
+ */
 export class World {
   readonly wall = new ManualWallClock();
   readonly hub = new InProcessHub();

@@ -2,8 +2,9 @@ import type { EngineSequence } from './sequence';
 import type { EngineCounters } from './types';
 
 /**
- * The engine's counters since its start. Each prompt token is counted once, by where its KV came from the first time: what is computed
- * again after a preemption is not counted again, so computed + cached + transferred = prompt tokens.
+ * The engine's counters since its start. Each prompt token is counted once, by where its KV came
+ * from the first time: what is computed again after a preemption is not counted again, so computed
+ * + cached + transferred = prompt tokens.
  */
 export class Accounts implements EngineCounters {
   steps = 0;

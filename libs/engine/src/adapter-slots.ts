@@ -2,8 +2,9 @@ import type { DecodeSet } from './decode-set';
 import type { EngineSequence } from './sequence';
 
 /**
- * LoRA adapters of one batch. As in vLLM's scheduler a batch mixes at most `max_loras` of them: a waiting sequence whose adapter would be one
- * more is passed over, and those behind it may go first.
+ * LoRA adapters of one batch. As in vLLM's scheduler a batch mixes at most `max_loras` of them: a
+ * waiting sequence whose adapter would be one more is passed over, and those behind it may go
+ * first.
  */
 export class AdapterSlots {
   private readonly inBatch = new Set<number>();

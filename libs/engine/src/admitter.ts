@@ -18,8 +18,9 @@ export interface AdmitterParts extends BatchParts {
 type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
 
 /**
- * Lets waiting sequences into a batch, and gives those blocks whose KV comes from elsewhere, in one order and while token budget, slots and blocks last: the
- * waiting loop of vLLM's scheduler. Owns what is reserved; driven by the batch former.
+ * Lets waiting sequences into a batch, and gives those blocks whose KV comes from elsewhere, in one
+ * order and while token budget, slots and blocks last: the waiting loop of vLLM's scheduler. Owns
+ * what is reserved; driven by the batch former.
  */
 export class Admitter {
   /** Sequences that got blocks for KV from elsewhere and of which nobody was told yet. */
@@ -133,7 +134,10 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** What prompts under way still need stays free: what is reserved gives nothing back until its KV has come. */
+  /**
+   * What prompts under way still need stays free: what is reserved gives nothing back until its KV
+   * has come.
+   */
   private tryReserve(seq: EngineSequence, hitTokens: number): Outcome {
     const { blocks, queue, accounts, options } = this.parts;
     const { watermark } = this;
@@ -203,8 +207,9 @@ export class Admitter {
   }
 
   /**
-   * Beside decoding sequences, one that has a single token to compute gets as many as they, empty drafts, so that the batch stays uniform; not beside
-   * prompts under way, nor at the end of the model's context.
+   * Beside decoding sequences, one that has a single token to compute gets as many as they, empty
+   * drafts, so that the batch stays uniform; not beside prompts under way, nor at the end of the
+   * model's context.
    */
   private paddingOf(seq: EngineSequence, start: number): number {
     const { draftTokens } = this.parts;
@@ -213,7 +218,10 @@ export class Admitter {
     return start + this.batch.stepTokens <= this.batch.draftLimit ? draftTokens : 0;
   }
 
-  /** Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than any budget. */
+  /**
+   * Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than
+   * any budget.
+   */
   private firstChunk(seq: EngineSequence, start: number, padding: number): number {
     const { enableChunkedPrefill } = this.parts.options;
     const wanted = this.batch.wanted(seq, start);

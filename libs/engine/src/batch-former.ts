@@ -9,8 +9,9 @@ export interface BatchFormerParts extends AdmitterParts {
 }
 
 /**
- * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each that decodes, the next chunk for each
- * that prefills), then, by the admitter, what waits; whoever runs and finds no block preempts the last in line. The engine applies what the step brings.
+ * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each
+ * that decodes, the next chunk for each that prefills), then, by the admitter, what waits; whoever
+ * runs and finds no block preempts the last in line. The engine applies what the step brings.
  */
 export class BatchFormer {
   readonly batch: Batch;
@@ -51,7 +52,9 @@ export class BatchFormer {
     return decode.size + batch.chunkTokens > 0;
   }
 
-  /** Takes a running sequence out of the batch; what it has computed stays findable, its blocks go. */
+  /**
+   * Takes a running sequence out of the batch; what it has computed stays findable, its blocks go.
+   */
   drop(seq: EngineSequence): void {
     this.leave(seq);
     this.parts.blocks.publish(seq, seq.computed);
@@ -134,7 +137,10 @@ export class BatchFormer {
     this.batch.chunkTokens += tokens;
   }
 
-  /** Sends the last in line back to the queue, to be computed again: the newest, or the one that priority orders last. */
+  /**
+   * Sends the last in line back to the queue, to be computed again: the newest, or the one that
+   * priority orders last.
+   */
   private preempt(): void {
     const { queue, record, accounts, blocks } = this.parts;
     const victim = this.lastInLine();

@@ -14,13 +14,17 @@ export interface BatchParts {
 }
 
 /**
- * The batch of a step while it is formed and afterwards: who is in it beside the decode set, and what of the token budget is left. It decides nothing:
- * the batch former puts in who runs already, the admitter who waited.
+ * The batch of a step while it is formed and afterwards: who is in it beside the decode set, and
+ * what of the token budget is left. It decides nothing: the batch former puts in who runs already,
+ * the admitter who waited.
  */
 export class Batch {
   /** Running sequences whose prompt is not in KV yet, in order of admission. */
   readonly prefilling: EngineSequence[] = [];
-  /** Sequences whose KV came from elsewhere and that this batch let in: they decode from their first step on. */
+  /**
+   * Sequences whose KV came from elsewhere and that this batch let in: they decode from their first
+   * step on.
+   */
   readonly joined: EngineSequence[] = [];
   chunkTokens = 0;
   /** Tokens of empty drafts. */
@@ -34,7 +38,10 @@ export class Batch {
   /** `long_prefill_token_threshold` of this step. */
   private threshold = 0;
   private readonly slots: number;
-  /** Tokens beyond which nothing is drafted. vLLM starts only when the first of the two is the smaller one. */
+  /**
+   * Tokens beyond which nothing is drafted. vLLM starts only when the first of the two is the
+   * smaller one.
+   */
   readonly draftLimit: number;
   private readonly sums = {
     prefillTokens: 0,
@@ -71,7 +78,10 @@ export class Batch {
     truncate(this.joined, 0);
   }
 
-  /** Tokens of the budget that are left; each decoding sequence has its one, and those of its draft, set aside. */
+  /**
+   * Tokens of the budget that are left; each decoding sequence has its one, and those of its draft,
+   * set aside.
+   */
   budget(): number {
     const { options, decode, draftTokens } = this.parts;
     const decodeTokens = draftTokens > 0 ? this.draftedTokens : decode.size;
@@ -84,7 +94,10 @@ export class Batch {
     return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
   }
 
-  /** Tokens for which a decoding sequence needs room in the step: its next one and those of the draft, as far as the model's context and the blocks there are go. */
+  /**
+   * Tokens for which a decoding sequence needs room in the step: its next one and those of the
+   * draft, as far as the model's context and the blocks there are go.
+   */
   reachOf(seq: EngineSequence): number {
     return Math.min(this.parts.decode.contextOf(seq) + this.stepTokens, this.draftLimit);
   }
@@ -102,7 +115,9 @@ export class Batch {
     seq.chunk = 0;
   }
 
-  /** Sums over the batch. A sequence with one new token is a decode, as in vLLM's attention kernels. */
+  /**
+   * Sums over the batch. A sequence with one new token is a decode, as in vLLM's attention kernels.
+   */
   aggregates(): BatchAggregates {
     const { sums } = this;
     const { decode, blocks, draftTokens } = this.parts;

@@ -2,8 +2,9 @@ import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 
 /**
- * When decoding sequences need another block. A sequence fills one every `blockSize` steps, so it has a phase: the step, modulo the block size, at
- * whose beginning it needs the next. Whose further blocks nobody will find is only counted; the others are kept by phase and visited when they fill
+ * When decoding sequences need another block. A sequence fills one every `blockSize` steps, so it
+ * has a phase: the step, modulo the block size, at whose beginning it needs the next. Whose further
+ * blocks nobody will find is only counted; the others are kept by phase and visited when they fill
  * a block. Steps are numbered as by the decode set, which drives this.
  */
 export class DecodePhases {

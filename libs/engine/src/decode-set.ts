@@ -5,9 +5,10 @@ import type { SequenceBlocks } from './sequence-blocks';
 import { SequenceHeap } from './sequence-heap';
 
 /**
- * The sequences that get a token in every step. A step touches none of them: one counter moves, and what a sequence has reached
- * follows from it. `finishAt` sits in a heap, and blocks are given out by phase; the list of a sequence whose further blocks nobody will find
- * is written up only when somebody asks (`settle`). Driven by the batch former and the engine.
+ * The sequences that get a token in every step. A step touches none of them: one counter moves, and
+ * what a sequence has reached follows from it. `finishAt` sits in a heap, and blocks are given out
+ * by phase; the list of a sequence whose further blocks nobody will find is written up only when
+ * somebody asks (`settle`). Driven by the batch former and the engine.
  */
 export class DecodeSet {
   /** In no particular order. */
@@ -43,7 +44,10 @@ export class DecodeSet {
     return first === undefined ? Infinity : first.finishAt - this.steps;
   }
 
-  /** Takes in a sequence that has the blocks for its computed tokens, and in a step that has begun for one more. */
+  /**
+   * Takes in a sequence that has the blocks for its computed tokens, and in a step that has begun
+   * for one more.
+   */
   join(seq: EngineSequence): void {
     seq.state = 'decoding';
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
@@ -70,7 +74,10 @@ export class DecodeSet {
     this.version++;
   }
 
-  /** Gives a member, whose step was counted, further tokens of that step, with which it may end at most. */
+  /**
+   * Gives a member, whose step was counted, further tokens of that step, with which it may end at
+   * most.
+   */
   skip(seq: EngineSequence, tokens: number): void {
     seq.finishAt -= tokens;
     seq.contextOffset += tokens;
@@ -105,7 +112,10 @@ export class DecodeSet {
     this.grownFor = this.steps;
   }
 
-  /** The members that need a block for the step that begins now, for a caller that grows them one by one, as far as there are blocks. */
+  /**
+   * The members that need a block for the step that begins now, for a caller that grows them one by
+   * one, as far as there are blocks.
+   */
   growing(): EngineSequence[] {
     const { blockSize } = this.blocks;
     const growing = this.members.filter((seq) => this.contextOf(seq) % blockSize === 0);
@@ -130,7 +140,10 @@ export class DecodeSet {
     this.contextTokens += this.members.length;
   }
 
-  /** Counts `count` steps and gives out the blocks that the steps after each of them need, as one step after the other would. */
+  /**
+   * Counts `count` steps and gives out the blocks that the steps after each of them need, as one
+   * step after the other would.
+   */
   advanceAndGrow(count: number): void {
     this.phases.growBehind(this.steps, count);
     this.steps += count;

@@ -3,13 +3,15 @@ import type { DecodeLaw, StepTimeModel } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
 
 /**
- * When the steps of an unchanged decode batch end. They are laid end to end from one anchor by a closed form, so a boundary does not
- * depend on whether the steps before it were taken one by one or at once. With B sequences of S tokens in all at the anchor and a step
- * time of A + c·S, j steps take
+ * When the steps of an unchanged decode batch end. They are laid end to end from one anchor by a
+ * closed form, so a boundary does not depend on whether the steps before it were taken one by one
+ * or at once. With B sequences of S tokens in all at the anchor and a step time of A + c·S, j steps
+ * take
  *
  *   D(j) = j·(A + c·S) + c·B·j·(j − 1)/2   µs,
  *
- * because each step adds B tokens of context; the j-th boundary is the anchor plus D(j), rounded to a microsecond.
+ * because each step adds B tokens of context; the j-th boundary is the anchor plus D(j), rounded to
+ * a microsecond.
  */
 export class DecodeTimeline {
   private law: DecodeLaw | undefined;
@@ -26,7 +28,10 @@ export class DecodeTimeline {
     private readonly set: DecodeSet,
   ) {}
 
-  /** Lays the step that starts at `startUs`; false when it follows no line and has to be timed by itself. */
+  /**
+   * Lays the step that starts at `startUs`; false when it follows no line and has to be timed by
+   * itself.
+   */
   lay(startUs: Micros): boolean {
     if (!this.continuesAt(startUs)) this.anchor(startUs);
     return this.law !== undefined && this.attendedTokens() <= this.law.contextLimit;
@@ -42,7 +47,10 @@ export class DecodeTimeline {
     return this.boundaryUs(this.set.steps - this.anchorStep + steps);
   }
 
-  /** Steps from now, 1 or more, until the first boundary at or after `untilUs`: D(j) solved for j, then put right for rounding. */
+  /**
+   * Steps from now, 1 or more, until the first boundary at or after `untilUs`: D(j) solved for j,
+   * then put right for rounding.
+   */
   stepsUntil(untilUs: Micros): number {
     const done = this.set.steps - this.anchorStep;
     let j = Math.max(done + 1, this.estimate(untilUs - this.anchorUs));

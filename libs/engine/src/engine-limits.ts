@@ -34,7 +34,10 @@ export function assertOptions(options: EngineOptions): void {
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
 }
 
-/** Why a sequence could never run, undefined when it can. The last token of an output is sampled and needs no KV. */
+/**
+ * Why a sequence could never run, undefined when it can. The last token of an output is sampled and
+ * needs no KV.
+ */
 export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal | undefined {
   const { promptTokens, outputTokens, mode } = spec;
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');

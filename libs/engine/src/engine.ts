@@ -35,8 +35,9 @@ interface QueueState {
 }
 
 /**
- * One simulated engine: see EnginePort. It owns the sequences and moves them between their states; the batch former decides who runs,
- * the decode set counts, the step runner lays steps in time. Reads no clock, awaits nothing, logs nothing.
+ * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
+ * the batch former decides who runs, the decode set counts, the step runner lays steps in time.
+ * Reads no clock, awaits nothing, logs nothing.
  */
 export class Engine implements EnginePort {
   private readonly table = new EngineSequenceTable();
@@ -241,7 +242,10 @@ export class Engine implements EnginePort {
     return { ...this.gauges(atUs) };
   }
 
-  /** As `snapshot`, in one object that every call fills anew: for a driver that asks often and keeps nothing. */
+  /**
+   * As `snapshot`, in one object that every call fills anew: for a driver that asks often and keeps
+   * nothing.
+   */
   gauges(atUs?: Micros): EngineSnapshot {
     const { now, queue } = this;
     const { numBlocks } = this.options;
@@ -256,12 +260,17 @@ export class Engine implements EnginePort {
     return now;
   }
 
-  /** Generations of the blocks of `blockIds`: each rises when its block is taken for other content. */
+  /**
+   * Generations of the blocks of `blockIds`: each rises when its block is taken for other content.
+   */
   blockGenerations(handle: SequenceHandle): number[] {
     return this.blockIds(handle).map((block) => this.blocks.pool.generationOf(block));
   }
 
-  /** What can be found in the block pool, and what its free blocks hold in the order in which they would be given up; for tests. O(blocks). */
+  /**
+   * What can be found in the block pool, and what its free blocks hold in the order in which they
+   * would be given up; for tests. O(blocks).
+   */
   cacheState(): CacheState {
     const { pool } = this.blocks;
     return {
@@ -271,7 +280,10 @@ export class Engine implements EnginePort {
     };
   }
 
-  /** The batch of the step under way, in order of admission, and who waits without blocks, the next first; for tests. O(sequences). */
+  /**
+   * The batch of the step under way, in order of admission, and who waits without blocks, the next
+   * first; for tests. O(sequences).
+   */
   queueState(): QueueState {
     return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
   }

@@ -6,7 +6,10 @@ const HASHES = [11, 12, 13, 14, 15, 16];
 const hostTier = { blocks: 8, bytesPerSecond: 1e6, bytesPerBlock: 500 };
 const A = { promptTokens: 12, outputTokens: 1, blockHashes: HASHES };
 
-/** An engine of 4 blocks in which `a`, three blocks long, has run and was pushed out by another as large as all of them. */
+/**
+ * An engine of 4 blocks in which `a`, three blocks long, has run and was pushed out by another as
+ * large as all of them.
+ */
 function afterEviction(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEngine {
   const test = new TestEngine({ numBlocks: 4, hostTier, ...options });
   test.submit('a', A);

@@ -2,7 +2,10 @@ import type { StepTimeModel } from '@baton/step-time';
 import { describe, expect, it } from 'vitest';
 import { READABLE, TestEngine } from '../test/test-engine';
 
-/** Fractions of a µs in every step, so that rounding each step by itself would drift away from the sum. */
+/**
+ * Fractions of a µs in every step, so that rounding each step by itself would drift away from the
+ * sum.
+ */
 const FRACTIONAL: StepTimeModel = {
   description: 'fractions',
   stepUs: (b) => 100.4 + 0.3 * b.decodeContext + b.prefillTokens,

@@ -3,8 +3,8 @@ import type { EngineSequence } from './sequence';
 import type { EngineOptions } from './types';
 
 /**
- * Binds sequences to the block pool: how many blocks their tokens need, what of them the prefix cache holds, which blocks are full.
- * Owns the pool; the batch former and the engine say when.
+ * Binds sequences to the block pool: how many blocks their tokens need, what of them the prefix
+ * cache holds, which blocks are full. Owns the pool; the batch former and the engine say when.
  */
 export class SequenceBlocks {
   readonly pool: BlockPool;
@@ -19,14 +19,17 @@ export class SequenceBlocks {
     this.enablePrefixCaching = options.enablePrefixCaching;
   }
 
-  /** Finds the sequence's tokens in the prefix cache, here or in host memory, all but the last, which must be computed to sample from; returns tokens. */
+  /**
+   * Finds the sequence's tokens in the prefix cache, here or in host memory, all but the last,
+   * which must be computed to sample from; returns tokens.
+   */
   match(seq: EngineSequence): number {
     return this.find(seq, seq.targetTokens - 1);
   }
 
   /**
-   * Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`; false and nothing if they lack, or if fewer than `spare`
-   * would be left.
+   * Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`;
+   * false and nothing if they lack, or if fewer than `spare` would be left.
    */
   start(seq: EngineSequence, tokens: number, spare: number): boolean {
     if (!this.fits(tokens, spare)) return false;
@@ -38,7 +41,10 @@ export class SequenceBlocks {
     return true;
   }
 
-  /** Whether blocks up to `tokens` and `spare` more are free for a sequence without blocks, beside those that `match` found. */
+  /**
+   * Whether blocks up to `tokens` and `spare` more are free for a sequence without blocks, beside
+   * those that `match` found.
+   */
   fits(tokens: number, spare: number): boolean {
     const free = this.pool.freeBlocks - this.hit.idle - spare;
     return this.blocksFor(tokens) - this.hit.length <= free;
@@ -59,14 +65,20 @@ export class SequenceBlocks {
     return true;
   }
 
-  /** Opens the next block of a decoding sequence whose blocks are full with `tokens` tokens. A block must be free. */
+  /**
+   * Opens the next block of a decoding sequence whose blocks are full with `tokens` tokens. A block
+   * must be free.
+   */
   grow(seq: EngineSequence, tokens: number): void {
     this.publish(seq, tokens);
     this.pool.take(1);
     seq.blocks.add(1);
   }
 
-  /** As `grow`, for so many sequences that have nothing to publish; their lists are written up by `list`. */
+  /**
+   * As `grow`, for so many sequences that have nothing to publish; their lists are written up by
+   * `list`.
+   */
   growUnlisted(blocks: number): void {
     if (blocks > 0) this.pool.take(blocks);
   }
@@ -86,7 +98,10 @@ export class SequenceBlocks {
     this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
-  /** As `publish`, for a sequence that will compute these tokens again, also those that no other could find. */
+  /**
+   * As `publish`, for a sequence that will compute these tokens again, also those that no other
+   * could find.
+   */
   publishOwn(seq: EngineSequence, tokens: number): void {
     this.pool.publishOwn(seq.blocks, Math.floor(tokens / this.blockSize));
   }

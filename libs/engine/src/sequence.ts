@@ -6,15 +6,17 @@ import type { AdmissionResult, SequenceHandle, SequenceSpec } from './types';
 const NO_PARAMETERS: EngineParameters = {};
 
 /**
- * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`: its blocks wait for their KV ·
- * `ready`: the KV is here, it waits for a slot · `prefilling` and `decoding` run · `held`: done, its blocks wait to be fetched · `gone`.
+ * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
+ * its blocks wait for their KV · `ready`: the KV is here, it waits for a slot · `prefilling` and
+ * `decoding` run · `held`: done, its blocks wait to be fetched · `gone`.
  */
 export type SequenceState =
   'waiting' | 'unreserved' | 'deferred' | 'ready' | 'prefilling' | 'decoding' | 'held' | 'gone';
 
 /**
- * One sequence inside one engine. The record belongs to a slot of the sequence table and is used again, block list included, so a
- * token costs no allocation. While it decodes, its progress is not stored here but follows from the counters of the decode set.
+ * One sequence inside one engine. The record belongs to a slot of the sequence table and is used
+ * again, block list included, so a token costs no allocation. While it decodes, its progress is not
+ * stored here but follows from the counters of the decode set.
  */
 export class EngineSequence {
   state: SequenceState = 'gone';
@@ -37,9 +39,14 @@ export class EngineSequence {
 
   readonly blocks = new BlockList();
 
-  /** Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence. */
+  /**
+   * Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence.
+   */
   hostTokens = 0;
-  /** Blocks that it needs beside those it has to hold its prompt, while its KV is on the way or waits for a slot. */
+  /**
+   * Blocks that it needs beside those it has to hold its prompt, while its KV is on the way or
+   * waits for a slot.
+   */
   owedBlocks = 0;
   /** Tokens whose KV is here. Stale while decoding. */
   computed = 0;
@@ -57,14 +64,19 @@ export class EngineSequence {
   contextOffset = 0;
 
   cachedTokens = 0;
-  /** Leading prompt tokens that the counters know the source of; a recomputation does not count them again. */
+  /**
+   * Leading prompt tokens that the counters know the source of; a recomputation does not count them
+   * again.
+   */
   accountedTokens = 0;
   wasScheduled = false;
   wasQueried = false;
   /** Aborted while its step was under way. */
   isDoomed = false;
 
-  /** Place in the one heap that holds it, in the decode set's list and in its phase; kept by those. */
+  /**
+   * Place in the one heap that holds it, in the decode set's list and in its phase; kept by those.
+   */
   heapIndex = -1;
   memberIndex = -1;
   phaseIndex = -1;
@@ -76,7 +88,10 @@ export class EngineSequence {
     this.admission = { kind: 'accepted', handle };
   }
 
-  /** Tokens that must be in KV before the next one can be sampled: the prompt and, after a preemption, what was generated. */
+  /**
+   * Tokens that must be in KV before the next one can be sampled: the prompt and, after a
+   * preemption, what was generated.
+   */
   get targetTokens(): number {
     return this.promptTokens + this.emitted;
   }
@@ -107,7 +122,10 @@ export class EngineSequence {
     this.isDoomed = false;
   }
 
-  /** Lets go of what the caller passed in; the progress stays readable until the record is used again. */
+  /**
+   * Lets go of what the caller passed in; the progress stays readable until the record is used
+   * again.
+   */
   end(): void {
     this.state = 'gone';
     this.blocks.forget();

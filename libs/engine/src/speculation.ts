@@ -5,9 +5,10 @@ import type { EngineSequence } from './sequence';
 import type { SpeculationOptions } from './types';
 
 /**
- * Speculative decoding: each decode step drafts k tokens for every sequence and gives out those that are right up to the first that is not, and
- * one more. Whether the draft of a token is right depends on (seed, request, index of the token) alone: neither batch nor engine changes a
- * burst. No index is asked about in two steps, so the draws of different steps are independent.
+ * Speculative decoding: each decode step drafts k tokens for every sequence and gives out those
+ * that are right up to the first that is not, and one more. Whether the draft of a token is right
+ * depends on (seed, request, index of the token) alone: neither batch nor engine changes a burst.
+ * No index is asked about in two steps, so the draws of different steps are independent.
  */
 export class Speculation {
   readonly tokens: number;
@@ -22,7 +23,10 @@ export class Speculation {
     this.seed = mix(seed, hashString('speculation'));
   }
 
-  /** Gives the members, whose step has just been counted with one token each, the rest of their bursts. */
+  /**
+   * Gives the members, whose step has just been counted with one token each, the rest of their
+   * bursts.
+   */
   giveBursts(decode: DecodeSet, accounts: Accounts): void {
     for (const seq of decode.members) {
       const given = decode.emittedBy(seq);

@@ -4,14 +4,18 @@ import { truncate } from './truncate';
 import type { SequenceHandle, StepFacts } from './types';
 
 /**
- * The facts of the last step, one object for the life of an engine. The list of emitting sequences is written only when somebody asks,
- * and only when the batch has changed since it was last written: a caller that leaps pays nothing for it.
+ * The facts of the last step, one object for the life of an engine. The list of emitting sequences
+ * is written only when somebody asks, and only when the batch has changed since it was last
+ * written: a caller that leaps pays nothing for it.
  */
 export class StepRecord implements StepFacts {
   startUs: Micros = 0;
   endUs: Micros = 0;
   steps = 0;
-  /** Whether these facts were handed out: those of a batch that came to nothing belong to the next step. */
+  /**
+   * Whether these facts were handed out: those of a batch that came to nothing belong to the next
+   * step.
+   */
   isRead = false;
   readonly scheduled: SequenceHandle[] = [];
   readonly firstTokens: SequenceHandle[] = [];
@@ -36,7 +40,10 @@ export class StepRecord implements StepFacts {
     return emitting;
   }
 
-  /** Whether somebody was sent away when the batch was formed, or before, in one that came to nothing. */
+  /**
+   * Whether somebody was sent away when the batch was formed, or before, in one that came to
+   * nothing.
+   */
   get hasDismissed(): boolean {
     return this.rejected.length + this.preempted.length > 0;
   }

@@ -19,8 +19,9 @@ export interface StepRunnerParts {
 }
 
 /**
- * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what that many steps do to the counters.
- * Owns the step under way; the engine says what happens to sequences at its end.
+ * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what
+ * that many steps do to the counters. Owns the step under way; the engine says what happens to
+ * sequences at its end.
  */
 export class StepRunner {
   private readonly timeline: DecodeTimeline;
@@ -44,7 +45,10 @@ export class StepRunner {
     return this.ahead > 0;
   }
 
-  /** @throws InvariantError when several steps are under way, whose outcome a change would make wrong. */
+  /**
+   * @throws InvariantError when several steps are under way, whose outcome a change would make
+   *   wrong.
+   */
   assertMayChange(): void {
     assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
   }
@@ -112,7 +116,9 @@ export class StepRunner {
     return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
   }
 
-  /** Blocks that the extended step under way has taken by `atUs`, beyond those of its first step. */
+  /**
+   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step.
+   */
   blocksTakenBy(atUs: Micros | undefined): number {
     if (atUs === undefined || this.ahead <= 1) return 0;
     const begun = Math.min(this.ahead, this.timeline.stepsUntil(atUs));
@@ -129,7 +135,10 @@ export class StepRunner {
     this.done += steps;
   }
 
-  /** When the first of the steps is done: who was let in got its first token, unless it was aborted before. */
+  /**
+   * When the first of the steps is done: who was let in got its first token, unless it was aborted
+   * before.
+   */
   private noteFirstTokens(): void {
     if (this.done > 0) return;
     const { former, record } = this.parts;

@@ -1,4 +1,7 @@
-/** Shortens a list that is filled again and again. Setting `length` would give its memory back, to be allocated anew. */
+/**
+ * Shortens a list that is filled again and again. Setting `length` would give its memory back, to
+ * be allocated anew.
+ */
 export function truncate(list: unknown[], length: number): void {
   while (list.length > length) list.pop();
 }

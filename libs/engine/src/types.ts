@@ -3,7 +3,9 @@ import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { StepTimeModel } from '@baton/step-time';
 
-/** Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`. */
+/**
+ * Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`.
+ */
 export interface SpeculationOptions {
   /** Drafted tokens per sequence and decode step, k. >= 1. */
   readonly tokens: number;
@@ -32,17 +34,29 @@ export interface EngineOptions {
   /** 16. */
   readonly blockSize: number;
   readonly numBlocks: number;
-  /** Says that block hashes are the integers 1..contentCount, which are found faster; unset: they may be any. */
+  /**
+   * Says that block hashes are the integers 1..contentCount, which are found faster; unset: they
+   * may be any.
+   */
   readonly contentCount?: number;
   readonly maxModelLen: number;
   /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
   readonly longPrefillTokenThreshold: number;
-  /** Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk; they are not set aside. Unset: false. */
+  /**
+   * Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk;
+   * they are not set aside. Unset: false.
+   */
   readonly schedulerReserveFullIsl?: boolean;
-  /** Blocks that an admission leaves free while others run: vLLM's `watermark` times the blocks there are. Unset: 0. */
+  /**
+   * Blocks that an admission leaves free while others run: vLLM's `watermark` times the blocks
+   * there are. Unset: 0.
+   */
   readonly watermarkBlocks?: number;
   readonly enablePrefixCaching: boolean;
-  /** Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or the one filled first. */
+  /**
+   * Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or
+   * the one filled first.
+   */
   readonly evictionPolicy?: 'lru' | 'fifo';
   /** Is told which blocks the prefix cache holds. Unset: nobody is told. */
   readonly contentWatcher?: ContentWatcher;
@@ -52,55 +66,88 @@ export interface EngineOptions {
   /** Where a sequence's parameters say nothing of it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
   readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
-  /** `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a long one may starve. */
+  /**
+   * `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a
+   * long one may starve.
+   */
   readonly sjfAgingTokensPerSecond?: number;
   /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
   readonly maxAdapters?: number;
   /** Unset: none. */
   readonly speculation?: SpeculationOptions;
   readonly stepTime: StepTimeModel;
-  /** Seeds the jitter of the step-time model and the bursts of speculation, which depend on (seed, request id, token index) alone. */
+  /**
+   * Seeds the jitter of the step-time model and the bursts of speculation, which depend on (seed,
+   * request id, token index) alone.
+   */
   readonly seed: number;
-  /** Extra time of the first `warmupSteps` steps, in percent of the step (100 = twice as long). 0 = none. */
+  /**
+   * Extra time of the first `warmupSteps` steps, in percent of the step (100 = twice as long). 0 =
+   * none.
+   */
   readonly warmupPenaltyPercent: number;
   readonly warmupSteps: number;
 }
 
-/** Handle of a sequence inside one engine: a small integer that is used again after the sequence has gone. */
+/**
+ * Handle of a sequence inside one engine: a small integer that is used again after the sequence has
+ * gone.
+ */
 export type SequenceHandle = number;
 
-/** The engine copies what it needs and keeps only `blockHashes` and `parameters`: a caller may fill one object again and again. */
+/**
+ * The engine copies what it needs and keeps only `blockHashes` and `parameters`: a caller may fill
+ * one object again and again.
+ */
 export interface SequenceSpec {
   /** Seeds the jitter of step-time models that have one, and is not looked at otherwise. */
   readonly requestId?: string;
-  /** Takes the place of the hash of `requestId`, for callers without names: an integer in [0, 2^53). */
+  /**
+   * Takes the place of the hash of `requestId`, for callers without names: an integer in [0, 2^53).
+   */
   readonly requestHash?: number;
   readonly promptTokens: number;
-  /** True length of the output, which the batch former needs to end the sequence and no policy may read. >= 1. */
+  /**
+   * True length of the output, which the batch former needs to end the sequence and no policy may
+   * read. >= 1.
+   */
   readonly outputTokens: number;
   readonly endReason: 'stop' | 'length';
-  /** Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is private) and empty. */
+  /**
+   * Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is
+   * private) and empty.
+   */
   readonly blockHashes: ArrayLike<number>;
-  /** The part of `blockHashes` that is meant, so that one array can serve all requests: 0 and all that follows, unless given. */
+  /**
+   * The part of `blockHashes` that is meant, so that one array can serve all requests: 0 and all
+   * that follows, unless given.
+   */
   readonly blockFrom?: number;
   readonly blockCount?: number;
   readonly priority: number;
   readonly arrivalUs: Micros;
   /**
-   * `generate`: compute the prompt and generate. `prefill-and-hold`: compute the prompt, sample one token (thrown away), then hold the blocks.
-   * `remote-prefill`: blocks are reserved by `reserve`, their KV arrives from elsewhere, then generate.
+   * `generate`: compute the prompt and generate. `prefill-and-hold`: compute the prompt, sample one
+   * token (thrown away), then hold the blocks. `remote-prefill`: blocks are reserved by `reserve`,
+   * their KV arrives from elsewhere, then generate.
    */
   readonly mode: 'generate' | 'prefill-and-hold' | 'remote-prefill';
   /**
-   * Leading prompt tokens whose KV arrives from elsewhere, blocks being reserved as for `remote-prefill`; the rest is computed behind them.
-   * `remote-prefill`: 1 to all of the prompt, unset: all. `prefill-and-hold`: 0 to all, unset: 0. Ignored for `generate`.
+   * Leading prompt tokens whose KV arrives from elsewhere, blocks being reserved as for
+   * `remote-prefill`; the rest is computed behind them. `remote-prefill`: 1 to all of the prompt,
+   * unset: all. `prefill-and-hold`: 0 to all, unset: 0. Ignored for `generate`.
    */
   readonly remoteTokens?: number;
-  /** The blocks of prompt and output are held when the sequence has ended, until `releaseHeld`. Unset: false. Ignored for `prefill-and-hold`. */
+  /**
+   * The blocks of prompt and output are held when the sequence has ended, until `releaseHeld`.
+   * Unset: false. Ignored for `prefill-and-hold`.
+   */
   readonly holdsAtEnd?: boolean;
   /** What the client asks of the engine; kept as it is, so it must not change. */
   readonly parameters?: EngineParameters;
-  /** Names the LoRA adapter that computes it: an integer above 0. Unset or 0: the base model alone. */
+  /**
+   * Names the LoRA adapter that computes it: an integer above 0. Unset or 0: the base model alone.
+   */
   readonly adapter?: number;
 }
 
@@ -109,26 +156,44 @@ export type AdmissionResult =
   /** Can never run here: longer than the model's context, or more blocks than the engine has. */
   | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
 
-/** Facts of one step (or of one leap), in the order they hold. The engine reuses the object: copy what you keep. */
+/**
+ * Facts of one step (or of one leap), in the order they hold. The engine reuses the object: copy
+ * what you keep.
+ */
 export interface StepFacts {
   readonly startUs: Micros;
   readonly endUs: Micros;
   /** Steps that these facts stand for: 1, more after `extendStep`. */
   readonly steps: number;
-  /** Sequences that entered a batch for the first time since they were submitted, with their local prefix-cache hit in tokens. */
+  /**
+   * Sequences that entered a batch for the first time since they were submitted, with their local
+   * prefix-cache hit in tokens.
+   */
   readonly scheduled: readonly SequenceHandle[];
-  /** Sequences that got tokens in this step: `tokensInStep(handle)` of them, the last of index `tokenIndex(handle)`. */
+  /**
+   * Sequences that got tokens in this step: `tokensInStep(handle)` of them, the last of index
+   * `tokenIndex(handle)`.
+   */
   readonly emitted: readonly SequenceHandle[];
-  /** Sequences that got their first token, at the end of the first of these steps (`boundaryUs(1)`); some may have been aborted since. */
+  /**
+   * Sequences that got their first token, at the end of the first of these steps (`boundaryUs(1)`);
+   * some may have been aborted since.
+   */
   readonly firstTokens: readonly SequenceHandle[];
-  /** `prefill-and-hold` sequences whose prompt is done: their blocks are held until `releaseHeld`. */
+  /**
+   * `prefill-and-hold` sequences whose prompt is done: their blocks are held until `releaseHeld`.
+   */
   readonly held: readonly SequenceHandle[];
-  /** Sequences that ended with this step; their blocks are free unless they are held. The handle is valid until the next `beginStep`, or the release. */
+  /**
+   * Sequences that ended with this step; their blocks are free unless they are held. The handle is
+   * valid until the next `beginStep`, or the release.
+   */
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
-   * Sequences that ended when the batch was formed because too few of their tokens were cached. They hold no blocks and got
-   * no token in this step. The handle is valid until the next `beginStep`.
+   * Sequences that ended when the batch was formed because too few of their tokens were cached.
+   * They hold no blocks and got no token in this step. The handle is valid until the next
+   * `beginStep`.
    */
   readonly rejected: readonly SequenceHandle[];
 }
@@ -152,73 +217,109 @@ export interface EngineCounters {
   /** Speculation: pairs of a sequence and a step in which tokens were drafted for it. */
   readonly drafts: number;
   readonly draftTokens: number;
-  /** Drafted tokens that were right, those beyond the end of an output included, as vLLM counts them. */
+  /**
+   * Drafted tokens that were right, those beyond the end of an output included, as vLLM counts
+   * them.
+   */
   readonly acceptedTokens: number;
 }
 
 /**
- * The door of the engine: both clocks drive this and nothing else. Calls are synchronous; the engine reads no clock, awaits nothing, logs
- * nothing. Between `beginStep` and `endStep` every other call is legal and takes effect with the next step, except that an aborted sequence
- * emits no token and its blocks are free when `endStep` returns (at once, when no step is under way).
+ * The door of the engine: both clocks drive this and nothing else. Calls are synchronous; the
+ * engine reads no clock, awaits nothing, logs nothing. Between `beginStep` and `endStep` every
+ * other call is legal and takes effect with the next step, except that an aborted sequence emits no
+ * token and its blocks are free when `endStep` returns (at once, when no step is under way).
  */
 export interface EnginePort {
   submit(spec: SequenceSpec): AdmissionResult;
   /**
-   * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the prefix cache holds; undefined when there is no
-   * further one: ask after every `beginStep`, also one that began no step.
+   * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the
+   * prefix cache holds; undefined when there is no further one: ask after every `beginStep`, also
+   * one that began no step.
    */
   reserveNext(): Reservation | undefined;
-  /** The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot; at least its last prompt token is computed again. */
+  /**
+   * The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot;
+   * at least its last prompt token is computed again.
+   */
   kvArrived(handle: SequenceHandle): void;
-  /** The reserved KV will not come: frees the reservation and computes the prompt here (kv_load_failure_policy: recompute). */
+  /**
+   * The reserved KV will not come: frees the reservation and computes the prompt here
+   * (kv_load_failure_policy: recompute).
+   */
   kvFailed(handle: SequenceHandle): void;
-  /** Ends a sequence in any state, held ones included. Idempotent only until the handle is used again: forget it afterwards. */
+  /**
+   * Ends a sequence in any state, held ones included. Idempotent only until the handle is used
+   * again: forget it afterwards.
+   */
   abort(handle: SequenceHandle): void;
   releaseHeld(handle: SequenceHandle): void;
-  /** Forgets all cached prefixes, those in host memory too when `andHost`. False, with nothing changed, while any block is in use. */
+  /**
+   * Forgets all cached prefixes, those in host memory too when `andHost`. False, with nothing
+   * changed, while any block is in use.
+   */
   resetPrefixCache(andHost: boolean): boolean;
   /**
-   * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when nothing can run now. When all that happens is that
-   * sequences are rejected, the step is empty and takes 1 µs.
-   * Steps of an unchanged decode batch are laid end to end from one anchor, so their ends do not depend on how they are cut (leap or single).
+   * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
+   * nothing can run now. When all that happens is that sequences are rejected, the step is empty
+   * and takes 1 µs. Steps of an unchanged decode batch are laid end to end from one anchor, so
+   * their ends do not depend on how they are cut (leap or single).
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**
-   * Lets the step under way stand for as many steps as it takes to reach the first boundary at or after `untilUs`, or as many as nothing but "every
-   * running sequence gets a token" can happen in, whichever are fewer. Returns the new end. The state afterwards is that of the single steps, and so
-   * are all counts of `snapshot`; what the other calls say about sequences is that of the first step until `endStep`. `StepFacts.emitted` then names
-   * sequences that got `steps` tokens each. With speculation a step stays one step. Time: independent of the number of steps, but for the blocks that
-   * they fill.
+   * Lets the step under way stand for as many steps as it takes to reach the first boundary at or
+   * after `untilUs`, or as many as nothing but "every running sequence gets a token" can happen in,
+   * whichever are fewer. Returns the new end. The state afterwards is that of the single steps, and
+   * so are all counts of `snapshot`; what the other calls say about sequences is that of the first
+   * step until `endStep`. `StepFacts.emitted` then names sequences that got `steps` tokens each.
+   * With speculation a step stays one step. Time: independent of the number of steps, but for the
+   * blocks that they fill.
    *
-   * A step that gives somebody its first token stays one, unless `withFirstTokens`: so a caller that does not say it learns of a first token, and of who
-   * was let in, when that happens.
+   * A step that gives somebody its first token stays one, unless `withFirstTokens`: so a caller
+   * that does not say it learns of a first token, and of who was let in, when that happens.
    */
   extendStep(untilUs: Micros, withFirstTokens?: boolean): Micros;
   /**
-   * Takes an extension back as far as the first boundary at or after `atUs` and returns that boundary: the step under way is then the single
-   * step that was under way at `atUs`. Needed before any call that changes something while an extended step is under way.
+   * Takes an extension back as far as the first boundary at or after `atUs` and returns that
+   * boundary: the step under way is then the single step that was under way at `atUs`. Needed
+   * before any call that changes something while an extended step is under way.
    */
   cutStep(atUs: Micros): Micros;
-  /** End of the i-th of the steps that the last facts stand for, from 1; valid until the next `beginStep`. */
+  /**
+   * End of the i-th of the steps that the last facts stand for, from 1; valid until the next
+   * `beginStep`.
+   */
   boundaryUs(step: number): Micros;
   endStep(): StepFacts;
   hasWork(): boolean;
   tokensEmitted(handle: SequenceHandle): number;
-  /** Tokens that a sequence of `StepFacts.emitted` got in what the last facts stand for: one per step, with speculation a burst. */
+  /**
+   * Tokens that a sequence of `StepFacts.emitted` got in what the last facts stand for: one per
+   * step, with speculation a burst.
+   */
   tokensInStep(handle: SequenceHandle): number;
   /** Index of the last token that the sequence got. */
   tokenIndex(handle: SequenceHandle): number;
   /** µs after the step's end at which that token appears: seeded jitter, 0 without. */
   tokenOffsetUs(handle: SequenceHandle): number;
-  /** Prompt tokens found in the local prefix cache when the sequence was first scheduled (or reserved). */
+  /**
+   * Prompt tokens found in the local prefix cache when the sequence was first scheduled (or
+   * reserved).
+   */
   cachedTokens(handle: SequenceHandle): number;
-  /** Tokens of the prompt (after a preemption: of what is computed again) whose KV is here; stale once the sequence decodes. */
+  /**
+   * Tokens of the prompt (after a preemption: of what is computed again) whose KV is here; stale
+   * once the sequence decodes.
+   */
   computedTokens(handle: SequenceHandle): number;
   /** Has a place in the batch: its prompt is being computed, or it decodes. */
   isRunning(handle: SequenceHandle): boolean;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
-  /** `atUs`: while an extended step is under way, the instant to answer for; its beginning when left out. */
+  /**
+   * `atUs`: while an extended step is under way, the instant to answer for; its beginning when left
+   * out.
+   */
   snapshot(atUs?: Micros): EngineSnapshot;
   readonly counters: EngineCounters;
   /** `counters.acceptedTokens` by their place in the draft; empty without speculation. */
@@ -228,7 +329,10 @@ export interface EnginePort {
 /** The engine reuses the object: it is valid until the next call. */
 export interface Reservation {
   readonly handle: SequenceHandle;
-  /** Remote tokens that the local cache does not hold: what has to be transferred. 0 = nothing to fetch. */
+  /**
+   * Remote tokens that the local cache does not hold: what has to be transferred. 0 = nothing to
+   * fetch.
+   */
   readonly missingTokens: number;
   readonly cachedTokens: number;
 }
@@ -238,7 +342,10 @@ export interface EngineSnapshot {
   readonly running: number;
   /** Waiting for budget, slot or blocks. */
   readonly waiting: number;
-  /** Sequences without their remote KV, and those whose LoRA adapter the batch had no place for (vLLM: deferred). */
+  /**
+   * Sequences without their remote KV, and those whose LoRA adapter the batch had no place for
+   * (vLLM: deferred).
+   */
   readonly deferred: number;
   /** Prompt tokens of waiting sequences that still have to be computed. */
   readonly waitingTokens: number;

@@ -8,8 +8,9 @@ export type SchedulingOptions = Pick<EngineOptions, 'schedulingPolicy' | 'sjfAgi
 export type SchedulingOrder = (a: EngineSequence, b: EngineSequence) => boolean;
 
 /**
- * `fcfs` and `priority` are the orders of vLLM's waiting queue: by submission, in which a preempted sequence stands before all that were
- * never admitted, and by the lower number, then the earlier arrival. `sjf` is not vLLM's: the fewest tokens to compute first.
+ * `fcfs` and `priority` are the orders of vLLM's waiting queue: by submission, in which a preempted
+ * sequence stands before all that were never admitted, and by the lower number, then the earlier
+ * arrival. `sjf` is not vLLM's: the fewest tokens to compute first.
  */
 export function schedulingOrder(options: SchedulingOptions): SchedulingOrder {
   const { schedulingPolicy, sjfAgingTokensPerSecond = 0 } = options;
@@ -23,8 +24,9 @@ export function schedulingOrder(options: SchedulingOptions): SchedulingOrder {
 }
 
 /**
- * Waiting shortens a sequence by as many tokens per µs as any other, so the difference between two never changes: that of their tokens and
- * their arrivals. What the prefix cache holds does change, and does not count.
+ * Waiting shortens a sequence by as many tokens per µs as any other, so the difference between two
+ * never changes: that of their tokens and their arrivals. What the prefix cache holds does change,
+ * and does not count.
  */
 function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
   const length = (seq: EngineSequence): number =>
@@ -36,8 +38,9 @@ function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
 }
 
 /**
- * Everything that wants to run and does not: sequences without blocks (`waiting`), those whose KV came from elsewhere and that hold
- * their blocks already (`ready`), and remote prefills that wait for a reservation (`unreserved`).
+ * Everything that wants to run and does not: sequences without blocks (`waiting`), those whose KV
+ * came from elsewhere and that hold their blocks already (`ready`), and remote prefills that wait
+ * for a reservation (`unreserved`).
  */
 export class WaitingQueue {
   private readonly waiting: SequenceHeap;
@@ -106,7 +109,10 @@ export class WaitingQueue {
     this.tokens -= seq.targetTokens - seq.computed;
   }
 
-  /** The next to be looked at: a ready one first, since it holds blocks that the others may be waiting for. */
+  /**
+   * The next to be looked at: a ready one first, since it holds blocks that the others may be
+   * waiting for.
+   */
   next(): EngineSequence | undefined {
     const ready = this.ready.peek();
     if (ready !== undefined) return ready;

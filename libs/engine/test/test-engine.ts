@@ -3,7 +3,10 @@ import type { StepTimeModel } from '@baton/step-time';
 import { Engine } from '../src/engine';
 import type { EngineOptions, SequenceHandle, SequenceSpec, StepFacts } from '../src/types';
 
-/** 1000 µs a step, 10 more for each token of prompt and 1 for each of context, so that a batch can be read off its time. */
+/**
+ * 1000 µs a step, 10 more for each token of prompt and 1 for each of context, so that a batch can
+ * be read off its time.
+ */
 export const READABLE: StepTimeModel = {
   description: 'readable',
   stepUs: (b) => 1000 + 10 * b.prefillTokens + b.decodeContext,
@@ -63,7 +66,10 @@ export class TestEngine {
     return this.handles.get(name)!;
   }
 
-  /** Names the next reservation together with what has to be fetched; begins a step for it unless one is under way. */
+  /**
+   * Names the next reservation together with what has to be fetched; begins a step for it unless
+   * one is under way.
+   */
   reserve(): string | undefined {
     let reservation = this.engine.reserveNext();
     if (reservation === undefined && this.begin()) reservation = this.engine.reserveNext();

@@ -46,8 +46,9 @@ export const RETURN_ERROR_HEADER = 'x-return-error';
 const AT_ONCE = { rule: 'failure-injection', stage: 'queue' } as const;
 
 /**
- * Judges requests by the rules of one process. It counts, and draws from streams named after the rules, so the same requests in the same order meet
- * the same faults; it reads no clock and touches nothing. A rule that stays as it is when settings change goes on counting.
+ * Judges requests by the rules of one process. It counts, and draws from streams named after the
+ * rules, so the same requests in the same order meet the same faults; it reads no clock and touches
+ * nothing. A rule that stays as it is when settings change goes on counting.
  */
 export class FaultBook {
   private active: ActiveRule[] = [];
@@ -74,7 +75,10 @@ export class FaultBook {
     this.settings = settings;
   }
 
-  /** The faults that this request meets, in the order of the rules. Throws `BatonError` for a header that makes no sense. */
+  /**
+   * The faults that this request meets, in the order of the rules. Throws `BatonError` for a header
+   * that makes no sense.
+   */
   judge(subject: FaultSubject): readonly Fault[] {
     const asked = subject.header(RETURN_ERROR_HEADER);
     if (asked !== undefined)

@@ -16,7 +16,10 @@ interface StatusFacts {
   readonly message: string;
 }
 
-/** What servers say by status; `type`s are those of vLLM's ErrorResponse and llm-d-inference-sim's (pkg/api/response.go). */
+/**
+ * What servers say by status; `type`s are those of vLLM's ErrorResponse and llm-d-inference-sim's
+ * (pkg/api/response.go).
+ */
 const STATUSES: Readonly<Record<number, StatusFacts>> = {
   400: { type: 'BadRequestError', message: 'The request is invalid.' },
   401: {

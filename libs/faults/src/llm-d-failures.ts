@@ -13,7 +13,10 @@ export type FailureType = (typeof FAILURE_TYPES)[number];
 
 type ErrorAction = Extract<FaultAction, { kind: 'error' }>;
 
-/** Statuses, messages and params are those of llm-d-inference-sim (pkg/llm-d-inference-sim/failures.go). */
+/**
+ * Statuses, messages and params are those of llm-d-inference-sim
+ * (pkg/llm-d-inference-sim/failures.go).
+ */
 export function llmDFailure(type: FailureType, model: string): ErrorAction {
   const error = (
     status: number,

@@ -12,7 +12,9 @@ import {
 /** Rules that one cluster may have. */
 export const MAX_RULES = 100;
 
-/** `path` leads to what is wrong, `complaint` goes on behind the name of that place: `must be ...`. */
+/**
+ * `path` leads to what is wrong, `complaint` goes on behind the name of that place: `must be ...`.
+ */
 export interface RuleProblem {
   readonly path: readonly (string | number)[];
   readonly complaint: string;
@@ -30,7 +32,9 @@ class Wrong {
   ) {}
 }
 
-/** Reads a list of rules as YAML or JSON gives it. Names of fields may have dashes or underscores. */
+/**
+ * Reads a list of rules as YAML or JSON gives it. Names of fields may have dashes or underscores.
+ */
 export function readRules(given: unknown): RulesRead {
   try {
     return { kind: 'rules', rules: rulesOf(given) };

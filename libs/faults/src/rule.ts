@@ -1,6 +1,9 @@
 import { FAULT_STAGES, type FaultKind, type FaultStage } from '@baton/contract';
 
-/** One rule as a user writes it. Times are in simulated seconds, `retryAfter` in real ones; nothing set: always. */
+/**
+ * One rule as a user writes it. Times are in simulated seconds, `retryAfter` in real ones; nothing
+ * set: always.
+ */
 export interface FaultRule {
   /** Unique; `fault-1` and so on unless given. */
   readonly name: string;

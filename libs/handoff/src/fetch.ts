@@ -9,7 +9,10 @@ export interface RunOfFetch<Id extends AnyId> {
   readonly source: SourceName<Id>;
 }
 
-/** One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its source's fetches. */
+/**
+ * One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its
+ * source's fetches.
+ */
 export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   epoch = 0;
   readonly source: Mutable<SourceName<Id>>;

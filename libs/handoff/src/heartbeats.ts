@@ -16,13 +16,16 @@ interface Round<Id extends AnyId> {
 }
 
 /**
- * When a target tells each source whose KV it is still coming for. All fetches from one source share one message every L/6. A fetch that
- * was just accepted is announced at once, unless by the end of that instant its read is on its way, which says the same.
+ * When a target tells each source whose KV it is still coming for. All fetches from one source
+ * share one message every L/6. A fetch that was just accepted is announced at once, unless by the
+ * end of that instant its read is on its way, which says the same.
  */
 export class Heartbeats<Id extends AnyId> {
   private readonly rounds = new Map<Id, Deadline<Round<Id>>>();
   private readonly dues = new DeadlineList<Round<Id>>();
-  /** Those that joined since all were announced; some of them may have been announced, or have left. */
+  /**
+   * Those that joined since all were announced; some of them may have been announced, or have left.
+   */
   private readonly joined: Fetch<Id>[] = [];
   private joinedCount = 0;
   private unannouncedCount = 0;
@@ -73,7 +76,9 @@ export class Heartbeats<Id extends AnyId> {
     return this.dues.earliest()?.dueUs;
   }
 
-  /** Calls `send` once per source that is due now, with the request ids as the source knows them. */
+  /**
+   * Calls `send` once per source that is due now, with the request ids as the source knows them.
+   */
   beat(nowUs: Micros, send: (sourceId: Id, requestIds: Id[]) => void): void {
     for (
       let due = this.dues.earliest();
@@ -107,7 +112,10 @@ export class Heartbeats<Id extends AnyId> {
     return groups;
   }
 
-  /** The round of a source, due a full pause after its first member came. Rounds without members stay, one per source. */
+  /**
+   * The round of a source, due a full pause after its first member came. Rounds without members
+   * stay, one per source.
+   */
   private roundOf(sourceId: Id, nowUs: Micros): Round<Id> {
     let due = this.rounds.get(sourceId);
     if (due === undefined) {

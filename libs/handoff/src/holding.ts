@@ -21,7 +21,10 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
   isRouted = false;
   /** Set as long as new reads are admitted. */
   readonly lease = newDeadline<Holding<Id>>(this);
-  /** All that were answered with blocks, ended ones included, so that a late question is recognised; the others follow as `next`. */
+  /**
+   * All that were answered with blocks, ended ones included, so that a late question is recognised;
+   * the others follow as `next`.
+   */
   firstRead: Read<Id> | undefined = undefined;
   activeReads = 0;
   /** Set when no new read is admitted: why the blocks go once the last read has ended. */

@@ -1,8 +1,9 @@
 import { assert, clearDeadline, type Deadline, DeadlineList, type Micros } from '@baton/kernel';
 
 /**
- * The times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl, docs/design/nixl_kv_cache_lease.md), in
- * simulated µs. They scale with the speed of the simulated clock because they are counted on it.
+ * The times of vLLM's NIXL lease (vllm/distributed/kv_transfer/kv_connector/v1/nixl,
+ * docs/design/nixl_kv_cache_lease.md), in simulated µs. They scale with the speed of the simulated
+ * clock because they are counted on it.
  */
 export interface LeaseTimes {
   /** L: how long held blocks wait for a first sign of life. */
@@ -40,8 +41,8 @@ export function leaseTimes(
 }
 
 /**
- * Leases in the order in which they end. First terms, renewals and the terms of what is kept have different lengths, so each kind has its own list;
- * the caller's instants never go back.
+ * Leases in the order in which they end. First terms, renewals and the terms of what is kept have
+ * different lengths, so each kind has its own list; the caller's instants never go back.
  */
 export class LeaseBook<T> {
   private readonly first = new DeadlineList<T>();

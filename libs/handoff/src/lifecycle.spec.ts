@@ -6,7 +6,10 @@ import type { SourceFact } from './source-protocol';
 import { TargetCoordinator } from './target-coordinator';
 import type { TargetFact } from './target-protocol';
 
-/** One source and one target whose calls are written down; `offset` moves instants, epochs and generations. */
+/**
+ * One source and one target whose calls are written down; `offset` moves instants, epochs and
+ * generations.
+ */
 function record(offset: number, facts: readonly (SourceFact | TargetFact)[]): HandoffEntry[] {
   const lease = leaseTimes();
   const source = new SourceCoordinator({ lease, firstGeneration: 1 + offset });

@@ -18,8 +18,9 @@ export type HandoffEntry<Id extends AnyId = string> =
     };
 
 /**
- * What happened to one request, without instants, epochs, generations, engines or the number of tries: what two drivers must agree on.
- * `source` has one list per holding and `target` one per fetch, each in the order of its run.
+ * What happened to one request, without instants, epochs, generations, engines or the number of
+ * tries: what two drivers must agree on. `source` has one list per holding and `target` one per
+ * fetch, each in the order of its run.
  */
 export interface HandoffLifecycle<Id extends AnyId = string> {
   readonly requestId: Id;
@@ -28,8 +29,9 @@ export interface HandoffLifecycle<Id extends AnyId = string> {
 }
 
 /**
- * The lifecycles of all requests that the entries tell of, by request id. Only what changed something leaves a trace, so repeated facts,
- * heartbeats and repeated questions do not show. Requests that go by another id at the source appear once per id.
+ * The lifecycles of all requests that the entries tell of, by request id. Only what changed
+ * something leaves a trace, so repeated facts, heartbeats and repeated questions do not show.
+ * Requests that go by another id at the source appear once per id.
  */
 export function lifecycleOf<Id extends AnyId>(
   entries: readonly HandoffEntry<Id>[],

@@ -9,7 +9,10 @@ export class LinkEnd {
   bytesPerSecond = 0;
   /** Slots of its transfers, in no order. */
   readonly slots: number[] = [];
-  /** What the other side says about how many share its link, itself included; 0 = this set knows all of them. */
+  /**
+   * What the other side says about how many share its link, itself included; 0 = this set knows all
+   * of them.
+   */
   announced = 0;
   /** What each transfer gets of this link, in bytes per µs. */
   shareBytesPerUs = 0;

@@ -22,20 +22,28 @@ import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 
 export interface SourceOptions {
   readonly lease: LeaseTimes;
-  /** Generations count up from here (1). Another range per incarnation of an engine makes names of the former one void. */
+  /**
+   * Generations count up from here (1). Another range per incarnation of an engine makes names of
+   * the former one void.
+   */
   readonly firstGeneration?: number;
-  /** Whether `share-changed` is said (true). False where one `TransferSet` has the transfers of all engines and counts for itself. */
+  /**
+   * Whether `share-changed` is said (true). False where one `TransferSet` has the transfers of all
+   * engines and counts for itself.
+   */
   readonly tellsShares?: boolean;
 }
 
 type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<Id>, { kind: K }>;
 
 /**
- * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and who reads them. The engine's driver
- * tells it facts and carries out its actions; it alone decides that a lease has ended, by the instants it is told, and it never touches
- * a block or sends a message itself. A fact that is told twice, late or about somebody unknown does no harm.
+ * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and who
+ * reads them. The engine's driver tells it facts and carries out its actions; it alone decides that
+ * a lease has ended, by the instants it is told, and it never touches a block or sends a message
+ * itself. A fact that is told twice, late or about somebody unknown does no harm.
  *
- * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in time, and `tick` then ends what is due.
+ * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in
+ * time, and `tick` then ends what is due.
  */
 export class SourceCoordinator<Id extends AnyId = string> {
   private readonly holdings = new IdMap<Id, Holding<Id>>();
@@ -239,7 +247,10 @@ export class SourceCoordinator<Id extends AnyId = string> {
     if (holding !== undefined && holding.epoch <= epoch) this.cut(holding, reason);
   }
 
-  /** Lets the blocks go although somebody may be reading them; whoever does is told that they are no good. */
+  /**
+   * Lets the blocks go although somebody may be reading them; whoever does is told that they are no
+   * good.
+   */
   private cut(holding: Holding<Id>, reason: ReleaseReason): void {
     for (let read = holding.firstRead; read !== undefined; read = read.next) {
       if (!read.isActive) continue;
@@ -300,7 +311,10 @@ export class SourceCoordinator<Id extends AnyId = string> {
     }
   }
 
-  /** The reader has been silent for too long; should it live, it learns that it may not use what it got. */
+  /**
+   * The reader has been silent for too long; should it live, it learns that it may not use what it
+   * got.
+   */
   private loseRead(read: Read<Id>): void {
     this.tally.lostReads += 1;
     this.stopRead(read);

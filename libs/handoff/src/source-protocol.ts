@@ -4,8 +4,9 @@ import type { AnyId, Micros } from '@baton/kernel';
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';
 
 /**
- * What the engine that holds KV learns. `nowUs` is its own simulated clock; an instant before an earlier one counts as that one.
- * `epoch` is that of the prefill run, and `generation` the number that the holding got from `hand-over`.
+ * What the engine that holds KV learns. `nowUs` is its own simulated clock; an instant before an
+ * earlier one counts as that one. `epoch` is that of the prefill run, and `generation` the number
+ * that the holding got from `hand-over`.
  */
 export type SourceFact<Id extends AnyId = string> =
   /** The prompt of this run is computed, or its answer is complete, and its blocks are held. */
@@ -14,7 +15,9 @@ export type SourceFact<Id extends AnyId = string> =
       readonly requestId: Id;
       readonly epoch: number;
       readonly tokens: number;
-      /** Decode has finished with them, and a next turn may come for them: they wait for `keepUs`. */
+      /**
+       * Decode has finished with them, and a next turn may come for them: they wait for `keepUs`.
+       */
       readonly isKept?: boolean;
       /** The cluster itself brings the reader: they wait for `routedUs`. */
       readonly isRouted?: boolean;
@@ -32,7 +35,10 @@ export type SourceFact<Id extends AnyId = string> =
       readonly attempt: number;
       readonly nowUs: Micros;
     }
-  /** The reader has what it needs (`done`), with or without a read before; or it gave the read up (`abandoned`). */
+  /**
+   * The reader has what it needs (`done`), with or without a read before; or it gave the read up
+   * (`abandoned`).
+   */
   | {
       readonly kind: 'read-ended';
       readonly requestId: Id;
@@ -48,7 +54,10 @@ export type SourceFact<Id extends AnyId = string> =
       readonly requestIds: readonly Id[];
       readonly nowUs: Micros;
     }
-  /** The reader refused the request, or aborted it. Without a generation: whatever is held under that id. */
+  /**
+   * The reader refused the request, or aborted it. Without a generation: whatever is held under
+   * that id.
+   */
   | {
       readonly kind: 'release-requested';
       readonly requestId: Id;
@@ -58,7 +67,10 @@ export type SourceFact<Id extends AnyId = string> =
     }
   /** Nobody wants the request any more, in any epoch. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
-  /** This run and older ones are void: the ledger refused the hand-over, or another worker took over. */
+  /**
+   * This run and older ones are void: the ledger refused the hand-over, or another worker took
+   * over.
+   */
   | {
       readonly kind: 'superseded';
       readonly requestId: Id;
@@ -69,7 +81,9 @@ export type SourceFact<Id extends AnyId = string> =
 
 /** What the driver of a source has to do, in this order. */
 export type SourceAction<Id extends AnyId = string> =
-  /** The holding exists: write its name where decode finds it. `leaseEndsUs` unless somebody renews. */
+  /**
+   * The holding exists: write its name where decode finds it. `leaseEndsUs` unless somebody renews.
+   */
   | {
       readonly kind: 'hand-over';
       readonly requestId: Id;
@@ -107,7 +121,9 @@ export type SourceAction<Id extends AnyId = string> =
 export interface SourceCounters {
   readonly held: number;
   readonly released: Readonly<Record<ReleaseReason, number>>;
-  /** Reads answered with blocks (a repeated question counts once), and questions answered `expired`. */
+  /**
+   * Reads answered with blocks (a repeated question counts once), and questions answered `expired`.
+   */
   readonly reads: number;
   readonly staleReads: number;
   /** Reads whose end never came. */

@@ -24,12 +24,16 @@ import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 export interface TargetOptions {
   readonly lease: LeaseTimes;
   /**
-   * How long one question for blocks waits for its answer. An infrastructure timeout: the driver converts its wall time to simulated µs.
+   * How long one question for blocks waits for its answer. An infrastructure timeout: the driver
+   * converts its wall time to simulated µs.
    */
   readonly answerWithinUs: Micros;
   /** Questions per read (2). */
   readonly readTries?: number;
-  /** After so many questions without an answer: whether the holder is known to be late, and is asked again. Unset: it is not. */
+  /**
+   * After so many questions without an answer: whether the holder is known to be late, and is asked
+   * again. Unset: it is not.
+   */
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
   /** KV bytes of one prompt token on this engine. */
   readonly bytesPerToken: number;
@@ -40,15 +44,18 @@ type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<I
 const DEFAULT_READ_TRIES = 2;
 
 /**
- * After these nobody comes for the blocks again, so a source that lives may free them without waiting for the lease. (`superseded` is not
- * among them: the run that took over reads the same holding.)
+ * After these nobody comes for the blocks again, so a source that lives may free them without
+ * waiting for the lease. (`superseded` is not among them: the run that took over reads the same
+ * holding.)
  */
 const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejected', 'timeout']);
 
 /**
- * Owns the fetches of one engine: which prompts' KV it is coming for, from whom, and how far each is. The engine's driver tells it facts and
- * carries out its actions; the coordinator sends nothing, times no byte (that is `TransferSet`) and reserves no block itself. Answers that
- * are repeated, late or meant for a former run do no harm: questions have numbers that are never used twice.
+ * Owns the fetches of one engine: which prompts' KV it is coming for, from whom, and how far each
+ * is. The engine's driver tells it facts and carries out its actions; the coordinator sends
+ * nothing, times no byte (that is `TransferSet`) and reserves no block itself. Answers that are
+ * repeated, late or meant for a former run do no harm: questions have numbers that are never used
+ * twice.
  */
 export class TargetCoordinator<Id extends AnyId = string> {
   private readonly fetches = new IdMap<Id, Fetch<Id>>();
@@ -141,7 +148,10 @@ export class TargetCoordinator<Id extends AnyId = string> {
     if (fetch !== undefined) this.fail(fetch, 'rejected');
   }
 
-  /** A new fetch, or undefined when this run has been here before or is void (which then has been said). */
+  /**
+   * A new fetch, or undefined when this run has been here before or is void (which then has been
+   * said).
+   */
   private begin(run: RunOfFetch<Id>): Fetch<Id> | undefined {
     const { requestId, epoch } = run;
     const current = this.fetches.get(requestId);
@@ -192,7 +202,10 @@ export class TargetCoordinator<Id extends AnyId = string> {
     });
   }
 
-  /** An answer to any try of the read counts; `expired` also counts during the transfer, when the source had to let the blocks go. */
+  /**
+   * An answer to any try of the read counts; `expired` also counts during the transfer, when the
+   * source had to let the blocks go.
+   */
   private takeAnswer(fact: Fact<Id, 'read-answered'>): void {
     const fetch = this.fetches.get(fact.requestId);
     if (fetch === undefined || fetch.state === 'accepted') return;

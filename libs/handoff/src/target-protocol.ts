@@ -1,23 +1,30 @@
 import type { AnyId, Micros } from '@baton/kernel';
 
-/** Where the KV of a prompt lies: what the hand-over record, or `kv_transfer_params` from outside, names. */
+/**
+ * Where the KV of a prompt lies: what the hand-over record, or `kv_transfer_params` from outside,
+ * names.
+ */
 export interface SourceName<Id extends AnyId = string> {
   readonly engineId: Id;
-  /** The request id at the source; another than the reader's own when the parameters came from outside. */
+  /**
+   * The request id at the source; another than the reader's own when the parameters came from
+   * outside.
+   */
   readonly requestId: Id;
   readonly epoch: number;
   readonly generation: number;
 }
 
 /**
- * Why a fetch came to nothing. `lost`: the source is gone. `expired`: it has the blocks no more. `timeout`: it did not answer.
- * `aborted`: nobody wants the request. `rejected`: this engine cannot serve it. `superseded`: another run has taken over.
+ * Why a fetch came to nothing. `lost`: the source is gone. `expired`: it has the blocks no more.
+ * `timeout`: it did not answer. `aborted`: nobody wants the request. `rejected`: this engine cannot
+ * serve it. `superseded`: another run has taken over.
  */
 export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejected' | 'superseded';
 
 /**
- * What the engine that fetches KV learns. `epoch` is that of its own run; `nowUs` is its simulated clock, and an instant before an
- * earlier one counts as that one.
+ * What the engine that fetches KV learns. `epoch` is that of its own run; `nowUs` is its simulated
+ * clock, and an instant before an earlier one counts as that one.
  */
 export type TargetFact<Id extends AnyId = string> =
   /** The job is taken: from here on the source is told that somebody is coming. */
@@ -36,7 +43,9 @@ export type TargetFact<Id extends AnyId = string> =
       readonly source: SourceName<Id>;
       readonly nowUs: Micros;
     }
-  /** Blocks for the prompt are reserved; `missingTokens` of it are not in the local prefix cache. */
+  /**
+   * Blocks for the prompt are reserved; `missingTokens` of it are not in the local prefix cache.
+   */
   | {
       readonly kind: 'reserved';
       readonly requestId: Id;
@@ -126,7 +135,9 @@ export type TargetAction<Id extends AnyId = string> =
       readonly requestId: Id;
       readonly generation: number;
     }
-  /** The prompt's KV is complete here: let the sequence run. `transferredTokens` came over the link. */
+  /**
+   * The prompt's KV is complete here: let the sequence run. `transferredTokens` came over the link.
+   */
   | {
       readonly kind: 'kv-ready';
       readonly requestId: Id;

@@ -8,16 +8,23 @@ const MAX_PER_TURN = 65_536;
 interface Stone {
   /** Runs up to this epoch are void. */
   readonly overEpoch: number;
-  /** Runs that have been here and ended: the one case in which a repeated beginning must stay without effect. */
+  /**
+   * Runs that have been here and ended: the one case in which a repeated beginning must stay
+   * without effect.
+   */
   readonly buriedEpochs: readonly number[];
 }
 
-/** Nearly always one run began here, ended here and was the newest: then its epoch says it all, and costs no object. */
+/**
+ * Nearly always one run began here, ended here and was the newest: then its epoch says it all, and
+ * costs no object.
+ */
 export type Tombstone = number | Stone;
 
 /**
- * Remembers for a while which runs of a request are over, so that a repeated or late fact finds a closed door. Two maps take turns: an
- * entry lives one to two spans, or shorter when more than 65,536 come within one.
+ * Remembers for a while which runs of a request are over, so that a repeated or late fact finds a
+ * closed door. Two maps take turns: an entry lives one to two spans, or shorter when more than
+ * 65,536 come within one.
  */
 export class Tombstones<Id extends AnyId> {
   private young = new IdMap<Id, Tombstone>();

@@ -4,7 +4,10 @@ import { type CompletedTransfer, TransferSet, type TransferStart } from './trans
 
 type Start = TransferStart<AnyId>;
 
-/** The law of `TransferSet` in its plainest words: every change settles every transfer whose rate it changes, in the order of arithmetic. */
+/**
+ * The law of `TransferSet` in its plainest words: every change settles every transfer whose rate it
+ * changes, in the order of arithmetic.
+ */
 interface Plain {
   readonly start: Start;
   bytesLeft: number;

@@ -9,12 +9,18 @@ export interface TransferStart<Id extends AnyId = string> {
   readonly sourceId: Id;
   readonly targetId: Id;
   readonly bytes: number;
-  /** Time before the first byte flows. The transfer counts at both ends from its start on, as the source counts a read from its answer on. */
+  /**
+   * Time before the first byte flows. The transfer counts at both ends from its start on, as the
+   * source counts a read from its answer on.
+   */
   readonly baseLatencyUs: Micros;
   /** Capacity of the links; the newest value told for an end holds for all its transfers. */
   readonly sourceBytesPerSecond: number;
   readonly targetBytesPerSecond: number;
-  /** What the source's answer said about how many reads share its link; left out when this set holds all of them. */
+  /**
+   * What the source's answer said about how many reads share its link; left out when this set holds
+   * all of them.
+   */
   readonly sourceActiveReads?: number;
   readonly nowUs: Micros;
 }
@@ -28,9 +34,10 @@ export interface CompletedTransfer<Id extends AnyId = string> {
 const ROUNDING_SLACK_US = 1e-6;
 
 /**
- * Owns the progress of transfers over shared links. With all transfers of a cluster in it (the virtual driver) both counts are its own; with
- * one target's transfers (a live engine) the source's count is told by `setSourceShare`. Progress is settled only when a rate changes, and
- * completions are whole microseconds, so how often one asks changes nothing.
+ * Owns the progress of transfers over shared links. With all transfers of a cluster in it (the
+ * virtual driver) both counts are its own; with one target's transfers (a live engine) the source's
+ * count is told by `setSourceShare`. Progress is settled only when a rate changes, and completions
+ * are whole microseconds, so how often one asks changes nothing.
  */
 export class TransferSet<Id extends AnyId = string> {
   private readonly slots = new IdMap<Id, number>();
@@ -47,7 +54,10 @@ export class TransferSet<Id extends AnyId = string> {
     return this.slots.size;
   }
 
-  /** Starts a transfer. An id may be used again only after its transfer has completed or was cancelled. */
+  /**
+   * Starts a transfer. An id may be used again only after its transfer has completed or was
+   * cancelled.
+   */
   start(start: TransferStart<Id>): void {
     assert(start.bytes >= 0 && start.baseLatencyUs >= 0, 'a transfer has a size and a latency');
     assert(start.sourceBytesPerSecond > 0 && start.targetBytesPerSecond > 0, 'links have capacity');
@@ -76,8 +86,9 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * The source says how many reads share its link. A count below the transfers that this set has from there is stale and has no effect.
-   * The count falls by itself when one of them completes; the source's next word settles it.
+   * The source says how many reads share its link. A count below the transfers that this set has
+   * from there is stale and has no effect. The count falls by itself when one of them completes;
+   * the source's next word settles it.
    */
   setSourceShare(sourceId: Id, activeReads: number, nowUs: Micros): void {
     this.advance(nowUs);
@@ -88,7 +99,10 @@ export class TransferSet<Id extends AnyId = string> {
     this.divideSource(source);
   }
 
-  /** Moves the clock on and completes what is due, each at its own instant. An instant before an earlier one counts as that one. */
+  /**
+   * Moves the clock on and completes what is due, each at its own instant. An instant before an
+   * earlier one counts as that one.
+   */
   advance(nowUs: Micros): void {
     const { ids, completesUs } = this.columns;
     for (let next = this.next(); next !== UNKNOWN; next = this.next()) {
@@ -101,19 +115,27 @@ export class TransferSet<Id extends AnyId = string> {
     this.nowUs = Math.max(this.nowUs, nowUs);
   }
 
-  /** When the next transfer completes if no count changes before; undefined when none is under way. */
+  /**
+   * When the next transfer completes if no count changes before; undefined when none is under way.
+   */
   nextCompletionUs(): Micros | undefined {
     const next = this.next();
     return next === UNKNOWN ? undefined : this.columns.completesUs[next];
   }
 
-  /** What has completed up to `nowUs` and was not returned before, in the order of completion, then of start. */
+  /**
+   * What has completed up to `nowUs` and was not returned before, in the order of completion, then
+   * of start.
+   */
   completed(nowUs: Micros): readonly CompletedTransfer<Id>[] {
     this.advance(nowUs);
     return this.done.take();
   }
 
-  /** The present rate in bytes per second, 0 when not under way; the base latency does not show in it. */
+  /**
+   * The present rate in bytes per second, 0 when not under way; the base latency does not show in
+   * it.
+   */
   rateOf(id: Id): number {
     const slot = this.slots.get(id);
     return slot === undefined ? 0 : this.columns.bytesPerUs[slot]! * US_PER_SECOND;
@@ -140,7 +162,10 @@ export class TransferSet<Id extends AnyId = string> {
     else if (target.first !== UNKNOWN) this.first = this.columns.earlier(target.first, this.first);
   }
 
-  /** Transfers whose target gave them less than the source before, and still does not give more, keep their rate. */
+  /**
+   * Transfers whose target gave them less than the source before, and still does not give more,
+   * keep their rate.
+   */
   private divideSource(source: LinkEnd): void {
     const { targets, bytesPerUs } = this.columns;
     const before = source.shareBytesPerUs;
@@ -165,7 +190,10 @@ export class TransferSet<Id extends AnyId = string> {
     target.first = first;
   }
 
-  /** If its rate has changed: what has flowed is settled at the old rate, the rest is timed at the new one. */
+  /**
+   * If its rate has changed: what has flowed is settled at the old rate, the rest is timed at the
+   * new one.
+   */
   private retime(slot: number): boolean {
     const { sources, targets, bytesLeft, sinceUs, bytesPerUs, completesUs } = this.columns;
     const rate = transferRate(sources[slot]!.shareBytesPerUs, targets[slot]!.shareBytesPerUs);

@@ -45,8 +45,8 @@ export interface KvCapacityQuery extends EnginePlacement {
  * KV blocks of an engine: `floor((memory · utilisation − weights on one GPU − 2 GB) / (KV bytes per
  * token and GPU · block size))`.
  *
- * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`, or `does-not-fit` when there is no room for a single
- * block
+ * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`, or `does-not-fit` when there
+ *   is no room for a single block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
   checkParallel(query);
@@ -78,7 +78,9 @@ function remedyOf(query: KvCapacityQuery): string {
   return `tensor_parallel_size ${tp} would do, which is ${tp * (query.dp ?? 1)} ${gpu.name} in all`;
 }
 
-/** A tp-th of everything, but experts that data-parallel ranks share are spread over all of them. */
+/**
+ * A tp-th of everything, but experts that data-parallel ranks share are spread over all of them.
+ */
 function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
   const experts = routedParameters(model) * WEIGHT_BYTES[model.precision.experts];
   return (weightBytes(model) - experts) / tp + experts / (tp * dp);

@@ -1,4 +1,7 @@
-/** The command was right, but it cannot be done here and now; the message is one sentence. The command ends with exit code 1. */
+/**
+ * The command was right, but it cannot be done here and now; the message is one sentence. The
+ * command ends with exit code 1.
+ */
 export class Failure extends Error {
   constructor(message: string) {
     super(message);

@@ -22,7 +22,9 @@ export class Patience {
 
   constructor(private readonly options: PatienceOptions) {}
 
-  /** @param nowMs  awake time, as `AwakeTime` counts it: what happened in a pause does not fade in it */
+  /**
+   * @param nowMs awake time, as `AwakeTime` counts it: what happened in a pause does not fade in it
+   */
   observe(latenessMs: number, nowMs: number): void {
     this.worstMs = Math.max(latenessMs, this.latenessMs(nowMs));
     this.atMs = nowMs;

@@ -5,9 +5,11 @@ const NO_HASHES: ArrayLike<number> = [];
 const NO_ID = -1;
 
 /**
- * The blocks of one owner, in the order of its tokens, and what they are to hold. Leading blocks have their ids written down, since others may
- * find and share them; the private ones behind are a mere number. A pool fills and empties the list; the owner describes the content, adds
- * what it has taken and otherwise only reads. It keeps its room when emptied, so an owner's record that is used again allocates nothing.
+ * The blocks of one owner, in the order of its tokens, and what they are to hold. Leading blocks
+ * have their ids written down, since others may find and share them; the private ones behind are a
+ * mere number. A pool fills and empties the list; the owner describes the content, adds what it has
+ * taken and otherwise only reads. It keeps its room when emptied, so an owner's record that is used
+ * again allocates nothing.
  */
 export class BlockList {
   /** Ids of the leading `numbered` blocks, -1 where one has none. */
@@ -19,7 +21,10 @@ export class BlockList {
   published = 0;
   /** Whether ids were given to private blocks. */
   hasPrivateIds = false;
-  /** Chained hashes of the leading blocks: `hashCount` of these, from `hashFrom` on. 0 and what lies behind is private. */
+  /**
+   * Chained hashes of the leading blocks: `hashCount` of these, from `hashFrom` on. 0 and what lies
+   * behind is private.
+   */
   hashes: ArrayLike<number> = NO_HASHES;
   hashFrom = 0;
   hashCount = 0;

@@ -10,8 +10,8 @@ const FIRST_CONTENTS = [253, 509, 700];
 const CONTENTS = 705;
 
 /**
- * Chained hashes as prompts have them: members of one family share all, the last two families share their first half, the others nothing. Some prompts
- * have a private block inside.
+ * Chained hashes as prompts have them: members of one family share all, the last two families share
+ * their first half, the others nothing. Some prompts have a private block inside.
  */
 const hashesOf = (family: number, gapAt: number): number[] =>
   Array.from({ length: LENGTH }, (_, i) => {

@@ -4,8 +4,9 @@ import { SPAN } from './span-rows';
 const { ROW, NEXT, PREV, GAP } = SPAN;
 
 /**
- * Spans in a row, with private blocks between them: a doubly linked list, so that one leaves from the middle at once. Each counts the private blocks
- * before it; row 0 closes the ring and counts those at the end.
+ * Spans in a row, with private blocks between them: a doubly linked list, so that one leaves from
+ * the middle at once. Each counts the private blocks before it; row 0 closes the ring and counts
+ * those at the end.
  */
 export class BlockRing {
   /** @param rows  as `SPAN` says; only the links are touched */

@@ -8,9 +8,11 @@ import { SPAN } from './span-rows';
 const { ROW, OWNERS } = SPAN;
 
 /**
- * Findable blocks in spans: consecutive ids of blocks that follow one another in every prompt that has them, used by the same owners. So a prompt
- * is shared and released by a few spans, however long it is. A span is cut where somebody shares only its beginning, and spans that one owner gives up
- * become one again. It knows who uses what; the order knows which of those that nobody uses is given up first.
+ * Findable blocks in spans: consecutive ids of blocks that follow one another in every prompt that
+ * has them, used by the same owners. So a prompt is shared and released by a few spans, however
+ * long it is. A span is cut where somebody shares only its beginning, and spans that one owner
+ * gives up become one again. It knows who uses what; the order knows which of those that nobody
+ * uses is given up first.
  */
 export class BlockSpans {
   readonly order: FreeOrder;

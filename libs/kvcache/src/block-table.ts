@@ -1,6 +1,7 @@
 /**
- * Which blocks can be found, and under which hash. A block has an id, 1 or more, while it can be found or once somebody asked for it; all others
- * are private and alike. One block per hash: when the same content is computed twice, the block that came first stays the one that is found.
+ * Which blocks can be found, and under which hash. A block has an id, 1 or more, while it can be
+ * found or once somebody asked for it; all others are private and alike. One block per hash: when
+ * the same content is computed twice, the block that came first stays the one that is found.
  */
 export interface BlockTable {
   /** Ids are 1..lastId. */
@@ -14,7 +15,8 @@ export interface BlockTable {
   /** The hash under which the block is found, 0 when it is private. */
   hashOf(id: number): number;
   /**
-   * Lets a private block be found, and returns its id; -1, with nothing changed, when another block already stands for the hash.
+   * Lets a private block be found, and returns its id; -1, with nothing changed, when another block
+   * already stands for the hash.
    *
    * @param privateId the id that the block has already, -1 when it has none
    */

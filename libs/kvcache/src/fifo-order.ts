@@ -7,17 +7,21 @@ import { SPAN } from './span-rows';
 const { ROW } = SPAN;
 
 /**
- * First filled, first given up, whether a block was used since or not. A findable block takes its place when it is filled and keeps it while it is
- * used; a private one, of whose content nothing is left, takes its place when it is freed. Whoever is in use when its turn comes is passed over and
- * given up first once it is free: those are *overdue*, and among them the one filled first comes first. Blocks of one span may have different places, so
- * there are only spans of one block.
+ * First filled, first given up, whether a block was used since or not. A findable block takes its
+ * place when it is filled and keeps it while it is used; a private one, of whose content nothing is
+ * left, takes its place when it is freed. Whoever is in use when its turn comes is passed over and
+ * given up first once it is free: those are *overdue*, and among them the one filled first comes
+ * first. Blocks of one span may have different places, so there are only spans of one block.
  */
 export class FifoOrder implements FreeOrder {
   readonly longestSpan = 1;
   size: number;
   /** All findable blocks, in use or not, but the overdue ones. */
   private readonly ring: BlockRing;
-  /** Overdue blocks that were free when they came in, by when they were filled. One that is used again stays until it comes out. */
+  /**
+   * Overdue blocks that were free when they came in, by when they were filled. One that is used
+   * again stays until it comes out.
+   */
   private readonly overdue = new EventQueue();
   private readonly isOverdue: Uint8Array;
   private readonly isQueued: Uint8Array;

@@ -1,6 +1,7 @@
 /**
- * The order in which blocks that nobody uses are given up. Findable ones are known by their spans, which are named by their first block and given up
- * from their last; private ones are alike and only counted, by where they stand between the others.
+ * The order in which blocks that nobody uses are given up. Findable ones are known by their spans,
+ * which are named by their first block and given up from their last; private ones are alike and
+ * only counted, by where they stand between the others.
  */
 export interface FreeOrder {
   /** Blocks that nobody uses. */

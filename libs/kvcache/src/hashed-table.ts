@@ -1,7 +1,10 @@
 import { HashedIndex } from '@baton/kernel';
 import type { BlockTable } from './block-table';
 
-/** The table for hashes of any kind. Ids are drawn from 1..numBlocks; as each stands for a block, none is ever lacking. */
+/**
+ * The table for hashes of any kind. Ids are drawn from 1..numBlocks; as each stands for a block,
+ * none is ever lacking.
+ */
 export class HashedTable implements BlockTable {
   private readonly index: HashedIndex;
   private readonly generations: Int32Array;

@@ -8,7 +8,10 @@ export interface NaiveBlock {
   place: number;
 }
 
-/** The rules of the block pool said once more, over single blocks and plain lists: what specs compare the pool with. */
+/**
+ * The rules of the block pool said once more, over single blocks and plain lists: what specs
+ * compare the pool with.
+ */
 export class NaivePool {
   private readonly free: NaiveBlock[];
   private readonly findable = new Map<number, NaiveBlock>();

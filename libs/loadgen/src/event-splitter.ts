@@ -9,8 +9,8 @@ const LONGEST_LINE = 1 << 22;
 export type OnEvent = (bytes: Buffer, from: number, to: number) => void;
 
 /**
- * Finds the `data:` lines of a server-sent event stream, however its bytes are cut. Comments, `event:` and `id:` lines are passed over. Copies nothing but a
- * line that two reads share.
+ * Finds the `data:` lines of a server-sent event stream, however its bytes are cut. Comments,
+ * `event:` and `id:` lines are passed over. Copies nothing but a line that two reads share.
  */
 export class EventSplitter {
   private rest: Buffer | undefined;

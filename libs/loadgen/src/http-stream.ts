@@ -36,7 +36,10 @@ export interface Sending {
   onEnd(answer: ReceivedAnswer, ending: Ending): void;
 }
 
-/** Keeps connections to one server and streams answers over them. Each request in flight has a connection of its own, which the next one takes over. */
+/**
+ * Keeps connections to one server and streams answers over them. Each request in flight has a
+ * connection of its own, which the next one takes over.
+ */
 export class HttpStreams {
   private readonly pool: Pool;
 

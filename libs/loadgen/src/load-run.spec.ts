@@ -60,7 +60,9 @@ function median(values: readonly number[]): number {
 /** A machine where half of the timers are later than this is too busy to judge the generator. */
 const MOST_LATE_MS = 0.5;
 
-/** A busy machine adds to the errors of many requests; the least tenth shows the generator's own. */
+/**
+ * A busy machine adds to the errors of many requests; the least tenth shows the generator's own.
+ */
 function lowestTenth(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? NaN;
 }

@@ -7,7 +7,10 @@ import type { ReceivedAnswer } from './protocol/answer';
 import type { Protocol } from './protocol/protocol';
 import { Recorder, type RequestDetail } from './recorder';
 
-/** Requests sent before the event loop turns: a burst may not keep the answers to its first requests from being stamped. */
+/**
+ * Requests sent before the event loop turns: a burst may not keep the answers to its first requests
+ * from being stamped.
+ */
 const PER_TURN = 8;
 
 export interface LoadOptions {
@@ -44,7 +47,10 @@ export interface LoadRecord {
   readonly wasInterrupted: boolean;
 }
 
-/** Sends a workload to a server at its instants, whether or not earlier requests have been answered, and writes down what comes. */
+/**
+ * Sends a workload to a server at its instants, whether or not earlier requests have been answered,
+ * and writes down what comes.
+ */
 export function runLoad(options: LoadOptions): Promise<LoadRecord> {
   return new LoadRun(options).run();
 }
@@ -107,7 +113,10 @@ class LoadRun {
     };
   }
 
-  /** Sends what is due as far as slots and this turn allow, and sees to it that it is called again in time. */
+  /**
+   * Sends what is due as far as slots and this turn allow, and sees to it that it is called again
+   * in time.
+   */
   private pump(): void {
     this.takeDue(performance.now());
     for (let sent = 0; this.ready.length > 0 && !this.isOver; sent++) {

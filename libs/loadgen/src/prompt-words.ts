@@ -20,8 +20,8 @@ export interface PromptWords {
 }
 
 /**
- * Words from which prompts of an exact length can be written. The candidates are one token each in o200k_base; those that the server counts
- * otherwise are left out.
+ * Words from which prompts of an exact length can be written. The candidates are one token each in
+ * o200k_base; those that the server counts otherwise are left out.
  */
 export async function findPromptWords(
   tokenizer: Pick<ServerTokenizer, 'count'>,

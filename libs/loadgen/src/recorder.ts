@@ -12,7 +12,10 @@ import type { ReceivedAnswer } from './protocol/answer';
 
 const US_PER_MS = 1_000;
 const US_PER_SECOND = 1_000_000;
-/** Errors that mean what an outcome of a simulated run means: turned away because queues are full; can never be served. */
+/**
+ * Errors that mean what an outcome of a simulated run means: turned away because queues are full;
+ * can never be served.
+ */
 const OUTCOME_OF = { http_429: 'rejected', http_400: 'refused' } as const;
 
 /** What `--save-detailed` keeps of each request; texts are empty for those that failed. */
@@ -38,7 +41,10 @@ const NO_ENGINES = {
   events: 0,
 };
 
-/** Writes down what happened to each request of a load run. Instants on the run's timeline count from `startMs`. */
+/**
+ * Writes down what happened to each request of a load run. Instants on the run's timeline count
+ * from `startMs`.
+ */
 export class Recorder {
   readonly log: RequestLog;
   readonly details: RequestDetail[] | undefined;

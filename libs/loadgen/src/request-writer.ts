@@ -32,7 +32,10 @@ export interface WriterOptions extends PromptWords {
 /** Messages of a conversation, the user's and the server's in turn, the user's last. */
 type Messages = readonly string[];
 
-/** Writes the bodies of requests: prompts of the workload's lengths and contents, later turns with the answers that really came. */
+/**
+ * Writes the bodies of requests: prompts of the workload's lengths and contents, later turns with
+ * the answers that really came.
+ */
 export class RequestWriter {
   private readonly workload: Workload;
   private readonly contents: PromptContents;
@@ -87,7 +90,10 @@ export class RequestWriter {
     this.conversations.set(row, [...messages, text]);
   }
 
-  /** A recorded request as it was, but streamed and with usage, for otherwise there is little to measure. */
+  /**
+   * A recorded request as it was, but streamed and with usage, for otherwise there is little to
+   * measure.
+   */
   private again({ path, body }: RecordedRequest): string {
     const { model, extraBody, isModelGiven } = this.options;
     const hasOptions = protocolAt(path) !== 'responses';
@@ -156,7 +162,9 @@ export class RequestWriter {
   }
 }
 
-/** Rows whose answer is part of a later prompt: those that a turn with the whole history waits for. */
+/**
+ * Rows whose answer is part of a later prompt: those that a turn with the whole history waits for.
+ */
 function awaitedRows({ after, contentSpan, count }: Workload): Uint8Array {
   const isAwaited = new Uint8Array(count);
   if (contentSpan === 'sequence') {

@@ -3,7 +3,10 @@ import type { Steering, StructuredText, ToolOffer } from '@baton/text';
 
 export type Endpoint = 'chat' | 'completions';
 
-/** A checked request, the same for both endpoints and dialects. Sequence `i` is choice `i % choices` of prompt `i / choices`. */
+/**
+ * A checked request, the same for both endpoints and dialects. Sequence `i` is choice `i % choices`
+ * of prompt `i / choices`.
+ */
 export interface GenerationRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
@@ -43,7 +46,10 @@ export interface GenerationRequest {
   readonly echo: boolean;
   readonly returnTokenIds: boolean;
   readonly returnPromptText: boolean;
-  /** As the client sent it; see `parseKvTransferParams`, `asksToHold` and `bringsKv` of the contract. */
+  /**
+   * As the client sent it; see `parseKvTransferParams`, `asksToHold` and `bringsKv` of the
+   * contract.
+   */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
   readonly priority: number;
@@ -77,11 +83,17 @@ export interface Prompt {
   readonly ids: Int32Array;
   /** What `echo` shows, undefined without it. */
   readonly echoText: string | undefined;
-  /** Resolved limit of this prompt, at least 1; with `hidesOutput` one token is computed and not shown. */
+  /**
+   * Resolved limit of this prompt, at least 1; with `hidesOutput` one token is computed and not
+   * shown.
+   */
   readonly maxTokens: number;
   /** `echo` with `max_tokens: 0`. */
   readonly hidesOutput: boolean;
-  /** What was said, in order; undefined unless texts are kept. A completion's prompt is a user's message. */
+  /**
+   * What was said, in order; undefined unless texts are kept. A completion's prompt is a user's
+   * message.
+   */
   readonly said?: readonly SaidMessage[] | undefined;
 }
 

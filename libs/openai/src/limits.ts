@@ -33,7 +33,10 @@ export interface RequestLimits {
   readonly imageTokens?: number;
   /** Prompt tokens of one audio clip; undefined: the model takes no audio. */
   readonly audioTokens?: number;
-  /** Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered. Default 0.5. */
+  /**
+   * Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered.
+   * Default 0.5.
+   */
   readonly toolCallProbability?: number;
   /** Texts of prompts are kept for a text model that reads them. */
   readonly keepsText?: boolean;

@@ -2,17 +2,22 @@ import type { Micros } from '@baton/kernel';
 import type { PlacementContext } from './policy';
 import { estimateTtftUs } from './ttft-estimate';
 
-/** Whether one more request may wait. @param maxWaiting requests that may wait for one stage; Infinity = no bound */
+/**
+ * Whether one more request may wait. @param maxWaiting requests that may wait for one stage;
+ * Infinity = no bound
+ */
 export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {
   return waiting < maxWaiting;
 }
 
 /**
- * The TTFT that a request can hope for, in µs: the smallest estimate over the engines of the stage, when the prompt tokens in the stage's
- * shared queue are spread evenly. What comes after the prompt (hand-over, first decode step) is left out, so it is rather too low and refuses
- * nobody who had a chance.
+ * The TTFT that a request can hope for, in µs: the smallest estimate over the engines of the stage,
+ * when the prompt tokens in the stage's shared queue are spread evenly. What comes after the prompt
+ * (hand-over, first decode step) is left out, so it is rather too low and refuses nobody who had a
+ * chance.
  *
- * @param sharedTokens prompt tokens that wait in the stage's shared queue; 0 when every engine has its own
+ * @param sharedTokens prompt tokens that wait in the stage's shared queue; 0 when every engine has
+ *   its own
  */
 export function predictTtftUs(context: PlacementContext, sharedTokens: number): Micros {
   const { engines } = context;
@@ -24,7 +29,10 @@ export function predictTtftUs(context: PlacementContext, sharedTokens: number): 
   return soonest;
 }
 
-/** Whether a request is refused because its SLO is lost already. @param sloUs TTFT to be kept; Infinity = none */
+/**
+ * Whether a request is refused because its SLO is lost already. @param sloUs TTFT to be kept;
+ * Infinity = none
+ */
 export function missesSlo(predictedTtftUs: Micros, sloUs: Micros): boolean {
   return predictedTtftUs > sloUs;
 }

@@ -3,8 +3,9 @@ import type { EngineRole } from './stage';
 import { MAX_ENGINES, type Topology } from './topology';
 
 /**
- * Something that happens to a cluster at an instant of its run, in simulated µs since its start. `join`: engines of the role start. `leave`: those
- * with the least to do take nothing more and go when they are empty. `become`: as `leave`, and then each starts as an engine of the role `to`.
+ * Something that happens to a cluster at an instant of its run, in simulated µs since its start.
+ * `join`: engines of the role start. `leave`: those with the least to do take nothing more and go
+ * when they are empty. `become`: as `leave`, and then each starts as an engine of the role `to`.
  */
 export type ScheduledChange =
   | {
@@ -21,7 +22,10 @@ export type ScheduledChange =
       readonly to: EngineRole;
     };
 
-/** A schedule that cannot be carried out. The message is one line for the user and says what to write instead. */
+/**
+ * A schedule that cannot be carried out. The message is one line for the user and says what to
+ * write instead.
+ */
 export class ChangesError extends Error {
   constructor(message: string) {
     super(message);
@@ -42,9 +46,11 @@ const CHANGE =
 const EXAMPLE = 'write for example 60s:+1D (join), 120s:-1P (leave) or 180s:1P>D (change of role)';
 
 /**
- * Reads `60s:+1D,120s:-1P,180s:1P>D`, in any order and case; units `ms`, `s`, `m`, `h`. Answers in order of time, and of writing at one instant.
+ * Reads `60s:+1D,120s:-1P,180s:1P>D`, in any order and case; units `ms`, `s`, `m`, `h`. Answers in
+ * order of time, and of writing at one instant.
  *
- * @throws ChangesError for other text, a count of 0 or above 1,024, a role that becomes itself, an instant after a year, over 10,000 changes
+ * @throws ChangesError for other text, a count of 0 or above 1,024, a role that becomes itself, an
+ *   instant after a year, over 10,000 changes
  */
 export function parseChanges(text: string): ScheduledChange[] {
   const parts = text.split(',');
@@ -96,8 +102,9 @@ function roleOf(letter = ''): EngineRole {
 }
 
 /**
- * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and each role keeps one that is, for what waits for it
- * would wait for ever. An engine that joins is ready `startupUs` later.
+ * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and
+ * each role keeps one that is, for what waits for it would wait for ever. An engine that joins is
+ * ready `startupUs` later.
  *
  * @throws ChangesError
  */

@@ -1,9 +1,9 @@
 import { hashString, mix } from '@baton/kernel';
 
 /**
- * A consistent hash ring: every engine stands at many points of it, and a key belongs to the engine of the next point. An engine that joins
- * takes over only what now meets its own points first; one that leaves gives up only what met them. The points of an engine depend on its
- * name alone.
+ * A consistent hash ring: every engine stands at many points of it, and a key belongs to the engine
+ * of the next point. An engine that joins takes over only what now meets its own points first; one
+ * that leaves gives up only what met them. The points of an engine depend on its name alone.
  */
 export class HashRing {
   private names: readonly string[] = [];
@@ -21,7 +21,10 @@ export class HashRing {
     if (!isSame) this.build(engines.map(({ engineId }) => engineId));
   }
 
-  /** Visits engines (by index into what `update` was given) from the key's point on until one is accepted, each at least once; -1 when none is. */
+  /**
+   * Visits engines (by index into what `update` was given) from the key's point on until one is
+   * accepted, each at least once; -1 when none is.
+   */
   find(key: number, accepts: (engine: number) => boolean): number {
     const { owners } = this;
     const from = this.firstPointAfter(mix(key, this.virtualNodes));

@@ -12,7 +12,10 @@ export class LeastRequests implements Policy {
   }
 }
 
-/** The engine with the fewest tokens to work on, of several the one with the fewest requests, of several the first in order. */
+/**
+ * The engine with the fewest tokens to work on, of several the one with the fewest requests, of
+ * several the first in order.
+ */
 export class LeastTokens implements Policy {
   choose({ engines, stage }: PlacementContext): number {
     let best = 0;
@@ -29,8 +32,9 @@ export class LeastTokens implements Policy {
 }
 
 /**
- * What slows an engine of that stage down, in tokens: the prompt tokens before it, and where tokens are generated also the KV that each step
- * reads. KV that a prefill engine holds for others costs it no time.
+ * What slows an engine of that stage down, in tokens: the prompt tokens before it, and where tokens
+ * are generated also the KV that each step reads. KV that a prefill engine holds for others costs
+ * it no time.
  */
 export function tokenLoad(engine: EngineView, stage: EngineRole): number {
   return stage === 'prefill' ? engine.waitingTokens : engine.waitingTokens + engine.kvTokens;

@@ -3,7 +3,10 @@ import { buildPolicy, type PolicySpec } from './build-policy';
 import { isPrefilledOnDecode } from './disaggregation';
 import type { PlacementContext, Policy } from './policy';
 
-/** When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival, or when the prompt is done. */
+/**
+ * When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival,
+ * or when the prompt is done.
+ */
 export type DecodeChoice = 'early' | 'late';
 
 /** `pull`: engines take from the stage's shared queue, nobody chooses. */
@@ -31,8 +34,8 @@ export interface ArrivalChoice {
 }
 
 /**
- * Puts the rules of placement together, for both clocks: which engines a request goes to, at arrival and at hand-over. A router of its own in
- * every process that places requests.
+ * Puts the rules of placement together, for both clocks: which engines a request goes to, at
+ * arrival and at hand-over. A router of its own in every process that places requests.
  */
 export class Placer {
   private readonly prefill: Policy | null;
@@ -68,12 +71,18 @@ export class Placer {
     };
   }
 
-  /** The decode engine of a request whose prompt is done and for which none was chosen early, or the one chosen has gone. */
+  /**
+   * The decode engine of a request whose prompt is done and for which none was chosen early, or the
+   * one chosen has gone.
+   */
   atHandoff(decode: PlacementContext): number {
     return choose(this.decodeLate, decode);
   }
 
-  /** The prefill engine alone: of a request whose decode is not ours to place, or one that is placed again. */
+  /**
+   * The prefill engine alone: of a request whose decode is not ours to place, or one that is placed
+   * again.
+   */
   onPrefill(prefill: PlacementContext): number {
     return choose(this.prefill, prefill);
   }

@@ -5,21 +5,26 @@ import { tokenLoad } from './least-loaded';
 export interface PrefixAwareSpec {
   readonly kind: 'prefix-aware';
   /**
-   * Where prompts are computed: the engine with the longest prefix is kept while its estimated TTFT is at most this many times the
-   * smallest. >= 1; 1 (the default) = always the smallest.
+   * Where prompts are computed: the engine with the longest prefix is kept while its estimated TTFT
+   * is at most this many times the smallest. >= 1; 1 (the default) = always the smallest.
    */
   readonly balanceThreshold?: number | undefined;
-  /** Where prompts are not computed: tokens of load that one token found in the cache outweighs. >= 0, default 1. */
+  /**
+   * Where prompts are not computed: tokens of load that one token found in the cache outweighs. >=
+   * 0, default 1.
+   */
   readonly overlapWeight?: number | undefined;
 }
 
 /**
  * Weighs what an engine already holds of the prompt against what it has to do.
  *
- * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1) without moving KV between prefill engines: the smallest
- * `T_queue + T_prefill(len, own prefix)`. A hot prefix is replicated by itself, once its engine's queue costs more than computing it again.
- * For decode it is the cost of Dynamo's KV router: `load + weight · (prompt − cached)`, all in tokens.
- * Of several equal engines the one that comes next after the last choice, so that new prefixes spread over idle engines.
+ * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1) without moving KV
+ * between prefill engines: the smallest `T_queue + T_prefill(len, own prefix)`. A hot prefix is
+ * replicated by itself, once its engine's queue costs more than computing it again. For decode it
+ * is the cost of Dynamo's KV router: `load + weight · (prompt − cached)`, all in tokens. Of several
+ * equal engines the one that comes next after the last choice, so that new prefixes spread over
+ * idle engines.
  */
 export class PrefixAware implements Policy {
   private readonly balanceThreshold: number;

@@ -23,7 +23,10 @@ export class PrefixDirectory {
     this.memories.get(engineId)?.record(request);
   }
 
-  /** Prompt tokens that the engine is believed to hold: less than the prompt, whose last token is always computed. */
+  /**
+   * Prompt tokens that the engine is believed to hold: less than the prompt, whose last token is
+   * always computed.
+   */
   cachedTokens(engineId: string, request: PlacementRequest): number {
     const blocks = this.memories.get(engineId)?.match(request) ?? 0;
     const usable = Math.floor((request.promptTokens - 1) / this.blockTokens);

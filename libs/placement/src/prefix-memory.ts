@@ -8,11 +8,13 @@ export interface BlockRange {
 }
 
 /**
- * What a router believes one engine to hold: the hashes of the blocks it sent there, the least recently used forgotten first, as many as
- * the engine has blocks. The engine evicts by its own lights, so this is an expectation, not a fact.
+ * What a router believes one engine to hold: the hashes of the blocks it sent there, the least
+ * recently used forgotten first, as many as the engine has blocks. The engine evicts by its own
+ * lights, so this is an expectation, not a fact.
  *
- * A prompt is recorded from its tail to its head. So no block is forgotten before those that follow it, what is known of a prompt is always
- * a beginning of it, and a match is a search for its end: O(log blocks found).
+ * A prompt is recorded from its tail to its head. So no block is forgotten before those that follow
+ * it, what is known of a prompt is always a beginning of it, and a match is a search for its end:
+ * O(log blocks found).
  */
 export class PrefixMemory {
   private readonly contents: RecentContents;

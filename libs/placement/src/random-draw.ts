@@ -11,9 +11,10 @@ export class RandomDraw implements Policy {
 }
 
 /**
- * Of two different engines drawn at random the one with fewer requests, the first in order when they have equally many. Almost as even as
- * comparing all of them, and many routers with old views do not all run to the same engine (Mitzenmacher, "The Power of Two Choices in
- * Randomized Load Balancing", 2001).
+ * Of two different engines drawn at random the one with fewer requests, the first in order when
+ * they have equally many. Almost as even as comparing all of them, and many routers with old views
+ * do not all run to the same engine (Mitzenmacher, "The Power of Two Choices in Randomized Load
+ * Balancing", 2001).
  */
 export class PowerOfTwo implements Policy {
   constructor(private readonly random: RandomStream) {}

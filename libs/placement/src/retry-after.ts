@@ -2,8 +2,8 @@ const SHORTEST_SECONDS = 1;
 const LONGEST_SECONDS = 60;
 
 /**
- * Whole seconds for `Retry-After`: how long the queue needs to drain at the rate at which it drained lately, from 1 to 60. A queue that
- * does not drain gives 60.
+ * Whole seconds for `Retry-After`: how long the queue needs to drain at the rate at which it
+ * drained lately, from 1 to 60. A queue that does not drain gives 60.
  *
  * @param waiting requests in the queue
  * @param drainedPerSecond requests that left it per second, over some recent while

@@ -14,16 +14,18 @@ export interface Incoming {
   readonly promptTokens: number;
 }
 
-/** Decode jobs taken ahead of their slot or blocks, so that a freed one is filled in the same step. */
+/**
+ * Decode jobs taken ahead of their slot or blocks, so that a freed one is filled in the same step.
+ */
 const LOOKAHEAD_SHARE = 16;
 
 /** How fast the mean prompt length follows: the last 16 jobs or so decide. */
 const MEAN_WEIGHT = 1 / 16;
 
 /**
- * How many more jobs an engine takes from its queue. A prefill engine holds what it runs plus about one further step of waiting work, so
- * that its batches fill while the rest stays where any engine can take it. Whoever generates takes what slots and blocks allow and a
- * small lookahead.
+ * How many more jobs an engine takes from its queue. A prefill engine holds what it runs plus about
+ * one further step of waiting work, so that its batches fill while the rest stays where any engine
+ * can take it. Whoever generates takes what slots and blocks allow and a small lookahead.
  */
 export class Room {
   private meanPromptTokens: number;

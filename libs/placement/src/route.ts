@@ -1,4 +1,7 @@
-/** What is known of one stage when a request is placed. Nothing about the request's true output length is. */
+/**
+ * What is known of one stage when a request is placed. Nothing about the request's true output
+ * length is.
+ */
 export interface StageLoad {
   /** Engines that are ready and not draining. */
   readonly readyEngines: number;
@@ -17,13 +20,17 @@ export type RouteChoice =
   | { readonly kind: 'disaggregated' }
   /** Both on one engine. */
   | { readonly kind: 'aggregated' }
-  /** No complete way through the cluster is ready; `missing` names the stages whose first engine would open one. */
+  /**
+   * No complete way through the cluster is ready; `missing` names the stages whose first engine
+   * would open one.
+   */
   | { readonly kind: 'none'; readonly missing: readonly (keyof ClusterLoad)[] };
 
 /**
- * Chooses the way through a cluster that may mix disaggregated and aggregated engines (2P3D1A): of the ways that are complete, the
- * one with fewer requests waiting per ready engine of its first stage; with equally many, the disaggregated one. Within a way the engine is not
- * chosen at all: under the `pull` policy whoever has room takes the oldest job of its stage.
+ * Chooses the way through a cluster that may mix disaggregated and aggregated engines (2P3D1A): of
+ * the ways that are complete, the one with fewer requests waiting per ready engine of its first
+ * stage; with equally many, the disaggregated one. Within a way the engine is not chosen at all:
+ * under the `pull` policy whoever has room takes the oldest job of its stage.
  */
 export function chooseRoute({ prefill, decode, aggregated }: ClusterLoad): RouteChoice {
   const isSplitReady = prefill.readyEngines > 0 && decode.readyEngines > 0;

@@ -4,18 +4,28 @@ import type { PlacementContext, Policy } from './policy';
 
 export interface SessionStickySpec {
   readonly kind: 'session-sticky';
-  /** Points of each engine on the ring, >= 1, default 128: the shares of the engines then differ by about 10 %. */
+  /**
+   * Points of each engine on the ring, >= 1, default 128: the shares of the engines then differ by
+   * about 10 %.
+   */
   readonly virtualNodes?: number | undefined;
-  /** An engine takes at most this many times the mean of requests, then the next on the ring does. > 1, default 1.25; Infinity = no bound. */
+  /**
+   * An engine takes at most this many times the mean of requests, then the next on the ring does. >
+   * 1, default 1.25; Infinity = no bound.
+   */
   readonly loadFactor?: number | undefined;
 }
 
-/** Requests up to which an engine is never too full to keep a session: below, the bound would follow chance, not load. */
+/**
+ * Requests up to which an engine is never too full to keep a session: below, the bound would follow
+ * chance, not load.
+ */
 const ALWAYS_ROOM = 8;
 
 /**
- * Requests of one session meet on one engine, by consistent hashing with bounded loads (Mirrokni, Thorup, Zadimoghaddam 2018): an engine
- * that would exceed `max(8, ceil(loadFactor · (all requests + 1) / engines))` is passed over. Requests without a session go where the fewest are.
+ * Requests of one session meet on one engine, by consistent hashing with bounded loads (Mirrokni,
+ * Thorup, Zadimoghaddam 2018): an engine that would exceed `max(8, ceil(loadFactor · (all requests
+ * + 1) / engines))` is passed over. Requests without a session go where the fewest are.
  */
 export class SessionSticky implements Policy {
   private readonly ring: HashRing;

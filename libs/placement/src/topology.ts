@@ -5,10 +5,16 @@ export interface Topology {
   readonly aggregated: number;
 }
 
-/** Engines of one cluster, over all roles: far beyond what one machine can run, near enough to catch a slip of the keyboard. */
+/**
+ * Engines of one cluster, over all roles: far beyond what one machine can run, near enough to catch
+ * a slip of the keyboard.
+ */
 export const MAX_ENGINES = 1024;
 
-/** A topology that cannot be run. The message is one line for the user and says what to write instead. */
+/**
+ * A topology that cannot be run. The message is one line for the user and says what to write
+ * instead.
+ */
 export class TopologyError extends Error {
   constructor(message: string) {
     super(message);
@@ -26,7 +32,8 @@ const EXAMPLES = 'write for example 2P3D (prefill, decode), 4A (aggregated) or 2
 /**
  * Reads `2P3D`, `4A`, `2P3D1A`, in any order and case. A role that is left out has no engine.
  *
- * @throws TopologyError for other text, a role named twice or with 0, prefill without decode or the reverse, more than 1,024 engines
+ * @throws TopologyError for other text, a role named twice or with 0, prefill without decode or the
+ *   reverse, more than 1,024 engines
  */
 export function parseTopology(text: string): Topology {
   const topology = parseEngines(text);
@@ -35,7 +42,8 @@ export function parseTopology(text: string): Topology {
 }
 
 /**
- * Reads the same notation for some engines of a cluster, which need not be able to serve alone: `1P`.
+ * Reads the same notation for some engines of a cluster, which need not be able to serve alone:
+ * `1P`.
  *
  * @throws TopologyError for other text, or a role named twice or with 0
  */

@@ -2,11 +2,15 @@ import type { Micros } from '@baton/kernel';
 import type { StepTimeModel } from '@baton/step-time';
 import type { EngineView, PlacementContext } from './policy';
 
-/** Prompt tokens of a full step, by which a queue of unknown prompts is timed: vLLM's default `max_num_batched_tokens`. */
+/**
+ * Prompt tokens of a full step, by which a queue of unknown prompts is timed: vLLM's default
+ * `max_num_batched_tokens`.
+ */
 const QUEUE_STEP_TOKENS = 8_192;
 
 /**
- * How long a prompt of `tokens` takes alone behind `cached` tokens, in chunks of at most `budget` tokens a step. µs; time O(tokens / budget).
+ * How long a prompt of `tokens` takes alone behind `cached` tokens, in chunks of at most `budget`
+ * tokens a step. µs; time O(tokens / budget).
  */
 export function prefillUs(
   stepTime: StepTimeModel,
@@ -31,10 +35,11 @@ export function prefillUs(
 }
 
 /**
- * `T_queue + T_prefill(len, own prefix)` of Mooncake's Conductor (FAST'25, algorithm 1), in µs: from now until this engine would have
- * computed the prompt, if it were sent there.
+ * `T_queue + T_prefill(len, own prefix)` of Mooncake's Conductor (FAST'25, algorithm 1), in µs:
+ * from now until this engine would have computed the prompt, if it were sent there.
  *
- * @param sharedTokens prompt tokens that wait before this request in no engine's own queue, this engine's share of them
+ * @param sharedTokens prompt tokens that wait before this request in no engine's own queue, this
+ *   engine's share of them
  */
 export function estimateTtftUs(
   context: PlacementContext,
@@ -48,8 +53,9 @@ export function estimateTtftUs(
 }
 
 /**
- * Prompts that wait are computed together, so their time is that of full steps and the share of one that is left. Their own lengths are not
- * known here; a step counts as one prompt of its length, which overstates attention a little.
+ * Prompts that wait are computed together, so their time is that of full steps and the share of one
+ * that is left. Their own lengths are not known here; a step counts as one prompt of its length,
+ * which overstates attention a little.
  */
 function queueUs(context: PlacementContext, engine: EngineView, tokens: number): Micros {
   if (tokens <= 0) return 0;

@@ -18,7 +18,10 @@ export interface Candidate {
   readonly gpus: number;
 }
 
-/** Every split that uses all GPUs: xP:yD for each pair of sizes, then aggregated engines. Fewer prefill engines come first. */
+/**
+ * Every split that uses all GPUs: xP:yD for each pair of sizes, then aggregated engines. Fewer
+ * prefill engines come first.
+ */
 export function candidatesOf({ gpus, ...tp }: Choices): Candidate[] {
   const candidates: Candidate[] = [];
   for (const prefillTp of tp.prefillTp) {

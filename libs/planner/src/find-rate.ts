@@ -18,13 +18,18 @@ export interface FoundRate<T> {
   readonly tries: number;
 }
 
-/** Below this share of the estimate a candidate is given up; beyond its inverse the requests come all but at once, and nothing more can be learnt from them. */
+/**
+ * Below this share of the estimate a candidate is given up; beyond its inverse the requests come
+ * all but at once, and nothing more can be learnt from them.
+ */
 export const GIVEN_UP_SHARE = 1 / 1024;
 const WIDEN = 1.5;
 
 /**
- * The highest rate that keeps the target: the estimate is widened until the rate is bracketed (by half, then each time by the square of the factor before, so
- * that what keeps no rate is soon given up), then bisected. Assumes that a cluster which keeps the target at one rate keeps it at every lower one.
+ * The highest rate that keeps the target: the estimate is widened until the rate is bracketed (by
+ * half, then each time by the square of the factor before, so that what keeps no rate is soon given
+ * up), then bisected. Assumes that a cluster which keeps the target at one rate keeps it at every
+ * lower one.
  */
 export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
   const { startRate, tryRate, tolerance, mostTries } = search;

@@ -1,7 +1,13 @@
-/** Numbers by which points are compared; a smaller one is better, so turn the sign of what should be large. */
+/**
+ * Numbers by which points are compared; a smaller one is better, so turn the sign of what should be
+ * large.
+ */
 export type Costs<T> = (point: T) => readonly number[];
 
-/** The points that no other point beats: at least as good in every cost and better in one. In their order. */
+/**
+ * The points that no other point beats: at least as good in every cost and better in one. In their
+ * order.
+ */
 export function paretoFront<T>(points: readonly T[], costsOf: Costs<T>): T[] {
   const costs = points.map(costsOf);
   return points.filter((_, i) => !costs.some((other, j) => j !== i && isBetter(other, costs[i]!)));

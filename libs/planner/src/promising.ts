@@ -8,8 +8,9 @@ export interface Estimated {
 }
 
 /**
- * The candidates worth a simulation: those whose estimate is at least `share` of the best split's, the `most` best of them, and every aggregated one, so that
- * the comparison is never one of estimates. In their order.
+ * The candidates worth a simulation: those whose estimate is at least `share` of the best split's,
+ * the `most` best of them, and every aggregated one, so that the comparison is never one of
+ * estimates. In their order.
  */
 export function promising(
   estimated: readonly Estimated[],

@@ -14,17 +14,20 @@ export interface Demand {
 /** The engines of a candidate. */
 export type Engines = (role: EngineRole) => EngineOptions;
 
-/** Shares of their full rate that pools reach behind one another: AIConfigurator, sdk/picking.py. */
+/**
+ * Shares of their full rate that pools reach behind one another: AIConfigurator, sdk/picking.py.
+ */
 const PREFILL_SHARE = 0.9;
 const DECODE_SHARE = 0.92;
 const US_PER_SECOND = 1e6;
 
 /**
- * Requests per second that a candidate can be expected to serve: the slower of its two pools, each with its engines' full batches,
- * `min(P · rate_p · 0.9, D · rate_d · 0.92)` (AIConfigurator's rate matching). An estimate to start a search from; queues, bursts and
- * transfers are not in it.
+ * Requests per second that a candidate can be expected to serve: the slower of its two pools, each
+ * with its engines' full batches, `min(P · rate_p · 0.9, D · rate_d · 0.92)` (AIConfigurator's rate
+ * matching). An estimate to start a search from; queues, bursts and transfers are not in it.
  *
- * @param tpotUs the SLO on the time per output token, by which decode batches are limited; Infinity = none
+ * @param tpotUs the SLO on the time per output token, by which decode batches are limited; Infinity
+ *   = none
  */
 export function matchRates(
   candidate: Candidate,
@@ -45,7 +48,10 @@ export function prefillRate(engine: EngineOptions, demand: Demand): number {
   return US_PER_SECOND / promptUs(engine, demand);
 }
 
-/** Requests per second of one engine that decodes the largest batch which its KV, its slots and the SLO allow. */
+/**
+ * Requests per second of one engine that decodes the largest batch which its KV, its slots and the
+ * SLO allow.
+ */
 export function decodeRate(engine: EngineOptions, demand: Demand, tpotUs: number): number {
   const seqs = largestBatch(engine, demand, tpotUs);
   if (seqs === 0) return 0;
@@ -53,7 +59,10 @@ export function decodeRate(engine: EngineOptions, demand: Demand, tpotUs: number
   return (US_PER_SECOND * seqs) / (steps * decodeUs(engine, demand, seqs));
 }
 
-/** Requests per second of one engine that does both: a request's prompt, and its share of the steps that it decodes in. */
+/**
+ * Requests per second of one engine that does both: a request's prompt, and its share of the steps
+ * that it decodes in.
+ */
 function aggregatedRate(engine: EngineOptions, demand: Demand, tpotUs: number): number {
   const seqs = largestBatch(engine, demand, tpotUs);
   if (seqs === 0) return 0;

@@ -11,8 +11,9 @@ export interface SloTarget {
 }
 
 /**
- * The run of the scenario with its arrivals scaled to a mean rate (of conversations, where there are turns), in requests per second. Undefined when the
- * target is lost: the run ends with the request that decides it.
+ * The run of the scenario with its arrivals scaled to a mean rate (of conversations, where there
+ * are turns), in requests per second. Undefined when the target is lost: the run ends with the
+ * request that decides it.
  */
 export function runWithin(
   scenario: ClusterScenario,

@@ -8,7 +8,10 @@ export interface ConsoleColumn {
 
 const GAP = '  ';
 
-/** Rows below their headings for a terminal, columns as wide as their content. Ends with a line break. */
+/**
+ * Rows below their headings for a terminal, columns as wide as their content. Ends with a line
+ * break.
+ */
 export function consoleTable(
   columns: readonly ConsoleColumn[],
   rows: readonly (readonly CellValue[])[],

@@ -2,9 +2,15 @@ import type { EngineLoad, Stage } from '@baton/contract';
 import { secondsToUs } from '@baton/kernel';
 import type { EngineView } from '@baton/placement';
 
-/** An engine says at least three times a second that it lives; silent for this long, it gets nothing and what waits for it goes elsewhere. */
+/**
+ * An engine says at least three times a second that it lives; silent for this long, it gets nothing
+ * and what waits for it goes elsewhere.
+ */
 const SILENT_AFTER_US = secondsToUs(1);
-/** Long after the last job that could still be put into the queue of an engine that somebody takes for alive. */
+/**
+ * Long after the last job that could still be put into the queue of an engine that somebody takes
+ * for alive.
+ */
 const FORGET_AFTER_US = secondsToUs(60);
 /** An engine without work has taken whatever reached it this long ago. */
 const IDLE_TAKES_US = secondsToUs(2);
@@ -31,8 +37,9 @@ export interface EngineBoardOptions {
 }
 
 /**
- * What one router knows of the engines: the newest load that each has told, and what the router has sent there since, which is taken off again
- * when the engine says that it has taken it. All instants are wall µs of whoever calls.
+ * What one router knows of the engines: the newest load that each has told, and what the router has
+ * sent there since, which is taken off again when the engine says that it has taken it. All
+ * instants are wall µs of whoever calls.
  */
 export class EngineBoard {
   private readonly rows = new Map<string, Row>();
@@ -52,7 +59,9 @@ export class EngineBoard {
     known.take(load, load.taken[this.options.routerId] ?? 0, nowUs);
   }
 
-  /** The engines of a stage that take work, by index: all, or those that are one data-parallel rank. */
+  /**
+   * The engines of a stage that take work, by index: all, or those that are one data-parallel rank.
+   */
   ready(stage: Stage, nowUs: number, rank?: number): EngineView[] {
     return this.byStage[stage].filter(
       (row) =>

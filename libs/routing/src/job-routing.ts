@@ -22,13 +22,19 @@ export interface JobRouting {
   atHandoff(job: EngineJob): RoutedJob;
   /** A job that was placed in this stage before and must be again. */
   again(stage: Stage, job: EngineJob): RoutedJob;
-  /** A request on its way to a decode engine chosen at arrival counts as load of it until `hasArrived`. */
+  /**
+   * A request on its way to a decode engine chosen at arrival counts as load of it until
+   * `hasArrived`.
+   */
   expect(engineId: string, promptTokens: number, hasArrived: () => boolean): void;
-  /** Engines that drain or from which nothing has been heard for a while: their waiting jobs are to be placed again. */
+  /**
+   * Engines that drain or from which nothing has been heard for a while: their waiting jobs are to
+   * be placed again.
+   */
   forsaken(): readonly ForsakenEngine[];
   /**
-   * Until when the prompt could be computed in this stage, in simulated µs from now, when `waitingRequests` wait before it; undefined when
-   * no engine has said how much it has to do.
+   * Until when the prompt could be computed in this stage, in simulated µs from now, when
+   * `waitingRequests` wait before it; undefined when no engine has said how much it has to do.
    */
   predictTtftUs(stage: Stage, job: PromptFacts, waitingRequests: number): Micros | undefined;
   start(): Promise<void>;
@@ -49,7 +55,10 @@ export function entryQueue(job: EngineJob): QueueName {
   return sharedQueue(placed?.stage ?? entryStage(job), job.dataParallelRank);
 }
 
-/** The queue from which all engines of a stage take, or all those that are the given data-parallel rank. */
+/**
+ * The queue from which all engines of a stage take, or all those that are the given data-parallel
+ * rank.
+ */
 export function sharedQueue(stage: Stage, rank: number | undefined): QueueName {
   return rank === undefined ? stage : `${stage}:rank-${rank}`;
 }
@@ -77,7 +86,10 @@ export function routedTo(stage: Stage, job: EngineJob, placed: Placed | undefine
   return { queue: entryQueue(placedJob), job: placedJob };
 }
 
-/** `pull`: every job goes into the shared queue of its stage, and engines take what they have room for. */
+/**
+ * `pull`: every job goes into the shared queue of its stage, and engines take what they have room
+ * for.
+ */
 export class SharedQueues implements JobRouting {
   atArrival(job: EngineJob): RoutedJob {
     return { queue: entryQueue(job), job };

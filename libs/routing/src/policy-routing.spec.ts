@@ -186,7 +186,8 @@ describe('PolicyRouting', () => {
     });
     expect(routing.predictTtftUs('prefill', job(), 5)).toBeUndefined();
     await tell({ engineId: 'p0', waitingTokens: 50 }, { engineId: 'p1', waitingTokens: 150 });
-    // Five prompts of 100 tokens wait, 200 tokens of them in engines; the others are shared by both.
+    // Five prompts of 100 tokens wait, 200 tokens of them in engines; the others are shared by
+    // both.
     expect(routing.predictTtftUs('prefill', job(), 5)).toBeCloseTo(1_000 * (50 + 150 + 100), 0);
   });
 });

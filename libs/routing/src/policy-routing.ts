@@ -48,7 +48,10 @@ export interface PolicyRoutingOptions {
   readonly wall: WallClock;
 }
 
-/** Whether anybody has to know the load of engines: a policy, one that may yet be chosen, or the prediction for admission. */
+/**
+ * Whether anybody has to know the load of engines: a policy, one that may yet be chosen, or the
+ * prediction for admission.
+ */
 export function needsLoads(config: BatonConfig): boolean {
   if (config.enableAdmin) return true;
   const spec = placerSpec(config);
@@ -62,8 +65,9 @@ export function buildRouting(options: PolicyRoutingOptions): JobRouting {
 }
 
 /**
- * The router of one process. It listens to the loads of all engines, asks the placer, and names the queue. Without an engine that it could
- * choose it names the stage's shared queue, from which every engine of the stage takes: no job ever waits for knowledge.
+ * The router of one process. It listens to the loads of all engines, asks the placer, and names the
+ * queue. Without an engine that it could choose it names the stage's shared queue, from which every
+ * engine of the stage takes: no job ever waits for knowledge.
  */
 export class PolicyRouting implements JobRouting {
   private placer: Placer;
@@ -239,7 +243,10 @@ export class PolicyRouting implements JobRouting {
     };
   }
 
-  /** Only when asked for: a cluster may have no engines of a stage, nor a configuration that could have any. */
+  /**
+   * Only when asked for: a cluster may have no engines of a stage, nor a configuration that could
+   * have any.
+   */
   private setupOf(stage: Stage): EngineSetup {
     const known = this.setups.get(stage) ?? engineSetup(this.options.config, stage);
     this.setups.set(stage, known);

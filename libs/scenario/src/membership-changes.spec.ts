@@ -39,7 +39,8 @@ describe('a schedule of changes on the virtual clock', () => {
     ]);
     expect(seen[0]).toEqual(['prefill', end]);
     const decodes = seen.filter(([role]) => role === 'decode').map(([, up]) => Number(up));
-    // Of three, one goes at 50 s and one at 80 s, each when it is empty; those of the start were ready at 0, the others at 25 s.
+    // Of three, one goes at 50 s and one at 80 s, each when it is empty; those of the start were
+    // ready at 0, the others at 25 s.
     const left = [end - 25, 80 - 25, 50 - 25, 50, 80, end];
     expect(decodes.every((up) => left.some((each) => Math.abs(up - each) <= 3))).toBe(true);
     expect(decodes.filter((up) => up === end || up === end - 25)).toHaveLength(1);

@@ -2,7 +2,10 @@ import type { ClusterScenario, MembershipChange } from '@baton/cluster';
 import { UsageError } from '@baton/config';
 import type { EngineRole, ScheduledChange } from '@baton/placement';
 
-/** Engines that ever live in one run, ranks counted singly; the virtual clock gives each a number of its own. */
+/**
+ * Engines that ever live in one run, ranks counted singly; the virtual clock gives each a number of
+ * its own.
+ */
 const MOST_ENGINES = 30_000;
 
 export interface PoolsOfChanges {
@@ -12,8 +15,8 @@ export interface PoolsOfChanges {
 }
 
 /**
- * A schedule, as what happens to the pools of a scenario. The ranks of an engine that leaves are the least busy of its pool, whichever engine
- * they belong to.
+ * A schedule, as what happens to the pools of a scenario. The ranks of an engine that leaves are
+ * the least busy of its pool, whichever engine they belong to.
  *
  * @throws UsageError when more engines would join than a run can number
  */
@@ -37,7 +40,10 @@ export function membershipChanges(
   });
 }
 
-/** Most GPUs that the cluster has at any instant; those of an engine that leaves are free from then on. */
+/**
+ * Most GPUs that the cluster has at any instant; those of an engine that leaves are free from then
+ * on.
+ */
 export function mostGpus({ pools, changes }: ClusterScenario): number {
   const gpusOf = (pool: number): number => pools[pool]?.gpus ?? 0;
   let now = pools.reduce((sum, { count, gpus }) => sum + count * gpus, 0);

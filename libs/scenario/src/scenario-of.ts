@@ -18,9 +18,11 @@ export interface ScenarioExtras {
 }
 
 /**
- * The cluster that `baton up` would start from this configuration, as a scenario for the virtual clock.
+ * The cluster that `baton up` would start from this configuration, as a scenario for the virtual
+ * clock.
  *
- * @throws UsageError for what `baton up` would refuse as well; TopologyError for a topology that cannot run
+ * @throws UsageError for what `baton up` would refuse as well; TopologyError for a topology that
+ *   cannot run
  */
 export function scenarioOf(
   config: BatonConfig,

@@ -18,8 +18,8 @@ import type { StepTimeModel } from './port/step-time-model';
 import { isCalibrated } from './profiles/shipped-profiles';
 
 /**
- * `composed` where operators were measured for the placement, else `calibrated` where a calibration is
- * shipped for it, else `roofline`.
+ * `composed` where operators were measured for the placement, else `calibrated` where a calibration
+ * is shipped for it, else `roofline`.
  */
 export interface AutoSpec {
   readonly kind: 'auto';

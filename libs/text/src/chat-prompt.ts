@@ -10,16 +10,19 @@ export interface ChatTemplateOptions {
   readonly addGenerationPrompt?: boolean;
   /** The answer begins with reasoning. */
   readonly thinks?: boolean;
-  /** Leaves the last turn open, so that the answer goes on with it. Then no other turn is opened. */
+  /**
+   * Leaves the last turn open, so that the answer goes on with it. Then no other turn is opened.
+   */
   readonly continueFinalTurn?: boolean;
   /** Stops early: a longer conversation gives exactly `limit + 1` ids. */
   readonly limit?: number;
 }
 
 /**
- * The prompt of a conversation. Markup, content, reasoning and calls are encoded apart, so special tokens come from the template only, and an answer that
- * comes back as an assistant turn has the ids it was generated with: the prompt and answer of one turn are a prefix of the next turn's prompt, as a
- * prefix cache needs it.
+ * The prompt of a conversation. Markup, content, reasoning and calls are encoded apart, so special
+ * tokens come from the template only, and an answer that comes back as an assistant turn has the
+ * ids it was generated with: the prompt and answer of one turn are a prefix of the next turn's
+ * prompt, as a prefix cache needs it.
  */
 export function applyChatTemplate(
   tokenizer: Tokenizer,

@@ -9,7 +9,10 @@ export interface EncodedText {
   readonly cut: TextCut | undefined;
 }
 
-/** A given text as tokens. A character that several tokens make up becomes visible with its last one. */
+/**
+ * A given text as tokens. A character that several tokens make up becomes visible with its last
+ * one.
+ */
 export function encodeText(tokenizer: Tokenizer, text: string, limit = Infinity): EncodedText {
   const all = tokenizer.encode(text, limit);
   const tokenIds = Int32Array.from(all.length > limit ? all.slice(0, limit) : all);

@@ -2,14 +2,20 @@ import type { StructuredText } from './structured/structured-text';
 import { constantText } from './structured/text-parts';
 import type { OfferedTool, ToolOffer } from './tool-calls';
 
-/** An answer that somebody has written, in place of a simulated one. What it does not give is simulated. */
+/**
+ * An answer that somebody has written, in place of a simulated one. What it does not give is
+ * simulated.
+ */
 export interface GivenAnswer {
   readonly content?: string | undefined;
   /** Shown where the request has the model think. */
   readonly reasoning?: string | undefined;
   /** Calls of tools that the request offers; others are left out. */
   readonly calls?: readonly GivenCall[] | undefined;
-  /** True: also what misses the request's schema goes out as it is. Default false: it is simulated instead. */
+  /**
+   * True: also what misses the request's schema goes out as it is. Default false: it is simulated
+   * instead.
+   */
   readonly isAsWritten?: boolean | undefined;
 }
 
@@ -30,7 +36,9 @@ export interface SequenceFacts {
 /** Chooses the answer of a sequence; undefined: it is simulated. A function of its argument. */
 export type AnswerSource = (sequence: SequenceFacts) => GivenAnswer | undefined;
 
-/** The given calls as the offer allows them; undefined where there are none and the offer decides. */
+/**
+ * The given calls as the offer allows them; undefined where there are none and the offer decides.
+ */
 export function givenCalls(
   { calls, content, isAsWritten }: GivenAnswer,
   offer: ToolOffer,

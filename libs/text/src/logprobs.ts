@@ -16,8 +16,9 @@ export interface TokenPlace {
 }
 
 /**
- * The token at a place and, after it, its `alternatives` likeliest rivals, in falling order: what greedy sampling would have seen.
- * The token has probability p in [0.35, 1); rival j (from 1) has (1 - p) / 2^j, so all sum to less than 1 and the order holds.
+ * The token at a place and, after it, its `alternatives` likeliest rivals, in falling order: what
+ * greedy sampling would have seen. The token has probability p in [0.35, 1); rival j (from 1) has
+ * (1 - p) / 2^j, so all sum to less than 1 and the order holds.
  */
 export function tokenLogprobs(
   tokenizer: Tokenizer,

@@ -5,7 +5,10 @@ import type { ChatTemplate } from './templates/chat-template';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import type { ToolKind, ToolOffer } from './tool-calls';
 
-/** Output tokens that a sequence would have without any limit, from 1 (a length model of the workload library). */
+/**
+ * Output tokens that a sequence would have without any limit, from 1 (a length model of the
+ * workload library).
+ */
 export type OutputLengthModel = (seed: number, hash: number) => number;
 
 /** All that the text of one sequence depends on. */
@@ -36,7 +39,10 @@ export interface PlanInput {
   readonly tools?: ToolOffer | undefined;
   /** The reasoning before the answer; undefined: none. */
   readonly reasoning?: ReasoningWish | undefined;
-  /** Where simulated text takes its words from: sentences (the default), or the whole vocabulary without sense. */
+  /**
+   * Where simulated text takes its words from: sentences (the default), or the whole vocabulary
+   * without sense.
+   */
   readonly words?: WordChoice | undefined;
   /** Answers that somebody has written; undefined: all is simulated. */
   readonly answers?: AnswerSource | undefined;
@@ -53,7 +59,10 @@ export interface ReasoningWish {
   readonly maxTokens: number;
 }
 
-/** One sequence as it will be generated: fixed at admission, the same wherever and however often it runs. */
+/**
+ * One sequence as it will be generated: fixed at admission, the same wherever and however often it
+ * runs.
+ */
 export interface OutputPlan {
   /** Sampled tokens, those of a stop string included. */
   readonly tokenIds: Int32Array;
@@ -63,13 +72,19 @@ export interface OutputPlan {
   readonly stopReason: string | number | null;
   /** Names (prompt, model, seed, choice); log-probabilities hang on it. */
   readonly hash: number;
-  /** Present when a token's text is not visible as it is: else every token's text is visible at once. */
+  /**
+   * Present when a token's text is not visible as it is: else every token's text is visible at
+   * once.
+   */
   readonly cut: TextCut | undefined;
   /** What the tokens are, in order and without gap; undefined: all of them are content. */
   readonly segments: readonly PlanSegment[] | undefined;
 }
 
-/** The visible text of a run of tokens, where it is not just what they spell. Offsets are UTF-16 units of the whole text of the run. */
+/**
+ * The visible text of a run of tokens, where it is not just what they spell. Offsets are UTF-16
+ * units of the whole text of the run.
+ */
 export interface TextCut {
   /** The text, cut where a stop string begins (or ends, with `includeStop`). */
   readonly text: string;
@@ -80,8 +95,9 @@ export interface TextCut {
 }
 
 /**
- * A run of tokens with one meaning. `call` opens a function call and shows nothing but the function's name, once its last token is there; the
- * `arguments` follow it. `hidden` tokens are markup.
+ * A run of tokens with one meaning. `call` opens a function call and shows nothing but the
+ * function's name, once its last token is there; the `arguments` follow it. `hidden` tokens are
+ * markup.
  */
 export interface PlanSegment {
   readonly kind: 'reasoning' | 'content' | 'call' | 'arguments' | 'hidden';

@@ -7,8 +7,9 @@ import { writeContent } from './write-content';
 const STRUCTURED_CHOICES = 32;
 
 /**
- * The whole output of one sequence, fixed at admission. It depends on nothing but its input: not on time, ids, engine, cache or
- * preemption. Without stop conditions a lower `maxTokens` gives a prefix of a higher one's sentences; a structured text is written to fit its limit instead.
+ * The whole output of one sequence, fixed at admission. It depends on nothing but its input: not on
+ * time, ids, engine, cache or preemption. Without stop conditions a lower `maxTokens` gives a
+ * prefix of a higher one's sentences; a structured text is written to fit its limit instead.
  */
 export function planOutput(input: PlanInput): OutputPlan {
   assert(input.maxTokens >= 1, 'a sequence has at least one token');

@@ -8,7 +8,10 @@ const BARE = /^\p{L}+$/u;
 const MAX_REDRAWS = 32;
 const pools = new WeakMap<Tokenizer, WordPool>();
 
-/** Words of letters in a vocabulary. It remembers which of them are one token each when they are encoded again. */
+/**
+ * Words of letters in a vocabulary. It remembers which of them are one token each when they are
+ * encoded again.
+ */
 export class WordPool {
   /** With a leading space; where there are none, any words. */
   readonly inner: Int32Array;

@@ -19,7 +19,9 @@ interface Seeds {
   readonly startsBare: boolean;
 }
 
-/** Puts an output together from reasoning, content and function calls, within one limit of tokens. */
+/**
+ * Puts an output together from reasoning, content and function calls, within one limit of tokens.
+ */
 export class SegmentedPlan {
   private readonly ids: number[] = [];
   private readonly segments: PlanSegment[] = [];

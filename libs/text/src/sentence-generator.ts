@@ -2,7 +2,10 @@ import { PART, type Vocabulary } from './vocabulary';
 
 const { determiner, adjective, noun, verb, preposition, adverb, conjunction } = PART;
 
-/** Which part may follow which, eight chances each, before the clause has its verb and after. `conjunction` stands for ", and". */
+/**
+ * Which part may follow which, eight chances each, before the clause has its verb and after.
+ * `conjunction` stands for ", and".
+ */
 const BEFORE_VERB: readonly (readonly number[])[] = [
   [noun, noun, noun, noun, noun, adjective, adjective, adjective],
   [noun, noun, noun, noun, noun, noun, noun, adjective],
@@ -28,8 +31,9 @@ const SENTENCE_SPREAD = 12;
 const LONGEST_SENTENCE = MIN_SENTENCE + SENTENCE_SPREAD;
 
 /**
- * Writes readable sentences, one token per call. It owns the place in the sentence and its own random numbers (mulberry32, one
- * multiplication chain per token) and never looks at time; equal seeds give equal tokens.
+ * Writes readable sentences, one token per call. It owns the place in the sentence and its own
+ * random numbers (mulberry32, one multiplication chain per token) and never looks at time; equal
+ * seeds give equal tokens.
  */
 export class SentenceGenerator {
   private part = -1;
@@ -41,7 +45,8 @@ export class SentenceGenerator {
 
   /**
    * @param seed 32 bits
-   * @param endAt tokens after which the text is complete: its last token is a full stop. Writing on begins another sentence
+   * @param endAt tokens after which the text is complete: its last token is a full stop. Writing on
+   *   begins another sentence
    * @param startsBare the first word has no leading space
    */
   constructor(

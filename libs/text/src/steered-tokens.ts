@@ -21,8 +21,9 @@ const MAX_REDRAWS = 64;
 const SPARE_TEXTS = ['\n', ' ', '.', 'a', '0', '!'];
 
 /**
- * Draws tokens until one is acceptable. A token with a positive bias b comes instead of a drawn word with odds e^b over the vocabulary's size (all
- * tokens of equal odds before); one with a negative bias is dropped with a chance of 1 - e^b. A bad word is never completed.
+ * Draws tokens until one is acceptable. A token with a positive bias b comes instead of a drawn
+ * word with odds e^b over the vocabulary's size (all tokens of equal odds before); one with a
+ * negative bias is dropped with a chance of 1 - e^b. A bad word is never completed.
  */
 export class SteeredTokens implements TokenSource {
   private readonly allowed: readonly number[] | undefined;

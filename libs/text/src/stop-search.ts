@@ -1,7 +1,8 @@
 /**
- * Looks for stop strings while the text grows token by token, across token boundaries, as vLLM's detokenizer does: the first string
- * of the list that ends within the newest token wins, and nothing is looked for before `minTokens` tokens are passed. It reads only
- * the end of the text, so a long one costs no more per token than a short one.
+ * Looks for stop strings while the text grows token by token, across token boundaries, as vLLM's
+ * detokenizer does: the first string of the list that ends within the newest token wins, and
+ * nothing is looked for before `minTokens` tokens are passed. It reads only the end of the text, so
+ * a long one costs no more per token than a short one.
  */
 export class StopSearch {
   /** Never read before the end, so that it stays a rope. */

@@ -22,15 +22,18 @@ export const PART = {
 } as const;
 
 /**
- * Token ids of the words that simulated text is made of. Each is one token with its leading space, and stays that token wherever it
- * stands between other words, commas and full stops: the pre-tokenizer cuts before each space, so re-encoding gives the same ids.
+ * Token ids of the words that simulated text is made of. Each is one token with its leading space,
+ * and stays that token wherever it stands between other words, commas and full stops: the
+ * pre-tokenizer cuts before each space, so re-encoding gives the same ids.
  */
 export interface Vocabulary {
   /** Words in a sentence, by part. */
   readonly inner: readonly Int32Array[];
   /** First words of a sentence that follows another. */
   readonly openers: Int32Array;
-  /** First words where no space may precede: after a line break and at the start of a chat answer. */
+  /**
+   * First words where no space may precede: after a line break and at the start of a chat answer.
+   */
   readonly bareOpeners: Int32Array;
   readonly comma: number;
   readonly fullStop: number;

@@ -1,6 +1,6 @@
 /**
- * The words of simulated text by their part in a sentence. A word that is not one token of the tokenizer in use is left out, so
- * the lists may be generous.
+ * The words of simulated text by their part in a sentence. A word that is not one token of the
+ * tokenizer in use is left out, so the lists may be generous.
  */
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 

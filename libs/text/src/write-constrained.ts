@@ -3,7 +3,10 @@ import type { StructuredText } from './structured/structured-text';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import type { WrittenTokens } from './write-sentences';
 
-/** Degrees of detail in the order in which they are tried: the usual one, leaner ones while the limit is too low. */
+/**
+ * Degrees of detail in the order in which they are tried: the usual one, leaner ones while the
+ * limit is too low.
+ */
 const USUAL_EASES = [2, 1, 0] as const;
 const MOST_EASE = 3;
 
@@ -15,8 +18,9 @@ export interface ConstrainedWish {
 }
 
 /**
- * A text under a constraint. It is whole and ends with `stop` when some text of the constraint fits the limit; else it is the beginning of the leanest one
- * and ends with `length`. Fewer tokens than `minTokens` come only when the constraint's richest text has no more.
+ * A text under a constraint. It is whole and ends with `stop` when some text of the constraint fits
+ * the limit; else it is the beginning of the leanest one and ends with `length`. Fewer tokens than
+ * `minTokens` come only when the constraint's richest text has no more.
  */
 export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): WrittenTokens {
   const { constraint, seed, maxTokens, minTokens } = wish;

@@ -9,7 +9,10 @@ export interface ContentWish extends SentencesWish {
   readonly structuredSeed: number;
 }
 
-/** The content of an answer: what is given, where it meets the request's constraint; else a simulated one. */
+/**
+ * The content of an answer: what is given, where it meets the request's constraint; else a
+ * simulated one.
+ */
 export function writeContent(
   wish: ContentWish,
   { content, isAsWritten }: GivenAnswer,

@@ -20,8 +20,9 @@ export interface SentencesWish {
 }
 
 /**
- * Sentences up to the length that the length model says (never before `minTokens`), then `stop`; or up to `maxTokens`, then `length`. An end exactly at
- * the limit is a `length`: the end token itself is not part of the output and would need one more. With `ignoreEos` only the limit and stop
+ * Sentences up to the length that the length model says (never before `minTokens`), then `stop`; or
+ * up to `maxTokens`, then `length`. An end exactly at the limit is a `length`: the end token itself
+ * is not part of the output and would need one more. With `ignoreEos` only the limit and stop
  * conditions end it.
  */
 export function writeSentences(wish: SentencesWish): WrittenTokens {

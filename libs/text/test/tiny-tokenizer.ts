@@ -17,7 +17,10 @@ const CHARACTERS = ALPHABET.map((byte) => {
 
 export type TinyKind = 'byte-level' | 'sentencepiece';
 
-/** The file's content. Markers of Llama 3 are among its special tokens, those of other models are not. */
+/**
+ * The file's content. Markers of Llama 3 are among its special tokens, those of other models are
+ * not.
+ */
 export function tinyTokenizerJson(kind: TinyKind = 'byte-level'): string {
   const isBytes = kind === 'byte-level';
   const space = isBytes ? CHARACTERS[0x20]! : '\u2581';

@@ -114,7 +114,10 @@ export const channels = {
   replies: (operationId: string): string => `replies:${operationId}`,
   /** All API processes listen: the id of a response. */
   cancelledResponses: 'cancelled-responses',
-  /** All API processes listen: JSON `{ id, from }`, who wants the events of a response and from which on. */
+  /**
+   * All API processes listen: JSON `{ id, from }`, who wants the events of a response and from
+   * which on.
+   */
   followedResponses: 'followed-responses',
   /** API processes that follow a response listen: its events as they go over a stream. */
   responseEvents: (id: string): string => `response-events:${id}`,
@@ -170,8 +173,9 @@ export interface RequestLedger {
    */
   resubmit(again: Resubmission): Promise<void>;
   /**
-   * The API that awaits it seems dead, as `nobody-awaits` from `begin`: whoever inspects it sees it as aborted, until that API submits it again. Nothing happens
-   * when the record is terminal, names no API, or its API lives.
+   * The API that awaits it seems dead, as `nobody-awaits` from `begin`: whoever inspects it sees it
+   * as aborted, until that API submits it again. Nothing happens when the record is terminal, names
+   * no API, or its API lives.
    */
   abandon(requestId: string): Promise<void>;
   /** One view per id, in order; undefined where there is no record. */
@@ -244,7 +248,9 @@ export interface Resubmission {
   readonly requestId: string;
   /** Higher than any before. */
   readonly submission: number;
-  /** Who awaits it: without that the record would seem to be awaited by nobody until its first run. */
+  /**
+   * Who awaits it: without that the record would seem to be awaited by nobody until its first run.
+   */
   readonly apiId: string;
 }
 
@@ -258,7 +264,10 @@ export interface RequestView {
    */
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;
-  /** A job of it lies in a queue: it was handed over, sent back to prefill or submitted again, and nobody has begun that yet. */
+  /**
+   * A job of it lies in a queue: it was handed over, sent back to prefill or submitted again, and
+   * nobody has begun that yet.
+   */
   readonly awaitsRun: boolean;
   readonly result: RequestResult | undefined;
 }
@@ -304,7 +313,10 @@ export interface DocumentStore {
     document: string,
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'>;
-  /** Overwrites a document that still is what the caller has read. `changed`: it is another one, or gone; nothing was stored. */
+  /**
+   * Overwrites a document that still is what the caller has read. `changed`: it is another one, or
+   * gone; nothing was stored.
+   */
   replace(
     place: DocumentPlace,
     change: DocumentChange,
@@ -334,16 +346,20 @@ export interface CollectionBounds {
 }
 
 /**
- * What an owner may use up in a minute, over all API processes. A budget is as large as its limit and fills evenly: an empty one is full again after a
- * minute. One that was never touched is full, and a full one is forgotten.
+ * What an owner may use up in a minute, over all API processes. A budget is as large as its limit
+ * and fills evenly: an empty one is full again after a minute. One that was never touched is full,
+ * and a full one is forgotten.
  */
 export interface RateBudgets {
   /**
-   * Takes an amount from every named budget if each holds that much, else from none: one atomic decision. An amount of 0 only looks, and is refused by a
-   * budget in debt.
+   * Takes an amount from every named budget if each holds that much, else from none: one atomic
+   * decision. An amount of 0 only looks, and is refused by a budget in debt.
    */
   take(owner: string, takes: readonly BudgetTake[]): Promise<BudgetAnswer>;
-  /** Takes what was used beyond an earlier `take`, into debt if need be; a negative amount gives back. */
+  /**
+   * Takes what was used beyond an earlier `take`, into debt if need be; a negative amount gives
+   * back.
+   */
   settle(owner: string, take: BudgetTake): Promise<void>;
 }
 

@@ -5,8 +5,9 @@ const MINUTE_US = 60_000_000;
 const SLACK_US = 100;
 
 /**
- * The one number that a budget is kept as: the instant at which it is full again, µs. What is missing from it now is the time until then, at `limit` units
- * a minute (the generic cell rate algorithm).
+ * The one number that a budget is kept as: the instant at which it is full again, µs. What is
+ * missing from it now is the time until then, at `limit` units a minute (the generic cell rate
+ * algorithm).
  */
 export function unitUs(limit: number): number {
   return MINUTE_US / limit;

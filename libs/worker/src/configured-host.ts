@@ -32,7 +32,10 @@ function workOf(
   };
 }
 
-/** What a host of this role is to know, by the configuration. @param setup  with the server of an engine that executes */
+/**
+ * What a host of this role is to know, by the configuration. @param setup with the server of an
+ * engine that executes
+ */
 export function hostOptions(
   config: BatonConfig,
   role: Stage,

@@ -1,7 +1,10 @@
 import type { Stage } from '@baton/contract';
 import type { EngineHost, RankOptions } from '@baton/driver';
 
-/** One engine of the topology: a host for each of its data-parallel ranks. They start, drain and leave together. */
+/**
+ * One engine of the topology: a host for each of its data-parallel ranks. They start, drain and
+ * leave together.
+ */
 export class EngineRanks {
   readonly hosts: readonly EngineHost[];
 

@@ -35,8 +35,9 @@ interface Parts {
 }
 
 /**
- * A worker process from its configuration (`configFromEnv`) to its end: by a signal, or when its last engine has left the cluster. Tells its parent
- * `ready` once its engines are announced, and when they change.
+ * A worker process from its configuration (`configFromEnv`) to its end: by a signal, or when its
+ * last engine has left the cluster. Tells its parent `ready` once its engines are announced, and
+ * when they change.
  */
 export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   try {

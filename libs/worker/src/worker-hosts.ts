@@ -35,8 +35,8 @@ interface RoleParts {
 }
 
 /**
- * The engines of one process, on one transport: at first of one role, later whatever they are told to become. Whoever starts them stops them; the
- * transport stays open.
+ * The engines of one process, on one transport: at first of one role, later whatever they are told
+ * to become. Whoever starts them stops them; the transport stays open.
  */
 export class WorkerHosts {
   private readonly engines = new Set<EngineRanks>();
@@ -92,7 +92,10 @@ export class WorkerHosts {
     return this.engines.size === 0;
   }
 
-  /** Called whenever engines begin to leave, have left, or have changed their role; at once if that has happened by now. */
+  /**
+   * Called whenever engines begin to leave, have left, or have changed their role; at once if that
+   * has happened by now.
+   */
   onChange(listener: () => void): void {
     this.listener = listener;
     if (this.hasChanged) listener();
@@ -153,7 +156,10 @@ export class WorkerHosts {
     return { ...hostOptions(config, role, { ...watched, upstream: setup.upstream }), onStep };
   }
 
-  /** The server of the next engine of an executing stage. @throws UsageError when there are more engines than servers */
+  /**
+   * The server of the next engine of an executing stage. @throws UsageError when there are more
+   * engines than servers
+   */
   private nextUpstream(role: Stage): ServerAddress | undefined {
     const { config } = this.options;
     if (!executes(config, role)) return undefined;

@@ -5,9 +5,11 @@ import { Column } from './column';
  * When requests arrive; rates in requests per second.
  *
  * - `poisson`: independent exponential gaps;
- * - `gamma`: gaps of mean 1 / rate and gamma shape `burstiness`: below 1 burstier than Poisson, above it more regular (`vllm bench serve --burstiness`);
+ * - `gamma`: gaps of mean 1 / rate and gamma shape `burstiness`: below 1 burstier than Poisson,
+ *   above it more regular (`vllm bench serve --burstiness`);
  * - `constant`: one every 1 / rate, the first at 0;
- * - `ramp`: gaps as gamma, the rate going from `from` to `to` over the requests by index, as `vllm bench serve --ramp-up-strategy` does;
+ * - `ramp`: gaps as gamma, the rate going from `from` to `to` over the requests by index, as `vllm
+ *   bench serve --ramp-up-strategy` does;
  * - `at-once`: all at 0 (a request rate of `inf`).
  */
 export type ArrivalSpec =
@@ -29,8 +31,8 @@ export interface ArrivalLimits {
   /** Only what arrives before. */
   readonly durationUs?: Micros | undefined;
   /**
-   * Stretches random gaps so that the last of `count` arrivals falls on count / rate, as `vllm bench serve` does: two seeds then ask for the same
-   * throughput. Not for ramps.
+   * Stretches random gaps so that the last of `count` arrivals falls on count / rate, as `vllm
+   * bench serve` does: two seeds then ask for the same throughput. Not for ramps.
    */
   readonly exactRate?: boolean | undefined;
 }

@@ -1,8 +1,9 @@
 import { MOST_CONTENTS, type Workload, WorkloadError } from './workload';
 
 /**
- * The same contents in blocks of `blockTokens`, as engines have them: an id of 512 tokens becomes 32 ids of 16, two ids of 16 become one of 32. Ids stand for
- * full blocks only afterwards; a block that the prompt fills in part is private, since the output goes on in it.
+ * The same contents in blocks of `blockTokens`, as engines have them: an id of 512 tokens becomes
+ * 32 ids of 16, two ids of 16 become one of 32. Ids stand for full blocks only afterwards; a block
+ * that the prompt fills in part is private, since the output goes on in it.
  *
  * @throws WorkloadError when neither block size divides the other, or there are more than 2^31 ids
  */
@@ -78,7 +79,10 @@ function withContents(workload: Workload, contents: Contents): Workload {
   };
 }
 
-/** Where the lists of the rows begin when each has the full blocks of the tokens that its ids speak of. */
+/**
+ * Where the lists of the rows begin when each has the full blocks of the tokens that its ids speak
+ * of.
+ */
 function fullBlockStarts(workload: Workload, blockTokens: number): Float64Array {
   const { contentStart, contentSpan, contentBlockTokens, promptTokens, outputTokens } = workload;
   const start = new Float64Array(workload.count + 1);

@@ -6,8 +6,9 @@ const SPARSENESS = 8;
 const SALT = 0x6964;
 
 /**
- * Numbers the different ids that it is shown 1, 2, 3 … in the order of their first appearance. Ids that are small against how many were seen (Mooncake's, which
- * are numbered so already) are looked up in a table, all others in a hash table of 12 bytes per slot.
+ * Numbers the different ids that it is shown 1, 2, 3 … in the order of their first appearance. Ids
+ * that are small against how many were seen (Mooncake's, which are numbered so already) are looked
+ * up in a table, all others in a hash table of 12 bytes per slot.
  */
 export class DenseIds {
   private table = new Int32Array(FIRST_SLOTS);

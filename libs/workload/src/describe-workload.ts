@@ -23,13 +23,19 @@ export interface WorkloadDescription {
   readonly mostAtOneInstant: number;
   readonly promptTokens: LengthSummary;
   readonly outputTokens: LengthSummary;
-  /** Share of the prompt tokens that one cache without end, filled in the order of the rows, would hold. */
+  /**
+   * Share of the prompt tokens that one cache without end, filled in the order of the rows, would
+   * hold.
+   */
   readonly reusableShare: number;
   readonly contentBlockTokens: number;
   readonly contents: number;
 }
 
-/** What is asked, in numbers. Two sorts and one pass over the contents: for reports, not for inner loops. */
+/**
+ * What is asked, in numbers. Two sorts and one pass over the contents: for reports, not for inner
+ * loops.
+ */
 export function describeWorkload(workload: Workload): WorkloadDescription {
   const firsts = firstCount(workload);
   const rate = meanRatePerSecond(workload);

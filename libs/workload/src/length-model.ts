@@ -5,7 +5,8 @@ import { assert, mix, unitOf, unreachable } from '@baton/kernel';
  *
  * - `constant`: always `tokens`;
  * - `uniform`: every whole number from `min` to `max` equally often;
- * - `lognormal`: arithmetic mean `mean` before the bounds, `sigma` the standard deviation of the logarithm;
+ * - `lognormal`: arithmetic mean `mean` before the bounds, `sigma` the standard deviation of the
+ *   logarithm;
  * - `geometric`: each token ends the sequence with probability 1 / `mean`;
  * - `histogram`: a bucket by its weight, then every whole number of it equally often;
  * - `empirical`: one of the given lengths, each equally often.
@@ -35,8 +36,8 @@ export interface Bounds {
 }
 
 /**
- * The length, a whole number >= 1, of the request with this hash under this seed (both integers in [0, 2^53)). It depends on nothing else: not on
- * the order of requests, not on time.
+ * The length, a whole number >= 1, of the request with this hash under this seed (both integers in
+ * [0, 2^53)). It depends on nothing else: not on the order of requests, not on time.
  */
 export type LengthModel = (seed: number, requestHash: number) => number;
 

@@ -3,7 +3,8 @@ import { inOrderOfArrival } from './rows';
 import { type Workload, WorkloadError } from './workload';
 
 /**
- * All requests of several workloads on one timeline. Contents of different ones are different, sessions with equal keys are the same.
+ * All requests of several workloads on one timeline. Contents of different ones are different,
+ * sessions with equal keys are the same.
  *
  * @throws WorkloadError when their contents are in blocks of different sizes
  */

@@ -5,8 +5,9 @@ import type { Workload } from './workload';
 const KEYS = 2 ** 53;
 
 /**
- * What prompts consist of, as numbers of words: blocks with the same content id get the same words, everything else gets words of its own. A prompt depends on
- * (seed, workload, row) alone, so any order of asking gives the same.
+ * What prompts consist of, as numbers of words: blocks with the same content id get the same words,
+ * everything else gets words of its own. A prompt depends on (seed, workload, row) alone, so any
+ * order of asking gives the same.
  */
 export class PromptContents {
   private readonly sharedKey: number;

@@ -1,14 +1,20 @@
 import { assert, type Micros, type RandomStream } from '@baton/kernel';
 import { firstCount, isFirst, type Workload } from './workload';
 
-/** Everything arrives `factor` times as often; pauses between the turns of a conversation stay, for they are people's. */
+/**
+ * Everything arrives `factor` times as often; pauses between the turns of a conversation stay, for
+ * they are people's.
+ */
 export function scaleRate(workload: Workload, factor: number): Workload {
   assert(factor > 0 && Number.isFinite(factor), `no rate factor: ${factor}`);
   if (factor === 1) return workload;
   return retimed(workload, (atUs) => Math.round(atUs / factor));
 }
 
-/** The requests, in their order, at these instants; turns that wait for others keep their pauses. One ascending instant for each that waits for none. */
+/**
+ * The requests, in their order, at these instants; turns that wait for others keep their pauses.
+ * One ascending instant for each that waits for none.
+ */
 export function withArrivals(workload: Workload, arrivalUs: Float64Array): Workload {
   assert(arrivalUs.length === firstCount(workload), 'there is one arrival for each request');
   let next = 0;
@@ -22,15 +28,19 @@ export function fromZero(workload: Workload): Workload {
 }
 
 export interface SpreadOptions {
-  /** Length of a tick of the clock that stamped the trace; left out: the median distance of different stamps. */
+  /**
+   * Length of a tick of the clock that stamped the trace; left out: the median distance of
+   * different stamps.
+   */
   readonly quantumUs?: Micros | undefined;
   /** Draws the places within the tick, uniformly; left out: evenly. */
   readonly random?: RandomStream | undefined;
 }
 
 /**
- * Undoes a coarse clock: the requests of one instant are spread over the tick that begins there (never beyond the next stamp), in their order. The Mooncake
- * conversation trace has ticks of 3 s with up to 28 requests each.
+ * Undoes a coarse clock: the requests of one instant are spread over the tick that begins there
+ * (never beyond the next stamp), in their order. The Mooncake conversation trace has ticks of 3 s
+ * with up to 28 requests each.
  */
 export function spreadStamps(workload: Workload, options: SpreadOptions = {}): Workload {
   const stamps = firstArrivals(workload);

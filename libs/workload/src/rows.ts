@@ -73,7 +73,10 @@ export function inOrderOfArrival(workload: Workload): Workload {
   );
 }
 
-/** For each row the arrival of the first request of its conversation: its own where it waits for none. */
+/**
+ * For each row the arrival of the first request of its conversation: its own where it waits for
+ * none.
+ */
 function beginnings(workload: Workload): Float64Array {
   const { arrivalUs, after, count } = workload;
   if (after.length === 0) return arrivalUs;

@@ -26,8 +26,9 @@ export interface WorkloadBuilderOptions {
 }
 
 /**
- * Collects rows into a `Workload`. Rows may come in any order of arrival and are sorted once at the end (stable; the turns of a conversation go with its
- * first one); content ids may be any numbers from 1 and are made dense. Columns that no row needs take no memory.
+ * Collects rows into a `Workload`. Rows may come in any order of arrival and are sorted once at the
+ * end (stable; the turns of a conversation go with its first one); content ids may be any numbers
+ * from 1 and are made dense. Columns that no row needs take no memory.
  */
 export class WorkloadBuilder {
   private readonly arrivalUs = new Column(Float64Array);

@@ -1,11 +1,15 @@
 /**
- * The requests of a run as columns. Rows that wait for no other ascend by arrival; a row with `after` stands behind the row it waits for, right behind it
- * in generated conversations. Plain numbers and typed arrays, so a workload can be posted to a worker thread; with the columns of `shareWorkload` no byte is
- * copied. About 32 bytes per request plus 4 per content id.
+ * The requests of a run as columns. Rows that wait for no other ascend by arrival; a row with
+ * `after` stands behind the row it waits for, right behind it in generated conversations. Plain
+ * numbers and typed arrays, so a workload can be posted to a worker thread; with the columns of
+ * `shareWorkload` no byte is copied. About 32 bytes per request plus 4 per content id.
  */
 export interface Workload {
   readonly count: number;
-  /** Instant of arrival. For a row with `after`, the pause between the end of that request and this one's arrival. */
+  /**
+   * Instant of arrival. For a row with `after`, the pause between the end of that request and this
+   * one's arrival.
+   */
   readonly arrivalUs: Float64Array;
   /** >= 1. */
   readonly promptTokens: Int32Array;
@@ -13,27 +17,38 @@ export interface Workload {
   readonly outputTokens: Int32Array;
   /** What the client allowed (max_tokens), 0 = not known. Empty when no row has one. */
   readonly maxTokens: Int32Array;
-  /** Row that must have ended before this one arrives (the turn before), -1 = none. Empty when no row has one. */
+  /**
+   * Row that must have ended before this one arrives (the turn before), -1 = none. Empty when no
+   * row has one.
+   */
   readonly after: Int32Array;
-  /** Conversations and users: rows with the same key belong together, 0 = none. Empty when no row has one. */
+  /**
+   * Conversations and users: rows with the same key belong together, 0 = none. Empty when no row
+   * has one.
+   */
   readonly session: Float64Array;
   /** vLLM's priority, lower first. Empty when all are 0. */
   readonly priority: Int32Array;
   /**
-   * What the blocks of a request hold: row i has the ids `contentIds[contentStart[i]]` up to `contentStart[i + 1]`, each for `contentBlockTokens` tokens,
-   * from the beginning of the prompt on; equal ids = equal content *and* equal content before it. 0 and what lies behind the list is private. Ids are
-   * dense: 1..contentCount. `contentStart` has count + 1 entries.
+   * What the blocks of a request hold: row i has the ids `contentIds[contentStart[i]]` up to
+   * `contentStart[i + 1]`, each for `contentBlockTokens` tokens, from the beginning of the prompt
+   * on; equal ids = equal content *and* equal content before it. 0 and what lies behind the list is
+   * private. Ids are dense: 1..contentCount. `contentStart` has count + 1 entries.
    */
   readonly contentStart: Float64Array;
   readonly contentIds: Int32Array;
   readonly contentBlockTokens: number;
   readonly contentCount: number;
   /**
-   * `prompt`: the ids speak of the prompt alone, and the last one may stand for a block that the prompt fills in part (Mooncake). `sequence`: they go on
-   * over the output, and all stand for full blocks. `withContentBlock` leaves ids of full blocks only.
+   * `prompt`: the ids speak of the prompt alone, and the last one may stand for a block that the
+   * prompt fills in part (Mooncake). `sequence`: they go on over the output, and all stand for full
+   * blocks. `withContentBlock` leaves ids of full blocks only.
    */
   readonly contentSpan: 'prompt' | 'sequence';
-  /** Ids as a recording has them, read by `requestIdOf`: UTF-16 units, row i from start[i] to start[i + 1]. Both empty when no row has one. */
+  /**
+   * Ids as a recording has them, read by `requestIdOf`: UTF-16 units, row i from start[i] to
+   * start[i + 1]. Both empty when no row has one.
+   */
   readonly requestIdStart: Float64Array;
   readonly requestIdUnits: Uint16Array;
 }
@@ -73,7 +88,10 @@ export function firstCount(workload: Workload): number {
   return firsts;
 }
 
-/** Mean rate over the span from the first to the last arrival, later turns left out; 0 when that span is empty. */
+/**
+ * Mean rate over the span from the first to the last arrival, later turns left out; 0 when that
+ * span is empty.
+ */
 export function meanRatePerSecond(workload: Workload): number {
   let firsts = 0;
   let beginUs = 0;

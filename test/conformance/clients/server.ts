@@ -41,8 +41,9 @@ export function openServer(
 }
 
 /**
- * Runs a request that will not end by itself and whose client leaves: the engine is told to stop and the front forgets it. A request that streams aborts
- * once it has read something; any other is aborted here, when an engine has it.
+ * Runs a request that will not end by itself and whose client leaves: the engine is told to stop
+ * and the front forgets it. A request that streams aborts once it has read something; any other is
+ * aborted here, when an engine has it.
  */
 export async function expectFreed(
   dialect: Dialect,

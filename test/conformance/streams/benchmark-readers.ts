@@ -1,5 +1,6 @@
 /**
- * How benchmark clients read a stream, so far as it decides what they measure. Each takes what one read from the network gave, as bytes become text.
+ * How benchmark clients read a stream, so far as it decides what they measure. Each takes what one
+ * read from the network gave, as bytes become text.
  */
 export interface Reading {
   /** Read at which the client takes the first token to have come; -1 when it never does. */
@@ -36,7 +37,10 @@ class Notes {
 const textIn = ({ choices: [choice] }: Chunk): string =>
   choice?.text ?? choice?.delta?.content ?? '';
 
-/** `vllm bench serve`: strips every read, splits at blank lines, and takes a rest that is whole JSON for a message. */
+/**
+ * `vllm bench serve`: strips every read, splits at blank lines, and takes a rest that is whole JSON
+ * for a message.
+ */
 export function readAsVllmBench(reads: readonly string[]): Reading {
   const notes = new Notes();
   let buffer = '';
@@ -65,7 +69,10 @@ export function readAsVllmBench(reads: readonly string[]): Reading {
   return notes;
 }
 
-/** llmperf: six characters off every line that is not empty, then JSON with a delta in its first choice. */
+/**
+ * llmperf: six characters off every line that is not empty, then JSON with a delta in its first
+ * choice.
+ */
 export function readAsLlmperf(reads: readonly string[]): Reading {
   const notes = new Notes();
   const lines = reads.flatMap((bytes, read) => bytes.split('\n').map((line) => ({ line, read })));
@@ -82,7 +89,10 @@ export function readAsLlmperf(reads: readonly string[]): Reading {
   return notes;
 }
 
-/** guidellm and aiperf: the first chunk with text is the first token; the stream must end with `[DONE]`. */
+/**
+ * guidellm and aiperf: the first chunk with text is the first token; the stream must end with
+ * `[DONE]`.
+ */
 export function readAsGuidellm(reads: readonly string[]): Reading {
   const notes = new Notes();
   const lines = reads.flatMap((bytes, read) => bytes.split('\n').map((line) => ({ line, read })));

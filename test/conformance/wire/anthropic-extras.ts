@@ -11,7 +11,10 @@ const ANTHROPIC: TypeRules = {
   InvalidRequestErrorObject: { type: { also: { const: 'request_too_large' } } },
 };
 
-/** vLLM's messages come without nulls and without most of what Anthropic counts; its errors have vLLM's names. */
+/**
+ * vLLM's messages come without nulls and without most of what Anthropic counts; its errors have
+ * vLLM's names.
+ */
 const VLLM: TypeRules = {
   Message: {
     ...absent('container', 'diagnostics', 'stop_details', 'stop_sequence'),

@@ -24,7 +24,10 @@ const permission = {
   items: { type: 'object', required: ['id', 'object', 'created', 'allow_sampling'] },
 };
 
-/** Fields that OpenAI does not have, given in both dialects when the request asks for them, or where benchmark clients need them. */
+/**
+ * Fields that OpenAI does not have, given in both dialects when the request asks for them, or where
+ * benchmark clients need them.
+ */
 const ASKED: TypeRules = {
   ChatCompletion: {
     prompt_logprobs: { extra: scores },
@@ -127,7 +130,10 @@ const VLLM: TypeRules = {
   ErrorObject: { code: { also: { type: 'integer' } } },
 };
 
-/** Every way in which an answer may differ from the types of OpenAI's client; any other field or value is a fault. */
+/**
+ * Every way in which an answer may differ from the types of OpenAI's client; any other field or
+ * value is a fault.
+ */
 export function openaiExtras(dialect: Dialect): TypeRules {
   return dialect === 'openai' ? ASKED : merged(ASKED, VLLM);
 }

@@ -5,7 +5,10 @@ import { COUNTS, type FieldRule, type TypeRules } from './field-rule';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The types that answers have, by module of the official clients. Both are generated from the published specifications. */
+/**
+ * The types that answers have, by module of the official clients. Both are generated from the
+ * published specifications.
+ */
 const MODULES = {
   openai: 'node_modules/openai/resources',
   anthropic: 'node_modules/@anthropic-ai/sdk/resources',
@@ -14,8 +17,9 @@ const MODULES = {
 export type Publisher = keyof typeof MODULES;
 
 /**
- * JSON Schemas of the types that an official client declares for the answers it reads. Each object is closed: a field that its type does not have is a fault,
- * unless `rules` lists it. One instance holds one compiler run.
+ * JSON Schemas of the types that an official client declares for the answers it reads. Each object
+ * is closed: a field that its type does not have is a fault, unless `rules` lists it. One instance
+ * holds one compiler run.
  */
 export class SdkSchemas {
   private readonly checker: ts.TypeChecker;

@@ -30,7 +30,10 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 const schemas = new Map<Publisher, SdkSchemas>();
 const made = new Map<string, ValidateFunction>();
 
-/** What is wrong with a body, chunk or event, by the client's own type of it and the table of extras; empty when nothing is. */
+/**
+ * What is wrong with a body, chunk or event, by the client's own type of it and the table of
+ * extras; empty when nothing is.
+ */
 export function wireFaults(
   body: unknown,
   { dialect, type, publisher = 'openai' }: WireType,

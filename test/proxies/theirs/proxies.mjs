@@ -1,4 +1,5 @@
-// Which proxies, and how their own documentation starts them in front of one prefill and one decode engine.
+// Which proxies, and how their own documentation starts them in front of one prefill and one decode
+// engine.
 
 const SERVING = 'examples/disaggregated/disaggregated_serving';
 const LOCAL = '127.0.0.1';
@@ -13,8 +14,9 @@ export const VLLM_FILES = {
 };
 
 /**
- * Each as { name, command, flags?, conversationId?, transfers? }. `command` gets { file, bin } of the installation, { port, prefill, decode } as numbers of
- * ports, and { model, engineId }; `flags` are those of the cluster behind it.
+ * Each as { name, command, flags?, conversationId?, transfers? }. `command` gets { file, bin } of
+ * the installation, { port, prefill, decode } as numbers of ports, and { model, engineId }; `flags`
+ * are those of the cluster behind it.
  */
 export const PROXIES = [
   {

@@ -1,5 +1,6 @@
 /* global clearTimeout */
-// Runs proxies of other projects, unmodified, each in front of a cluster of its own, and sends the battery through them.
+// Runs proxies of other projects, unmodified, each in front of a cluster of its own, and sends the
+// battery through them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

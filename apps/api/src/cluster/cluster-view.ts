@@ -19,13 +19,16 @@ const FORGET_AFTER_MS = 60_000;
 export type EnginesListener = (engines: readonly EnginePresence[]) => void;
 
 /**
- * What this process knows of the cluster: the engines' presence, read twice a second, and its own announcement, renewed every second. It says
- * which stages lack an engine; it decides nothing.
+ * What this process knows of the cluster: the engines' presence, read twice a second, and its own
+ * announcement, renewed every second. It says which stages lack an engine; it decides nothing.
  */
 @Injectable()
 export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdown {
   private engines: readonly EnginePresence[] = [];
-  /** The awake time at which each engine that was ever seen began to be absent; undefined while it is there. */
+  /**
+   * The awake time at which each engine that was ever seen began to be absent; undefined while it
+   * is there.
+   */
   private readonly absentMs = new Map<string, number | undefined>();
   private refreshedMs = 0;
   private readonly stageReadyMs = new Map<Stage, number>();
@@ -78,7 +81,9 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     return this.engines.find((engine) => engine.engineId === engineId);
   }
 
-  /** The engine id of another data-parallel rank of the same engine; undefined while it is unknown. */
+  /**
+   * The engine id of another data-parallel rank of the same engine; undefined while it is unknown.
+   */
   rankOf(engineId: string, rank: number): string | undefined {
     const replicaId = this.find(engineId)?.dataParallel?.replicaId;
     return this.engines.find(
@@ -95,7 +100,10 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     return this.readyEngines(stage) > 0;
   }
 
-  /** Ready now, or a moment ago: a lost worker comes back or another takes its place, and its queue waits for that. */
+  /**
+   * Ready now, or a moment ago: a lost worker comes back or another takes its place, and its queue
+   * waits for that.
+   */
   wasReadyLately(stage: Stage): boolean {
     const readyMs = this.stageReadyMs.get(stage);
     const graceMs = this.config.brokerGrace * 1_000;

@@ -2,10 +2,16 @@ import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import { brokerError } from '../http/broker-error';
 
-/** Of writers that meet at one document one wins each time, so that this many suffice for as many of them. */
+/**
+ * Of writers that meet at one document one wins each time, so that this many suffice for as many of
+ * them.
+ */
 const MAX_TRIES = 64;
 
-/** Documents of one kind in the broker, so that any API process can answer for them. Evicted, expired and removed ones are gone alike. */
+/**
+ * Documents of one kind in the broker, so that any API process can answer for them. Evicted,
+ * expired and removed ones are gone alike.
+ */
 export class DocumentCollection<Document> {
   constructor(
     private readonly transport: Transport,
@@ -26,8 +32,9 @@ export class DocumentCollection<Document> {
   }
 
   /**
-   * Changes what is there, whoever else writes. A `change` that answers undefined leaves it. Resolves to what is there afterwards, undefined when it is
-   * gone. Throws when it has become larger than what is stored.
+   * Changes what is there, whoever else writes. A `change` that answers undefined leaves it.
+   * Resolves to what is there afterwards, undefined when it is gone. Throws when it has become
+   * larger than what is stored.
    */
   async update(
     id: string,

@@ -28,8 +28,10 @@ interface EnginePort {
 }
 
 /**
- * A port for each engine, so that other people's routers can send it prefill and decode legs by themselves. All lead to the same handlers, with the
- * engine noted on the request. The port of an engine that left is closed. That of one that is silent stays and answers 503 until the engine is back.
+ * A port for each engine, so that other people's routers can send it prefill and decode legs by
+ * themselves. All lead to the same handlers, with the engine noted on the request. The port of an
+ * engine that left is closed. That of one that is silent stays and answers 503 until the engine is
+ * back.
  */
 @Injectable()
 export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
@@ -101,7 +103,10 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     this.refused.add(port);
   }
 
-  /** Ports of engines that did not leave and are missing: they may be late, or dead and soon replaced. */
+  /**
+   * Ports of engines that did not leave and are missing: they may be late, or dead and soon
+   * replaced.
+   */
   private silentPorts(present: ReadonlyMap<number, EnginePresence>): number[] {
     const nowMs = this.cluster.awakeMs();
     const missing = [...this.ports].filter(([port]) => !present.has(port));

@@ -11,7 +11,10 @@ interface Way {
   readonly engineId: string | undefined;
 }
 
-/** What the engines on a request's way can hold, as they have announced it. What can never fit is refused before it waits. */
+/**
+ * What the engines on a request's way can hold, as they have announced it. What can never fit is
+ * refused before it waits.
+ */
 @Injectable()
 export class KvCapacity {
   constructor(
@@ -19,14 +22,20 @@ export class KvCapacity {
     private readonly cluster: ClusterView,
   ) {}
 
-  /** Tokens of prompt and output together that some stage able to decode holds; undefined before one has announced itself. */
+  /**
+   * Tokens of prompt and output together that some stage able to decode holds; undefined before one
+   * has announced itself.
+   */
   get largestTokens(): number | undefined {
     const capacities = [this.ofStage('decode'), this.ofStage('aggregated')];
     const known = capacities.filter((tokens) => tokens !== undefined);
     return known.length === 0 ? undefined : Math.max(...known);
   }
 
-  /** Most output tokens that the way has room for behind a prompt. Throws `kv_capacity_exceeded` when there is none. */
+  /**
+   * Most output tokens that the way has room for behind a prompt. Throws `kv_capacity_exceeded`
+   * when there is none.
+   */
   outputRoom(route: Way, promptTokens: number): number {
     const first = this.ofRoute(route, route.stage);
     const last = route.next === undefined ? first : this.ofRoute(route, route.next);

@@ -57,7 +57,9 @@ export class ModelCatalog {
     };
   }
 
-  /** With the adapters that are loaded, and the KV capacity that the engines have announced by now. */
+  /**
+   * With the adapters that are loaded, and the KV capacity that the engines have announced by now.
+   */
   get limits(): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
     const adapters = this.adapters.all();

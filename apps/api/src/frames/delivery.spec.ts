@@ -146,7 +146,8 @@ describe('tokens on their way from an engine to a client', () => {
   it('INV-7: shows every token once and in order however its frames are dropped, repeated and shuffled', async () => {
     const fault = fc.record({ drop: fc.nat(9), repeat: fc.nat(9), swap: fc.nat(9) });
     const faults = fc.array(fault, { minLength: 9, maxLength: 9 });
-    // Many streams at once: one whose last frame is lost costs the 2 s after which silence is looked into.
+    // Many streams at once: one whose last frame is lost costs the 2 s after which silence is
+    // looked into.
     const streams = fc.array(faults, { minLength: 40, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(streams, async (plans) => {

@@ -16,8 +16,9 @@ export interface BodyReading {
 }
 
 /**
- * Reads a JSON body, counting while it comes. A body that is too large is refused at once, and what the client still sends is thrown away, so that it
- * can read the refusal; the server's request timeout bounds how long that may go on.
+ * Reads a JSON body, counting while it comes. A body that is too large is refused at once, and what
+ * the client still sends is thrown away, so that it can read the refusal; the server's request
+ * timeout bounds how long that may go on.
  */
 export async function readJsonBody(
   message: IncomingMessage,

@@ -19,8 +19,9 @@ const SAFE_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-
 const MAX_AGE_SECONDS = '600';
 
 /**
- * Which web pages may read answers: the rules of Starlette's CORSMiddleware, which vLLM configures with the same four options. Where any origin may,
- * answers say so to requests without an origin too.
+ * Which web pages may read answers: the rules of Starlette's CORSMiddleware, which vLLM configures
+ * with the same four options. Where any origin may, answers say so to requests without an origin
+ * too.
  */
 export class Cors {
   private readonly anyOrigin: boolean;

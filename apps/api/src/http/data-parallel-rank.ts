@@ -6,8 +6,9 @@ const HEADER = 'x-data-parallel-rank';
 const INTEGER = /^\s*[+-]?\d+\s*$/;
 
 /**
- * The data-parallel rank that a request asks for by vLLM's `X-data-parallel-rank`; undefined when it leaves the choice to us. vLLM passes over what
- * is no number; here it is refused, because the answer would come from anywhere.
+ * The data-parallel rank that a request asks for by vLLM's `X-data-parallel-rank`; undefined when
+ * it leaves the choice to us. vLLM passes over what is no number; here it is refused, because the
+ * answer would come from anywhere.
  *
  * @param size  ranks of an engine
  * @throws BatonError `invalid_value`

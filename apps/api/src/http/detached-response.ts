@@ -1,7 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
-/** Stands in for an HTTP response where there is none: nothing reaches anybody. It closes when its answer is through, or when who hears it has left. */
+/**
+ * Stands in for an HTTP response where there is none: nothing reaches anybody. It closes when its
+ * answer is through, or when who hears it has left.
+ */
 export class DetachedResponse extends ServerResponse {
   private isOver = false;
 

@@ -12,7 +12,10 @@ export interface HttpAnswerOptions {
   readonly tap?: WireTap | undefined;
 }
 
-/** The HTTP side of one answer that Fastify does not send: its headers and its two plain endings. What every answer carries is on the response already. */
+/**
+ * The HTTP side of one answer that Fastify does not send: its headers and its two plain endings.
+ * What every answer carries is on the response already.
+ */
 export class HttpAnswer {
   private isBroken = false;
 

@@ -43,7 +43,10 @@ export class HttpModule {
   }
 }
 
-/** One line per answer at level debug, without headers and bodies; at other levels the middleware is not even there. */
+/**
+ * One line per answer at level debug, without headers and bodies; at other levels the middleware is
+ * not even there.
+ */
 function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
   const isOn = logger.isLevelEnabled('debug');
   return {

@@ -19,8 +19,9 @@ const CERT_NONE = 0;
 const CERT_REQUIRED = 2;
 
 /**
- * Makes the servers of this process, for the cluster's own port and for those of engines: HTTP, or HTTPS when a certificate is configured, all with the
- * same limits and error answers. Owns the certificate and its refresh.
+ * Makes the servers of this process, for the cluster's own port and for those of engines: HTTP, or
+ * HTTPS when a certificate is configured, all with the same limits and error answers. Owns the
+ * certificate and its refresh.
  */
 export class Listeners implements OnApplicationShutdown {
   private readonly secure = new Set<SecureServer>();

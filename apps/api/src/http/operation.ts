@@ -62,7 +62,10 @@ export const PAGING: readonly QueryParameter[] = [
   { name: 'after', type: 'string', meaning: 'The item before the first one of the page.' },
 ];
 
-/** Describes a handler. The facts travel with its route: Nest hands them to Fastify, `KnownRoutes` reads them. */
+/**
+ * Describes a handler. The facts travel with its route: Nest hands them to Fastify, `KnownRoutes`
+ * reads them.
+ */
 export function Describe(tag: Tag, summary: string, facts: OperationFacts = {}): MethodDecorator {
   const operation: HttpOperation = { tag, summary, ...facts };
   return RouteConfig({ operation });

@@ -7,8 +7,9 @@ export const ORCA_ASK = 'endpoint-load-metrics-format';
 export const ORCA_HEADER = 'endpoint-load-metrics';
 
 /**
- * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): how full the KV cache is and how many requests wait, for load balancers that read it. Of a
- * cluster the fullest engine and the sum. Undefined when it is not asked for, or in a format that vLLM does not know either.
+ * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): how full the KV cache is and
+ * how many requests wait, for load balancers that read it. Of a cluster the fullest engine and the
+ * sum. Undefined when it is not asked for, or in a format that vLLM does not know either.
  */
 export function orcaHeader(
   headers: IncomingHttpHeaders,

@@ -18,7 +18,10 @@ export interface AdapterParts {
   readonly routes: KnownRoutes;
 }
 
-/** Fastify as Nest's HTTP adapter, with every error that the framework would answer by itself answered in the dialect's shape. */
+/**
+ * Fastify as Nest's HTTP adapter, with every error that the framework would answer by itself
+ * answered in the dialect's shape.
+ */
 export function createAdapter(
   config: BatonConfig,
   { listeners, routes }: AdapterParts,
@@ -72,7 +75,10 @@ interface Beginning {
   readonly cors: Cors;
 }
 
-/** What every answer carries, on Node's own response: an exchange may take it over from the framework. */
+/**
+ * What every answer carries, on Node's own response: an exchange may take it over from the
+ * framework.
+ */
 function beginAnswer(
   { raw }: FastifyRequest,
   reply: FastifyReply,

@@ -18,7 +18,8 @@ const NO_LEG: SettledLeg = { kind: 'none' };
 
 /**
  * Second step: chooses the way of each sequence from what the client asks for and what lives in the
- * cluster. A leg of an outside router waits here until its other leg has come as far as it needs it.
+ * cluster. A leg of an outside router waits here until its other leg has come as far as it needs
+ * it.
  */
 @Injectable()
 export class RouteStep {
@@ -54,7 +55,10 @@ export class RouteStep {
     return Array.from({ length: sequences }, (_, index) => (index === 0 ? first : plain));
   }
 
-  /** One route per prompt that is only computed: on prefill engines where there are some, else on aggregated ones. */
+  /**
+   * One route per prompt that is only computed: on prefill engines where there are some, else on
+   * aggregated ones.
+   */
   private planPooling(request: GenerationRequest, engineId: string | undefined): Route[] {
     const engine = engineId === undefined ? undefined : this.engineAt(engineId);
     const stage = this.isServed('prefill') ? 'prefill' : 'aggregated';
@@ -73,7 +77,10 @@ export class RouteStep {
     return ownRoute(choice.kind);
   }
 
-  /** A stage whose last engine has just gone still counts: its queue waits for the one that comes back. */
+  /**
+   * A stage whose last engine has just gone still counts: its queue waits for the one that comes
+   * back.
+   */
   private loadOf(stage: Stage): StageLoad {
     const readyEngines = this.cluster.readyEngines(stage);
     return {

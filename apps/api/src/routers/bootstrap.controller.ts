@@ -5,7 +5,10 @@ import { ClusterView } from '../cluster/cluster-view';
 import { Describe } from '../http/operation';
 import { contextOf } from '../http/request-context';
 
-/** What Mooncake's proxy asks of a prefill instance: the engine ids behind its port, by data-parallel rank. */
+/**
+ * What Mooncake's proxy asks of a prefill instance: the engine ids behind its port, by
+ * data-parallel rank.
+ */
 @Controller()
 export class BootstrapController {
   constructor(private readonly cluster: ClusterView) {}

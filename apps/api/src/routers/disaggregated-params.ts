@@ -1,6 +1,9 @@
 import { isObject, objectIn } from '@baton/kernel';
 
-/** What TensorRT-LLM's orchestrator says of a leg (`DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py), as far as it means something here. */
+/**
+ * What TensorRT-LLM's orchestrator says of a leg (`DisaggregatedParams` of
+ * tensorrt_llm/serve/openai_protocol.py), as far as it means something here.
+ */
 export interface DisaggregatedParams {
   readonly requestType: 'context_only' | 'generation_only' | 'context_and_generation';
   /** The orchestrator's number of the request, digits; both legs carry it. */

@@ -11,8 +11,9 @@ import { disaggregatedParamsOf } from './disaggregated-params';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 
 /**
- * Tells the holder of KV blocks that the leg they were held for is refused for good, so that they need not wait for their lease to run out.
- * vLLM does the same with a request that is aborted before it begins.
+ * Tells the holder of KV blocks that the leg they were held for is refused for good, so that they
+ * need not wait for their lease to run out. vLLM does the same with a request that is aborted
+ * before it begins.
  */
 @Injectable()
 export class KvRelease {

@@ -8,7 +8,10 @@ import { KvRelease } from './kv-release';
 /** What became of the prefill leg, as its decode leg learns it. */
 export type Met =
   | { readonly kind: 'held'; readonly params: KvTransferParams; readonly atUs: number }
-  /** `failed`: the prefill leg did. `absent`: it did not come in time. `taken`: another decode leg had it. */
+  /**
+   * `failed`: the prefill leg did. `absent`: it did not come in time. `taken`: another decode leg
+   * had it.
+   */
   | { readonly kind: 'failed' | 'absent' | 'taken' };
 
 interface Pair {
@@ -25,8 +28,9 @@ interface Pair {
 const MAX_PAIRS = 65_536;
 
 /**
- * Brings the two legs of a hand-over together that an outside router sends at once: the decode leg waits here until its prompt is held. A pair serves
- * one decode leg; blocks that none can come for any more are given up at once. It knows the legs of this process alone.
+ * Brings the two legs of a hand-over together that an outside router sends at once: the decode leg
+ * waits here until its prompt is held. A pair serves one decode leg; blocks that none can come for
+ * any more are given up at once. It knows the legs of this process alone.
  */
 @Injectable()
 export class LegPairs {
@@ -38,7 +42,9 @@ export class LegPairs {
     private readonly release: KvRelease,
   ) {}
 
-  /** The prefill leg of these names is here. One that comes again takes the place of the one before. */
+  /**
+   * The prefill leg of these names is here. One that comes again takes the place of the one before.
+   */
   prefillCame(names: readonly string[]): void {
     for (const name of names) {
       const pair = this.pairs.get(name);

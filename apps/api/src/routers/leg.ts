@@ -21,9 +21,10 @@ export interface LegFacts {
 }
 
 /**
- * One leg of an outside router's hand-over. `hold` may bring what decode has `kept` of the turn before. `attach` brings what prefill answered; `meet`
- * does not wait for that answer and names the pair instead. `unusable`: malformed, so the request is served without a transfer. `none` is no leg here,
- * though LMCache's proxy wants to be told its token.
+ * One leg of an outside router's hand-over. `hold` may bring what decode has `kept` of the turn
+ * before. `attach` brings what prefill answered; `meet` does not wait for that answer and names the
+ * pair instead. `unusable`: malformed, so the request is served without a transfer. `none` is no
+ * leg here, though LMCache's proxy wants to be told its token.
  */
 export type Leg =
   | { readonly kind: 'none'; readonly told?: 'first-token' }
@@ -40,7 +41,10 @@ export type Leg =
 /** A leg whose other leg is known, where it needs to be. */
 export type SettledLeg = Exclude<Leg, { kind: 'meet' }>;
 
-/** What the prefill leg is answered besides its token: Mooncake's tells nothing, since the other leg is under way already. */
+/**
+ * What the prefill leg is answered besides its token: Mooncake's tells nothing, since the other leg
+ * is under way already.
+ */
 export type HoldTold =
   | 'params'
   | 'nothing'
@@ -73,7 +77,10 @@ export function legOf(facts: LegFacts): Leg {
     : { kind: 'none' };
 }
 
-/** With its context first the generation leg brings what the context server said; otherwise both are under way, and their number makes them a pair. */
+/**
+ * With its context first the generation leg brings what the context server said; otherwise both are
+ * under way, and their number makes them a pair.
+ */
 function disaggregatedLeg({ requestType, id, params, fault }: DisaggregatedParams): Leg {
   const pair = id === undefined ? undefined : pairOfTransfer(`trtllm ${id}`);
   if (fault !== undefined) return { kind: 'unusable', why: fault };
@@ -102,7 +109,10 @@ function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | unde
   return { kind: 'hold', pairs, told: isMooncake ? 'nothing' : { transferId } };
 }
 
-/** Whoever names blocks has an answer of prefill in hand; `transfer_id` and the request's id are for those who have none. */
+/**
+ * Whoever names blocks has an answer of prefill in hand; `transfer_id` and the request's id are for
+ * those who have none.
+ */
 function decodeLeg(raw: Readonly<Record<string, unknown>>): Leg {
   const params = parseKvTransferParams(raw);
   if (params !== undefined) return { kind: 'attach', params };

@@ -14,7 +14,10 @@ import { LegPairs, type Met } from './leg-pairs';
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 type HeldAs = (params: KvParams | undefined) => HeldFacts;
 
-/** The legs of outside routers as they come in: each is checked, and brought together with its other leg where that is under way too. */
+/**
+ * The legs of outside routers as they come in: each is checked, and brought together with its other
+ * leg where that is under way too.
+ */
 @Injectable()
 export class Legs {
   private readonly settled = new WeakMap<Call, SettledLeg>();
@@ -30,7 +33,8 @@ export class Legs {
   /**
    * What the call is; resolves when its other leg has come as far as it needs it.
    *
-   * @throws BatonError `kv_reference_refused` with `strict_kv`, `kv_load_failed` by `kv_load_failure_policy`
+   * @throws BatonError `kv_reference_refused` with `strict_kv`, `kv_load_failed` by
+   *   `kv_load_failure_policy`
    */
   async settle(call: Call, params: KvParams | undefined): Promise<SettledLeg> {
     const leg = this.legAt(call, params);

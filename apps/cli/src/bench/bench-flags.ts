@@ -98,7 +98,10 @@ export function readBenchFlags(given: Given): BenchFlags {
   };
 }
 
-/** `--dataset-path`, as `vllm bench serve` has it, is an option of the configuration in other commands. */
+/**
+ * `--dataset-path`, as `vllm bench serve` has it, is an option of the configuration in other
+ * commands.
+ */
 function withDatasetFile({ datasetPath, ...given }: Given): Given {
   if (datasetPath === undefined) return given;
   if (given['datasetFile'] === undefined) return { ...given, datasetFile: datasetPath };

@@ -1,4 +1,7 @@
-/** A flag of the load generator itself. Names and defaults are those of `vllm bench serve` where it has them. */
+/**
+ * A flag of the load generator itself. Names and defaults are those of `vllm bench serve` where it
+ * has them.
+ */
 interface FlagRow {
   /** Left out: a switch. `...` at the end: several values. */
   readonly value?: string;

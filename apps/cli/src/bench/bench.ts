@@ -14,8 +14,9 @@ import { requestRateOf, type ResultDocument, resultDocument, settingsOf } from '
 import { saveResult } from './save-result';
 
 /**
- * `baton bench`: sends a workload to a server and prints what its users saw on stdout (a table, or one JSON document); writes files when asked to. Ctrl-C
- * ends the run with what it has. Returns the exit code.
+ * `baton bench`: sends a workload to a server and prints what its users saw on stdout (a table, or
+ * one JSON document); writes files when asked to. Ctrl-C ends the run with what it has. Returns the
+ * exit code.
  */
 export async function bench(given: Given): Promise<number> {
   const flags = readBenchFlags(given);

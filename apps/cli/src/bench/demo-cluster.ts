@@ -18,7 +18,8 @@ export class DemoCluster {
 
   constructor(topology: string) {
     const args = ['--require', LEASH, MAIN, 'up', topology, '--port', '0', '--log-level', 'warn'];
-    // A process group of its own: Ctrl-C in the terminal is for this process, which ends the cluster when its results are written.
+    // A process group of its own: Ctrl-C in the terminal is for this process, which ends the
+    // cluster when its results are written.
     this.child = spawn(process.execPath, args, {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -16,8 +16,8 @@ const WARM_UPS = '16';
 const GOODPUT = ['ttft:200', 'tpot:20'];
 
 /**
- * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the run then has what had come until then. Returns the exit
- * code.
+ * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the run
+ * then has what had come until then. Returns the exit code.
  */
 export async function demo(asked: string | undefined, given: Given): Promise<number> {
   const topology = checked(asked ?? TOPOLOGY);

@@ -5,7 +5,10 @@ import { openProgress } from '../replay/progress';
 import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
 import type { BenchFlags } from './bench-flags';
 
-/** Tokens per content id: prefixes of made-up single requests are shared to the token, conversations and traces name larger blocks. */
+/**
+ * Tokens per content id: prefixes of made-up single requests are shared to the token, conversations
+ * and traces name larger blocks.
+ */
 const FINE_BLOCK = 1;
 const BLOCK = 16;
 
@@ -24,7 +27,8 @@ export interface PreparedBench {
 }
 
 /**
- * Asks the server what it is, makes the workload, and finds words that its tokenizer counts as one token each.
+ * Asks the server what it is, makes the workload, and finds words that its tokenizer counts as one
+ * token each.
  *
  * @throws UsageError or Failure, one sentence
  */

@@ -7,7 +7,10 @@ import type { PreparedBench } from './prepare-bench';
 
 export type ResultDocument = Readonly<Record<string, unknown>>;
 
-/** The result by the names of `vllm bench serve`, and behind them what only we say. docs/bench.md defines each. */
+/**
+ * The result by the names of `vllm bench serve`, and behind them what only we say. docs/bench.md
+ * defines each.
+ */
 export function resultDocument(
   prepared: PreparedBench,
   record: LoadRecord,
@@ -73,7 +76,10 @@ function rateEntries(prepared: PreparedBench): ResultDocument {
   };
 }
 
-/** Lists by request, in order of the workload; seconds. Of a request without a whole answer its lengths are 0 and its gaps none, as in vLLM's. */
+/**
+ * Lists by request, in order of the workload; seconds. Of a request without a whole answer its
+ * lengths are 0 and its gaps none, as in vLLM's.
+ */
 function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
   const { log } = run;
   const rows = details.map((_detail, row) => row);

@@ -15,8 +15,8 @@ import { liveFlagsIn } from './live-flags';
 import { writeFile } from './write-file';
 
 /**
- * `baton calibrate`: reads measured points, fits a step-time model, prints how well it does and writes
- * the profile when asked to. The result goes to stdout, what could not be used to stderr.
+ * `baton calibrate`: reads measured points, fits a step-time model, prints how well it does and
+ * writes the profile when asked to. The result goes to stdout, what could not be used to stderr.
  */
 export function calibrate(given: Flags): void {
   const request = readCalibrateFlags(given);

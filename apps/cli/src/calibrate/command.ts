@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import { addCalibrateOptions, type Flags } from './calibrate-flags';
 import { addLiveOptions } from './live-flags';
 
-/** Makes `command` the fit of step times to measurements. What it needs to run is loaded when it runs. */
+/**
+ * Makes `command` the fit of step times to measurements. What it needs to run is loaded when it
+ * runs.
+ */
 export function addCalibrateCommand(command: Command, finish: (exitCode: number) => void): void {
   command
     .description('Fit step times to measurements, and say how well they are met.')

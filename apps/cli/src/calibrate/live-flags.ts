@@ -134,7 +134,10 @@ export function readLiveFlags(flags: Flags): LiveRequest {
   };
 }
 
-/** What the command has a flag of its own for says nothing about the cluster, but for model, GPUs, budget and seed. */
+/**
+ * What the command has a flag of its own for says nothing about the cluster, but for model, GPUs,
+ * budget and seed.
+ */
 function clusterOf(config: Readonly<Record<string, string | boolean>>, { tp }: Flags) {
   const own = Object.entries(config).filter(([name]) => !(name in ROWS));
   const degree = typeof tp === 'string' ? { tensorParallelSize: tp } : {};

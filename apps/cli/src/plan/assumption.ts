@@ -14,7 +14,10 @@ export interface Assumption {
   readonly overheadFactor?: number;
   /** Factor on decode attention in steps that also prefill. */
   readonly mixedDecodeFactor?: number;
-  /** On the token budget of aggregated engines: smaller chunks of prompts hold decodes up for less long. */
+  /**
+   * On the token budget of aggregated engines: smaller chunks of prompts hold decodes up for less
+   * long.
+   */
   readonly aggregatedBudgetFactor?: number;
 }
 
@@ -22,7 +25,10 @@ export const AS_CONFIGURED: Assumption = { name: 'as configured' };
 
 /** Mixed-batch factors: none, and the lowest and highest that were measured (docs/step-time.md). */
 const MIXED_DECODE_FACTORS = [1, 1.75, 3.2] as const;
-/** Step-time models that are put together of attention and overhead; others were measured or given whole. */
+/**
+ * Step-time models that are put together of attention and overhead; others were measured or given
+ * whole.
+ */
 const COMPOSED: ReadonlySet<BatonConfig['stepTime']> = new Set([
   ...(['auto', 'composed', 'calibrated', 'roofline'] as const),
 ]);

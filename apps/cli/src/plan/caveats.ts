@@ -6,7 +6,10 @@ import { type PlanResult, refusedBy } from './split-result';
 
 /** Fewer misses than this make attainment a matter of luck. */
 const FEW_MISSES = 10;
-/** A run that is shorter than so many times what a request may take, or does take, hides a queue that grows. */
+/**
+ * A run that is shorter than so many times what a request may take, or does take, hides a queue
+ * that grows.
+ */
 const SPANS_PER_RUN = 20;
 
 /** What makes the result less certain than it looks, in sentences. */

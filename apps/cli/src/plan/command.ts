@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import type { GivenReplayFlags } from '../replay/replay-flags';
 import { addPlanOptions } from './plan-flags';
 
-/** Makes `command` the search for the best split of GPUs. What it needs to run is loaded when it runs. */
+/**
+ * Makes `command` the search for the best split of GPUs. What it needs to run is loaded when it
+ * runs.
+ */
 export function addPlanCommand(command: Command): void {
   command
     .description(

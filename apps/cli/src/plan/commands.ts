@@ -25,8 +25,9 @@ export function upCommand({ asked }: PreparedPlan, { split }: SplitResult): stri
 }
 
 /**
- * The command line that replays the workload on the split at the rate that was found, request by request as the plan did. Undefined where the workload is cut by
- * a duration, which counts after scaling.
+ * The command line that replays the workload on the split at the rate that was found, request by
+ * request as the plan did. Undefined where the workload is cut by a duration, which counts after
+ * scaling.
  */
 export function replayCommand(
   { asked, context, workloadFlags }: PreparedPlan,

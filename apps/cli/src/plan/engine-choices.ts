@@ -12,7 +12,10 @@ type Sizes = Readonly<Record<EngineRole, readonly number[]>>;
 const DEFAULT_SIZES = [1, 2, 4, 8] as const;
 const ROLES = ['prefill', 'decode', 'aggregated'] as const;
 
-/** Sizes by flag win over those of the configuration, a role's own over those of all; aggregated engines choose from what both others may have. */
+/**
+ * Sizes by flag win over those of the configuration, a role's own over those of all; aggregated
+ * engines choose from what both others may have.
+ */
 export function sizesOf(
   given: GivenSizes,
   config: BatonConfig,

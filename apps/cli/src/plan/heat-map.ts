@@ -2,8 +2,9 @@ import type { HeatMapSection } from '@baton/report';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
 /**
- * Goodput per GPU over the shares of prefill and decode, a row for each pair of sizes. All GPUs are used, so the GPUs of prefill decide those of decode, and a map
- * of P by D would be one diagonal per row of this one.
+ * Goodput per GPU over the shares of prefill and decode, a row for each pair of sizes. All GPUs are
+ * used, so the GPUs of prefill decide those of decode, and a map of P by D would be one diagonal
+ * per row of this one.
  */
 export function heatMapOf({ splits, gpus, winner }: PlanDocument): HeatMapSection {
   const simulated = splits.filter((split) => split.simulated);

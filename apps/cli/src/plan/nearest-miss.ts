@@ -6,7 +6,10 @@ import { AS_CONFIGURED } from './assumption';
 import type { PreparedPlan } from './prepare-plan';
 import type { PlanFigures, TaskResult, PlanTask } from './task';
 
-/** What to say when no split keeps the target at any rate: which comes nearest when hardly anything is asked of it, and how it fares. */
+/**
+ * What to say when no split keeps the target at any rate: which comes nearest when hardly anything
+ * is asked of it, and how it fares.
+ */
 export async function nothingKept(
   { candidates, context }: PreparedPlan,
   run: (tasks: readonly PlanTask[]) => Promise<TaskResult[]>,

@@ -15,7 +15,10 @@ export function planConsole(document: PlanDocument, title: string): string {
   ].join('\n');
 }
 
-/** Best first, then those that cannot be compared; what was not simulated stands at the end by its estimate. */
+/**
+ * Best first, then those that cannot be compared; what was not simulated stands at the end by its
+ * estimate.
+ */
 export function ranked(splits: readonly SplitDocument[]): SplitDocument[] {
   const group = (split: SplitDocument): number => {
     if (!split.simulated) return 2;

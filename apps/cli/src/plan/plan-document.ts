@@ -18,7 +18,10 @@ import { type Preferred, preferred, verdict } from './verdict';
 
 type Rate = number | null;
 
-/** A split and, where it was simulated, how it fares at its highest rate; docs/planning.md defines each name. */
+/**
+ * A split and, where it was simulated, how it fares at its highest rate; docs/planning.md defines
+ * each name.
+ */
 export interface SplitDocument {
   readonly name: string;
   readonly topology: string;
@@ -64,7 +67,10 @@ export interface SensitivityDocument {
   readonly same_winner: boolean | null;
 }
 
-/** The result of a plan. A function of workload, configuration and flags; threads and clocks leave no trace in it. */
+/**
+ * The result of a plan. A function of workload, configuration and flags; threads and clocks leave
+ * no trace in it.
+ */
 export interface PlanDocument {
   readonly gpus: number;
   readonly slo: string;

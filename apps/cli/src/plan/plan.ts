@@ -17,8 +17,9 @@ import { searchSplits } from './search';
 import { openTaskPool } from './task-pool';
 
 /**
- * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints what it found on stdout (a table, or one JSON document) and writes
- * files when asked to. Everything else that is said goes to stderr.
+ * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints what
+ * it found on stdout (a table, or one JSON document) and writes files when asked to. Everything
+ * else that is said goes to stderr.
  */
 export async function plan(given: GivenReplayFlags): Promise<void> {
   if (wantsTraceList(splitWorkloadFlags(given).workload)) {

@@ -46,7 +46,8 @@ export interface PreparedPlan {
 }
 
 /**
- * Resolves the configuration, finds the engines that fit, and only then reads the workload, which may be long.
+ * Resolves the configuration, finds the engines that fit, and only then reads the workload, which
+ * may be long.
  *
  * @throws UsageError, one sentence
  */
@@ -123,8 +124,8 @@ function estimated(
 }
 
 /**
- * A mean request. Of what one cache without end would hold, an engine finds its share: a prefix was computed by one of them, and only some policies send the
- * next request there.
+ * A mean request. Of what one cache without end would hold, an engine finds its share: a prefix was
+ * computed by one of them, and only some policies send the next request there.
  */
 function demandOf(
   candidate: Candidate,

@@ -22,7 +22,8 @@ export const PROMISING_SHARE = 0.4;
 const FRONTIER_LOADS = [0.25, 0.5, 0.75, 0.9] as const;
 
 /**
- * Simulates what is promising, then the front at lower loads, then both contenders under other assumptions.
+ * Simulates what is promising, then the front at lower loads, then both contenders under other
+ * assumptions.
  *
  * @throws Failure when nothing keeps the target, with the nearest miss
  */
@@ -112,7 +113,10 @@ async function frontierOf(
 
 type Point = Pick<FrontierPoint, 'completedRate' | 'figures'>;
 
-/** What a point of the front is compared by. Without gaps between tokens there is nothing to wait for. */
+/**
+ * What a point of the front is compared by. Without gaps between tokens there is nothing to wait
+ * for.
+ */
 function costsOf({ completedRate, figures }: Point): number[] {
   const { ttft_ms: ttft, tpot_ms: tpot } = figures;
   return [ttft.p90 ?? Infinity, tpot.p90 ?? 0, -completedRate];

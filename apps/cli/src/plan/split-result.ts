@@ -29,7 +29,10 @@ export interface Contenders {
   readonly aggregated: SplitResult | undefined;
 }
 
-/** Goodput of the contenders under an assumption, in requests per second; undefined where there is none. */
+/**
+ * Goodput of the contenders under an assumption, in requests per second; undefined where there is
+ * none.
+ */
 export interface SensitivityRow {
   readonly assumption: Assumption;
   readonly goodput: Readonly<Record<keyof Contenders, number | undefined>>;
@@ -46,7 +49,10 @@ export interface PlanResult {
   readonly simulations: number;
 }
 
-/** Requests per second that the split completes at the highest rate which keeps the target; 0 when there is none. */
+/**
+ * Requests per second that the split completes at the highest rate which keeps the target; 0 when
+ * there is none.
+ */
 export function goodputOf(result: SplitResult | undefined): number {
   return result?.measured?.completedRate ?? 0;
 }
@@ -57,8 +63,8 @@ export function refusedBy(result: SplitResult): number {
 }
 
 /**
- * The splits that may be compared: whoever refuses the longest prompts, which others serve, has an easier life with the rest. Only what keeps the target
- * tells how many have to be refused.
+ * The splits that may be compared: whoever refuses the longest prompts, which others serve, has an
+ * easier life with the rest. Only what keeps the target tells how many have to be refused.
  */
 export function comparable(results: readonly SplitResult[]): SplitResult[] {
   const kept = results.filter((result) => goodputOf(result) > 0);

@@ -5,7 +5,9 @@ import { HardwareError } from '@baton/hardware';
 import { Failure } from '@baton/kernel';
 import { type TaskResult, performTask, type PlanningContext, type PlanTask } from './task';
 
-/** Performs tasks and returns their results in the order of the tasks, whoever did them and when. */
+/**
+ * Performs tasks and returns their results in the order of the tasks, whoever did them and when.
+ */
 export interface TaskPool {
   run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
   close(): Promise<void>;
@@ -44,7 +46,10 @@ class OneThread implements TaskPool {
   }
 }
 
-/** Others, started as they are needed; each has one task at a time. The workload lies in memory that all of them share. */
+/**
+ * Others, started as they are needed; each has one task at a time. The workload lies in memory that
+ * all of them share.
+ */
 class Threads implements TaskPool {
   private readonly workers: Worker[] = [];
 

@@ -13,7 +13,10 @@ export interface PlanningContext {
   readonly target: SloTarget;
 }
 
-/** Something to simulate. `search`: the highest rate that keeps the target, from `rate` on. `measure`: what happens at `rate`. Plain data. */
+/**
+ * Something to simulate. `search`: the highest rate that keeps the target, from `rate` on.
+ * `measure`: what happens at `rate`. Plain data.
+ */
 export interface PlanTask {
   readonly kind: 'search' | 'measure';
   readonly split: Candidate;
@@ -27,8 +30,9 @@ export interface TaskResult {
   /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
   readonly rate: number;
   /**
-   * Requests per second that are completed at that rate, from the first arrival to the end. In a long run that is the rate itself. A short one may keep the target
-   * at any rate, for all of a burst can be in time; what is completed per second stays bounded.
+   * Requests per second that are completed at that rate, from the first arrival to the end. In a
+   * long run that is the rate itself. A short one may keep the target at any rate, for all of a
+   * burst can be in time; what is completed per second stays bounded.
    */
   readonly completedRate: number;
   /** At that rate; undefined when none was found. */

@@ -3,7 +3,9 @@ import { isAggregated } from '@baton/planner';
 import { type Contenders, goodputOf, type PlanResult } from './split-result';
 import { TOLERANCE } from './task';
 
-/** What a comparison of both kinds comes to. Goodputs closer than the search tells apart are equal. */
+/**
+ * What a comparison of both kinds comes to. Goodputs closer than the search tells apart are equal.
+ */
 export type Preferred = 'disaggregated' | 'aggregated' | 'equal';
 
 export function preferred(goodput: Readonly<Record<keyof Contenders, number>>): Preferred {

@@ -31,7 +31,8 @@ export interface Prepared {
 }
 
 /**
- * Resolves the configuration, checks the cluster, and only then reads the workload, which may be long.
+ * Resolves the configuration, checks the cluster, and only then reads the workload, which may be
+ * long.
  *
  * @throws UsageError, one sentence
  */
@@ -81,7 +82,10 @@ const RETIMING = [
 const NOT_COMPARED =
   'Not compared with what was recorded, for requests arrive otherwise (--compare compares all the same).';
 
-/** Reads what was measured if the run is to be compared with it, as by itself that of a recording is, or placed as it was. */
+/**
+ * Reads what was measured if the run is to be compared with it, as by itself that of a recording
+ * is, or placed as it was.
+ */
 async function useRecording(
   flags: ReplayFlags,
   recording: Recording | undefined,
@@ -108,8 +112,9 @@ async function useRecording(
 }
 
 /**
- * The workload that the flags ask for, for engines with a context of `maxModelLen` tokens, the configuration with the KV blocks that it comes in, and what the
- * user should see. A bar shows how far a long file is read.
+ * The workload that the flags ask for, for engines with a context of `maxModelLen` tokens, the
+ * configuration with the KV blocks that it comes in, and what the user should see. A bar shows how
+ * far a long file is read.
  */
 export async function withWorkload(
   { config: asked, origins, notes }: ResolvedConfig,
@@ -135,7 +140,10 @@ function coarseBlocks({ blockSize }: BatonConfig): string {
   return `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; --block-size 16 has vLLM's.`;
 }
 
-/** The resolved configuration and what else a result depends on, by the names that files and flags have. */
+/**
+ * The resolved configuration and what else a result depends on, by the names that files and flags
+ * have.
+ */
 export function resolvedOptions(
   { config, loaded }: Prepared,
   flags: ReplayFlags,
@@ -148,7 +156,10 @@ export function resolvedOptions(
   };
 }
 
-/** Options that are set, by the names that files have. Not the broker, which has no part in virtual time and may carry a password. */
+/**
+ * Options that are set, by the names that files have. Not the broker, which has no part in virtual
+ * time and may carry a password.
+ */
 export function shownConfig(config: BatonConfig): Record<string, unknown> {
   const shown = configKeys().filter(
     (key) => key !== 'redis' && config[key] !== undefined && !optionOf(key).hidden,

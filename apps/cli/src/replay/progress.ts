@@ -18,7 +18,8 @@ export async function openProgress(
   if (!stderr.isTTY) return NONE;
   const { Presets, SingleBar: Bar } = await import('cli-progress');
   const format = `${what} {bar} {percentage} % | {eta_formatted} left`;
-  // A handler of signals would keep Ctrl-C from ending a simulation, which does not turn the event loop.
+  // A handler of signals would keep Ctrl-C from ending a simulation, which does not turn the event
+  // loop.
   const options = { stream: stderr, format, clearOnComplete: true, gracefulExit: false };
   return new LateBar(new Bar(options, Presets.shades_classic));
 }

@@ -47,7 +47,9 @@ export class PlacementGatherer {
     return columns;
   }
 
-  /** An engine to which prompts were handed over is a decode engine, whatever it computes besides. */
+  /**
+   * An engine to which prompts were handed over is a decode engine, whatever it computes besides.
+   */
   private roles(): ReadonlyMap<number, EngineRole> {
     const roles = new Map<number, EngineRole>();
     for (let row = 0; row < this.first.length; row++) {

@@ -20,7 +20,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** One request a second, each alone: 100 ms to its first token, 10 ms a token after it. The cluster was twice as fast as time. */
+/**
+ * One request a second, each alone: 100 ms to its first token, 10 ms a token after it. The cluster
+ * was twice as fast as time.
+ */
 function recordingOf(requests: number): string {
   const config = recordableConfig(
     defaultConfig({

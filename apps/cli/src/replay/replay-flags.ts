@@ -24,7 +24,10 @@ export interface ReplayFlags {
   readonly leap: boolean;
   /** Whether the run is laid beside the recorded one; undefined: where there is one. */
   readonly compare: boolean | undefined;
-  /** Whether requests go to the engines that they had when they were recorded (`--placement recorded`). */
+  /**
+   * Whether requests go to the engines that they had when they were recorded (`--placement
+   * recorded`).
+   */
   readonly asPlaced: boolean;
   readonly json: boolean;
   /** Folder for files. */

@@ -24,8 +24,8 @@ export interface ResultParts {
 }
 
 /**
- * Writes a result into a folder, which is made if need be: `summary.json`, `requests.csv`, `report.html`, and when asked for `trace.json` and
- * a picture per chart. Returns the names.
+ * Writes a result into a folder, which is made if need be: `summary.json`, `requests.csv`,
+ * `report.html`, and when asked for `trace.json` and a picture per chart. Returns the names.
  *
  * @throws Failure when a file cannot be written
  */

@@ -10,7 +10,10 @@ export interface BackoffOptions {
 
 const DEFAULTS: BackoffOptions = { firstMs: 100, longestMs: 5_000, steadyMs: 5_000, limit: 10 };
 
-/** How long to wait before a process that ended is started again: doubling, bounded, and not for ever. */
+/**
+ * How long to wait before a process that ended is started again: doubling, bounded, and not for
+ * ever.
+ */
 export class Backoff {
   private shortLives = 0;
 

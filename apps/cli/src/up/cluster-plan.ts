@@ -15,7 +15,10 @@ export type StageCounts = Readonly<Record<Stage, number>>;
 export const NO_ENGINES: StageCounts = { prefill: 0, decode: 0, aggregated: 0 };
 
 const APPS = join(__dirname, '..', '..', '..');
-/** An aggregated engine streams tokens to the API as a decode engine does, so the same process runs both. */
+/**
+ * An aggregated engine streams tokens to the API as a decode engine does, so the same process runs
+ * both.
+ */
 const APP_OF_ROLE: Readonly<Record<Role, string>> = {
   api: 'api',
   prefill: 'prefill',
@@ -29,8 +32,9 @@ export function entryOf(role: Role): string {
 }
 
 /**
- * The processes of a cluster over Redis: one API, and per stage as many workers as its engines need at `engines_per_process`. Each gets a
- * configuration with its own role and its own number of engines.
+ * The processes of a cluster over Redis: one API, and per stage as many workers as its engines need
+ * at `engines_per_process`. Each gets a configuration with its own role and its own number of
+ * engines.
  */
 export function planProcesses(config: BatonConfig, engines: StageCounts): ProcessSpec[] {
   const workers = STAGES_OF_WORKERS.flatMap((stage) =>
@@ -60,7 +64,10 @@ export function planWorkers(config: BatonConfig, wanted: WorkersWanted): Process
   }));
 }
 
-/** What a worker is to be in another life when its engines are these by now, in the notation of topologies; undefined when it has none. */
+/**
+ * What a worker is to be in another life when its engines are these by now, in the notation of
+ * topologies; undefined when it has none.
+ */
 export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | undefined {
   if (engines === '') return undefined;
   const counts = parseEngines(engines);

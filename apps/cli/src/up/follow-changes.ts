@@ -6,7 +6,10 @@ export interface FollowedChanges {
   stop(): Promise<void>;
 }
 
-/** Carries out the configured changes of a cluster that has just become ready, over the Redis that its processes share. */
+/**
+ * Carries out the configured changes of a cluster that has just become ready, over the Redis that
+ * its processes share.
+ */
 export async function followChanges(
   config: BatonConfig,
   starter: EngineStarter,

@@ -7,8 +7,9 @@ import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/work
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Makes way for the files that the processes of a new cluster will write: what an earlier run left under their names is taken away, what is still being written
- * stays (the new processes then choose other names), and anything else is left alone.
+ * Makes way for the files that the processes of a new cluster will write: what an earlier run left
+ * under their names is taken away, what is still being written stays (the new processes then choose
+ * other names), and anything else is left alone.
  *
  * @throws UsageError when a name is that of another file, or cannot be written
  */

@@ -7,8 +7,9 @@ const TIMEOUT_MS = 2_000;
 const CERT_REQUIRED = 2;
 
 /**
- * Whether the API at `baseUrl` says that it would serve requests. Its certificate need not be one that this machine trusts. Where clients must show one of
- * their own the question cannot be asked, and the API counts as serving.
+ * Whether the API at `baseUrl` says that it would serve requests. Its certificate need not be one
+ * that this machine trusts. Where clients must show one of their own the question cannot be asked,
+ * and the API counts as serving.
  */
 export function isServing(config: BatonConfig, baseUrl: string): Promise<boolean> {
   const isSecure = config.sslCertfile !== undefined;

@@ -27,7 +27,10 @@ export class ClusterReadiness {
     if (this.missing.size === 0) this.complete.abort();
   }
 
-  /** Resolves true when every process is ready and the API sees the engines, false when `ended` comes first. */
+  /**
+   * Resolves true when every process is ready and the API sees the engines, false when `ended`
+   * comes first.
+   */
   async wait(config: BatonConfig, ended: AbortSignal): Promise<boolean> {
     const either = AbortSignal.any([this.complete.signal, ended]);
     if (!either.aborted) await once(either, 'abort');

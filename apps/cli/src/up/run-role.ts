@@ -5,8 +5,8 @@ import { entryOf, NO_ENGINES } from './cluster-plan';
 import { claimPort } from './ports';
 
 /**
- * `baton up --role`: turns this process into one role of a cluster that others form with it over the same Redis. What keeps it alive, and
- * starts it again, is whoever started it.
+ * `baton up --role`: turns this process into one role of a cluster that others form with it over
+ * the same Redis. What keeps it alive, and starts it again, is whoever started it.
  */
 export async function runRole(config: BatonConfig): Promise<number> {
   const { role, redis } = config;

@@ -1,7 +1,10 @@
 import type { EventEmitter } from 'node:events';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** npm passes Ctrl-C on to a process that the terminal has told already; signals this close together are one request. */
+/**
+ * npm passes Ctrl-C on to a process that the terminal has told already; signals this close together
+ * are one request.
+ */
 const SAME_REQUEST_MS = 500;
 
 /** Turns signals into two facts: somebody wants an orderly stop, and somebody has lost patience. */

@@ -35,8 +35,8 @@ const LEASH = join(__dirname, 'leash.js');
 const WRONG_USAGE = 2;
 
 /**
- * Owns one child: starts it in a process group of its own (so that Ctrl-C reaches the supervisor alone, which stops all in order), starts it
- * again after a crash, and ends it on request.
+ * Owns one child: starts it in a process group of its own (so that Ctrl-C reaches the supervisor
+ * alone, which stops all in order), starts it again after a crash, and ends it on request.
  */
 export class SupervisedProcess {
   private child: ChildProcess | undefined;
@@ -103,7 +103,9 @@ export class SupervisedProcess {
     });
   }
 
-  /** Asks it to drain and end; resolves when it is gone, after `deadlineMs` at the latest by force. */
+  /**
+   * Asks it to drain and end; resolves when it is gone, after `deadlineMs` at the latest by force.
+   */
   async stop(deadlineMs: number): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restart);

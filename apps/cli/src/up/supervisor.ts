@@ -10,15 +10,18 @@ export interface SupervisorEvents {
   /** A line a process wrote, or a sentence about it. */
   onLine(name: string, line: string): void;
   onReady(name: string): void;
-  /** @param exitCode what the cluster ends with: 2 when the process found its configuration wrong */
+  /**
+   * @param exitCode what the cluster ends with: 2 when the process found its configuration wrong
+   */
   onGivenUp(sentence: string, exitCode: number): void;
   /** The API asks for engines that are to join. Throws UsageError when there can be none. */
   onStartEngines?(role: Stage, count: number): void;
 }
 
 /**
- * Owns the processes of a cluster from start to stop; workers may join and leave in between. The API is stopped first: it refuses new requests and
- * waits for those under way, for which the engines must still run. Then the engines, which have nothing left to do.
+ * Owns the processes of a cluster from start to stop; workers may join and leave in between. The
+ * API is stopped first: it refuses new requests and waits for those under way, for which the
+ * engines must still run. Then the engines, which have nothing left to do.
  */
 export class Supervisor {
   private readonly processes = new Map<string, SupervisedProcess>();

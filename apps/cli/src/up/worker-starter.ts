@@ -23,7 +23,10 @@ export class WorkerStarter implements EngineStarter {
     return Promise.resolve(this.startNow(role, count));
   }
 
-  /** @throws UsageError when the configuration describes no such engine that can be, or there are too many processes */
+  /**
+   * @throws UsageError when the configuration describes no such engine that can be, or there are
+   *   too many processes
+   */
   startNow(stage: Stage, count: number): void {
     const { config, supervisor } = this;
     checkEngines(config, { ...NO_ENGINES, [stage]: count });

@@ -5,7 +5,10 @@ import { type ArrivalKind, ARRIVALS, flagNameOf, type WorkloadFlag } from './wor
 
 const RAMP_FLAGS = ['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const;
 
-/** How requests get their arrivals: those of the trace, perhaps spread, or a process that replaces them. */
+/**
+ * How requests get their arrivals: those of the trace, perhaps spread, or a process that replaces
+ * them.
+ */
 export type ArrivalPlan =
   | {
       readonly kind: 'trace' | 'spread';
@@ -27,7 +30,10 @@ export function arrivalsOfTrace(flags: FlagValues, workload: Workload): ArrivalP
   return { kind, ratePerSecond: rate };
 }
 
-/** For requests that have no arrivals of their own: without a rate all come at once, as with `vllm bench serve`. */
+/**
+ * For requests that have no arrivals of their own: without a rate all come at once, as with `vllm
+ * bench serve`.
+ */
 export function arrivalsOfDataset(flags: FlagValues): ArrivalSpec {
   const kind = chosenKind(flags) ?? 'gamma';
   if (kind === 'trace' || kind === 'spread') {

@@ -34,7 +34,9 @@ export interface DatasetContext {
 /** Requests that are made up. */
 export type DatasetKind = Exclude<SourceKind, 'trace' | 'sharegpt'>;
 
-/** Makes the requests of a dataset. The defaults are those of `vllm bench serve` where it has them. */
+/**
+ * Makes the requests of a dataset. The defaults are those of `vllm bench serve` where it has them.
+ */
 export function generateDataset(
   kind: DatasetKind,
   flags: FlagValues,
@@ -69,7 +71,10 @@ export function generateDataset(
   }
 }
 
-/** How many requests (at most `most`), and when; for conversations, when as many conversations begin, which is more than enough. */
+/**
+ * How many requests (at most `most`), and when; for conversations, when as many conversations
+ * begin, which is more than enough.
+ */
 export function datasetArrivals(
   flags: FlagValues,
   seed: number,

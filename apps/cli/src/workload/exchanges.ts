@@ -33,8 +33,9 @@ export function isExchangeFile(path: string): boolean {
 }
 
 /**
- * The requests of a file of `baton up --record-answers` that were answered with tokens. Lengths are those that the answers told as usage, else
- * counted in o200k_base; what prompts share is not known.
+ * The requests of a file of `baton up --record-answers` that were answered with tokens. Lengths are
+ * those that the answers told as usage, else counted in o200k_base; what prompts share is not
+ * known.
  *
  * @throws UsageError naming file and line when a line is something else
  */

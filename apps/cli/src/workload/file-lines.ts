@@ -17,7 +17,8 @@ export interface LineReader {
 }
 
 /**
- * Reads a text file, `.gz` ones unpacked, line by line in constant memory. The event loop turns after every piece of 1 MiB.
+ * Reads a text file, `.gz` ones unpacked, line by line in constant memory. The event loop turns
+ * after every piece of 1 MiB.
  *
  * @throws UsageError when it cannot be read or is no text with lines; whatever `onLine` throws
  */

@@ -15,7 +15,10 @@ const INFINITE = /^\+?inf(inity)?$/i;
 const MOST_COUNT = 1_000_000_000;
 const MOST_SECONDS = 1e9;
 
-/** Reads the values of flags, those of a workload unless told otherwise; a wrong one is one sentence. */
+/**
+ * Reads the values of flags, those of a workload unless told otherwise; a wrong one is one
+ * sentence.
+ */
 export class FlagValues<Name extends string = WorkloadFlag> {
   constructor(private readonly flags: Readonly<Partial<Record<Name, string>>>) {}
 

@@ -8,8 +8,8 @@ const CLOSE = 0x7d;
 const LARGEST = 1 << 26;
 
 /**
- * Cuts the objects of a JSON array, or of JSON lines, out of the bytes of a file that may be larger than a string can be. Nested objects belong to the one around
- * them.
+ * Cuts the objects of a JSON array, or of JSON lines, out of the bytes of a file that may be larger
+ * than a string can be. Nested objects belong to the one around them.
  */
 export class JsonObjects {
   private pieces: Buffer[] = [];

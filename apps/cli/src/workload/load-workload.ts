@@ -110,7 +110,9 @@ async function loadSource(
   }
 }
 
-/** Finer blocks than the contents are named in find no more in a cache, and cost time and memory. */
+/**
+ * Finer blocks than the contents are named in find no more in a cache, and cost time and memory.
+ */
 function blockTokensOf(workload: Workload, { blockSize, mayCoarsen }: WorkloadContext): number {
   const isNamed = workload.contentIds.length > 0;
   return mayCoarsen && isNamed ? Math.max(blockSize, workload.contentBlockTokens) : blockSize;

@@ -7,7 +7,10 @@ import { JsonObjects } from './json-objects';
 
 const CHUNK_BYTES = 1 << 20;
 const PROMPTS = 1000;
-/** Those of `vllm bench serve` (vllm/benchmarks/datasets): shorter ones are no conversation, longer ones would not fit small models. */
+/**
+ * Those of `vllm bench serve` (vllm/benchmarks/datasets): shorter ones are no conversation, longer
+ * ones would not fit small models.
+ */
 const LEAST_TOKENS = 4;
 const MOST_PROMPT_TOKENS = 1024;
 const MOST_TOKENS = 2048;
@@ -25,8 +28,8 @@ export interface TextWorkload {
 }
 
 /**
- * First messages and answers of a ShareGPT file, in its order, as many as are wanted. Lengths are counted in o200k_base; what `vllm bench serve` would leave out for its
- * length is left out.
+ * First messages and answers of a ShareGPT file, in its order, as many as are wanted. Lengths are
+ * counted in o200k_base; what `vllm bench serve` would leave out for its length is left out.
  *
  * @throws UsageError when the file cannot be read or has none
  */

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { loadWorkload } from './load-workload';
 import { SHIPPED_TRACES, shippedTracesText } from './shipped-traces';
 
-/** Requests and infinite-cache hit rate at 16-token blocks. The Mooncake paper (FAST 2025, figure 9) has 40.1 and 65.8 %. */
+/**
+ * Requests and infinite-cache hit rate at 16-token blocks. The Mooncake paper (FAST 2025, figure 9)
+ * has 40.1 and 65.8 %.
+ */
 const KNOWN: Readonly<Record<string, readonly [number, number]>> = {
   'mooncake-conversation': [12_031, 0.374],
   'mooncake-synthetic': [3_993, 0.651],

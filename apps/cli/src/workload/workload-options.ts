@@ -21,7 +21,10 @@ const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
   burstgpt: 'burstgpt',
 };
 
-/** A flag of the workload: how it is written, what it says, and for which sources it means anything (left out: for all). */
+/**
+ * A flag of the workload: how it is written, what it says, and for which sources it means anything
+ * (left out: for all).
+ */
 interface FlagRow {
   readonly value: string;
   readonly help: string;
@@ -175,7 +178,10 @@ export function addWorkloadOptions(command: Command): void {
   }
 }
 
-/** Parts the flags of a command into those of the workload and all others (which are options of the configuration, or the command's own). */
+/**
+ * Parts the flags of a command into those of the workload and all others (which are options of the
+ * configuration, or the command's own).
+ */
 export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
   readonly workload: WorkloadFlags;
   readonly others: Record<string, T>;
@@ -190,7 +196,10 @@ export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
   return { workload: withTraceNamed(workload), others };
 }
 
-/** `--dataset mooncake --dataset-file F`, as other tools have it, is `--trace F --trace-format mooncake`. */
+/**
+ * `--dataset mooncake --dataset-file F`, as other tools have it, is `--trace F --trace-format
+ * mooncake`.
+ */
 function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
   const { dataset, datasetFile, ...rest } = flags;
   const name = dataset?.replaceAll('_', '-').toLowerCase() ?? '';

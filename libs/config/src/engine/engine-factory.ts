@@ -35,14 +35,18 @@ export interface EngineSetup {
   /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
   readonly kvRegionsPerBlock: number;
   readonly link: Link;
-  /** What counts the steps of this engine that lie outside of the range of its step times, if they have one. */
+  /**
+   * What counts the steps of this engine that lie outside of the range of its step times, if they
+   * have one.
+   */
   readonly guard?: RangeGuard;
 }
 
 /**
  * Resolves model, GPU, link, KV capacity and step times for the engines of `stage`.
  *
- * @throws UsageError, one sentence, for unknown names, a model that does not fit, or an unreadable step-time file
+ * @throws UsageError, one sentence, for unknown names, a model that does not fit, or an unreadable
+ *   step-time file
  */
 export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
   try {

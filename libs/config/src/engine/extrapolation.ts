@@ -12,8 +12,8 @@ import type { EngineSetup } from './engine-factory';
 const said = new Set<string>();
 
 /**
- * The model with `step_time_extrapolation` applied: steps outside of its range are counted, and said
- * once per process on stderr or refused. A model without a range is returned as it is.
+ * The model with `step_time_extrapolation` applied: steps outside of its range are counted, and
+ * said once per process on stderr or refused. A model without a range is returned as it is.
  */
 export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeModel {
   if (model.outsideRange === undefined) return model;
@@ -23,7 +23,10 @@ export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeMode
   });
 }
 
-/** The setup for one engine of several, so that its steps outside of the range are counted for it alone. */
+/**
+ * The setup for one engine of several, so that its steps outside of the range are counted for it
+ * alone.
+ */
 export function withOwnGuard(setup: EngineSetup): EngineSetup {
   const { stepTime } = setup.options;
   if (!(stepTime instanceof RangeGuard)) return setup;
@@ -40,8 +43,9 @@ export interface LargestBatches {
 }
 
 /**
- * Checks ahead of time what can be known: under `step_time_extrapolation: refuse`, that the largest batches of an engine lie within the
- * range of its step-time model. What depends on the run is refused by the step that leaves the range.
+ * Checks ahead of time what can be known: under `step_time_extrapolation: refuse`, that the largest
+ * batches of an engine lie within the range of its step-time model. What depends on the run is
+ * refused by the step that leaves the range.
  *
  * @throws UsageError, one sentence
  */

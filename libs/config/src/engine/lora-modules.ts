@@ -11,7 +11,10 @@ export interface Adapter {
 const NAME = /^[^\s\u0000-\u001f]{1,256}$/;
 const MAX_PATH_LENGTH = 4_096;
 
-/** The adapters that are served from the start. @throws UsageError when one is not written as it must be, or there twice */
+/**
+ * The adapters that are served from the start. @throws UsageError when one is not written as it
+ * must be, or there twice
+ */
 export function loraModulesOf({
   loraModules,
   servedModelName,

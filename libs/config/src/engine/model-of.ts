@@ -7,8 +7,8 @@ const BYTES_MAX = 4 * 2 ** 20;
 const FILE = 'config.json';
 
 /**
- * The model that an option names: a path of a `config.json`, or of a folder that has one, else a name
- * of the catalogue. A path ends in `.json`, or begins with `.` or `/`.
+ * The model that an option names: a path of a `config.json`, or of a folder that has one, else a
+ * name of the catalogue. A path ends in `.json`, or begins with `.` or `/`.
  *
  * @throws UsageError when the file cannot be read; HardwareError for a name or a file of no use
  */

@@ -3,7 +3,9 @@ import { isObject, parseDuration, usToSeconds } from '@baton/kernel';
 import type { DocumentRead } from '../option';
 import type { Settings } from './live-settings';
 
-/** A number, or one that changes with time: from `start` towards `end`, with a period in seconds. */
+/**
+ * A number, or one that changes with time: from `start` towards `end`, with a period in seconds.
+ */
 export type FakeValue =
   | { readonly kind: 'fixed'; readonly value: number }
   | {
@@ -44,8 +46,9 @@ const VALUES = {
 const NAMES = [...Object.keys(VALUES), 'loras'];
 
 /**
- * The value `elapsedSeconds` after the functions were set, as llm-d-inference-sim computes it (pkg/llm-d-inference-sim/fake_metrics.go): oscillate is a
- * sine around the middle, ramp stays at its end, rampreset begins again, squarewave holds each level for half a period.
+ * The value `elapsedSeconds` after the functions were set, as llm-d-inference-sim computes it
+ * (pkg/llm-d-inference-sim/fake_metrics.go): oscillate is a sine around the middle, ramp stays at
+ * its end, rampreset begins again, squarewave holds each level for half a period.
  */
 export function fakeValueAt(value: FakeValue, elapsedSeconds: number): number {
   if (value.kind === 'fixed') return value.value;
@@ -64,7 +67,10 @@ export function fakeValueAt(value: FakeValue, elapsedSeconds: number): number {
   }
 }
 
-/** The engine as a scrape is to show it. Requests are whole numbers, rounded towards zero; waiting ones wait for capacity. */
+/**
+ * The engine as a scrape is to show it. Requests are whole numbers, rounded towards zero; waiting
+ * ones wait for capacity.
+ */
 export function withFakeMetrics(
   engine: EnginePresence,
   fake: FakeMetrics,

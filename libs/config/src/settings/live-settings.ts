@@ -10,7 +10,10 @@ export interface Settings {
   readonly revision: number;
   /** The configuration of this process with all changes in it. */
   readonly config: BatonConfig;
-  /** When each option was changed last, wall µs since the Unix epoch; for the others, when this process began to look. */
+  /**
+   * When each option was changed last, wall µs since the Unix epoch; for the others, when this
+   * process began to look.
+   */
   readonly sinceUs: (key: ChangeableKey) => number;
 }
 
@@ -37,9 +40,11 @@ const NOTHING: Stored = { revision: 0, changes: {}, sinceUs: {} };
 const TRIES = 10;
 
 /**
- * The settings that change while the cluster runs, as one process sees them. What is stored in the broker is the truth, and a message only says that it
- * has changed; so whoever starts late or missed the message reads the same. Revisions only rise: a process that knows a later one than the broker, which
- * lost its data, stores it again. Without `enable_admin` nothing ever changes and nothing is asked.
+ * The settings that change while the cluster runs, as one process sees them. What is stored in the
+ * broker is the truth, and a message only says that it has changed; so whoever starts late or
+ * missed the message reads the same. Revisions only rise: a process that knows a later one than the
+ * broker, which lost its data, stores it again. Without `enable_admin` nothing ever changes and
+ * nothing is asked.
  */
 export class LiveSettings {
   private stored = NOTHING;
@@ -79,7 +84,8 @@ export class LiveSettings {
   }
 
   /**
-   * Checks everything, then changes it for the whole cluster. Resolves when it is stored and holds in this process.
+   * Checks everything, then changes it for the whole cluster. Resolves when it is stored and holds
+   * in this process.
    *
    * @throws UsageError for the first thing that is wrong; nothing has changed then
    */

@@ -3,7 +3,9 @@ import { choice, integer, number, optionalChoice, optionalNumber } from '../opti
 
 const POLICIES = ['pull', ...POLICY_KINDS] as const;
 
-/** Which engine gets a request, and which requests are let in for it. Formulas: docs/placement.md. */
+/**
+ * Which engine gets a request, and which requests are let in for it. Formulas: docs/placement.md.
+ */
 export const PLACEMENT = {
   placement: choice(POLICIES, 'pull', {
     help: 'Who computes a prompt: whoever has room takes the oldest (pull), or a policy sends it to one engine. `baton replay` of a recording also takes recorded: the engines that each request had.',

@@ -1,6 +1,9 @@
 import { integer, number, optionalText } from '../option';
 
-/** What a live cluster remembers, and leaves behind in files. Formats: docs/recording.md, docs/timelines.md. */
+/**
+ * What a live cluster remembers, and leaves behind in files. Formats: docs/recording.md,
+ * docs/timelines.md.
+ */
 export const RECORDING = {
   record: optionalText({
     help: 'Write one line per request into this file: lengths, hashes of blocks, engines and times, never a text. `baton replay --trace` replays it and compares.',

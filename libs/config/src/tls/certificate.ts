@@ -14,8 +14,8 @@ export interface Certificate {
 type TlsConfig = Pick<BatonConfig, 'sslKeyfile' | 'sslCertfile' | 'sslCaCerts' | 'sslCertReqs'>;
 
 /**
- * Reads and checks the files that `ssl_*` options name; undefined when none does, and the API speaks plain HTTP. A certificate file may hold the
- * private key as well.
+ * Reads and checks the files that `ssl_*` options name; undefined when none does, and the API
+ * speaks plain HTTP. A certificate file may hold the private key as well.
  *
  * @throws UsageError, one sentence that names option and file
  */
@@ -40,7 +40,10 @@ export function readCertificate(config: TlsConfig): Certificate | undefined {
   return { key, cert, ca: readAuthorities('ssl_ca_certs', sslCaCerts) };
 }
 
-/** The certificates in the file that an option names, as PEM. @throws UsageError as `readCertificate` */
+/**
+ * The certificates in the file that an option names, as PEM. @throws UsageError as
+ * `readCertificate`
+ */
 export function readAuthorities(option: string, path: string): string {
   const ca = read(option, path);
   parseCertificate(option, path, ca);

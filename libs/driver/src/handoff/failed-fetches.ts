@@ -78,7 +78,10 @@ export class FailedFetches {
     if (handle >= 0) slot.engine.abort(handle);
   }
 
-  /** A prefill of its own for the request, under the next submission. False when another run has it: nothing was changed. */
+  /**
+   * A prefill of its own for the request, under the next submission. False when another run has it:
+   * nothing was changed.
+   */
   async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
     const { transport, clock } = this.parts;
     const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
@@ -95,7 +98,10 @@ export class FailedFetches {
   }
 }
 
-/** What the holder was asked for and has not, or a holder that there is not; no transfer that began and broke. */
+/**
+ * What the holder was asked for and has not, or a holder that there is not; no transfer that began
+ * and broke.
+ */
 function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
   const isOutside = job.flow === 'attach' || job.flow === 'hold';
   const isReference = isOutside && fetching?.hasInjectedFault !== true;

@@ -9,7 +9,10 @@ import type { Frames } from '../steps/frames';
 /** What a field of a frame entry holds. */
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
 
-/** Generation of what an executing prefill holds: its server names the blocks. Those of simulated ones begin at 1. */
+/**
+ * Generation of what an executing prefill holds: its server names the blocks. Those of simulated
+ * ones begin at 1.
+ */
 export const EXECUTED = 0;
 
 /** A prompt that is computed, on its way to decode. */

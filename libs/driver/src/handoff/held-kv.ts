@@ -65,7 +65,9 @@ export class HeldKv {
     );
   }
 
-  /** Holdings with a possible reader: a router sends its decode leg within two seconds, or never. */
+  /**
+   * Holdings with a possible reader: a router sends its decode leg within two seconds, or never.
+   */
   awaited(): number {
     const { clock } = this.parts;
     const oldUs = clock.nowUs() - ROUTER_TAKES_US * clock.speedup;

@@ -21,7 +21,9 @@ export interface HeldOffersParts {
   readonly log: Logger;
 }
 
-/** Offers the KV of a finished prompt: to decode through ledger and queue, or to an outside router. */
+/**
+ * Offers the KV of a finished prompt: to decode through ledger and queue, or to an outside router.
+ */
 export class HeldOffers {
   private readonly entry = emptyFrameEntry();
 
@@ -75,7 +77,9 @@ export class HeldOffers {
     frames.flushSoon();
   }
 
-  /** The broker could not be reached: the engine that gets the job next computes the prompt again. */
+  /**
+   * The broker could not be reached: the engine that gets the job next computes the prompt again.
+   */
   private takeBack(run: Run): void {
     if (isRunOver(run)) return;
     this.parts.slot.guard(() => this.parts.endings.returnJob(run));

@@ -11,7 +11,10 @@ export interface SourcePatienceParts {
   readonly transport: Pick<Transport, 'punctuality'>;
 }
 
-/** How often a source that does not answer is asked again: more often when it, or this process, was late. */
+/**
+ * How often a source that does not answer is asked again: more often when it, or this process, was
+ * late.
+ */
 export class SourcePatience {
   private latenessMs: ReadonlyMap<string, number> = new Map();
 

@@ -64,8 +64,8 @@ export class SourceSide {
   }
 
   /**
-   * A decode leg has ended with `tokens` tokens in KV. Returns what its answer says of them as JSON,
-   * undefined when nothing is kept.
+   * A decode leg has ended with `tokens` tokens in KV. Returns what its answer says of them as
+   * JSON, undefined when nothing is kept.
    */
   keep(run: Run, tokens: number, endUs: Micros): string | undefined {
     const { heldKv } = this.parts;

@@ -13,7 +13,9 @@ export interface TransferOrder {
   readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly activeReads: number;
-  /** On purpose: further latency, and the share of the link's speed that this transfer alone gets. */
+  /**
+   * On purpose: further latency, and the share of the link's speed that this transfer alone gets.
+   */
   readonly extraUs: Micros;
   readonly factor: number;
 }
@@ -55,7 +57,8 @@ export class Transfers {
       id,
       sourceId: order.sourceId,
       targetId: this.parts.identity.engineId,
-      // At a part of the speed, as at full speed for so many times the bytes: the others keep theirs.
+      // At a part of the speed, as at full speed for so many times the bytes: the others keep
+      // theirs.
       bytes: order.bytes / order.factor,
       baseLatencyUs: link.baseLatencyUs + order.extraUs,
       sourceBytesPerSecond: order.bytesPerSecond,

@@ -29,7 +29,10 @@ const ENGINE = {
   host: { maxRuns: 1_000, kvKeepUs: 1_000_000 },
 };
 
-/** What an API process does about its requests: submits them, gives them up, and submits again what the broker seems to have lost. */
+/**
+ * What an API process does about its requests: submits them, gives them up, and submits again what
+ * the broker seems to have lost.
+ */
 class Chaos {
   private readonly jobs = new Map<number, EngineJob>();
   private readonly aborted = new Set<number>();
@@ -97,7 +100,9 @@ class Chaos {
     expect.fail('an engine keeps a sequence that its host has ended');
   }
 
-  /** No token is told before its step has ended, no step of a sequence has begun before its cause. */
+  /**
+   * No token is told before its step has ended, no step of a sequence has begun before its cause.
+   */
   checkCauses(): void {
     for (const [id, { causeUs }] of this.jobs) {
       for (const { kind, stepEndUs, first, atUs } of this.world.of(id)) {

@@ -20,7 +20,9 @@ export interface CrashRecoveryParts {
   readonly log: Logger;
 }
 
-/** A new engine takes the place of one that threw; every request of that ends with `engine_error`. */
+/**
+ * A new engine takes the place of one that threw; every request of that ends with `engine_error`.
+ */
 export class CrashRecovery {
   constructor(private readonly parts: CrashRecoveryParts) {}
 

@@ -47,7 +47,9 @@ export interface HostOptions {
   readonly facts: HostedEngineFacts;
   /** Where vLLM's buckets of tokens end. Unset: nowhere. */
   readonly maxModelLen?: number;
-  /** Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1. */
+  /**
+   * Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1.
+   */
   readonly kvRegionsPerBlock?: number;
   /** Unset: nothing lies behind the KV cache. */
   readonly hostTier?: HostTierFacts;
@@ -74,7 +76,10 @@ export interface HostOptions {
   readonly presenceTtlMs: number;
   /** Wall µs for the answer to one question for KV blocks. */
   readonly kvReadTimeoutUs: number;
-  /** Wall µs: with a fast clock, KV for a request that the cluster routes is held for the shorter of this and the unscaled lease. */
+  /**
+   * Wall µs: with a fast clock, KV for a request that the cluster routes is held for the shorter of
+   * this and the unscaled lease.
+   */
   readonly maxLeaseWallUs: number;
   /** Simulated µs before the engine takes work. */
   readonly startupUs: Micros;
@@ -85,6 +90,9 @@ export interface HostOptions {
   readonly tellsTimelines: boolean;
   /** Sees how long each step took, in simulated µs, when it has ended. */
   readonly onStep?: (durationUs: Micros) => void;
-  /** Sees every call of the hand-over coordinators, so that their lifecycles can be compared with those of another driver. */
+  /**
+   * Sees every call of the hand-over coordinators, so that their lifecycles can be compared with
+   * those of another driver.
+   */
   readonly onHandoff?: (entry: HandoffEntry) => void;
 }

@@ -77,7 +77,10 @@ export class LoadBeacon {
     };
   }
 
-  /** Of prompts that are not computed, all tokens that are not cached: partial progress is not known. */
+  /**
+   * Of prompts that are not computed, all tokens that are not cached: partial progress is not
+   * known.
+   */
   private promptTokens(): number {
     const { slot, runs } = this.parts;
     const { engine } = slot;

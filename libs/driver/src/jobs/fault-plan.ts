@@ -1,6 +1,9 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 
-/** The steps of a hand-over after which a test may end the process, in the order in which a request passes them. */
+/**
+ * The steps of a hand-over after which a test may end the process, in the order in which a request
+ * passes them.
+ */
 export const CRASH_POINTS = [
   'held',
   'handed-over',

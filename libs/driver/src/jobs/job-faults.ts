@@ -50,7 +50,10 @@ export class JobFaults {
 
   constructor(private readonly parts: JobFaultsParts) {}
 
-  /** Before the run enters the engine: what happens at prefill, and what the first tokens are to meet. */
+  /**
+   * Before the run enters the engine: what happens at prefill, and what the first tokens are to
+   * meet.
+   */
   async prepare(run: Run): Promise<void> {
     for (const { action, stage } of run.job.faults ?? []) {
       if (action.kind === 'kill-process' && (await this.isSpent(run))) continue;
@@ -93,7 +96,10 @@ export class JobFaults {
     return { extraUs, factor: Math.min(1, ...factors) };
   }
 
-  /** A token beyond those that are let through is there: true when it is not to be seen, nor anything else of this run. */
+  /**
+   * A token beyond those that are let through is there: true when it is not to be seen, nor
+   * anything else of this run.
+   */
   meetsToken(run: Run): boolean {
     const isMet = this.blows(run, 'decode').length > 0;
     if (!isMet) run.faultAfterTokens = Infinity;
@@ -120,7 +126,9 @@ export class JobFaults {
     return true;
   }
 
-  /** The next engine that takes the job is spared, so that a request kills one process and no more. */
+  /**
+   * The next engine that takes the job is spared, so that a request kills one process and no more.
+   */
   private kill(run: Run, fault: Fault): void {
     const { documents, clock, faults, loop } = this.parts;
     loop.pause();

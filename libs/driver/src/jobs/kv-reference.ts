@@ -5,7 +5,10 @@ const CLAIM = hashString('claim on held blocks');
 
 type Content = Pick<EngineJob, 'promptTokens' | 'blockHashes'>;
 
-/** One number for which blocks hold which prompt: equal only if block ids, prompt length and prompt (to its last full block) are equal. */
+/**
+ * One number for which blocks hold which prompt: equal only if block ids, prompt length and prompt
+ * (to its last full block) are equal.
+ */
 export function claimOn(
   job: Content,
   blockIds: readonly (readonly number[])[],
@@ -17,8 +20,9 @@ export function claimOn(
 }
 
 /**
- * As `claimOn`, for the first `tokens` tokens, whole blocks of them, of what decode has kept: the reader has another prompt, which begins with them.
- * Undefined when the content of these blocks is not known.
+ * As `claimOn`, for the first `tokens` tokens, whole blocks of them, of what decode has kept: the
+ * reader has another prompt, which begins with them. Undefined when the content of these blocks is
+ * not known.
  */
 export function claimOnKept(
   { blockHashes }: Content,
@@ -44,15 +48,24 @@ export interface ReferencedKv {
   readonly rank: number;
   /** Tokens whose KV the blocks hold. */
   readonly tokens: number;
-  /** Until when decode keeps them for a next turn, seconds since the Unix epoch; unset: prefill holds them. */
+  /**
+   * Until when decode keeps them for a next turn, seconds since the Unix epoch; unset: prefill
+   * holds them.
+   */
   readonly keptUntil?: number;
 }
 
-/** Address of vLLM's NIXL side channel by its defaults; our engines meet over the broker, but readers look for the fields. */
+/**
+ * Address of vLLM's NIXL side channel by its defaults; our engines meet over the broker, but
+ * readers look for the fields.
+ */
 const SIDE_CHANNEL_HOST = 'localhost';
 const SIDE_CHANNEL_PORT = 5600;
 
-/** The eleven fields with which a prefill instance answers, and a decode instance that keeps its blocks. */
+/**
+ * The eleven fields with which a prefill instance answers, and a decode instance that keeps its
+ * blocks.
+ */
 export function kvTransferParams(held: ReferencedKv): KvTransferParams {
   return {
     do_remote_prefill: held.keptUntil === undefined,

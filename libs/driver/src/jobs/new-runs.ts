@@ -72,7 +72,9 @@ export class NewRuns {
   }
 }
 
-/** A shared queue says it; on an engine's own queue the flow does, and for a routed job the role. */
+/**
+ * A shared queue says it; on an engine's own queue the flow does, and for a routed job the role.
+ */
 function stageOf(job: EngineJob, role: Stage): Stage {
   switch (job.flow) {
     case 'route':

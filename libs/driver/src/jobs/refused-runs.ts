@@ -14,7 +14,9 @@ export interface RefusedRunsParts {
   readonly endings: Endings;
 }
 
-/** Ends a run that the ledger does not permit, and sends its request on to the stage that has it. */
+/**
+ * Ends a run that the ledger does not permit, and sends its request on to the stage that has it.
+ */
 export class RefusedRuns {
   constructor(private readonly parts: RefusedRunsParts) {}
 

@@ -16,8 +16,9 @@ export type RunOutcome = 'finished' | 'handed over' | 'released';
 const MAX_OPEN = 100_000;
 
 /**
- * One span per run of a request on an engine, in the trace of the request, and one per transfer of its KV. Instants are µs of the wall clock since the Unix epoch.
- * Without a tracer every call returns at once.
+ * One span per run of a request on an engine, in the trace of the request, and one per transfer of
+ * its KV. Instants are µs of the wall clock since the Unix epoch. Without a tracer every call
+ * returns at once.
  */
 export class RunSpans {
   private readonly open = new Map<Run, Span>();

@@ -7,8 +7,9 @@ import type { FrameOutbox } from '../steps/frames';
 import type { KeptPayloads } from './kept-payloads';
 
 /**
- * `beginning`: the ledger is being asked. `running`: the engine has it, or is about to. `moving-on`: another stage is being told; from
- * here on the loss of the job's lock changes nothing. `over`: nothing more happens under this run.
+ * `beginning`: the ledger is being asked. `running`: the engine has it, or is about to.
+ * `moving-on`: another stage is being told; from here on the loss of the job's lock changes
+ * nothing. `over`: nothing more happens under this run.
  */
 export type RunState = 'beginning' | 'running' | 'moving-on' | 'over';
 
@@ -28,7 +29,10 @@ export interface Fetching {
   transferStartedUs: Micros;
 }
 
-/** One job in the hands of this engine, from the queue to its end here. Hot fields are plain so that a step touches nothing else. */
+/**
+ * One job in the hands of this engine, from the queue to its end here. Hot fields are plain so that
+ * a step touches nothing else.
+ */
 export interface Run {
   readonly job: EngineJob;
   readonly taken: TakenJob;

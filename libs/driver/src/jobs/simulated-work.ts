@@ -23,7 +23,9 @@ export interface SimulatedWorkParts {
   readonly faults: FaultPlan;
 }
 
-/** Brings runs into the simulated engine; those that read KV from elsewhere reserve blocks first. */
+/**
+ * Brings runs into the simulated engine; those that read KV from elsewhere reserve blocks first.
+ */
 export class SimulatedWork implements StageWork {
   constructor(private readonly parts: SimulatedWorkParts) {}
 

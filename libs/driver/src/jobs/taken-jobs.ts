@@ -3,7 +3,10 @@ import type { OwnQueue } from '@baton/contract';
 /** Routers come and go with their processes; those heard of last are enough. */
 const MAX_ROUTERS = 64;
 
-/** How far an engine has taken the jobs of each router: the highest ordinal, since one queue is taken in order but for priorities. */
+/**
+ * How far an engine has taken the jobs of each router: the highest ordinal, since one queue is
+ * taken in order but for priorities.
+ */
 export class TakenJobs {
   private readonly highest = new Map<string, number>();
 

@@ -1,6 +1,9 @@
 /** What vLLM's KV-cache events say. */
 export type KvEvent =
-  /** Blocks that follow one another can be found; `parent` is the block before the first, null at the beginning of a prompt. */
+  /**
+   * Blocks that follow one another can be found; `parent` is the block before the first, null at
+   * the beginning of a prompt.
+   */
   | {
       readonly kind: 'stored';
       readonly hashes: number[];

@@ -9,7 +9,10 @@ interface KvEventsPackage {
   readonly KvEventPublisher: new (options: PublisherOptions) => KvEventPublisher;
 }
 
-/** How the endpoint of an engine follows from the configured one: as vLLM's does from that of rank 0. */
+/**
+ * How the endpoint of an engine follows from the configured one: as vLLM's does from that of rank
+ * 0.
+ */
 export function endpointOf(endpoint: string, engine: number): string {
   return endpoint.replace(/:(\d+)$/, (_port, first: string) => `:${Number(first) + engine}`);
 }

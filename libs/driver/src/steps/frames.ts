@@ -23,7 +23,10 @@ export interface FramesOptions {
 /** Wall µs that entries without a token may wait for others to travel with. */
 const COMPANY_US = 5_000;
 
-/** One frame per engine step and API process; whatever happens between steps goes out at the end of the turn. */
+/**
+ * One frame per engine step and API process; whatever happens between steps goes out at the end of
+ * the turn.
+ */
 export class Frames {
   private readonly outboxes = new Map<string, FrameOutbox>();
   private readonly filled: FrameOutbox[] = [];
@@ -58,8 +61,8 @@ export class Frames {
   }
 
   /**
-   * The step's entries bring no token, so they wait a few ms for what follows from them: a prompt that is scheduled and computed in one
-   * step is handed over by the time.
+   * The step's entries bring no token, so they wait a few ms for what follows from them: a prompt
+   * that is scheduled and computed in one step is handed over by the time.
    */
   defer(stepEndUs: number): void {
     const { wall } = this.options;

@@ -98,7 +98,10 @@ export class StepFrames {
     this.parts.frames.add(run.outbox, entry);
   }
 
-  /** Whether a fault comes before these tokens: they are never seen, and the run ends behind the step. */
+  /**
+   * Whether a fault comes before these tokens: they are never seen, and the run ends behind the
+   * step.
+   */
   private isStruck(run: Run, first: number): boolean {
     if (!this.parts.jobFaults.meetsToken(run)) return false;
     run.emitted = first;

@@ -11,7 +11,10 @@ export interface WatchedSetup {
   readonly onStep: (durationUs: Micros) => void;
 }
 
-/** The log of steps of one process (`log_steps`): a line per step of each of its engines. Other processes append to the same file. */
+/**
+ * The log of steps of one process (`log_steps`): a line per step of each of its engines. Other
+ * processes append to the same file.
+ */
 export class StepLog {
   private engines = 0;
 
@@ -54,8 +57,9 @@ export class StepLog {
 type SeenBatch = { -readonly [K in keyof BatchAggregates]-?: number };
 
 /**
- * Another model, whose answers it gives, and which keeps the batch that was asked for last. It has no law for decode steps, which would keep them from
- * being asked for: the times are the same, but each step is rounded to a microsecond by itself.
+ * Another model, whose answers it gives, and which keeps the batch that was asked for last. It has
+ * no law for decode steps, which would keep them from being asked for: the times are the same, but
+ * each step is rounded to a microsecond by itself.
  */
 class WatchedStepTime implements StepTimeModel {
   readonly description: string;

@@ -62,19 +62,27 @@ export class StepLoop {
     return this.alarm !== undefined;
   }
 
-  /** The instant that something which happened at `causeUs` counts as having happened at: not after now, nor too long before. */
+  /**
+   * The instant that something which happened at `causeUs` counts as having happened at: not after
+   * now, nor too long before.
+   */
   logicalUs(causeUs: Micros): Micros {
     const nowUs = this.parts.clock.nowUs();
     return Math.min(nowUs, Math.max(causeUs, Math.round(nowUs - this.backDatingUs)));
   }
 
-  /** Has `enter` change the engine at the logical instant `causeUs`, and a step started if none is under way. */
+  /**
+   * Has `enter` change the engine at the logical instant `causeUs`, and a step started if none is
+   * under way.
+   */
   enter(causeUs: Micros, enter: () => void): void {
     this.arrivals.push({ causeUs: this.logicalUs(causeUs), enter });
     this.wake();
   }
 
-  /** Forgets the step under way and everything that has not entered: the engine has been replaced. */
+  /**
+   * Forgets the step under way and everything that has not entered: the engine has been replaced.
+   */
   reset(): void {
     this.alarm?.cancel();
     this.alarm = undefined;

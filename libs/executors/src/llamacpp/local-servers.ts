@@ -22,9 +22,10 @@ export interface LocalServersOptions {
 }
 
 /**
- * The servers with a local model that engines of this process pass their work on to: one for each engine (and rank) of a stage with
- * `executor: llamacpp`. They tell the cluster who they are, and fetch KV only from servers that did. A server can compute any stage: that of an
- * engine which left serves the next.
+ * The servers with a local model that engines of this process pass their work on to: one for each
+ * engine (and rank) of a stage with `executor: llamacpp`. They tell the cluster who they are, and
+ * fetch KV only from servers that did. A server can compute any stage: that of an engine which left
+ * serves the next.
  */
 export class LocalServers {
   /** With as much room in the engines of those stages as their servers have. */
@@ -43,7 +44,9 @@ export class LocalServers {
     this.config = STAGES.reduce(withRoom, options.config);
   }
 
-  /** Servers for engines of a stage that are about to be, if it computes locally. @throws UsageError */
+  /**
+   * Servers for engines of a stage that are about to be, if it computes locally. @throws UsageError
+   */
   async prepare(stage: Stage, count: number): Promise<void> {
     if (executorOf(this.config, stage) !== 'llamacpp') return;
     const ready = this.ready.get(stage) ?? [];
@@ -105,7 +108,10 @@ export class LocalServers {
     return server;
   }
 
-  /** A request's body may name any address; only one that a server of this cluster has told for itself is opened. */
+  /**
+   * A request's body may name any address; only one that a server of this cluster has told for
+   * itself is opened.
+   */
   private async isPeer({ origin, engineId }: Peer): Promise<boolean> {
     const { documents } = this.options.transport;
     return (await documents.get(placeOf({ engineId }))) === origin;

@@ -1,7 +1,10 @@
 import type { UpstreamServer } from '../upstream/upstream-server';
 import { engineFamilies, renderPage } from './upstream-page';
 
-/** Reads the metrics of one server when somebody wants them, and no more often than every so many ms. */
+/**
+ * Reads the metrics of one server when somebody wants them, and no more often than every so many
+ * ms.
+ */
 export class MetricsScrape {
   private last = Promise.resolve('');
   private readMs = -Infinity;

@@ -14,7 +14,10 @@ export interface UpstreamMetricsSource {
   readonly transport: Transport;
 }
 
-/** A page of metrics of these engines with what the servers of those that execute count, where it would else show what is simulated here. */
+/**
+ * A page of metrics of these engines with what the servers of those that execute count, where it
+ * would else show what is simulated here.
+ */
 export async function withUpstreamMetrics(
   page: string,
   engines: readonly EnginePresence[],

@@ -20,7 +20,10 @@ const SAMPLE =
 const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 const SUFFIX = /_(bucket|sum|count)$/;
 
-/** The families of a page, in their order. Lines that are none of the format are left out, samples without a family as well. */
+/**
+ * The families of a page, in their order. Lines that are none of the format are left out, samples
+ * without a family as well.
+ */
 export function parsePage(text: string): PageFamily[] {
   const families = new Map<string, { help: string; type: string; samples: PageSample[] }>();
   for (const line of text.split('\n')) {
@@ -47,7 +50,10 @@ export function renderPage(families: Iterable<PageFamily>): string {
     .join('');
 }
 
-/** Of what a server shows, that which its engine counts: families with a name space (`vllm:`), and none of ours. */
+/**
+ * Of what a server shows, that which its engine counts: families with a name space (`vllm:`), and
+ * none of ours.
+ */
 export function engineFamilies(text: string): PageFamily[] {
   return parsePage(text).filter(
     ({ name, samples }) => /^(?!baton:)\w+:/.test(name) && samples.length > 0,
@@ -62,8 +68,9 @@ export interface UpstreamPage {
 }
 
 /**
- * The page with what servers show in the place of what is simulated here: each family once, with its HELP and TYPE, and in it the samples of each engine under
- * its labels. A server's own number of an engine is told as `exported_engine` where it has several.
+ * The page with what servers show in the place of what is simulated here: each family once, with
+ * its HELP and TYPE, and in it the samples of each engine under its labels. A server's own number
+ * of an engine is told as `exported_engine` where it has several.
  *
  * @param isSimulated  whether a family of this name tells of simulated work
  */

@@ -36,7 +36,10 @@ const URL_KEYS = {
 const BOOTSTRAP_PORT = 8_998;
 const EXECUTORS: readonly Executing[] = ['simulate', 'vllm', 'llamacpp'];
 
-/** What engines of a stage do. @throws UsageError for an `executor_for` that is not written as it must be */
+/**
+ * What engines of a stage do. @throws UsageError for an `executor_for` that is not written as it
+ * must be
+ */
 export function executorOf(config: ExecutorConfig, stage: Stage): Executing {
   const own = config.executorFor.map(stageExecutor).find(([of]) => of === stage);
   return own?.[1] ?? config.executor;
@@ -52,7 +55,10 @@ export function executesAny(config: ExecutorConfig): boolean {
   return STAGES.some((stage) => executes(config, stage));
 }
 
-/** Checks the servers of a stage. @throws UsageError when there is not one for each engine, or one cannot be reached as it is written */
+/**
+ * Checks the servers of a stage. @throws UsageError when there is not one for each engine, or one
+ * cannot be reached as it is written
+ */
 export function checkUpstreams(config: UpstreamConfig, stage: Stage, engines: number): void {
   readUpstreamCa(config);
   if (config.dataParallelSize > 1) {
@@ -74,7 +80,10 @@ export function checkUpstreams(config: UpstreamConfig, stage: Stage, engines: nu
   );
 }
 
-/** The server of the `number`th engine of a stage in this process, from 1. @throws UsageError when there is none */
+/**
+ * The server of the `number`th engine of a stage in this process, from 1. @throws UsageError when
+ * there is none
+ */
 export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number): ServerAddress {
   const key = URL_KEYS[stage];
   const written = config[key][number - 1];
@@ -90,7 +99,10 @@ export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number)
   );
 }
 
-/** Who may vouch for https servers, as PEM: the well-known authorities and those of `upstream_ca`; undefined: the former alone. @throws UsageError */
+/**
+ * Who may vouch for https servers, as PEM: the well-known authorities and those of `upstream_ca`;
+ * undefined: the former alone. @throws UsageError
+ */
 export function readUpstreamCa({
   upstreamCa,
 }: Pick<ExecutorConfig, 'upstreamCa'>): string[] | undefined {

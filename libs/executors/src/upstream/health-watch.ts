@@ -15,8 +15,9 @@ export interface Watched {
 }
 
 /**
- * Circuit breaker of one server: down after three failures in a row, of legs or of looks at `/health`, or one refused connection, until `/health` says
- * otherwise. A server of which something must be known before the first leg is not up until it is.
+ * Circuit breaker of one server: down after three failures in a row, of legs or of looks at
+ * `/health`, or one refused connection, until `/health` says otherwise. A server of which something
+ * must be known before the first leg is not up until it is.
  */
 export class HealthWatch {
   private failures = 0;
@@ -45,7 +46,10 @@ export class HealthWatch {
     this.onState = () => undefined;
   }
 
-  /** By a look, or by anything that a leg has heard: a server that is too busy to answer `/health` in time is up as long as it talks. */
+  /**
+   * By a look, or by anything that a leg has heard: a server that is too busy to answer `/health`
+   * in time is up as long as it talks.
+   */
   succeeded(): void {
     this.failures = 0;
     this.enter('up');

@@ -15,7 +15,10 @@ const NOTHING: EngineCounters = {
   ...{ drafts: 0, draftTokens: 0, acceptedTokens: 0 },
 };
 
-/** Stands where an engine would where the work is done elsewhere: it never has any, and only counts what runs. */
+/**
+ * Stands where an engine would where the work is done elsewhere: it never has any, and only counts
+ * what runs.
+ */
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
   readonly acceptedPerPosition: readonly number[] = [];

@@ -5,7 +5,10 @@ interface Member {
   readonly value: string;
 }
 
-/** A JSON object as somebody wrote it: members can be changed without touching the others, so that every number and string stays as it was. */
+/**
+ * A JSON object as somebody wrote it: members can be changed without touching the others, so that
+ * every number and string stays as it was.
+ */
 export class JsonObjectText {
   private readonly members: readonly Member[];
 

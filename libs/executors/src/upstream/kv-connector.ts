@@ -7,11 +7,17 @@ export interface ClientRequest extends Omit<ExecutedRequest, 'text'> {
   readonly body: JsonObjectText;
 }
 
-/** The prefill leg of one transfer. Every run has one of its own, so no reference is ever used twice. */
+/**
+ * The prefill leg of one transfer. Every run has one of its own, so no reference is ever used
+ * twice.
+ */
 export interface PrefillLeg {
   readonly body: JsonObjectText;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the decode leg is to bring, where that is known before prefill answers: both legs are then sent at once. */
+  /**
+   * What the decode leg is to bring, where that is known before prefill answers: both legs are then
+   * sent at once.
+   */
   readonly early?: Body;
   /** What the decode leg is to bring, as prefill says; undefined: nothing was held. */
   learn(answer: Body): Body | undefined;
@@ -21,7 +27,10 @@ export interface PrefillLeg {
 export interface KvConnector {
   prefillLeg(request: ClientRequest): PrefillLeg;
   decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText;
-  /** Whether it knows all that it needs of the prefill server; looks there if not. Unset: it needs nothing. */
+  /**
+   * Whether it knows all that it needs of the prefill server; looks there if not. Unset: it needs
+   * nothing.
+   */
   isReady?(): Promise<boolean>;
   /** The server went down: what comes up again may be another one. */
   forget?(): void;

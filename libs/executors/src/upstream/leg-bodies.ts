@@ -13,7 +13,8 @@ export const HOLD: Body = {
 };
 
 /**
- * The body of the prefill leg, as vLLM's toy proxy sends it (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's with one token, not
+ * The body of the prefill leg, as vLLM's toy proxy sends it
+ * (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's with one token, not
  * streamed, and the wish to hold, if any. No field of ours is added.
  */
 export function prefillBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
@@ -25,7 +26,10 @@ export function prefillBody(body: JsonObjectText, params: Body | undefined): Jso
   });
 }
 
-/** The body of the decode leg: the client's, and exactly what prefill answered. Without an answer decode computes the prompt by itself. */
+/**
+ * The body of the decode leg: the client's, and exactly what prefill answered. Without an answer
+ * decode computes the prompt by itself.
+ */
 export function decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
   return params === undefined ? body : body.with({ kv_transfer_params: params });
 }

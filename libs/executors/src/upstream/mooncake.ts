@@ -5,15 +5,19 @@ import { type Body, decodeBody, prefillBody } from './leg-bodies';
 import type { UpstreamServer } from './upstream-server';
 
 /**
- * Mooncake, as vLLM's Mooncake proxy plays it (`examples/disaggregated/mooncake_connector/mooncake_connector_proxy.py`): the bootstrap server of prefill names
- * its engine by data-parallel rank, both legs carry the same `transfer_id`, and prefill's answer says nothing.
+ * Mooncake, as vLLM's Mooncake proxy plays it
+ * (`examples/disaggregated/mooncake_connector/mooncake_connector_proxy.py`): the bootstrap server
+ * of prefill names its engine by data-parallel rank, both legs carry the same `transfer_id`, and
+ * prefill's answer says nothing.
  */
 export class Mooncake implements KvConnector {
   /** By rank; none until the bootstrap server has been asked. */
   private engineIds: readonly string[] = [];
   private turn = 0;
 
-  /** @param bootstrap  of the prefill server, `http://host:port`; unset where no prefill leg is sent */
+  /**
+   * @param bootstrap  of the prefill server, `http://host:port`; unset where no prefill leg is sent
+   */
   constructor(
     private readonly server: UpstreamServer,
     private readonly bootstrap: string | undefined,

@@ -4,8 +4,10 @@ import { type ClientRequest, type KvConnector, paramsIn, type PrefillLeg } from 
 import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
 
 /**
- * NIXL push, as vLLM's push proxy plays it (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode is told where prefill
- * is, registers its blocks there, and prefill writes into them. Where that is the first answer of the server says, so the first leg goes alone.
+ * NIXL push, as vLLM's push proxy plays it
+ * (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode is
+ * told where prefill is, registers its blocks there, and prefill writes into them. Where that is
+ * the first answer of the server says, so the first leg goes alone.
  */
 export class NixlPush implements KvConnector {
   private coordinates: Body | undefined;

@@ -6,8 +6,9 @@ const TELL_EVERY_US = 500_000;
 const TELLS_MAX = 20;
 
 /**
- * Ends requests of which a leg has failed on a server. Where both legs are under way the ledger decides whose word counts: as long as decode has not begun
- * the prefill run ends the request, or sends it round again, by itself; afterwards decode does, told until it has.
+ * Ends requests of which a leg has failed on a server. Where both legs are under way the ledger
+ * decides whose word counts: as long as decode has not begun the prefill run ends the request, or
+ * sends it round again, by itself; afterwards decode does, told until it has.
  */
 export class PairedEnd {
   constructor(

@@ -3,7 +3,10 @@ import type { JsonObjectText } from './json-object-text';
 import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
 import type { Body } from './leg-bodies';
 
-/** SGLang, as its mini_lb plays it: the client's body goes to both servers with the same three fields, and each does its own part. */
+/**
+ * SGLang, as its mini_lb plays it: the client's body goes to both servers with the same three
+ * fields, and each does its own part.
+ */
 export class Sglang implements KvConnector {
   /** @param bootstrap  of the prefill server; unset where no prefill leg is sent */
   constructor(

@@ -4,7 +4,10 @@ const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 /** A stream that is no event stream, or has an event beyond every bound. */
 export class GarbledStream extends Error {}
 
-/** The data of each server-sent event, as it comes. Comments and other fields are left out. @throws GarbledStream */
+/**
+ * The data of each server-sent event, as it comes. Comments and other fields are left out. @throws
+ * GarbledStream
+ */
 export async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -32,7 +32,9 @@ export interface UpstreamLeg {
   readonly signal: AbortSignal;
 }
 
-/** The server was not reached, or did not answer in time: nothing is known to have happened there. */
+/**
+ * The server was not reached, or did not answer in time: nothing is known to have happened there.
+ */
 export class UpstreamLost extends Error {
   constructor(
     readonly why: 'unreachable' | 'timeout' | 'cut' | 'garbled',
@@ -76,7 +78,10 @@ export class UpstreamServer {
     return (await this.send(leg)).body;
   }
 
-  /** The object that it answers, or an empty one when it streams. @throws UpstreamLost, UpstreamRefusal */
+  /**
+   * The object that it answers, or an empty one when it streams. @throws UpstreamLost,
+   * UpstreamRefusal
+   */
   async ask(leg: UpstreamLeg): Promise<Body> {
     const { headers, body } = await this.send(leg);
     if (!String(headers['content-type']).startsWith('text/event-stream')) {
@@ -184,7 +189,10 @@ export function upstreamBody(text: string): Body {
   return value as Record<string, unknown>;
 }
 
-/** For an event of a stream. @throws UpstreamLost when it is no object, UpstreamRefusal when it is an error instead of an answer */
+/**
+ * For an event of a stream. @throws UpstreamLost when it is no object, UpstreamRefusal when it is
+ * an error instead of an answer
+ */
 export function refuseError(data: string): void {
   const said = upstreamBody(data);
   if (said['error'] != null && said['choices'] === undefined) throw upstreamRefusal(500, data);

@@ -8,8 +8,8 @@ export interface SchedulerDefaults {
 }
 
 /**
- * What vLLM's API server takes when neither is given (`EngineArgs.get_batch_defaults`): by GPU memory,
- * and as for small GPUs on A100.
+ * What vLLM's API server takes when neither is given (`EngineArgs.get_batch_defaults`): by GPU
+ * memory, and as for small GPUs on A100.
  */
 export function schedulerDefaults({ name, memoryBytes }: Gpu): SchedulerDefaults {
   const isA100 = name.startsWith('a100');

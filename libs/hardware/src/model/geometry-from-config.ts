@@ -14,12 +14,12 @@ const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe|minimax_m2|olmo2)
 const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
 
 /**
- * The geometry that a Hugging Face `config.json` describes, parsed. Formats of numbers come from its
- * `quantization_config`.
+ * The geometry that a Hugging Face `config.json` describes, parsed. Formats of numbers come from
+ * its `quantization_config`.
  *
  * @param name  under which errors and results name it
- * @throws HardwareError `bad-config`, which names the field that is missing or why the family is not
- * simulated
+ * @throws HardwareError `bad-config`, which names the field that is missing or why the family is
+ *   not simulated
  */
 export function geometryFromConfig(content: unknown, name: string): ModelGeometry {
   const config = new CheckpointConfig(name, content);
@@ -73,7 +73,9 @@ function latentOf(config: CheckpointConfig): LatentAttention {
   };
 }
 
-/** By the list of layer types, else by the pattern; a window that is switched off does not count. */
+/**
+ * By the list of layer types, else by the pattern; a window that is switched off does not count.
+ */
 function windowOf(config: CheckpointConfig, layers: number): GroupedAttention['slidingWindow'] {
   const tokens = config.optionalCount('sliding_window', 'attention_chunk_size');
   const isOff = config.has('use_sliding_window') && !config.isTrue('use_sliding_window');

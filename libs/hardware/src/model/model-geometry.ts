@@ -126,7 +126,9 @@ export function activeParameterCount(model: ModelGeometry): number {
   return sharedLayerParameters(model) + routed + vocabulary;
 }
 
-/** Bytes of all weights; routed experts have a format of their own, the vocabulary stays in BF16. */
+/**
+ * Bytes of all weights; routed experts have a format of their own, the vocabulary stays in BF16.
+ */
 export function weightBytes(model: ModelGeometry): number {
   return parameterCount(model) * meanWeightBytes(model);
 }

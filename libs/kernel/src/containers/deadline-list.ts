@@ -13,13 +13,17 @@ export function newDeadline<T>(owner: T): Deadline<T> {
 }
 
 /**
- * Deadlines that are all the same span away from the instant at which they are set, and therefore stay sorted by appending: setting,
- * removing and finding the earliest cost the same however many there are.
+ * Deadlines that are all the same span away from the instant at which they are set, and therefore
+ * stay sorted by appending: setting, removing and finding the earliest cost the same however many
+ * there are.
  */
 export class DeadlineList<T> {
   private readonly chain = new Chain<Deadline<T>>();
 
-  /** Sets a deadline, which leaves the list it stood in. `dueUs` may not lie before any deadline of this list. */
+  /**
+   * Sets a deadline, which leaves the list it stood in. `dueUs` may not lie before any deadline of
+   * this list.
+   */
   set(deadline: Deadline<T>, dueUs: Micros): void {
     deadline.dueUs = dueUs;
     this.chain.append(deadline);

@@ -2,8 +2,8 @@ const TWO_32 = 2 ** 32;
 const GOLDEN = 0x9e37_79b1;
 
 /**
- * Finds by hash which number stands for it: an open-addressed table of numbers, beside the hash of each. It owns which number carries which hash and
- * nothing else. One number per hash.
+ * Finds by hash which number stands for it: an open-addressed table of numbers, beside the hash of
+ * each. It owns which number carries which hash and nothing else. One number per hash.
  */
 export class HashedIndex {
   /** Hashes that can be found. */
@@ -33,7 +33,10 @@ export class HashedIndex {
     return this.slots[this.slotOf(hash)]! - 1;
   }
 
-  /** Puts the number in under this hash; false, with nothing changed, when another already stands for it. */
+  /**
+   * Puts the number in under this hash; false, with nothing changed, when another already stands
+   * for it.
+   */
   add(hash: number, number: number): boolean {
     const slot = this.slotOf(hash);
     if (this.slots[slot] !== 0) return false;

@@ -5,19 +5,26 @@ const MIN_BITS = 5;
 /** Neighbours among the keys, 16 at a time, are neighbours in memory too. */
 const BLOCK_BITS = 4;
 const BLOCK_MASK = (1 << BLOCK_BITS) - 1;
-/** Fibonacci hashing: 2^32 divided by the golden ratio spreads neighbouring blocks and strides alike. */
+/**
+ * Fibonacci hashing: 2^32 divided by the golden ratio spreads neighbouring blocks and strides
+ * alike.
+ */
 const SPREAD = 0x9e3779b1;
 
 /**
- * A map from integers in [0, 2^31) whose entries come and go without leaving garbage: open addressing with linear probing, at most half
- * full, and whatever stood behind a removed entry moves up. A `Map` builds itself anew every few removals.
+ * A map from integers in [0, 2^31) whose entries come and go without leaving garbage: open
+ * addressing with linear probing, at most half full, and whatever stood behind a removed entry
+ * moves up. A `Map` builds itself anew every few removals.
  */
 export class IntegerMap<V extends NonNullable<unknown>> {
   private bits = MIN_BITS;
   private keys = new Int32Array(1 << MIN_BITS).fill(EMPTY);
   private slots: (V | undefined)[] = emptySlots(1 << MIN_BITS);
   private count = 0;
-  /** No higher key was ever set since all were cleared: most questions are about keys that are newer still. */
+  /**
+   * No higher key was ever set since all were cleared: most questions are about keys that are newer
+   * still.
+   */
   private highest = EMPTY;
 
   get size(): number {
@@ -82,7 +89,10 @@ export class IntegerMap<V extends NonNullable<unknown>> {
     return (block << BLOCK_BITS) | (key & BLOCK_MASK);
   }
 
-  /** Fills the hole with the next entry behind it that may stand there, and so on until an empty place ends the run. */
+  /**
+   * Fills the hole with the next entry behind it that may stand there, and so on until an empty
+   * place ends the run.
+   */
   private moveUp(from: number): void {
     const { keys, slots } = this;
     const mask = keys.length - 1;

@@ -1,8 +1,8 @@
 import { countIn, fieldsIn, type JsonFields } from '@baton/kernel';
 
 /**
- * What has come of one streamed answer. Protocols call it as they read events; whoever asked looks at it when the stream has ended. Instants are ms of
- * `performance.now()`; gaps are whole µs.
+ * What has come of one streamed answer. Protocols call it as they read events; whoever asked looks
+ * at it when the stream has ended. Instants are ms of `performance.now()`; gaps are whole µs.
  */
 export class ReceivedAnswer {
   /** First token event; NaN before it. */
@@ -25,7 +25,10 @@ export class ReceivedAnswer {
 
   constructor(readonly keepsText: boolean) {}
 
-  /** An event that carries tokens, as vLLM's benchmark understands it: the first makes TTFT, each further one a gap. */
+  /**
+   * An event that carries tokens, as vLLM's benchmark understands it: the first makes TTFT, each
+   * further one a gap.
+   */
   token(atMs: number): void {
     if (this.events === 0) this.firstMs = atMs;
     else this.gapsUs.push(Math.round((atMs - this.previousMs) * 1_000));

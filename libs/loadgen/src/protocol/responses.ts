@@ -6,7 +6,8 @@ const TYPE = Buffer.from('"type":"');
 const QUOTE = 0x22;
 
 /**
- * Reads one event of `/v1/responses`. Every delta (of text, reasoning, a call's arguments) counts as tokens; events that open and close parts do not.
+ * Reads one event of `/v1/responses`. Every delta (of text, reasoning, a call's arguments) counts
+ * as tokens; events that open and close parts do not.
  */
 export function readResponses(answer: ReceivedAnswer, event: EventAt): void {
   const { bytes, from, to, atMs } = event;

@@ -3,7 +3,9 @@ import type { Tokenizer } from '@baton/text';
 import type { Endpoint } from '../generation-request';
 import type { Dialect } from '../limits';
 
-/** What names an answer: fixed at admission and equal in all its chunks, across hand-over and retry. */
+/**
+ * What names an answer: fixed at admission and equal in all its chunks, across hand-over and retry.
+ */
 export interface AnswerHead {
   readonly id: string;
   /** Seconds since the Unix epoch. */
@@ -24,7 +26,10 @@ export function answerId(endpoint: Endpoint, requestId: string): string {
   return `${endpoint === 'chat' ? 'chatcmpl' : 'cmpl'}-${requestId}`;
 }
 
-/** Names a server's configuration: `vllm-0.27.0-3f2a9c1b` or `fp_3f2a9c1b04`. Equal configurations have equal ones. */
+/**
+ * Names a server's configuration: `vllm-0.27.0-3f2a9c1b` or `fp_3f2a9c1b04`. Equal configurations
+ * have equal ones.
+ */
 export function systemFingerprint(
   dialect: Dialect,
   version: string,

@@ -8,7 +8,10 @@ export interface ChosenSequence {
   readonly prompt: Prompt;
 }
 
-/** The sequences that an answer shows, in order: all, or per prompt the `n` of `best_of` with the highest log-probability per token. */
+/**
+ * The sequences that an answer shows, in order: all, or per prompt the `n` of `best_of` with the
+ * highest log-probability per token.
+ */
 export function chosenSequences(
   request: GenerationRequest,
   results: readonly FinishedSequence[],

@@ -1,7 +1,10 @@
 import { hashString, mix } from '@baton/kernel';
 import type { Dialect } from '../limits';
 
-/** Names a call of one answer: equal in all chunks and on every path, different from that of any other call. */
+/**
+ * Names a call of one answer: equal in all chunks and on every path, different from that of any
+ * other call.
+ */
 export function callId(
   dialect: Dialect,
   answerId: string,

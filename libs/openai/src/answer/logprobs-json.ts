@@ -12,7 +12,10 @@ import type { ReportedTokens } from './reported-tokens';
 /** Tokens with what is known of their likelihood. */
 export interface ScoredToken {
   readonly id: number;
-  /** The token and its rivals in falling order; undefined for a prompt's first token, which nothing precedes. */
+  /**
+   * The token and its rivals in falling order; undefined for a prompt's first token, which nothing
+   * precedes.
+   */
   readonly list: readonly TokenLogprob[] | undefined;
 }
 
@@ -24,7 +27,9 @@ export interface OutputSpan {
   readonly reported: ReportedTokens;
 }
 
-/** Writes log-probabilities for one request: `top` entries per token, the token itself among them. */
+/**
+ * Writes log-probabilities for one request: `top` entries per token, the token itself among them.
+ */
 export class LogprobsWriter {
   constructor(
     private readonly tokenizer: Tokenizer,

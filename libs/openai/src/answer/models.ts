@@ -13,7 +13,10 @@ export interface ModelCard {
   readonly maxModelLen: number | null;
 }
 
-/** Body of GET /v1/models, the same in both dialects: OpenAI's clients ignore what vLLM adds, benchmark clients need it. */
+/**
+ * Body of GET /v1/models, the same in both dialects: OpenAI's clients ignore what vLLM adds,
+ * benchmark clients need it.
+ */
 export function modelList(cards: readonly ModelCard[]): string {
   return asciiJson({ object: 'list', data: cards.map(cardOf) });
 }

@@ -3,8 +3,8 @@ import { type RawJson, rawObject } from './raw-json';
 import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
 /**
- * OpenAI's stream: one field per delta, the role alone first, and at the end an empty delta with the finish reason. Keys that only
- * vLLM has appear when the request asked for them.
+ * OpenAI's stream: one field per delta, the role alone first, and at the end an empty delta with
+ * the finish reason. Keys that only vLLM has appear when the request asked for them.
  */
 export class OpenaiStreamShape implements StreamShape {
   readonly finishesApart = true;

@@ -1,8 +1,8 @@
 import { asciiJson } from '@baton/text';
 
 /**
- * JSON that is put together from ready pieces, so that key order and every null are as written, and a token that reads like a number
- * keeps its place as a key. All pieces are ASCII.
+ * JSON that is put together from ready pieces, so that key order and every null are as written, and
+ * a token that reads like a number keeps its place as a key. All pieces are ASCII.
  */
 export type RawJson = string;
 

@@ -23,7 +23,10 @@ export interface FinishedSequence {
 export interface FinalFacts {
   readonly cachedTokens?: number | undefined;
   readonly kvTransferParams?: object | undefined;
-  /** Of a context server of TensorRT-LLM: the number of the request, digits, and what its generation server is to be told. */
+  /**
+   * Of a context server of TensorRT-LLM: the number of the request, digits, and what its generation
+   * server is to be told.
+   */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string } | undefined;
   /** `kv_transfer_params` are to name the first token, for LMCache's proxy. */
   readonly tellsFirstToken?: boolean | undefined;
@@ -117,7 +120,10 @@ function promptIdsOf({ endpoint, prompts }: GenerationRequest): RawJson {
   return endpoint === 'chat' ? (all[0] ?? '[]') : rawArray(all);
 }
 
-/** `DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py. The number has more digits than a number of ours, and is nobody's secret. */
+/**
+ * `DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py. The number has more digits than a
+ * number of ours, and is nobody's secret.
+ */
 function contextOf(
   { result: { plan, count } }: ChosenSequence,
   { disaggregated }: FinalFacts,

@@ -11,7 +11,10 @@ export interface SegmentOptions {
   readonly callId: (call: number) => string;
 }
 
-/** Turns the tokens of a sequence of several parts into deltas. It owns how much of each part has been shown. */
+/**
+ * Turns the tokens of a sequence of several parts into deltas. It owns how much of each part has
+ * been shown.
+ */
 export class SegmentDeltas {
   private readonly texts: readonly VisibleText[];
   private readonly segments: readonly PlanSegment[];

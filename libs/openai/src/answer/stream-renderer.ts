@@ -25,8 +25,9 @@ export interface StreamedSequence {
 const HOLE = '\u0000';
 
 /**
- * Turns the tokens of one sequence into frames. It owns what the client has seen of the sequence; tokens come in order and without
- * repeats. A sequence whose chunks differ in nothing but their text is two ready strings with the text between.
+ * Turns the tokens of one sequence into frames. It owns what the client has seen of the sequence;
+ * tokens come in order and without repeats. A sequence whose chunks differ in nothing but their
+ * text is two ready strings with the text between.
  */
 export class StreamRenderer {
   private readonly text: VisibleText;
@@ -87,7 +88,10 @@ export class StreamRenderer {
     return this.shape.echo(this.sequence.index, escapeJson(echoText), { usage: this.usage() });
   }
 
-  /** What to write for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible and the dialect skips that. */
+  /**
+   * What to write for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible
+   * and the dialect skips that.
+   */
   tokens(fromIndex: number, count: number): string {
     this.received = fromIndex + count;
     if (this.parts !== undefined) return this.chunks(this.parts.advance(fromIndex, count, false));

@@ -37,7 +37,10 @@ export interface StreamShape {
   /** The end of a sequence, where it is apart. */
   finish(index: number, facts: ChunkFacts): string;
   usage(usage: RawJson): string;
-  /** What decode has kept; vLLM means to say it with the last chunk (pull request 40186), which is past when it is known here. */
+  /**
+   * What decode has kept; vLLM means to say it with the last chunk (pull request 40186), which is
+   * past when it is known here.
+   */
   kvTransferParams(params: RawJson): string;
 }
 

@@ -37,14 +37,20 @@ export class StreamedAnswer {
     });
   }
 
-  /** The role frames of a chat answer, and its echoes. Once, together with the first token of any sequence. */
+  /**
+   * The role frames of a chat answer, and its echoes. Once, together with the first token of any
+   * sequence.
+   */
   open(): string {
     const roles = this.sequences.map((sequence) => sequence.role());
     const echoes = this.sequences.map((sequence) => sequence.echo());
     return roles.join('') + echoes.join('');
   }
 
-  /** The usage frame, if asked for, the blocks that an engine keeps for the next turn, and the end of the stream; when every sequence has finished. */
+  /**
+   * The usage frame, if asked for, the blocks that an engine keeps for the next turn, and the end
+   * of the stream; when every sequence has finished.
+   */
   close(facts: FinalFacts = {}): string {
     const { kvTransferParams: params } = facts;
     const kept = params === undefined ? '' : this.shape.kvTransferParams(asciiJson(params));

@@ -2,7 +2,10 @@ import { asciiJson } from '@baton/text';
 import { type RawJson, rawObject } from './raw-json';
 import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
-/** vLLM's stream: keys appear when the server has assigned them, nulls included, and the finish reason comes with the last text. */
+/**
+ * vLLM's stream: keys appear when the server has assigned them, nulls included, and the finish
+ * reason comes with the last text.
+ */
 export class VllmStreamShape implements StreamShape {
   readonly finishesApart = false;
   private readonly open: string;

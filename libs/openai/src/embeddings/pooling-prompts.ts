@@ -11,7 +11,10 @@ import type { InputField, PoolingDto } from './pooling.dto';
 /** OpenAI's bound on the inputs of one request; vLLM has none. */
 export const MAX_INPUTS = 2048;
 
-/** OpenAI's bound on the tokens of one request; vLLM has none, so its own is ours, for the sake of other requests. */
+/**
+ * OpenAI's bound on the tokens of one request; vLLM has none, so its own is ours, for the sake of
+ * other requests.
+ */
 const MAX_TOKENS = { openai: 300_000, vllm: 2 ** 20 } as const;
 
 export type PoolingInput = string | ArrayLike<number>;
@@ -89,8 +92,8 @@ export class PoolingPrompts {
 }
 
 /**
- * Prompts as the cluster computes them: each is prefilled and samples one token that nobody sees, so the last token of a prompt that fills the whole
- * context is not computed.
+ * Prompts as the cluster computes them: each is prefilled and samples one token that nobody sees,
+ * so the last token of a prompt that fills the whole context is not computed.
  */
 export function poolingRequest(
   dto: PoolingDto,

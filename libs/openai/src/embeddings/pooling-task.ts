@@ -19,7 +19,9 @@ export interface PoolingTask {
   readonly render: (head: AnswerHead) => string;
 }
 
-/** A list of results in the envelope of the dialect. OpenAI has `id` and `created` for none of them. */
+/**
+ * A list of results in the envelope of the dialect. OpenAI has `id` and `created` for none of them.
+ */
 export function resultList(
   head: AnswerHead,
   results: readonly RawJson[],

@@ -7,7 +7,10 @@ const INPUT = anyOf(STRING, arrayOf(STRING), TOKEN_IDS, arrayOf(TOKEN_IDS));
 export type InputField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];
 
-/** The fields of every endpoint that computes prompts and generates nothing. What is not listed here or in a subclass is accepted and ignored. */
+/**
+ * The fields of every endpoint that computes prompts and generates nothing. What is not listed here
+ * or in a subclass is accepted and ignored.
+ */
 export class PoolingDto {
   @Is(STRING)
   model?: string | null;

@@ -3,12 +3,18 @@ import { hashString, mix, unitOf } from '@baton/kernel';
 /** Twelve bits of a hash name a dimension, so there are no more. */
 export const MAX_DIMENSIONS = 4096;
 
-/** Each feature adds to two dimensions, each named by 13 bits of its hash: 12 for the place and one for the sign. */
+/**
+ * Each feature adds to two dimensions, each named by 13 bits of its hash: 12 for the place and one
+ * for the sign.
+ */
 const PLACE_MASK = MAX_DIMENSIONS - 1;
 
 const TRIGRAM_WEIGHT = 0.5;
 const PAIR_WEIGHT = 0.7;
-/** Length of the part that hangs on the whole text, so that no vector is zero and different texts differ. */
+/**
+ * Length of the part that hangs on the whole text, so that no vector is zero and different texts
+ * differ.
+ */
 const OWN_WEIGHT = 0.01;
 
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -21,10 +27,12 @@ export interface EmbeddingSpace {
 }
 
 /**
- * A vector of float32 values whose length is 1. Words, pairs of neighbours and letter trigrams are thrown into dimensions by their hashes (Charikar's and
- * Weinberger's hashing of features), so texts that share many of them point the same way; letters count alike in upper and lower case.
+ * A vector of float32 values whose length is 1. Words, pairs of neighbours and letter trigrams are
+ * thrown into dimensions by their hashes (Charikar's and Weinberger's hashing of features), so
+ * texts that share many of them point the same way; letters count alike in upper and lower case.
  *
- * @param kept of the space's dimensions, the first ones (a shorter vector is the beginning of a longer one, scaled)
+ * @param kept of the space's dimensions, the first ones (a shorter vector is the beginning of a
+ *   longer one, scaled)
  */
 export function embedText(text: string, space: EmbeddingSpace, kept: number): Float32Array {
   const whole = new Float64Array(space.dimensions);

@@ -2,7 +2,10 @@
 const MAX_CHARACTERS = 1000;
 const MAX_DEPTH = 6;
 
-/** `repr(value)` of a decoded JSON value; long or deep ones are cut with `...`, since they come from the client. */
+/**
+ * `repr(value)` of a decoded JSON value; long or deep ones are cut with `...`, since they come from
+ * the client.
+ */
 export function pythonRepr(value: unknown): string {
   const text = repr(value, MAX_DEPTH);
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}...` : text;

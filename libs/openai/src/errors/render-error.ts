@@ -31,7 +31,10 @@ export function renderError(error: BatonError, dialect: Dialect): RenderedError 
   return { status, headers, body: bodyOf(error, dialect) };
 }
 
-/** A failure after the first byte of a stream: one event. The stream's end, `[DONE]`, is the caller's. */
+/**
+ * A failure after the first byte of a stream: one event. The stream's end, `[DONE]`, is the
+ * caller's.
+ */
 export function renderStreamError(error: BatonError, dialect: Dialect): string {
   const body = { error: errorBody(error, dialect) };
   return `data: ${dialect === 'vllm' ? spacedJson(body.error) : asciiJson(body)}\n\n`;

@@ -61,8 +61,9 @@ export function bodyError(type: string, message: string, input: unknown): Reques
 }
 
 /**
- * Orders the faults of one field by how far the branch of the union got into the value before it failed: deeper first, then later in
- * a list, then those that failed for another reason than the type.
+ * Orders the faults of one field by how far the branch of the union got into the value before it
+ * failed: deeper first, then later in a list, then those that failed for another reason than the
+ * type.
  */
 function byProgress(a: SchemaFault, b: SchemaFault): number {
   const depth = b.place.length - a.place.length;

@@ -4,7 +4,10 @@ import type { Block, CountTokensDto, AnthropicMessageField } from './messages.dt
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Messages of Anthropic's shape as those of chat completions. Throws `BatonError` for blocks that cannot be read. */
+/**
+ * Messages of Anthropic's shape as those of chat completions. Throws `BatonError` for blocks that
+ * cannot be read.
+ */
 export function chatMessages({ system, messages }: CountTokensDto): Fields[] {
   return [...systemMessages(system), ...messages.flatMap((message, i) => chatMessage(message, i))];
 }

@@ -4,7 +4,10 @@ import { asciiJson } from '@baton/text';
 import { renderError, type RenderedError } from '../errors/render-error';
 import type { Dialect } from '../limits';
 
-/** Anthropic's names of failures by HTTP status; others of 400 to 499 are invalid requests, the rest `api_error`. */
+/**
+ * Anthropic's names of failures by HTTP status; others of 400 to 499 are invalid requests, the rest
+ * `api_error`.
+ */
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',
@@ -15,8 +18,8 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names of types in that shape, and has no
- * `request_id`; Anthropic's is null here, the header tells it.
+ * Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names
+ * of types in that shape, and has no `request_id`; Anthropic's is null here, the header tells it.
  */
 export function renderMessageError(error: BatonError, dialect: Dialect): RenderedError {
   const rendered = renderError(error, dialect);

@@ -45,7 +45,10 @@ function stopReason(plan: OutputPlan, reason: EndReason, sequence: string | unde
   return reason === 'stop' && hasCalls ? 'tool_use' : 'end_turn';
 }
 
-/** Fields of a message that Anthropic's clients may count on and nothing here ever fills. vLLM has none of them. */
+/**
+ * Fields of a message that Anthropic's clients may count on and nothing here ever fills. vLLM has
+ * none of them.
+ */
 export function unfilledFields(
   dialect: Dialect,
   names: readonly string[],
@@ -54,7 +57,8 @@ export function unfilledFields(
 }
 
 /**
- * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM knows of them only with prompt token details, and before the end nobody does.
+ * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM knows of them only with
+ * prompt token details, and before the end nobody does.
  *
  * @param cachedTokens undefined: not known
  */

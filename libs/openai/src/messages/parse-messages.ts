@@ -34,8 +34,8 @@ const MAX_TEMPERATURE = 1;
 const MIN_THINKING_BUDGET = 1024;
 
 /**
- * Checks a body of POST /v1/messages: what it says is said again as a chat, so that both answer alike. Throws `BatonError` with the first thing that
- * is wrong.
+ * Checks a body of POST /v1/messages: what it says is said again as a chat, so that both answer
+ * alike. Throws `BatonError` with the first thing that is wrong.
  */
 export function parseMessages(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
@@ -98,7 +98,10 @@ function choiceOf({ tool_choice: choice }: CountTokensDto): Fields {
   }
 }
 
-/** A conversation that ends with the assistant's words is continued by Anthropic, and answered by vLLM. */
+/**
+ * A conversation that ends with the assistant's words is continued by Anthropic, and answered by
+ * vLLM.
+ */
 function continuation({ messages }: MessagesDto, { dialect }: RequestLimits): Fields {
   const last = messages.at(-1);
   const isOpen =

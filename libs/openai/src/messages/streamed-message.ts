@@ -18,8 +18,8 @@ import {
 import { renderMessageError } from './message-error';
 
 /**
- * A message as a stream of named events. It owns which block is open and what of it has been shown; tokens come in order and without repeats. Every
- * string that it returns is whole events, in ASCII.
+ * A message as a stream of named events. It owns which block is open and what of it has been shown;
+ * tokens come in order and without repeats. Every string that it returns is whole events, in ASCII.
  */
 export class StreamedMessage {
   /** The one sequence of a message. */
@@ -64,7 +64,10 @@ export class StreamedMessage {
     return this.advance(from, from + count, false);
   }
 
-  /** The last tokens (count may be 0) and the end of the last block; a message without any gets an empty one. */
+  /**
+   * The last tokens (count may be 0) and the end of the last block; a message without any gets an
+   * empty one.
+   */
   finish(reason: EndReason, from: number, count: number): string {
     this.stop = stopFields(this.context, reason);
     const events = this.advance(from, from + count, true) + this.endBlock();

@@ -14,7 +14,9 @@ const TEXT_PARTS: Readonly<Record<string, string>> = {
   thinking: 'thinking',
 };
 
-/** Part types that hold something else, with the key under which they hold it and what they cost. */
+/**
+ * Part types that hold something else, with the key under which they hold it and what they cost.
+ */
 const MEDIA_PARTS: Readonly<Record<string, { readonly key: string; readonly kind: Medium }>> = {
   image_url: { key: 'image_url', kind: 'image' },
   input_image: { key: 'image_url', kind: 'image' },
@@ -26,11 +28,15 @@ type Medium = 'image' | 'audio';
 type Piece = Exclude<TurnContent, string>[number];
 
 /**
- * Content of messages as the prompt has it. Parts are joined by line breaks, as vLLM does. An image or a clip stands as so many token ids as the model
- * spends on one, derived from its address or data: equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
+ * Content of messages as the prompt has it. Parts are joined by line breaks, as vLLM does. An image
+ * or a clip stands as so many token ids as the model spends on one, derived from its address or
+ * data: equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
  */
 export class ContentReader {
-  /** Ids that stand for media so far. More than the model's context are not made: the prompt is too long already. */
+  /**
+   * Ids that stand for media so far. More than the model's context are not made: the prompt is too
+   * long already.
+   */
   private placed = 0;
 
   constructor(private readonly limits: RequestLimits) {}

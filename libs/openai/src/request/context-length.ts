@@ -11,15 +11,18 @@ export interface OutputLimit {
   readonly input: string;
 }
 
-/** A prompt whose length is known, or known to be beyond `tokens - 1` when the tokenizer stopped early. */
+/**
+ * A prompt whose length is known, or known to be beyond `tokens - 1` when the tokenizer stopped
+ * early.
+ */
 export interface PromptLength {
   readonly tokens: number;
   readonly isAtLeast: boolean;
 }
 
 /**
- * Checks prompts against the model's context. Its messages are those of vLLM and of OpenAI for the same mistakes; the request's output
- * limit is checked when it is built, each prompt by `room`.
+ * Checks prompts against the model's context. Its messages are those of vLLM and of OpenAI for the
+ * same mistakes; the request's output limit is checked when it is built, each prompt by `room`.
  */
 export class ContextLength {
   private readonly requested: number;
@@ -37,7 +40,10 @@ export class ContextLength {
     return this.limits.maxModelLen - this.requested;
   }
 
-  /** Refuses a text that cannot fit, without tokenizing it: one that is too long for the longest of tokens. */
+  /**
+   * Refuses a text that cannot fit, without tokenizing it: one that is too long for the longest of
+   * tokens.
+   */
   checkText(characters: number): void {
     const most = this.maxInputTokens * this.limits.tokenizer.longestToken;
     if (characters <= most) return;
@@ -51,7 +57,10 @@ export class ContextLength {
     );
   }
 
-  /** Output tokens that a prompt may have, at least 1. Throws when there is no room for what was asked. */
+  /**
+   * Output tokens that a prompt may have, at least 1. Throws when there is no room for what was
+   * asked.
+   */
   room({ tokens, isAtLeast }: PromptLength): number {
     const { maxModelLen } = this.limits;
     if (tokens > this.maxInputTokens) {

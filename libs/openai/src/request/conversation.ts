@@ -18,8 +18,8 @@ const INSTRUCTING = new Set(['system', 'developer']);
 const ANSWERING = new Set(['tool', 'function']);
 
 /**
- * Messages as turns of the chat template. Instructions (`system` and `developer`), functions and documents become one leading system turn; neighbours of
- * one role become one turn.
+ * Messages as turns of the chat template. Instructions (`system` and `developer`), functions and
+ * documents become one leading system turn; neighbours of one role become one turn.
  */
 export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTurn[] {
   const reader = new ContentReader(limits);

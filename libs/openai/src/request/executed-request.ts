@@ -9,8 +9,9 @@ const DEFAULT_MAX_TOKENS = 16;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A request that a server will check and answer, as far as its way through the cluster needs it: the length and the contents of its prompt as our tokenizer sees
- * them, its limit and its priority. Throws `BatonError` for what is no JSON object.
+ * A request that a server will check and answer, as far as its way through the cluster needs it:
+ * the length and the contents of its prompt as our tokenizer sees them, its limit and its priority.
+ * Throws `BatonError` for what is no JSON object.
  */
 export function executedRequest(
   endpoint: Endpoint,

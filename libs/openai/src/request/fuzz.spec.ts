@@ -178,7 +178,10 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** Parses, plans and answers as far as it goes. Only a `BatonError` of the client's making may come out. */
+/**
+ * Parses, plans and answers as far as it goes. Only a `BatonError` of the client's making may come
+ * out.
+ */
 function take(
   body: unknown,
   endpoint: 'chat' | 'completions',

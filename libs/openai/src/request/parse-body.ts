@@ -1,7 +1,10 @@
 import { isObject } from '@baton/kernel';
 import { bodyError, jsonError, missingBody } from '../errors/schema-error';
 
-/** The JSON value of a request body. Throws `BatonError` `invalid_json`; an empty body is a missing one. */
+/**
+ * The JSON value of a request body. Throws `BatonError` `invalid_json`; an empty body is a missing
+ * one.
+ */
 export function parseJsonBody(text: string): unknown {
   try {
     const isNumbered = text.includes('_request_id"');
@@ -12,8 +15,8 @@ export function parseJsonBody(text: string): unknown {
 }
 
 /**
- * TensorRT-LLM numbers its requests with 63 bits, of which a number of ours holds 53: these two are read as text. A name within a text has its quotes
- * escaped, and does not match.
+ * TensorRT-LLM numbers its requests with 63 bits, of which a number of ours holds 53: these two are
+ * read as text. A name within a text has its quotes escaped, and does not match.
  */
 const LONG_IDS = /("(?:disagg|ctx)_request_id"\s*:\s*)(-?\d{16,20})(?=\s*[,}])/g;
 

@@ -26,8 +26,9 @@ const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => b
 ];
 
 /**
- * Checks a body of vLLM's POST /v1/chat/completions/batch: `messages` are several conversations, every other field holds for all of them, and
- * choice `i` answers conversation `i`. Throws `BatonError` with the first thing that is wrong.
+ * Checks a body of vLLM's POST /v1/chat/completions/batch: `messages` are several conversations,
+ * every other field holds for all of them, and choice `i` answers conversation `i`. Throws
+ * `BatonError` with the first thing that is wrong.
  */
 export function parseChatBatch(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);

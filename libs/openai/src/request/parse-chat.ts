@@ -15,7 +15,10 @@ import { toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
 
-/** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first thing that is wrong. */
+/**
+ * Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first thing that is
+ * wrong.
+ */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const dto = validateBody(chatDto(limits), fields);

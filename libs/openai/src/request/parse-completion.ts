@@ -19,7 +19,9 @@ const MAX_SEQUENCES = 16_384;
 
 type PromptSource = string | readonly number[];
 
-/** Checks a body of POST /v1/completions. Throws `BatonError` with the first thing that is wrong. */
+/**
+ * Checks a body of POST /v1/completions. Throws `BatonError` with the first thing that is wrong.
+ */
 export function parseCompletion(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const dto = validateBody(completionDto(limits), fields);

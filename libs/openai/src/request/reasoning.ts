@@ -17,7 +17,9 @@ const EFFORTS: Readonly<Record<string, number>> = {
 /** Names under which chat templates let a request switch thinking off. */
 const TEMPLATE_SWITCHES = ['enable_thinking', 'thinking'];
 
-/** The reasoning before an answer; undefined when the model does none, or the request wants none. */
+/**
+ * The reasoning before an answer; undefined when the model does none, or the request wants none.
+ */
 export function reasoningOf(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
   const effort = effortOf(dto.reasoning_effort ?? 'medium');
   const budget = dto.thinking_token_budget ?? -1;

@@ -102,7 +102,10 @@ const STREAM_OPTIONS = recordOf({
   continuous_usage_stats: { shape: BOOLEAN },
 });
 
-/** The fields that both endpoints have and Baton knows. What is not listed here or in a subclass is accepted and ignored. */
+/**
+ * The fields that both endpoints have and Baton knows. What is not listed here or in a subclass is
+ * accepted and ignored.
+ */
 export class SamplingDto {
   @Is(STRING)
   model?: string | null;

@@ -16,7 +16,10 @@ export function completionDto({ strict }: RequestLimits): CompletionDto {
   return strict === undefined ? new CompletionDto() : new StrictCompletionDto();
 }
 
-/** Checks of vLLM's that Baton needs not make, because it serves what they refuse, or refuses it in words of its own. */
+/**
+ * Checks of vLLM's that Baton needs not make, because it serves what they refuse, or refuses it in
+ * words of its own.
+ */
 export function checkStrictly(dto: ChatDto | CompletionDto, { strict }: RequestLimits): void {
   if (strict === undefined) return;
   for (const field of ['seed', 'priority'] as const) checkInt64(field, dto[field]);

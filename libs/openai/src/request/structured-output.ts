@@ -10,7 +10,10 @@ const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_
 type Kind = (typeof KINDS)[number];
 type Outputs = Readonly<Record<string, unknown>>;
 
-/** What `response_format` or `structured_outputs` confine the answer to; undefined: nothing. Throws when no answer could fulfil it. */
+/**
+ * What `response_format` or `structured_outputs` confine the answer to; undefined: nothing. Throws
+ * when no answer could fulfil it.
+ */
 export function constraintOf(dto: SamplingDto): StructuredText | undefined {
   const { response_format: format, structured_outputs: outputs } = dto;
   const ofFormat = format === undefined || format === null ? undefined : fromFormat(format);

@@ -11,9 +11,10 @@ const isFilled: IsUsed = (value) =>
 const wantsAudio: IsUsed = (value) => Array.isArray(value) && value.some((kind) => kind !== 'text');
 
 /**
- * Fields that would change the answer and that Baton does not act on: to ignore them would be to answer another question. Each is
- * refused by name while it is used; the neutral values that SDKs send by themselves (null, [], `{type: "text"}`) pass. An entry
- * leaves this table when its feature arrives.
+ * Fields that would change the answer and that Baton does not act on: to ignore them would be to
+ * answer another question. Each is refused by name while it is used; the neutral values that SDKs
+ * send by themselves (null, [], `{type: "text"}`) pass. An entry leaves this table when its feature
+ * arrives.
  */
 const UNSUPPORTED: Readonly<Record<string, IsUsed>> = {
   logprob_token_ids: isFilled,
@@ -35,7 +36,10 @@ export function refuseUnsupported(body: Body): void {
   }
 }
 
-/** vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one asks for nothing. */
+/**
+ * vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one asks for
+ * nothing.
+ */
 export function refuseSuffix(body: Body): void {
   if (isSet(body['suffix'], body) && body['suffix'] !== '') {
     throw valueError({ field: 'suffix', message: 'suffix is not currently supported' });

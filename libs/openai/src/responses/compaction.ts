@@ -15,7 +15,10 @@ export function asCompaction(draft: ResponseDraft): ResponseDraft {
   return { ...draft, dto: Object.assign(draft.dto, { stream: false }), fields };
 }
 
-/** Body of POST /v1/responses/compact: what the user said, and the rest in short, sealed. Both are items of a next request. */
+/**
+ * Body of POST /v1/responses/compact: what the user said, and the rest in short, sealed. Both are
+ * items of a next request.
+ */
 export function renderCompaction(context: ResponseContext, end: ResponseEnd): string {
   const { head, request } = context;
   const said = request.items.filter(({ type, role }) => type === 'message' && role === 'user');

@@ -5,14 +5,18 @@ import { openText } from './sealed-text';
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * The items of a conversation as messages of a chat, so that one template renders both. Calls are spelled as they were, whether or not their arguments
- * are JSON; reasoning goes before the answer that it led to.
+ * The items of a conversation as messages of a chat, so that one template renders both. Calls are
+ * spelled as they were, whether or not their arguments are JSON; reasoning goes before the answer
+ * that it led to.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   return items.map(messageOf).filter((message) => message !== undefined);
 }
 
-/** Throws for the output of a call that the conversation does not have. `own`: items that came with this request. */
+/**
+ * Throws for the output of a call that the conversation does not have. `own`: items that came with
+ * this request.
+ */
 export function checkCallIds(items: readonly Item[], own: readonly Item[]): void {
   const known = new Set<unknown>();
   for (const item of items) {

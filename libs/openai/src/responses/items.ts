@@ -44,7 +44,10 @@ const RULES: Readonly<Record<string, ItemRule>> = {
   compaction: { prefix: 'cmp', text: ['encrypted_content'] },
 };
 
-/** The items of `input`: a text is a message of the user. Throws with the path of the first that is malformed. */
+/**
+ * The items of `input`: a text is a message of the user. Throws with the path of the first that is
+ * malformed.
+ */
 export function readItems(
   input: string | readonly Fields[] | null | undefined,
   newId: (prefix: string) => string,

@@ -56,7 +56,10 @@ export interface ResponseRequest {
   readonly isRefused: boolean;
 }
 
-/** Reads a body of POST /v1/responses as far as it needs nothing else. Throws `BatonError` with the first thing that is wrong. */
+/**
+ * Reads a body of POST /v1/responses as far as it needs nothing else. Throws `BatonError` with the
+ * first thing that is wrong.
+ */
 export function readResponse(body: unknown, newId: (prefix: string) => string): ResponseDraft {
   const fields = objectBody(body);
   const dto = validateBody(new ResponsesDto(), fields);
@@ -80,8 +83,9 @@ export interface ResponseLimits extends RequestLimits {
 }
 
 /**
- * What a response asks the cluster for: its conversation said again as a chat, so that both answer alike. `context`: the items that it goes on with.
- * Throws `BatonError` in the words of the Responses API.
+ * What a response asks the cluster for: its conversation said again as a chat, so that both answer
+ * alike. `context`: the items that it goes on with. Throws `BatonError` in the words of the
+ * Responses API.
  */
 export function parseResponse(
   draft: ResponseDraft,

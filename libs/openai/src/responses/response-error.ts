@@ -3,7 +3,10 @@ import { asciiJson } from '@baton/text';
 import { type RenderedError, renderError } from '../errors/render-error';
 import { RequestError } from '../errors/request-error';
 
-/** Fields of the chat request that a response is asked for by, under the names that its clients know. */
+/**
+ * Fields of the chat request that a response is asked for by, under the names that its clients
+ * know.
+ */
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bresponse_format\.json_schema\b/g, 'text.format'],
   [/\bresponse_format\b/g, 'text.format'],
@@ -12,7 +15,10 @@ const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bmessages(\[[^\]]*\][\w.[\]]*)?/g, 'input'],
 ];
 
-/** The same failure in the words of the Responses API. `toolIndexes[i]`: where the i-th tool of the chat stood. */
+/**
+ * The same failure in the words of the Responses API. `toolIndexes[i]`: where the i-th tool of the
+ * chat stood.
+ */
 export function asResponseError(error: unknown, toolIndexes: readonly number[] = []): unknown {
   if (!(error instanceof BatonError)) return error;
   const renamed = (text: string): string => {
@@ -50,7 +56,10 @@ export function responseFailure(error: BatonError): ResponseFailure {
   return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message: error.message };
 }
 
-/** The event of a failure in a stream: flat as OpenAI has it, and nested as Open Responses wants it. The same for whoever tells it again. */
+/**
+ * The event of a failure in a stream: flat as OpenAI has it, and nested as Open Responses wants it.
+ * The same for whoever tells it again.
+ */
 export function errorEvent({ code, message }: ResponseFailure, sequenceNumber: number): string {
   const type = code === 'rate_limit_exceeded' ? 'too_many_requests' : 'server_error';
   const event = {

@@ -8,8 +8,8 @@ export type OutputItem = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * How the events of a thought are called: `reasoning_text` by OpenAI, `reasoning` by Open Responses. The names that vLLM has besides make OpenAI's client fail,
- * so nobody gets them.
+ * How the events of a thought are called: `reasoning_text` by OpenAI, `reasoning` by Open
+ * Responses. The names that vLLM has besides make OpenAI's client fail, so nobody gets them.
  */
 export type ReasoningEvents = 'openai' | 'open_responses';
 
@@ -37,7 +37,10 @@ const NAMES: Readonly<Record<string, TextEvents>> = {
   },
 };
 
-/** The last event of a stream, by how the response ended. One that was cancelled has no event of its own. */
+/**
+ * The last event of a stream, by how the response ended. One that was cancelled has no event of its
+ * own.
+ */
 const LAST: Readonly<Record<string, string>> = {
   completed: 'response.completed',
   incomplete: 'response.incomplete',
@@ -46,7 +49,10 @@ const LAST: Readonly<Record<string, string>> = {
 
 export const DONE_EVENT = 'data: [DONE]\n\n';
 
-/** Writes the events of one response, numbered from 0 without gaps. Every string that it returns is whole events, in ASCII. */
+/**
+ * Writes the events of one response, numbered from 0 without gaps. Every string that it returns is
+ * whole events, in ASCII.
+ */
 export class ResponseEvents {
   private next = 0;
 

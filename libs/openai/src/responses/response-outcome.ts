@@ -16,8 +16,8 @@ function lengthOf(escaped: string): number {
 }
 
 /**
- * What becomes of a response: one object, the same for whoever asks, the client and the store. It also remembers how the texts were cut into deltas,
- * so that the stream can be told again.
+ * What becomes of a response: one object, the same for whoever asks, the client and the store. It
+ * also remembers how the texts were cut into deltas, so that the stream can be told again.
  */
 export class ResponseOutcome {
   private readonly deltaLengths: number[][] = [];

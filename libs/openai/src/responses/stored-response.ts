@@ -20,7 +20,8 @@ const USUAL_PAGE = 20;
 /**
  * The stream of a response that is over, told again behind the event that the client has seen last.
  *
- * @param deltas per item of the output the lengths of its deltas; without them a text comes word by word
+ * @param deltas per item of the output the lengths of its deltas; without them a text comes word by
+ *   word
  */
 export function replayEvents(
   response: ResponseObject,

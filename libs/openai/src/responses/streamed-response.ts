@@ -7,8 +7,8 @@ import { isOpened, itemOf } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
 
 /**
- * A response as a stream of named events. It owns which item is open and what of it has been shown; tokens come in order and without repeats. Every
- * string that it returns is whole events, in ASCII.
+ * A response as a stream of named events. It owns which item is open and what of it has been shown;
+ * tokens come in order and without repeats. Every string that it returns is whole events, in ASCII.
  */
 export class StreamedResponse {
   /** The one sequence of a response. */
@@ -22,7 +22,10 @@ export class StreamedResponse {
   private received = 0;
   private reason: EndReason = 'stop';
 
-  /** @param outcome what the response is in the end; it learns here how its texts were cut into deltas */
+  /**
+   * @param outcome what the response is in the end; it learns here how its texts were cut into
+   *   deltas
+   */
   constructor(private readonly outcome: ResponseOutcome) {
     this.sequences = [this];
     this.events = new ResponseEvents(outcome.context.options.reasoningEvents);

@@ -30,7 +30,10 @@ const SAME = [
   ...['repetition_penalty', 'stop', 'stop_token_ids', 'ignore_eos', 'logit_bias'],
 ] as const;
 
-/** Fields of SGLang's native API (`GenerateReqInput` of sglang/srt/managers/io_struct.py) that mean something here. */
+/**
+ * Fields of SGLang's native API (`GenerateReqInput` of sglang/srt/managers/io_struct.py) that mean
+ * something here.
+ */
 export class SglangGenerateDto {
   @Is(anyOf(STRING, arrayOf(STRING)))
   text?: string | readonly string[] | null;
@@ -54,7 +57,10 @@ export class SglangGenerateDto {
   rid?: string | null;
 }
 
-/** Checks a body of SGLang's POST /generate: `text` or `input_ids`, one or several. Throws `BatonError` with the first thing that is wrong. */
+/**
+ * Checks a body of SGLang's POST /generate: `text` or `input_ids`, one or several. Throws
+ * `BatonError` with the first thing that is wrong.
+ */
 export function parseSglangGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const dto = validateBody(new SglangGenerateDto(), fields);
@@ -119,7 +125,10 @@ export class SglangOutput {
     });
   }
 
-  /** Triples of log-probability, id and nothing; those of the prompt are not asked for unless one names where they begin. */
+  /**
+   * Triples of log-probability, id and nothing; those of the prompt are not asked for unless one
+   * names where they begin.
+   */
   private logprobs(count: number): Record<string, RawJson> {
     const { request, options } = this.of;
     if (request.logprobs === undefined) return {};

@@ -7,7 +7,10 @@ import { SglangOutput } from './sglang-generate';
 
 const DONE = 'data: [DONE]\n\n';
 
-/** The stream of SGLang's POST /generate: everything so far in every event, with the number of the prompt where there are several. */
+/**
+ * The stream of SGLang's POST /generate: everything so far in every event, with the number of the
+ * prompt where there are several.
+ */
 export class StreamedSglangGenerate {
   readonly sequences: readonly SglangSequence[];
 

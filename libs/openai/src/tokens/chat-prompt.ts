@@ -12,7 +12,10 @@ export function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
   return body['messages'] !== undefined && body['messages'] !== null;
 }
 
-/** The prompt of a conversation as chat completions would compute it, whatever its length. Throws `BatonError`. */
+/**
+ * The prompt of a conversation as chat completions would compute it, whatever its length. Throws
+ * `BatonError`.
+ */
 export function chatPromptIds(
   body: Readonly<Record<string, unknown>>,
   limits: RequestLimits,

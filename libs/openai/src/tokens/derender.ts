@@ -54,7 +54,10 @@ export class DerenderChatDto extends DerenderDto {
   @Is(INTEGER)
   prompt_tokens?: number | null;
 
-  /** What was asked. Its tools and its reasoning would take a parser, as in a vLLM server without one. */
+  /**
+   * What was asked. Its tools and its reasoning would take a parser, as in a vLLM server without
+   * one.
+   */
   @Is(OBJECT)
   chat_request?: object | null;
 }
@@ -69,7 +72,10 @@ export class DerenderCompletionDto extends DerenderDto {
 
 type Head = Pick<AnswerHead, 'id' | 'created' | 'systemFingerprint'>;
 
-/** Answers vLLM's POST /v1/chat/completions/derender: the chat answer whose tokens `/inference/v1/generate` gave. Throws `BatonError`. */
+/**
+ * Answers vLLM's POST /v1/chat/completions/derender: the chat answer whose tokens
+ * `/inference/v1/generate` gave. Throws `BatonError`.
+ */
 export function derenderChatBody(body: unknown, limits: RequestLimits, head: Head): string {
   const dto = validateBody(new DerenderChatDto(), objectBody(body));
   const answer = { model: servedModel(dto.model, limits), head, limits };
@@ -80,7 +86,9 @@ export function derenderChatBody(body: unknown, limits: RequestLimits, head: Hea
   });
 }
 
-/** As `derenderChatBody` for a completion, which may have had several prompts. Throws `BatonError`. */
+/**
+ * As `derenderChatBody` for a completion, which may have had several prompts. Throws `BatonError`.
+ */
 export function derenderCompletionBody(body: unknown, limits: RequestLimits, head: Head): string {
   const dto = validateBody(new DerenderCompletionDto(), objectBody(body));
   const { prompt_tokens: counts = 0, generate_responses: generated } = dto;

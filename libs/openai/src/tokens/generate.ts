@@ -44,8 +44,9 @@ export class GenerateDto {
 }
 
 /**
- * Checks a body of vLLM's POST /inference/v1/generate: token ids in, token ids out. `sampling_params` are those of a completion. Throws `BatonError` with
- * the first thing that is wrong.
+ * Checks a body of vLLM's POST /inference/v1/generate: token ids in, token ids out.
+ * `sampling_params` are those of a completion. Throws `BatonError` with the first thing that is
+ * wrong.
  */
 export function parseGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);

@@ -31,7 +31,10 @@ const SAMPLING = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Answers vLLM's POST /v1/chat/completions/render: the body that `/inference/v1/generate` takes for this chat. Throws `BatonError`. */
+/**
+ * Answers vLLM's POST /v1/chat/completions/render: the body that `/inference/v1/generate` takes for
+ * this chat. Throws `BatonError`.
+ */
 export function renderChatBody(body: unknown, limits: RequestLimits, id: string): string {
   const request = parseChat(body, limits);
   return asciiJson(generateBody({ request, fields: objectBody(body), id }, promptsOf(request)[0]));

@@ -13,7 +13,10 @@ import type { GenerationRequest } from '../generation-request';
 const DONE = 'data: [DONE]\n\n';
 const DIALECT = 'vllm';
 
-/** The stream of vLLM's POST /inference/v1/generate: ids as they come, one frame per step, nulls included. */
+/**
+ * The stream of vLLM's POST /inference/v1/generate: ids as they come, one frame per step, nulls
+ * included.
+ */
 export class StreamedGenerate {
   readonly sequences: readonly GenerateSequence[];
 

@@ -12,8 +12,9 @@ import { DetokenizeDto, TokenizeDto, TokenizeTextDto } from './tokens.dto';
 const MAX_TOKENS = 2 ** 20;
 
 /**
- * Answers POST /tokenize: a text as it stands, or a conversation as chat completions would compute it. The tokenizer has no special tokens to add,
- * so `add_special_tokens` changes nothing. Throws `BatonError`.
+ * Answers POST /tokenize: a text as it stands, or a conversation as chat completions would compute
+ * it. The tokenizer has no special tokens to add, so `add_special_tokens` changes nothing. Throws
+ * `BatonError`.
  */
 export function tokenizeBody(body: unknown, limits: RequestLimits): string {
   const fields = objectBody(body);

@@ -13,9 +13,9 @@ const NEEDED = ['phase', 'batch_size', 'tokens_or_context', 'latency_ms'];
 const KNOWN = [...NEEDED, 'cached_prefix', 'gpu', 'model', 'tp'];
 
 /**
- * Our own CSV: a row is a step of `batch_size` equal sequences, `tokens_or_context` their new tokens
- * (prefill) or contexts (decode), `cached_prefix` what was in KV before. With `gpu`, `model` and
- * `tp` it may hold several placements, of which one is chosen.
+ * Our own CSV: a row is a step of `batch_size` equal sequences, `tokens_or_context` their new
+ * tokens (prefill) or contexts (decode), `cached_prefix` what was in KV before. With `gpu`, `model`
+ * and `tp` it may hold several placements, of which one is chosen.
  */
 export function readGridCsv(path: string, text: string, options: InputOptions): Measured {
   const lines = text.split(/\r?\n/);

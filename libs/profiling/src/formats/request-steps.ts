@@ -24,9 +24,9 @@ export interface RequestSteps {
 const FEWEST_GAPS = 3;
 
 /**
- * What the times of requests tell about steps. A request that runs alone shows a prefill step in its
- * time to first token. While nothing is being prefilled, the batch only decodes, and as long as none
- * joins or leaves, the mean gap between tokens is the time of a step at the mean context.
+ * What the times of requests tell about steps. A request that runs alone shows a prefill step in
+ * its time to first token. While nothing is being prefilled, the batch only decodes, and as long as
+ * none joins or leaves, the mean gap between tokens is the time of a step at the mean context.
  */
 export function stepsOfRequests(
   requests: readonly RequestTiming[],
@@ -57,7 +57,9 @@ interface Event {
 /** At one instant who leaves goes before who joins. */
 const ORDER: Readonly<Record<EventKind, number>> = { 'last-token': 0, 'first-token': 1, start: 2 };
 
-/** Goes once over all requests in time and looks at each interval in which the batch is the same. */
+/**
+ * Goes once over all requests in time and looks at each interval in which the batch is the same.
+ */
 class Sweep {
   readonly decodes: MeasuredStep[] = [];
   private readonly prefilling = new Set<number>();
@@ -154,7 +156,10 @@ class TokenTimes {
     this.endMs = firstMs + totalOf(gapsMs);
   }
 
-  /** Gaps that begin and end within the interval, how long they are together, and their mean context. */
+  /**
+   * Gaps that begin and end within the interval, how long they are together, and their mean
+   * context.
+   */
   gapsWithin(fromMs: number, toMs: number): { gaps: number; spanMs: number; context: number } {
     const { gapsMs } = this.request;
     while (this.next < gapsMs.length && this.beganMs < fromMs) this.advance();

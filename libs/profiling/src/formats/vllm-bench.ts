@@ -8,9 +8,10 @@ import { stepsOfRun } from './run-steps';
 const MS_PER_SECOND = 1000;
 
 /**
- * Results of `vllm bench serve --save-result`. With `--save-detailed` and start times (vLLM 0.11 and
- * later) every interval of an unchanged batch gives a decode point, and each request that ran alone a
- * prefill point; one request at a time needs no start times. Without details a run gives one point.
+ * Results of `vllm bench serve --save-result`. With `--save-detailed` and start times (vLLM 0.11
+ * and later) every interval of an unchanged batch gives a decode point, and each request that ran
+ * alone a prefill point; one request at a time needs no start times. Without details a run gives
+ * one point.
  */
 export function readVllmBench(
   path: string,

@@ -47,7 +47,10 @@ interface Wanted extends Partial<Pick<LiveRequest, 'rounds' | 'cluster' | 'saveP
   readonly out?: string;
 }
 
-/** Calibrates a cluster on the virtual clock, whose step times are the shipped ones of Llama-3.1-8B on an H100. */
+/**
+ * Calibrates a cluster on the virtual clock, whose step times are the shipped ones of Llama-3.1-8B
+ * on an H100.
+ */
 function run(
   options: Partial<VirtualTargetOptions> = {},
   { load, cluster, out, ...wanted }: Wanted = {},

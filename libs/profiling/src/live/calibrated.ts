@@ -28,7 +28,9 @@ export interface LiveSetup {
   readonly name: string;
   readonly maxModelLen: number;
   readonly say: (sentence: string) => void;
-  /** Writes a file that the user asked for, or one for the simulated engines. @throws when it cannot */
+  /**
+   * Writes a file that the user asked for, or one for the simulated engines. @throws when it cannot
+   */
   readonly write: (path: string, content: string, what: 'profile' | 'points') => void;
 }
 
@@ -73,7 +75,10 @@ interface Turns {
   readonly engines: EngineCounts;
 }
 
-/** After each round of the grid a piece of the load that is not fitted: a machine that slows down does so for both. */
+/**
+ * After each round of the grid a piece of the load that is not fitted: a machine that slows down
+ * does so for both.
+ */
 async function takeTurns(
   { live, request, say }: LiveSetup,
   { target, grid, engines }: Turns,

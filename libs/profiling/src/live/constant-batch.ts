@@ -14,7 +14,10 @@ export interface ConstantBatch {
   readonly staggerMs: number;
 }
 
-/** From the last stream's first token to the first one's last token, nobody joins or leaves. Undefined without a gap in it. */
+/**
+ * From the last stream's first token to the first one's last token, nobody joins or leaves.
+ * Undefined without a gap in it.
+ */
 export function constantBatch(answers: readonly Answered[]): ConstantBatch | undefined {
   const firsts = answers.map(({ startMs, ttftMs }) => startMs + ttftMs);
   const fromMs = Math.max(...firsts);
@@ -48,7 +51,10 @@ export function constantBatch(answers: readonly Answered[]): ConstantBatch | und
   };
 }
 
-/** Tokens that arrive together say little one by one; means of a few gaps in a row do, and one of them takes a pause. */
+/**
+ * Tokens that arrive together say little one by one; means of a few gaps in a row do, and one of
+ * them takes a pause.
+ */
 const PIECE = 6;
 
 function meansOfPieces(gaps: readonly number[]): number[] {

@@ -10,7 +10,9 @@ export interface Seen {
 export const PARTS = ['queue', 'prefill', 'transfer', 'first_step'] as const;
 export type Part = (typeof PARTS)[number];
 
-/** What a page of metrics says that a calibration can use: seconds, bytes. Sums over all engines. */
+/**
+ * What a page of metrics says that a calibration can use: seconds, bytes. Sums over all engines.
+ */
 export interface Counters {
   readonly running: number;
   readonly waiting: number;
@@ -35,7 +37,9 @@ interface Sample {
 const READY = /state="ready"/;
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)/;
 
-/** Reads a page in the text format of Prometheus; undefined when it holds none of vLLM's families. */
+/**
+ * Reads a page in the text format of Prometheus; undefined when it holds none of vLLM's families.
+ */
 export function countersIn(page: string): Counters | undefined {
   const samples = page.split('\n').flatMap(sampleOf);
   const running = samples.filter(({ name }) => name === 'vllm:num_requests_running');

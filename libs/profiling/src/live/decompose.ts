@@ -74,7 +74,10 @@ export function engineTimes(measured: Measurements): EngineTimes {
   };
 }
 
-/** A prompt of one step is a step; of a longer one its last step is what it takes more than the prompt that ends where that step begins. */
+/**
+ * A prompt of one step is a step; of a longer one its last step is what it takes more than the
+ * prompt that ends where that step begins.
+ */
 function promptSteps(
   prompts: readonly PromptPoint[],
   prefillMs: readonly number[],
@@ -111,7 +114,10 @@ function partsByServer(
   return { prefillMs: prefill, transferMs, overheadMs: ttftMs - prefill - transferMs - stepMs };
 }
 
-/** A prompt of one token takes a step as long as one of decode; what else passes until its first token every request has. */
+/**
+ * A prompt of one token takes a step as long as one of decode; what else passes until its first
+ * token every request has.
+ */
 function partsByClient(
   { shortest, prompts, isHandedOver }: Measurements,
   firstStepMs: (context: number) => number,

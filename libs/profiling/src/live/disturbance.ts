@@ -12,7 +12,10 @@ export interface Contention {
   readonly promptTokens: number;
   /** How much longer it takes until the prompt's first token, as a share. */
   readonly prompt: number;
-  /** How much later the stream is once the prompt is computed and its KV has come: processor time, and what its engine does to read KV. */
+  /**
+   * How much later the stream is once the prompt is computed and its KV has come: processor time,
+   * and what its engine does to read KV.
+   */
   readonly holdUpMs: number;
 }
 
@@ -27,8 +30,9 @@ const LEAD_GAPS = 6;
 const MOST_TOKENS = 1_024;
 
 /**
- * What prefill and decode engines take from each other because they share a machine: one stream decodes while a prompt is computed elsewhere. Undefined
- * where the prompt is over too soon to see it.
+ * What prefill and decode engines take from each other because they share a machine: one stream
+ * decodes while a prompt is computed elsewhere. Undefined where the prompt is over too soon to see
+ * it.
  */
 export async function measureContention(
   measuring: Measuring,
@@ -54,7 +58,10 @@ export async function measureContention(
   };
 }
 
-/** On decode it waits half a step on average for the one under way, and its own step has two sequences. */
+/**
+ * On decode it waits half a step on average for the one under way, and its own step has two
+ * sequences.
+ */
 function waitMs({ decode }: Measurements): number {
   const [one, two] = [decode[0]!, decode.find(({ sequences }) => sequences > 1)];
   return one.stepMs / 2 + Math.max(0, (two?.stepMs ?? one.stepMs) - one.stepMs);
@@ -90,7 +97,9 @@ function gapsBeside(stream: Answered, { startMs, ttftMs }: Answered, stepMs: num
   return gaps;
 }
 
-/** Sends a prompt, and another one while it is half computed; by the book the first does not notice. */
+/**
+ * Sends a prompt, and another one while it is half computed; by the book the first does not notice.
+ */
 export async function measureFollowed(
   { target, rounds }: Measuring,
   alone: PromptPoint,

@@ -30,7 +30,10 @@ export interface Logged {
   readonly itl: IntervalHistogram;
 }
 
-/** Of one run or of several that came one after the other. @param overheadMs  per request, where the run has none of its own: until its first token, and so until its end */
+/**
+ * Of one run or of several that came one after the other. @param overheadMs per request, where the
+ * run has none of its own: until its first token, and so until its end
+ */
 export function figuresOf(runs: readonly Logged[], overheadMs: number): Figures {
   const latencies = runs.map(({ log }) => latenciesOf(log));
   const all = (key: keyof Latencies, addedUs = 0): Distribution =>

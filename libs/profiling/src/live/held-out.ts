@@ -34,7 +34,10 @@ export interface LoadFacts {
   readonly seed: number;
 }
 
-/** Other lengths than the grid's, at a rate that leaves the engines some air unless the user wants another. */
+/**
+ * Other lengths than the grid's, at a rate that leaves the engines some air unless the user wants
+ * another.
+ */
 export function planLoad(request: LoadRequest, facts: LoadFacts): LoadPlan {
   const lengths = wholePrompts(facts.measured).map(({ tokens }) => tokens);
   const promptTokens = request.promptTokens ?? [Math.min(...lengths), Math.max(...lengths) - 1];
@@ -94,7 +97,10 @@ export class HeldOutLoad {
     pieces.push({ workload, sent, counted: before && after && [before, after] });
   }
 
-  /** The same requests at the same instants on the virtual clock, beside what was sent. @throws Failure when nothing was answered */
+  /**
+   * The same requests at the same instants on the virtual clock, beside what was sent. @throws
+   * Failure when nothing was answered
+   */
   beside({ overheadMs, ...options }: TwinOptions & { readonly overheadMs: number }): HeldOut {
     const { pieces, plan } = this;
     const sent = pieces.map((piece) => piece.sent);

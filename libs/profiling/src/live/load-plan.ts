@@ -17,7 +17,10 @@ export interface LoadPlan {
   readonly outputTokens: Span;
   /** Lengths that the grid had. */
   readonly avoided: readonly number[];
-  /** Poisson arrivals so many times a second, or so many clients that each ask again when they are answered. */
+  /**
+   * Poisson arrivals so many times a second, or so many clients that each ask again when they are
+   * answered.
+   */
   readonly arrivals: { readonly ratePerSecond: number } | { readonly clients: number };
   readonly seed: number;
 }
@@ -91,8 +94,9 @@ function arrivalsOf({ arrivals, requests, seed }: LoadPlan): ArrayLike<number> {
 }
 
 /**
- * The load as it was: instants at which requests were sent and lengths as the server counts them, of those that were answered whole. Clients that wait for
- * their answers keep waiting, and `pauseMs` is what passes besides between an answer and their next request.
+ * The load as it was: instants at which requests were sent and lengths as the server counts them,
+ * of those that were answered whole. Clients that wait for their answers keep waiting, and
+ * `pauseMs` is what passes besides between an answer and their next request.
  */
 export function asSent(
   workload: Workload,

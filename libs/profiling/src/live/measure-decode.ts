@@ -29,7 +29,9 @@ const FEWEST_GAPS = 18;
 const MOST_TOKENS = 2_048;
 const MOST_TRIES = 5;
 
-/** Lets streams start together, and looks at the gaps between their tokens while all of them decode. */
+/**
+ * Lets streams start together, and looks at the gaps between their tokens while all of them decode.
+ */
 export class DecodeRounds {
   private readonly batches: readonly BatchRounds[];
 
@@ -145,7 +147,10 @@ async function burst(
   return whole;
 }
 
-/** Tokens that the first stream gives while the last one's prompt is still being computed, and those that are to be seen. */
+/**
+ * Tokens that the first stream gives while the last one's prompt is still being computed, and those
+ * that are to be seen.
+ */
 function longEnough(answers: readonly Answered[], tokens: number): number {
   const firsts = answers.map(({ startMs, ttftMs }) => startMs + ttftMs);
   const staggerMs = Math.max(...firsts) - Math.min(...firsts);

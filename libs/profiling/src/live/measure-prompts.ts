@@ -116,7 +116,10 @@ function pointOf(rounds: readonly Round[], { prefix }: PromptCell): PromptPoint 
   };
 }
 
-/** Servers count what came from another engine as cached, too: then they say nothing of what was asked for before. */
+/**
+ * Servers count what came from another engine as cached, too: then they say nothing of what was
+ * asked for before.
+ */
 function cachedOf(rounds: readonly Round[], prefix: number): number {
   const told = median(rounds.map(({ answer }) => answer.cachedTokens));
   return told <= prefix ? told : 0;

@@ -22,8 +22,8 @@ const WORTH_A_PREFIX = 128;
 const MOST_CHUNKS = 8;
 
 /**
- * Measures one stage at a time: prompts one by one, then batches of streams. Cells take turns, round by round, so that a slow minute of the machine does not
- * fall on one of them.
+ * Measures one stage at a time: prompts one by one, then batches of streams. Cells take turns,
+ * round by round, so that a slow minute of the machine does not fall on one of them.
  */
 export class GridRounds {
   private readonly prompts: PromptRounds;
@@ -102,7 +102,8 @@ export class GridRounds {
 }
 
 /**
- * The lengths, but in place of those that take several steps the multiples of a step up to the longest: what one adds to the one before it is a step.
+ * The lengths, but in place of those that take several steps the multiples of a step up to the
+ * longest: what one adds to the one before it is a step.
  */
 export function withChunks({ promptLengths, maxNumBatchedTokens: budget }: Grid): number[] {
   const lengths = promptLengths.filter((tokens) => tokens > SHORTEST && tokens <= budget);
@@ -114,8 +115,9 @@ export function withChunks({ promptLengths, maxNumBatchedTokens: budget }: Grid)
 }
 
 /**
- * Prompts of each length, the shortest of all before them, and the two longest once more with three quarters of them in a cache: time that grows with
- * attention and time that grows with tokens cannot be told apart by whole prompts.
+ * Prompts of each length, the shortest of all before them, and the two longest once more with three
+ * quarters of them in a cache: time that grows with attention and time that grows with tokens
+ * cannot be told apart by whole prompts.
  */
 function cellsOfPrompts(lengths: readonly number[], grid: Grid): PromptCell[] {
   const whole = [SHORTEST, ...lengths].map((tokens) => ({ tokens, prefix: 0 }));

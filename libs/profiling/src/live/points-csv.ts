@@ -2,7 +2,10 @@ import type { MeasuredStep } from '@baton/calibration';
 
 const HEADER = 'phase,batch_size,tokens_or_context,cached_prefix,latency_ms';
 
-/** The points as `--input` reads them: one prompt per prefill row, the context per sequence of a decode row. */
+/**
+ * The points as `--input` reads them: one prompt per prefill row, the context per sequence of a
+ * decode row.
+ */
 export function pointsCsv(steps: readonly MeasuredStep[]): string {
   const rows = steps.map((step) =>
     step.decodeSeqs > 0

@@ -7,7 +7,10 @@ import {
 } from '@baton/loadgen';
 import { PromptContents, type Workload } from '@baton/workload';
 
-/** Tokens that are plain text in the vocabularies we know: behind control tokens and bytes, and below the smallest vocabulary. */
+/**
+ * Tokens that are plain text in the vocabularies we know: behind control tokens and bytes, and
+ * below the smallest vocabulary.
+ */
 const FIRST_TOKEN = 300;
 const TOKENS = 3_600;
 

@@ -5,7 +5,10 @@ import type { Beside } from './figures';
 import type { HeldOut } from './held-out';
 import { mean, median } from './statistics';
 
-/** What was measured of the reasons why a simulated figure may differ from a real one. Shares: 0.1 is a tenth. */
+/**
+ * What was measured of the reasons why a simulated figure may differ from a real one. Shares: 0.1
+ * is a tenth.
+ */
 export interface Reasons {
   /** Of the mean time to first token; it is part of the simulated one. */
   readonly overheadShare: number;
@@ -14,7 +17,10 @@ export interface Reasons {
   readonly wavering: Wavering;
   /** Mean gap of an unchanged batch / the gap that was fitted − 1. */
   readonly pauses: number;
-  /** Median gap of an unchanged batch / the gap that was fitted − 1: most gaps are short, and some long. */
+  /**
+   * Median gap of an unchanged batch / the gap that was fitted − 1: most gaps are short, and some
+   * long.
+   */
   readonly typical: number;
   /** Mean |error| of the fitted points by phase. */
   readonly fit: readonly { readonly phase: string; readonly error: number }[];
@@ -68,9 +74,11 @@ function wavering(points: readonly { readonly roundsMs: readonly number[] }[]): 
 }
 
 /**
- * What is left of each error: simulated · (1 + slower) / real − 1. Decode is slower by what the prompts of a second hold it up and on average by pauses, and
- * its median gap by what a typical one is shorter; a prompt by what a busy decode engine takes from it, times the share of time in which it is busy with
- * others, and on average by what the prompt behind it costs, times the chance that one comes while it is computed. Of rates nothing is taken off.
+ * What is left of each error: simulated · (1 + slower) / real − 1. Decode is slower by what the
+ * prompts of a second hold it up and on average by pauses, and its median gap by what a typical one
+ * is shorter; a prompt by what a busy decode engine takes from it, times the share of time in which
+ * it is busy with others, and on average by what the prompt behind it costs, times the chance that
+ * one comes while it is computed. Of rates nothing is taken off.
  */
 export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explained[] {
   const { contention, followed, pauses, typical } = reasons;
@@ -89,7 +97,10 @@ export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explaine
   });
 }
 
-/** Share of the load that does not wait for the request itself: in a closed loop a client's own next request is none. */
+/**
+ * Share of the load that does not wait for the request itself: in a closed loop a client's own next
+ * request is none.
+ */
 function othersIn({ arrivals }: HeldOut['plan']): number {
   return 'clients' in arrivals ? 1 - 1 / arrivals.clients : 1;
 }

@@ -29,10 +29,15 @@ const TELLING_MS = 1_500;
 
 /** A server that is asked over HTTP. */
 export class ServerTarget implements LiveTarget {
-  /** Words are another's in every run of the command: a second one must find nothing of the first in a cache. */
+  /**
+   * Words are another's in every run of the command: a second one must find nothing of the first in
+   * a cache.
+   */
   private seed = randomInt(2 ** 31);
   private runs = 0;
-  /** Requests that were answered whole since the counters were last read, and what these said then. */
+  /**
+   * Requests that were answered whole since the counters were last read, and what these said then.
+   */
   private answered = 0;
   private succeeded: number | undefined;
 
@@ -60,7 +65,9 @@ export class ServerTarget implements LiveTarget {
     );
   }
 
-  /** Requests that run or wait there still after so long; 0 when there are none, or it does not say. */
+  /**
+   * Requests that run or wait there still after so long; 0 when there are none, or it does not say.
+   */
   private async busyFor(patienceMs: number): Promise<number> {
     const beganMs = performance.now();
     for (;;) {

@@ -9,7 +9,10 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Mean of the middle half: as deaf to pauses as the median, and not fooled by two tokens that arrive together. NaN without values. */
+/**
+ * Mean of the middle half: as deaf to pauses as the median, and not fooled by two tokens that
+ * arrive together. NaN without values.
+ */
 export function midMean(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   const cut = Math.floor(ascending.length / 4);

@@ -28,13 +28,16 @@ export interface TargetRun {
 /** The cluster that is measured. Every wait has an end. */
 export interface LiveTarget {
   /**
-   * Sends requests at their instants, each with a prompt that no other has, and waits until all have ended.
+   * Sends requests at their instants, each with a prompt that no other has, and waits until all
+   * have ended.
    *
    * @param goesOn  prompts begin with those of the run before, row by row, as far as they go
    */
   run(workload: Workload, goesOn?: boolean): Promise<TargetRun>;
   /** What its engines have counted so far; undefined: it does not say. */
   counters(): Promise<Counters | undefined>;
-  /** Bytes of KV that went from engine to engine for these requests; undefined: nobody counts them. */
+  /**
+   * Bytes of KV that went from engine to engine for these requests; undefined: nobody counts them.
+   */
   kvBytesOf(workload: Workload): Promise<number | undefined>;
 }

@@ -30,7 +30,10 @@ export interface BenchmarkReport {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** The page of a load run: the sections that a client can fill of those that a replay has, and how far the client can be trusted. */
+/**
+ * The page of a load run: the sections that a client can fill of those that a replay has, and how
+ * far the client can be trusted.
+ */
 export function benchmarkReport(report: BenchmarkReport): ReportPage {
   const { run, slo = {}, title, subtitle } = report;
   // No engine, no GPU: the summary's figures per GPU are not shown.

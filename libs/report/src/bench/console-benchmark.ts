@@ -26,7 +26,10 @@ export interface ConsoleBenchmark {
   readonly requestRate: number | undefined;
 }
 
-/** A load run as `vllm bench serve` prints it, line for line, and below it what that one does not say: failures by kind, and the generator's own error. */
+/**
+ * A load run as `vllm bench serve` prints it, line for line, and below it what that one does not
+ * say: failures by kind, and the generator's own error.
+ */
 export function consoleBenchmark(told: ConsoleBenchmark): string {
   const { run, figures, percentiles, maxConcurrency, requestRate } = told;
   return [

@@ -10,7 +10,9 @@ import { stylesheet } from './styles';
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/** A report as one HTML page without any link to the outside. The same page gives the same bytes. */
+/**
+ * A report as one HTML page without any link to the outside. The same page gives the same bytes.
+ */
 export function htmlReport({ title, subtitle, sections }: ReportPage): string {
   const drawn = sections.filter(isDrawn);
   const hasCharts = drawn.some((section) => section.kind === 'lineChart');
@@ -50,7 +52,10 @@ function asset(name: string): string {
   return withoutSourceMap(readFileSync(createRequire(__filename).resolve(name), 'utf8'));
 }
 
-/** The part that runs in the browser; it is built like any other file, into the folder beside this one. */
+/**
+ * The part that runs in the browser; it is built like any other file, into the folder beside this
+ * one.
+ */
 function clientScript(): string {
   const path = join(dirname(__filename), 'client', 'report-client.js');
   return withoutSourceMap(readFileSync(path, 'utf8'));

@@ -14,7 +14,9 @@ import { escapeText, scriptJson } from './escape';
 
 const MOST_ROWS = 1_024;
 
-/** One section as HTML. Charts and timelines come with their values, which the page's script draws. */
+/**
+ * One section as HTML. Charts and timelines come with their values, which the page's script draws.
+ */
 export function renderSection(section: ReportSection, index: number): string {
   const id = `section-${index}`;
   const note = section.note === undefined ? '' : `<p>${escapeText(section.note)}</p>`;

@@ -1,6 +1,9 @@
 import { TONES } from '../sections';
 
-/** The look of a page, in light and dark. Tones are hue and saturation; the lightness follows the colour scheme. */
+/**
+ * The look of a page, in light and dark. Tones are hue and saturation; the lightness follows the
+ * colour scheme.
+ */
 export function stylesheet(): string {
   const tones = Object.entries(TONES);
   const variables = tones.map(([name, [hue, saturation]]) => `--${name}:${hue} ${saturation}%;`);

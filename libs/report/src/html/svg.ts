@@ -10,13 +10,15 @@ type Spec = Readonly<Record<string, unknown>>;
 type ModuleLoader = (name: string) => Promise<unknown>;
 
 /**
- * `import()` that stays one. The build turns those that it sees into `require`, which cannot load Vega: its modules await at their top level.
+ * `import()` that stays one. The build turns those that it sees into `require`, which cannot load
+ * Vega: its modules await at their top level.
  */
 const importModule = new Function('name', 'return import(name)') as ModuleLoader;
 
 /**
- * A chart as a picture of its own, for papers and pages that run no script. Vega-Lite is loaded with the first call, which takes about half a
- * second; `load` is there for callers without modules of their own, as a test runner.
+ * A chart as a picture of its own, for papers and pages that run no script. Vega-Lite is loaded
+ * with the first call, which takes about half a second; `load` is there for callers without modules
+ * of their own, as a test runner.
  */
 export async function chartSvg(
   section: LineChartSection | HeatMapSection,

@@ -37,9 +37,10 @@ export interface TraceParts {
 }
 
 /**
- * A run in Chrome's trace event format, for ui.perfetto.dev and chrome://tracing, in pieces: one process per engine with its steps and its
- * gauges as counters, and one with the first requests as asynchronous spans, one per phase.
- * Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+ * A run in Chrome's trace event format, for ui.perfetto.dev and chrome://tracing, in pieces: one
+ * process per engine with its steps and its gauges as counters, and one with the first requests as
+ * asynchronous spans, one per phase. Format:
+ * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
 export function* chromeTrace({ run, steps, requests }: TraceParts): Generator<string> {
   const traced = Math.min(requests, run.log.count);

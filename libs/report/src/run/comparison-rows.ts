@@ -9,7 +9,9 @@ export const COMPARISON_COLUMNS = ['', 'recorded', 'stamped', 'simulated', 'erro
   (name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }),
 );
 
-/** A line per figure: as recorded, as the engines stamped it, as simulated, and the error of that. */
+/**
+ * A line per figure: as recorded, as the engines stamped it, as simulated, and the error of that.
+ */
 export function comparisonRows(comparison: Comparison): string[][] {
   const latencies = LATENCIES.flatMap(([name, short]) => {
     const { recorded, stamped, simulated, error_percent } = comparison[`${name}_ms`];
@@ -28,7 +30,10 @@ export function comparisonRows(comparison: Comparison): string[][] {
   ];
 }
 
-/** Sentences: which requests are compared, and how well the machine kept up while they were recorded. */
+/**
+ * Sentences: which requests are compared, and how well the machine kept up while they were
+ * recorded.
+ */
 export function comparisonNotes(comparison: Comparison): readonly string[] {
   const { requests, recorded_only, simulated_only, delivery_ms, kept_up } = comparison;
   const others = [

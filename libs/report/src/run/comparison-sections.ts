@@ -75,7 +75,10 @@ function chart(
   };
 }
 
-/** Latencies from the first to the last percent: what a stalled machine did to a few tokens does not choose the axis. */
+/**
+ * Latencies from the first to the last percent: what a stalled machine did to a few tokens does not
+ * choose the axis.
+ */
 function bodyOf(...curves: readonly CumulativeShare[]): number[] {
   const isBody = (share: number): boolean => share >= 0.01 && share <= 0.99;
   return curves

@@ -6,7 +6,9 @@ import { distributions, LATENCIES, STATISTICS } from './latency-sections';
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
 
-/** A result for people: what was run, what came out, the latencies, and how busy the engines were. */
+/**
+ * A result for people: what was run, what came out, the latencies, and how busy the engines were.
+ */
 export function consoleSummary(summary: Summary, title: string): string {
   const parts = [`${title}\n`, facts(summary), latencyTable(summary), engineTable(summary.engines)];
   return parts.filter((part) => part !== '').join('\n');

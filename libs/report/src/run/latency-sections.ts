@@ -55,7 +55,10 @@ export function latencySections(
   return [table(summary, slo), ...charts];
 }
 
-/** Tokens that were read at once have gaps of a few µs between them, which would take most of a logarithmic axis: the curve begins behind them. */
+/**
+ * Tokens that were read at once have gaps of a few µs between them, which would take most of a
+ * logarithmic axis: the curve begins behind them.
+ */
 function withoutSlivers({ us, shares }: CumulativeShare): CumulativeShare {
   const median = us[shares.findIndex((share) => share >= 0.5)] ?? 0;
   const from = Math.max(

@@ -30,7 +30,9 @@ export const PHASE_NAMES: Readonly<Record<RequestPhase, string>> = {
   decode: 'decode',
 };
 
-/** What was asked of the cluster and what it gave, over time, and where the time of a request goes. */
+/**
+ * What was asked of the cluster and what it gave, over time, and where the time of a request goes.
+ */
 export function loadSections(
   run: RunRecord,
   told: { readonly summary: Summary; readonly slo: Slo },

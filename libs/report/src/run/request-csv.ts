@@ -36,8 +36,9 @@ const HEAD = [
 ];
 
 /**
- * The log of a run as CSV, one row per request in order of arrival, in pieces of about 100 kB. Instants are µs of simulated time; what did not
- * happen is empty, and so is `meets_slo` without an SLO.
+ * The log of a run as CSV, one row per request in order of arrival, in pieces of about 100 kB.
+ * Instants are µs of simulated time; what did not happen is empty, and so is `meets_slo` without an
+ * SLO.
  */
 export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<string> {
   const { log, engines } = run;

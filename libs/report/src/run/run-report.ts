@@ -18,7 +18,10 @@ export interface RunReport {
   readonly compared?: ComparisonReport | undefined;
 }
 
-/** The pages of one run. Nothing in it depends on the wall clock, so the same run gives the same bytes. */
+/**
+ * The pages of one run. Nothing in it depends on the wall clock, so the same run gives the same
+ * bytes.
+ */
 export function runReport(report: RunReport): ReportPage {
   const { run, summary, slo, title, subtitle, compared } = report;
   return {

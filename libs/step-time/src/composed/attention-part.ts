@@ -20,7 +20,9 @@ export interface DecodeShape {
   readonly context: number;
 }
 
-/** Attention of all layers of a step, µs; of latent attention the whole block, projections included. */
+/**
+ * Attention of all layers of a step, µs; of latent attention the whole block, projections included.
+ */
 export interface AttentionPart {
   /** Around the kernels of prefill, whatever the prompts are. */
   readonly prefillFixedUs: number;

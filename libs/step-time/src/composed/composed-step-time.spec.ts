@@ -25,7 +25,8 @@ const DEPLOYMENTS = [
   );
   const step = { kind: 'composed', overheadMs: 0 } as const;
   const stepTime = buildStepTimeModel(step, placement, SHIPPED_OPERATORS);
-  // Blocks of latent attention were measured with a scatter that falls with the context; it is pooled.
+  // Blocks of latent attention were measured with a scatter that falls with the context; it is
+  // pooled.
   const noise = model.attention.kind === 'latent' ? 0.05 : 0.01;
   return { title: `${model.name} on ${gpu.name}`, composer, stepTime, noise };
 });

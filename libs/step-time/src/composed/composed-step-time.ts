@@ -100,7 +100,9 @@ export class ComposedStepTime implements StepTimeModel {
     return this.decodeLinear.at(sequences) + this.head.at(sequences) + this.overheadUs;
   }
 
-  /** The batch's prompts taken as alike: their mean length, and the share of the pairs that is new. */
+  /**
+   * The batch's prompts taken as alike: their mean length, and the share of the pairs that is new.
+   */
   private prefillUs(batch: BatchAggregates): number {
     const length = meanLength(batch);
     const newPairs = batch.prefillQuadratic / batch.prefillSeqs;
@@ -128,7 +130,9 @@ export class ComposedStepTime implements StepTimeModel {
   }
 }
 
-/** Tokens of a prompt with those before it: with n new ones on average, Σ(f² − p²) / Σn is f + p. */
+/**
+ * Tokens of a prompt with those before it: with n new ones on average, Σ(f² − p²) / Σn is f + p.
+ */
 function meanLength({ prefillTokens, prefillSeqs, prefillQuadratic }: BatchAggregates): number {
   return (prefillQuadratic / prefillTokens + prefillTokens / prefillSeqs) / 2;
 }

@@ -57,8 +57,8 @@ export class DecodeSurface {
 }
 
 /**
- * More context never takes less time: where measured times fall, which is noise, neighbours are pooled
- * into their mean until none falls (isotonic regression).
+ * More context never takes less time: where measured times fall, which is noise, neighbours are
+ * pooled into their mean until none falls (isotonic regression).
  */
 function rising(us: readonly number[]): number[] {
   const pools: { sum: number; count: number }[] = [];

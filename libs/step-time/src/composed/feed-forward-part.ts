@@ -147,9 +147,9 @@ function expertFormat(format: WeightFormat): OperatorFormat {
 }
 
 /**
- * Before and after the experts: an all-reduce for each where attention is tensor-parallel (the first
- * stands for the attention's own), a gather and a scatter of all ranks' tokens where ranks are
- * data-parallel.
+ * Before and after the experts: an all-reduce for each where attention is tensor-parallel (the
+ * first stands for the attention's own), a gather and a scatter of all ranks' tokens where ranks
+ * are data-parallel.
  */
 function exchangeOf(parts: StepParts): Pick<ExpertTimes, 'dispatch' | 'combine'> {
   const { placement, tables } = parts;

@@ -82,7 +82,9 @@ export class StepComposer {
     return { name, us: this.attention.decodeUs(shape) };
   }
 
-  /** After attention and after the feed-forward; in layers of experts dispatch and combine are it. */
+  /**
+   * After attention and after the feed-forward; in layers of experts dispatch and combine are it.
+   */
   private reductions(tokens: number): StepOperator[] {
     const { model } = this.placement;
     const dense = model.layers - expertLayers(model);

@@ -17,8 +17,8 @@ export interface TabulatedStep {
     readonly us: readonly (readonly number[])[];
   };
   /**
-   * Prefill attention: `us[i][j]` of prompts[i] of lengths[j] tokens, none cached; and what comes with
-   * it whatever the prompts are.
+   * Prefill attention: `us[i][j]` of prompts[i] of lengths[j] tokens, none cached; and what comes
+   * with it whatever the prompts are.
    */
   readonly prefill: {
     readonly fixedUs: number;

@@ -24,10 +24,16 @@ export const BLIS_BETA: readonly number[] = [
 ];
 
 const FEWEST = 7;
-/** From so many coefficients on, prefill (decode) adds computing and KV instead of taking the larger. */
+/**
+ * From so many coefficients on, prefill (decode) adds computing and KV instead of taking the
+ * larger.
+ */
 const PREFILL_SPLIT = 9;
 const DECODE_SPLIT = 10;
-/** Both go over the same wires: without a coefficient of its own the exchange has that of all-reduces. */
+/**
+ * Both go over the same wires: without a coefficient of its own the exchange has that of
+ * all-reduces.
+ */
 const ALL_REDUCE = 3;
 const EXCHANGE = 10;
 

@@ -17,14 +17,16 @@ export interface CollectiveCost {
 const ACTIVATION_BYTES = 2;
 /** Tokens go to the experts and come back. */
 const EXCHANGES_PER_LAYER = 2;
-/** Added to a collective that crosses nodes, as AIConfigurator's point-to-point transfers have it. */
+/**
+ * Added to a collective that crosses nodes, as AIConfigurator's point-to-point transfers have it.
+ */
 const FABRIC_LATENCY_US = 10;
 
 /**
- * All-reduces of the tensor-parallel group, one after attention and one after the feed-forward; and,
- * in layers of experts that several data-parallel ranks share, a dispatch and a combine in place of
- * the second. With a single rank vLLM exchanges nothing, expert-parallel or not: tokens are on all
- * GPUs anyway and the all-reduce adds the experts up.
+ * All-reduces of the tensor-parallel group, one after attention and one after the feed-forward;
+ * and, in layers of experts that several data-parallel ranks share, a dispatch and a combine in
+ * place of the second. With a single rank vLLM exchanges nothing, expert-parallel or not: tokens
+ * are on all GPUs anyway and the all-reduce adds the experts up.
  */
 export function collectiveCostOf(placement: EnginePlacement): CollectiveCost {
   const { model, dp = 1 } = placement;

@@ -19,11 +19,11 @@ const FLOPS_PER_PARAMETER = 2;
 
 /**
  * `max(2 · active parameters · (prefill tokens / prefill rate + decode tokens / decode rate),
- * weights read / bandwidth)`, plus an overhead per layer. The output head works on each
- * decode token and one per prompt. Of the experts, those are read that any token of the step is routed to: with uniform
- * routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the same). Of
- * data-parallel ranks each GPU reads and computes its share for the tokens of all, taken to be as
- * many as this engine's: balanced ranks, balanced experts.
+ * weights read / bandwidth)`, plus an overhead per layer. The output head works on each decode
+ * token and one per prompt. Of the experts, those are read that any token of the step is routed to:
+ * with uniform routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the
+ * same). Of data-parallel ranks each GPU reads and computes its share for the tokens of all, taken
+ * to be as many as this engine's: balanced ranks, balanced experts.
  */
 export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): LinearCost {
   const { efficiency } = gpu;

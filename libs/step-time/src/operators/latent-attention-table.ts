@@ -4,7 +4,9 @@ import { OperatorGrid } from './operator-grid';
 import { forEachRow } from './operator-texts';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
-/** DeepSeek's widths, which the measured blocks have: KV rank 512 and rope 64, heads of 192 and 128. */
+/**
+ * DeepSeek's widths, which the measured blocks have: KV rank 512 and rope 64, heads of 192 and 128.
+ */
 const LATENT_BYTES_ELEMENTS = 576;
 const PAIR_ELEMENTS = 1088;
 const PROJECTION_WEIGHTS = 65_536;

@@ -97,7 +97,10 @@ export class OperatorGrid {
     return speedOfLight / (weights > 0 ? sum / weights : nearest!.utilisation);
   }
 
-  /** The nearest points in rising order, one more than count; what lies too far is passed over whole. */
+  /**
+   * The nearest points in rising order, one more than count; what lies too far is passed over
+   * whole.
+   */
   private nearest([outer, middle, inner]: GridPoint): Near[] {
     const found: Near[] = [];
     const reach = (): number => found[NEIGHBOURS]?.distance ?? Infinity;

@@ -3,7 +3,9 @@
  * side hands over the text of `data/operators/<path>`, decompressed.
  */
 export interface OperatorTexts {
-  /** Text of `<path>`, such as `systems.json` or `h200_sxm/gemm.bf16.csv`; undefined: no such file. */
+  /**
+   * Text of `<path>`, such as `systems.json` or `h200_sxm/gemm.bf16.csv`; undefined: no such file.
+   */
   read(path: string): string | undefined;
 }
 

@@ -21,8 +21,8 @@ export interface BatchAggregates {
   /** Σ context tokens over those. */
   readonly decodeContext: number;
   /**
-   * Drafted tokens that decoding sequences verify beside their one each (speculative decoding); each
-   * attends to its sequence's context. Absent: 0.
+   * Drafted tokens that decoding sequences verify beside their one each (speculative decoding);
+   * each attends to its sequence's context. Absent: 0.
    */
   readonly draftTokens?: number;
   /** Share of KV blocks in use, 0..1. */

@@ -31,7 +31,9 @@ export interface ValidRange {
   readonly meanContextMax?: number | undefined;
 }
 
-/** The first axis that the batch leaves, or undefined; allocates only for a batch that is outside. */
+/**
+ * The first axis that the batch leaves, or undefined; allocates only for a batch that is outside.
+ */
 export function outsideOf(valid: ValidRange, batch: BatchAggregates): OutsideRange | undefined {
   const { prefillTokens, decodeSeqs, draftTokens = 0 } = batch;
   const stepTokens = prefillTokens + decodeSeqs + draftTokens;

@@ -1,5 +1,5 @@
-// Written by scripts/generate-profiles.mjs from data/profiles/unified_model.json. Source and licence:
-// data/README.md.
+// Written by scripts/generate-profiles.mjs from data/profiles/unified_model.json. Source and
+// licence: data/README.md.
 import type { CalibratedProfile } from './calibrated-profile';
 
 /** Points of `linearMs`: tokens of one step. */

@@ -9,7 +9,9 @@ export function isCalibrated(placement: EnginePlacement): boolean {
   return calibrationOf(placement) !== undefined;
 }
 
-/** The shipped calibration of a placement. Its kernels' times get the documented engine overhead. */
+/**
+ * The shipped calibration of a placement. Its kernels' times get the documented engine overhead.
+ */
 export function shippedProfile(placement: EnginePlacement): StepTimeProfile | undefined {
   const calibration = calibrationOf(placement);
   if (calibration === undefined) return undefined;

@@ -15,7 +15,9 @@ export interface StepTimeProfile {
   readonly gpu?: string | undefined;
   readonly model?: string | undefined;
   readonly tp?: number | undefined;
-  /** Everything but attention over the tokens T of a step: straight lines between points, rising T. */
+  /**
+   * Everything but attention over the tokens T of a step: straight lines between points, rising T.
+   */
   readonly linear: { readonly tokens: readonly number[]; readonly ms: readonly number[] };
   /** g0, g1, g2: attention of decode = g0 + g1 · sequences + g2 · Σ context. */
   readonly decodeAttentionMs: readonly [number, number, number];

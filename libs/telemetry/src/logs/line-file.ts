@@ -5,7 +5,10 @@ import type { Logger } from './logger';
 
 /** Lines wait so long for others. */
 const FLUSH_MS = 200;
-/** Characters of one write. Lines of several processes that append to one file do not mix, for each write is whole lines. */
+/**
+ * Characters of one write. Lines of several processes that append to one file do not mix, for each
+ * write is whole lines.
+ */
 const WRITE_CHARS = 1 << 18;
 /** Characters that may wait; what comes on top is left out and counted. */
 const MOST_WAITING = 1 << 25;
@@ -14,8 +17,9 @@ const MOST_WAITING = 1 << 25;
 export type LineFileMode = 'new' | 'append';
 
 /**
- * Lines for a file, written behind the back of whoever adds them: `add` never waits and never fails. What the disk cannot take in time is left
- * out; a disk that fails ends the writing. Both are logged, once.
+ * Lines for a file, written behind the back of whoever adds them: `add` never waits and never
+ * fails. What the disk cannot take in time is left out; a disk that fails ends the writing. Both
+ * are logged, once.
  */
 export class LineFile {
   private waiting: string[] = [];
@@ -32,7 +36,10 @@ export class LineFile {
     private readonly log: Logger,
   ) {}
 
-  /** @throws UsageError when the file cannot be opened; undefined instead when it has to be new and is not */
+  /**
+   * @throws UsageError when the file cannot be opened; undefined instead when it has to be new and
+   *   is not
+   */
   static async open(path: string, mode: LineFileMode, log: Logger): Promise<LineFile | undefined> {
     const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
     const flags = O_APPEND | O_CREAT | O_WRONLY | (mode === 'new' ? O_EXCL : 0);

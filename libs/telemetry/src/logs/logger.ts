@@ -12,7 +12,8 @@ export interface LoggerOptions {
 const levelsOf = new WeakMap<Logger, ReadonlyMap<string, string>>();
 
 /**
- * A JSON logger on stderr: stdout belongs to results. Writes are synchronous, so that a crash loses no line.
+ * A JSON logger on stderr: stdout belongs to results. Writes are synchronous, so that a crash loses
+ * no line.
  *
  * @throws UsageError when one of `levels` is not written as it must be
  */
@@ -25,7 +26,10 @@ export function createLogger({ name, level, levels = [] }: LoggerOptions): Logge
   return logger;
 }
 
-/** The logger of a process by its configuration; `BATON_PROCESS` is the name that its supervisor has given it. */
+/**
+ * The logger of a process by its configuration; `BATON_PROCESS` is the name that its supervisor has
+ * given it.
+ */
 export function processLogger(
   config: Pick<BatonConfig, 'logLevel' | 'logLevels'>,
   role: string,
@@ -34,7 +38,10 @@ export function processLogger(
   return createLogger({ name, level: config.logLevel, levels: config.logLevels });
 }
 
-/** A part of the process: its lines name it, and it may have a level of its own. @param logger as `createLogger` made it */
+/**
+ * A part of the process: its lines name it, and it may have a level of its own. @param logger as
+ * `createLogger` made it
+ */
 export function moduleLogger(logger: Logger, module: string): Logger {
   const level = levelsOf.get(logger)?.get(module);
   return logger.child({ module }, level === undefined ? {} : { level });

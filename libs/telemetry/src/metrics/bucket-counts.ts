@@ -28,7 +28,10 @@ export class BucketCounts {
   }
 }
 
-/** An upper bound as the Python client of Prometheus writes it, which vLLM's rules and dashboards select by: `le="1.0"`, `le="1e+06"`. */
+/**
+ * An upper bound as the Python client of Prometheus writes it, which vLLM's rules and dashboards
+ * select by: `le="1.0"`, `le="1e+06"`.
+ */
 export function boundLabel(le: number): string {
   const text = Number.isInteger(le) ? `${le}.0` : String(le);
   const point = text.indexOf('.');

@@ -1,8 +1,9 @@
 import type { EnginePresence } from '@baton/contract';
 
 /**
- * By which labels the numbers of one engine are told from those of others. `engine` is vLLM's number of a scheduler: the data-parallel rank.
- * Engines of several ranks are told apart by `replica`; those of one rank by `engine` itself, which numbers them through the cluster.
+ * By which labels the numbers of one engine are told from those of others. `engine` is vLLM's
+ * number of a scheduler: the data-parallel rank. Engines of several ranks are told apart by
+ * `replica`; those of one rank by `engine` itself, which numbers them through the cluster.
  */
 export function engineLabels({ index, dataParallel }: EnginePresence): Record<string, string> {
   if (dataParallel === undefined) return { engine: String(index) };

@@ -34,8 +34,8 @@ export interface EngineMetricsSource {
 }
 
 /**
- * Registers every family of `ENGINE_METRICS` so that a scrape of `registry` shows the engines that `presences` returns: a worker's own, or all
- * those that announced themselves.
+ * Registers every family of `ENGINE_METRICS` so that a scrape of `registry` shows the engines that
+ * `presences` returns: a worker's own, or all those that announced themselves.
  */
 export function registerEngineMetrics(registry: Registry, source: EngineMetricsSource): void {
   for (const family of ENGINE_METRICS) registry.registerMetric(metricOf(family, source.presences));
@@ -135,7 +135,9 @@ class EngineHistogram extends Histogram {
     super({ ...head(family), buckets: [...family.buckets], registers: [] });
   }
 
-  /** The hook through which prom-client reads a histogram, for the text form and for `get` alike. */
+  /**
+   * The hook through which prom-client reads a histogram, for the text form and for `get` alike.
+   */
   getForPromString(): Promise<HistogramText> {
     const { name, help } = this.family;
     const values = this.presences().flatMap((engine) => this.seriesOf(engine));
@@ -179,7 +181,10 @@ class CacheConfigInfo extends Gauge {
   }
 }
 
-/** The stage of each engine, which vLLM's families have no label for: to be joined with them on `engine` (and `replica`). */
+/**
+ * The stage of each engine, which vLLM's families have no label for: to be joined with them on
+ * `engine` (and `replica`).
+ */
 class EngineInfo extends Gauge {
   constructor(private readonly source: EngineMetricsSource) {
     super({

@@ -14,5 +14,8 @@ export type {
   SeriesLabels,
 } from './metric-family';
 
-/** Every metric of an engine, once. A worker's own `/metrics` and the cluster-wide one of the API are both rendered from this table. */
+/**
+ * Every metric of an engine, once. A worker's own `/metrics` and the cluster-wide one of the API
+ * are both rendered from this table.
+ */
 export const ENGINE_METRICS: readonly MetricFamily[] = [...VLLM_FAMILIES, ...BATON_FAMILIES];

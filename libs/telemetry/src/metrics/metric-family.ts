@@ -91,7 +91,10 @@ export type SpeculationKey =
   | 'spec_decode_num_accepted_tokens'
   | `spec_decode_num_accepted_tokens_per_pos_${number}`;
 
-/** Counted by engines that have what is counted: host memory behind the KV cache, step times with a range, a supervisor. */
+/**
+ * Counted by engines that have what is counted: host memory behind the KV cache, step times with a
+ * range, a supervisor.
+ */
 export type OptionalKey =
   | 'kv_offload_load_bytes'
   | 'kv_offload_load_seconds'
@@ -99,7 +102,10 @@ export type OptionalKey =
   | 'steps_outside_range'
   | 'process_restarts';
 
-/** How the legs of an executing engine may end on its server, as `baton:upstream_requests_total` tells them apart. */
+/**
+ * How the legs of an executing engine may end on its server, as `baton:upstream_requests_total`
+ * tells them apart.
+ */
 export const UPSTREAM_OUTCOMES = [
   'ok',
   'refused',

@@ -20,7 +20,10 @@ function isAsleepAt({ gauges }: EnginePresence, level: number): number {
   return (gauges.sleepLevel ?? 0) === level ? 1 : 0;
 }
 
-/** What vLLM counts in an engine, by the names and HELP texts of vllm/v1/metrics/loggers.py and of its NIXL connector. */
+/**
+ * What vLLM counts in an engine, by the names and HELP texts of vllm/v1/metrics/loggers.py and of
+ * its NIXL connector.
+ */
 export const VLLM_FAMILIES: readonly MetricFamily[] = [
   gauge(
     'vllm:num_requests_running',

@@ -6,11 +6,16 @@ import {
   TraceFlags,
 } from '@opentelemetry/api';
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header, version 00; later versions begin the same way. */
+/**
+ * https://www.w3.org/TR/trace-context/#traceparent-header, version 00; later versions begin the
+ * same way.
+ */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const NOTHING = /^0+$/;
 
-/** What a span started by this header's sender is the parent of; the root when the header is none. */
+/**
+ * What a span started by this header's sender is the parent of; the root when the header is none.
+ */
 export function contextOfTraceparent(traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = '0'] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (NOTHING.test(traceId) || NOTHING.test(spanId) || traceId === '') return ROOT_CONTEXT;

@@ -17,8 +17,9 @@ const LAST_EXPORT_MS = 1_500;
 const MAX_WAITING_SPANS = 8_192;
 
 /**
- * Spans by OTLP over HTTP, when an endpoint is configured. Sampling, headers and the like are OpenTelemetry's own environment variables (`OTEL_TRACES_SAMPLER` …).
- * The SDK is loaded only then (.swcrc): it takes a tenth of a second.
+ * Spans by OTLP over HTTP, when an endpoint is configured. Sampling, headers and the like are
+ * OpenTelemetry's own environment variables (`OTEL_TRACES_SAMPLER` …). The SDK is loaded only then
+ * (.swcrc): it takes a tenth of a second.
  *
  * @throws UsageError when the endpoint is no http URL
  */
@@ -28,7 +29,10 @@ export function startTracing(config: BatonConfig, service: string): Tracing | un
   return exporting(tracesUrl(otlpTracesEndpoint), service);
 }
 
-/** An endpoint without a path is that of a collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT`: traces have a path of their own there. */
+/**
+ * An endpoint without a path is that of a collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT`: traces
+ * have a path of their own there.
+ */
 export function tracesUrl(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

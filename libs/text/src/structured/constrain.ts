@@ -7,10 +7,16 @@ import { structuralTagText } from './structural-tag';
 import type { StructuredText, WriteOptions } from './structured-text';
 import { choiceText } from './text-parts';
 
-/** What a text may be confined to: OpenAI's `response_format`, vLLM's `structured_outputs` and the arguments of functions, in one form. */
+/**
+ * What a text may be confined to: OpenAI's `response_format`, vLLM's `structured_outputs` and the
+ * arguments of functions, in one form.
+ */
 export type Constraint =
   | ({ readonly kind: 'schema'; readonly schema: Json } & SchemaTextOptions)
-  /** Arguments of a function: an object, with no property that the schema does not describe or demand. */
+  /**
+   * Arguments of a function: an object, with no property that the schema does not describe or
+   * demand.
+   */
   | { readonly kind: 'arguments'; readonly schema: Json }
   /** Any JSON object. */
   | ({ readonly kind: 'object' } & SchemaTextOptions)
@@ -24,13 +30,16 @@ const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 /** Constraints that are kept ready, the latest used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
 const MAX_KEPT_CHARACTERS = 32_768;
-/** Per constraint: a prompt has at most 32 structured choices of its own, in up to four degrees of detail. */
+/**
+ * Per constraint: a prompt has at most 32 structured choices of its own, in up to four degrees of
+ * detail.
+ */
 const MAX_TEXTS = 128;
 const kept = new Map<string, StructuredText>();
 
 /**
- * Reads a constraint. What it gives always writes texts that meet it. Throws `ConstraintError` when the constraint is malformed or cannot be met: before
- * anything is generated, never after.
+ * Reads a constraint. What it gives always writes texts that meet it. Throws `ConstraintError` when
+ * the constraint is malformed or cannot be met: before anything is generated, never after.
  */
 export function constrain(constraint: Constraint): StructuredText {
   checkDepth(constraint as unknown as Json);
@@ -64,7 +73,9 @@ function read(constraint: Constraint): StructuredText {
   }
 }
 
-/** Remembers the texts of the seeds that were asked for last: the choices of one prompt share them. */
+/**
+ * Remembers the texts of the seeds that were asked for last: the choices of one prompt share them.
+ */
 class RepeatedTexts implements StructuredText {
   private readonly texts = new Map<string, string>();
 

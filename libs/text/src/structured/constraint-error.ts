@@ -1,6 +1,12 @@
-/** A constraint that no text can meet, or that is not understood. Says where and why, in one sentence. */
+/**
+ * A constraint that no text can meet, or that is not understood. Says where and why, in one
+ * sentence.
+ */
 export class ConstraintError extends Error {
-  /** @param pointer JSON pointer into the schema; empty for its root, undefined where the constraint is no schema */
+  /**
+   * @param pointer JSON pointer into the schema; empty for its root, undefined where the constraint
+   *   is no schema
+   */
   constructor(
     readonly reason: string,
     readonly pointer?: string,

@@ -4,8 +4,8 @@ import { RegexError } from './regex/regex-node';
 export { RegexError as TextPatternError };
 
 /**
- * Whether texts contain a pattern, in time linear in the text. A text for which the pattern is too large does not. Throws `TextPatternError` when the pattern
- * cannot be read.
+ * Whether texts contain a pattern, in time linear in the text. A text for which the pattern is too
+ * large does not. Throws `TextPatternError` when the pattern cannot be read.
  */
 export function patternTest(source: string): (text: string) => boolean {
   const pattern = new Pattern(source);

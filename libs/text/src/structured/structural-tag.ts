@@ -18,8 +18,9 @@ const MAX_DEPTH = 50;
 const USUAL_TAGS = 2;
 
 /**
- * Texts of a structural tag: free text with tagged parts that have a constraint of their own. Both forms are read: `{structures, triggers}`, and
- * xgrammar's `{format}` with its kinds of parts. Throws `ConstraintError` with the place of what is not understood or cannot be met.
+ * Texts of a structural tag: free text with tagged parts that have a constraint of their own. Both
+ * forms are read: `{structures, triggers}`, and xgrammar's `{format}` with its kinds of parts.
+ * Throws `ConstraintError` with the place of what is not understood or cannot be met.
  */
 export function structuralTagText(tag: Json): StructuredText {
   if (!isJsonObject(tag)) throw new ConstraintError('a structural tag must be an object', '');
@@ -71,7 +72,10 @@ class Part {
     return list.map((one, i) => this.child(one, `${name}/${i}`));
   }
 
-  /** Runs what reads a member's own constraint, and puts the member's place before the places that it names. */
+  /**
+   * Runs what reads a member's own constraint, and puts the member's place before the places that
+   * it names.
+   */
   within(name: string, read: () => StructuredText): StructuredText {
     try {
       return read();

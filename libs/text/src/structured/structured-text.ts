@@ -5,7 +5,10 @@ export interface WriteOptions {
 
 /** Texts under one constraint. Made once per request, and known to be possible. */
 export interface StructuredText {
-  /** A text that meets the constraint; a function of the constraint, the seed (an integer from 0) and the options. */
+  /**
+   * A text that meets the constraint; a function of the constraint, the seed (an integer from 0)
+   * and the options.
+   */
   write(seed: number, options: WriteOptions): string;
   /** Whether a text of somebody else meets it too; missing: that cannot be told. */
   accepts?(text: string): boolean;

@@ -19,7 +19,10 @@ export function choiceText(choices: readonly string[]): StructuredText {
   };
 }
 
-/** A few words; nothing when the least is asked for, or when the words contain something that must not come. */
+/**
+ * A few words; nothing when the least is asked for, or when the words contain something that must
+ * not come.
+ */
 export function freeText(forbidden: readonly string[]): StructuredText {
   return {
     write: (seed, { ease }) => {

@@ -30,8 +30,9 @@ export interface CallMarkup {
 }
 
 /**
- * How a family of models writes conversations. An answer that comes back as a turn of the assistant has the ids it was generated with: `answer` is what
- * `open` gives for that turn, and answers spell reasoning and calls as turns do.
+ * How a family of models writes conversations. An answer that comes back as a turn of the assistant
+ * has the ids it was generated with: `answer` is what `open` gives for that turn, and answers spell
+ * reasoning and calls as turns do.
  */
 export interface ChatTemplate {
   readonly name: string;

@@ -8,7 +8,9 @@ const ASSISTANT: Markup = [mark('<｜Assistant｜>')];
 const RESULT_OPENING: Markup = [mark('<｜tool▁outputs▁begin｜>'), mark('<｜tool▁output▁begin｜>')];
 const RESULT_CLOSING: Markup = [mark('<｜tool▁output▁end｜>'), mark('<｜tool▁outputs▁end｜>')];
 
-/** As DeepSeek V3 and R1: the system's text bare, then `<｜User｜>…<｜Assistant｜>…<｜end▁of▁sentence｜>`. */
+/**
+ * As DeepSeek V3 and R1: the system's text bare, then `<｜User｜>…<｜Assistant｜>…<｜end▁of▁sentence｜>`.
+ */
 export const DEEPSEEK: ChatTemplate = {
   name: 'deepseek',
   begin: '<｜begin▁of▁sentence｜>',

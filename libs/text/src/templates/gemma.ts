@@ -4,7 +4,10 @@ import { mark, type Markup } from './markup';
 const START = mark('<start_of_turn>');
 const CLOSE: Markup = [mark('<end_of_turn>'), '\n'];
 
-/** As Gemma 2 and 3: two roles alone, `user` and `model`; what the system says begins the first turn of the user. */
+/**
+ * As Gemma 2 and 3: two roles alone, `user` and `model`; what the system says begins the first turn
+ * of the user.
+ */
 export const GEMMA: ChatTemplate = {
   name: 'gemma',
   begin: '<bos>',

@@ -20,7 +20,10 @@ const PREFACE = [
   '# Valid channels: analysis, commentary, final. Channel must be included for every message.',
 ].join('\n');
 
-/** OpenAI's harmony, as gpt-oss: a preface of the system, instructions of the developer, and channels of the assistant. */
+/**
+ * OpenAI's harmony, as gpt-oss: a preface of the system, instructions of the developer, and
+ * channels of the assistant.
+ */
 export const HARMONY: ChatTemplate = {
   name: 'harmony',
   begin: undefined,

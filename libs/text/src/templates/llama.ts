@@ -3,7 +3,10 @@ import { isResult } from './chatml';
 import { mark, type Markup } from './markup';
 
 const CLOSE: Markup = [mark('<|eot_id|>')];
-/** Llama 3.1 and later begin every system turn with these lines, and have one even where the request has none. */
+/**
+ * Llama 3.1 and later begin every system turn with these lines, and have one even where the request
+ * has none.
+ */
 const DATES = 'Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n';
 
 function header(role: string): Markup {

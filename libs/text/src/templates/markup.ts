@@ -8,7 +8,9 @@ export function mark(marker: Marker): { readonly marker: Marker } {
   return { marker };
 }
 
-/** Each piece is encoded by itself, so no text becomes a marker and none melts into its neighbour. */
+/**
+ * Each piece is encoded by itself, so no text becomes a marker and none melts into its neighbour.
+ */
 export function encodeMarkup(tokenizer: Tokenizer, markup: Markup): number[] {
   return markup.flatMap((piece) =>
     typeof piece === 'string' ? tokenizer.encode(piece) : tokenizer.special.idOf(piece.marker),

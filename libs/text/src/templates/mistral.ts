@@ -13,7 +13,10 @@ const RESULT = brackets('[TOOL_RESULTS]', '[/TOOL_RESULTS]');
 const USER = brackets('[INST]', '[/INST]');
 const ASSISTANT: Brackets = { opening: [], closing: [mark('</s>')] };
 
-/** Mistral's own since its tokenizer of version 7: `[INST]…[/INST]` for the user, `…</s>` for the assistant. */
+/**
+ * Mistral's own since its tokenizer of version 7: `[INST]…[/INST]` for the user, `…</s>` for the
+ * assistant.
+ */
 export const MISTRAL: ChatTemplate = {
   name: 'mistral',
   begin: '<s>',

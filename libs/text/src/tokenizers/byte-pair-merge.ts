@@ -1,6 +1,7 @@
 /**
- * Byte-pair encoding of one pre-token, the way tiktoken defines it: of all neighbouring pairs that form a token, merge the one of
- * lowest rank, the leftmost first, until none is left. Bytes are the characters (0 to 255) of a string, so that a slice is a map key.
+ * Byte-pair encoding of one pre-token, the way tiktoken defines it: of all neighbouring pairs that
+ * form a token, merge the one of lowest rank, the leftmost first, until none is left. Bytes are the
+ * characters (0 to 255) of a string, so that a slice is a map key.
  */
 export type RankOf = (bytes: string) => number | undefined;
 
@@ -37,7 +38,10 @@ function mergeByScan(bytes: string, rankOf: RankOf, ids: number[]): void {
   }
 }
 
-/** O(n log n): a linked list of parts and a heap of candidate pairs, in which stale entries are skipped when they surface. */
+/**
+ * O(n log n): a linked list of parts and a heap of candidate pairs, in which stale entries are
+ * skipped when they surface.
+ */
 function mergeByHeap(bytes: string, rankOf: RankOf, ids: number[]): void {
   const n = bytes.length;
   const next = new Int32Array(n + 1);

@@ -28,16 +28,18 @@ const ENDS = [
   ...['<|eot_id|>', '<|im_end|>'],
 ];
 /**
- * Characters that are encoded at once. The library takes ever longer for longer words; a text is cut before a space, where words begin anyway, and only an
- * endless word can come out a token or two longer.
+ * Characters that are encoded at once. The library takes ever longer for longer words; a text is
+ * cut before a space, where words begin anyway, and only an endless word can come out a token or
+ * two longer.
  */
 const LONGEST_SLICE = 1_024;
 /** Ids beyond it are no vocabulary's: a file that has them is broken. */
 const MAX_VOCABULARY = 4_000_000;
 
 /**
- * Reads the content of a model's tokenizer.json: byte-pair encoding on bytes (Qwen, Llama 3, DeepSeek, gpt-oss …) or in the manner of SentencePiece with
- * byte fallback (Gemma, Llama 2, Mistral). Throws `TokenizerError` for others.
+ * Reads the content of a model's tokenizer.json: byte-pair encoding on bytes (Qwen, Llama 3,
+ * DeepSeek, gpt-oss …) or in the manner of SentencePiece with byte fallback (Gemma, Llama 2,
+ * Mistral). Throws `TokenizerError` for others.
  *
  * @param name how it is called in answers
  */
@@ -88,7 +90,10 @@ interface Parts {
   readonly encoder: Encoder;
 }
 
-/** Where the slice that begins at `from` ends: before a space, where there is one in the second half of the longest slice. */
+/**
+ * Where the slice that begins at `from` ends: before a space, where there is one in the second half
+ * of the longest slice.
+ */
 function cutAfter(text: string, from: number): number {
   const most = from + LONGEST_SLICE;
   if (text.length <= most) return text.length;
@@ -98,7 +103,10 @@ function cutAfter(text: string, from: number): number {
   return isPair ? most - 1 : most;
 }
 
-/** The vocabulary of a tokenizer.json. It encodes with Hugging Face's library, and spells each token by itself: a text is what its tokens spell. */
+/**
+ * The vocabulary of a tokenizer.json. It encodes with Hugging Face's library, and spells each token
+ * by itself: a text is what its tokens spell.
+ */
 class JsonTokenizer implements Tokenizer {
   readonly name: string;
   readonly vocabSize: number;

@@ -81,7 +81,10 @@ export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
 
 let shared: Tokenizer | undefined;
 
-/** o200k_base, of GPT-4o and later; the first call builds it (about 0.2 s and 60 MiB of resident memory, the rank table included). */
+/**
+ * o200k_base, of GPT-4o and later; the first call builds it (about 0.2 s and 60 MiB of resident
+ * memory, the rank table included).
+ */
 export function defaultTokenizer(): Tokenizer {
   shared ??= ranked('o200k_base', o200kRanks, [O200K_PIECES, O200K_SPECIAL]);
   return shared;

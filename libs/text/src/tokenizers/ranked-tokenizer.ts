@@ -16,8 +16,9 @@ export interface Ranks {
 }
 
 /**
- * A piece longer than this is cut before merging, so that one endless word cannot block the process; equal cuts in a row, as
- * in a run of one character, are merged once. Only such text can tokenise differently from tiktoken, by a token or two at each cut.
+ * A piece longer than this is cut before merging, so that one endless word cannot block the
+ * process; equal cuts in a row, as in a run of one character, are merged once. Only such text can
+ * tokenise differently from tiktoken, by a token or two at each cut.
  */
 const MAX_PIECE_BYTES = 1 << 16;
 

@@ -7,7 +7,10 @@ export interface TextStep {
   readonly prepend_scheme?: string;
 }
 
-/** The same without a space before every text: a text is then what its tokens spell, wherever it stands. Null: nothing is left. */
+/**
+ * The same without a space before every text: a text is then what its tokens spell, wherever it
+ * stands. Null: nothing is left.
+ */
 export function withoutPrefix(step: TextStep | null | undefined): TextStep | null {
   if (step === null || step === undefined || step.type === 'Prepend') return null;
   const inner = (steps: readonly TextStep[]): TextStep[] =>

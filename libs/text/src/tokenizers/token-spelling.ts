@@ -22,7 +22,10 @@ function kindsOf(decoder: DecoderNode | null | undefined): string[] {
   return decoder.type === undefined ? inner : [decoder.type, ...inner];
 }
 
-/** GPT-2's alphabet: every byte has a visible character; those without one of their own follow from U+0100. */
+/**
+ * GPT-2's alphabet: every byte has a visible character; those without one of their own follow from
+ * U+0100.
+ */
 const BYTE_OF = new Map<string, string>();
 for (let byte = 0, further = 0x100; byte < 0x100; byte++) {
   const isVisible =

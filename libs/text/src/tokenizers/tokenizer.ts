@@ -16,7 +16,9 @@ export interface Tokenizer {
   encode(text: string, limit?: number): number[];
   /** Text of ids; bytes that are not UTF-8 become U+FFFD, special tokens their names. */
   decode(ids: ArrayLike<number>): string;
-  /** Text of one token on its own. Throws `InvariantError` when the id is not of this vocabulary. */
+  /**
+   * Text of one token on its own. Throws `InvariantError` when the id is not of this vocabulary.
+   */
   tokenText(id: number): string;
   tokenBytes(id: number): readonly number[];
   /** True when the id names a token (the vocabulary may have holes). */

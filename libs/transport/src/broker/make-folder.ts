@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it. Node's recursive `mkdir` does not end where a folder exists but
- * takes none inside, as `/proc` does: there, the parent is asked for again without bound.
+ * Makes a folder and those above it. Node's recursive `mkdir` does not end where a folder exists
+ * but takes none inside, as `/proc` does: there, the parent is asked for again without bound.
  *
  * @throws the error of the system
  */

@@ -1,6 +1,8 @@
 import type { Script } from './script';
 
-/** Marks an id as used now. Scores come from a counter in the set itself, so that no clock matters. */
+/**
+ * Marks an id as used now. Scores come from a counter in the set itself, so that no clock matters.
+ */
 const USE = `
 local function use(uses, id)
   local newest = redis.call('ZREVRANGE', uses, 0, 0, 'WITHSCORES')
@@ -29,7 +31,10 @@ return 1
 `,
 };
 
-/** KEYS: document. ARGV: what it is, what it becomes, time to live (ms). Answers 1 when it was what the caller has read. */
+/**
+ * KEYS: document. ARGV: what it is, what it becomes, time to live (ms). Answers 1 when it was what
+ * the caller has read.
+ */
 export const REPLACE_DOCUMENT: Script = {
   name: 'replaceDocument',
   isRefusedWhenFull: true,

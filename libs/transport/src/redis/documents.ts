@@ -10,8 +10,8 @@ import type { Keys } from './keys';
 import type { RedisLink } from './link';
 
 /**
- * Documents in Redis: one key each, and per collection a sorted set of ids by their last use. Documents are written apart from the bookkeeping, so that
- * a server without memory refuses them.
+ * Documents in Redis: one key each, and per collection a sorted set of ids by their last use.
+ * Documents are written apart from the bookkeeping, so that a server without memory refuses them.
  */
 export class RedisDocuments implements DocumentStore {
   constructor(

@@ -54,8 +54,8 @@ return jobs
 
 /**
  * Renews locks, also those that ran out while no other worker has taken the job: BullMQ counts the
- * takes of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's job
- * keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
+ * takes of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's
+ * job keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
  */
 export const RENEW_LOCKS: Script = {
   name: 'renewLocks',

@@ -1,8 +1,8 @@
 import type { Script } from './script';
 
 /**
- * The server's clock is the only one, so that all API processes agree. Instants are written with two decimals: Lua's own way of writing numbers would
- * lose the microseconds.
+ * The server's clock is the only one, so that all API processes agree. Instants are written with
+ * two decimals: Lua's own way of writing numbers would lose the microseconds.
  */
 const DEBT = `
 local clock = redis.call('TIME')
@@ -20,7 +20,8 @@ end
 `;
 
 /**
- * KEYS: budgets. ARGV: deepest debt, then what each budget would be further from full (all in µs). Answers 1 when taken, then the debt of each, as text.
+ * KEYS: budgets. ARGV: deepest debt, then what each budget would be further from full (all in µs).
+ * Answers 1 when taken, then the debt of each, as text.
  */
 export const TAKE_BUDGETS: Script = {
   name: 'takeBudgets',

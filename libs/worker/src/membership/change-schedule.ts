@@ -25,7 +25,10 @@ const LOOK_EVERY_US = 50_000;
 /** A timer of the machine holds no more than 24 days. */
 const LONGEST_SLEEP_US = 3_600_000_000;
 
-/** Carries out the configured changes of a live cluster, each at its instant after all engines of the topology were ready. */
+/**
+ * Carries out the configured changes of a live cluster, each at its instant after all engines of
+ * the topology were ready.
+ */
 export class ChangeSchedule {
   private readonly wall: WallClock;
   private readonly changes: readonly ScheduledChange[];

@@ -9,7 +9,8 @@ import {
 } from '@baton/placement';
 
 /**
- * What is to happen to the configured topology, in order of time; nothing when `changes` is not set.
+ * What is to happen to the configured topology, in order of time; nothing when `changes` is not
+ * set.
  *
  * @throws UsageError for a schedule that cannot be read or followed; TopologyError
  */

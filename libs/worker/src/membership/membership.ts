@@ -5,12 +5,16 @@ import { MAX_ENGINES } from '@baton/placement';
 import { channels, type Transport } from '@baton/transport';
 import { type MemberEngine, memberEngines, readyCounts } from './member-engine';
 
-/** Who can start engines beside those that run: a supervisor, or a process that holds the whole cluster. */
+/**
+ * Who can start engines beside those that run: a supervisor, or a process that holds the whole
+ * cluster.
+ */
 export interface EngineStarter {
   /**
    * Resolves when they are on their way.
    *
-   * @throws UsageError when there can be no such engines; BatonError `no_supervisor` when nobody answers
+   * @throws UsageError when there can be no such engines; BatonError `no_supervisor` when nobody
+   *   answers
    */
   start(role: Stage, count: number): Promise<void>;
 }
@@ -31,8 +35,9 @@ const LOOKS_PER_ORDER = 5;
 const OBEYED_WITHIN_US = 5_000_000;
 
 /**
- * Who is in the cluster, and the orders that change it. Orders go to the engines by the bus and are over when the cluster sees them obeyed; they are
- * given one after the other, so that no two of them take what only one may.
+ * Who is in the cluster, and the orders that change it. Orders go to the engines by the bus and are
+ * over when the cluster sees them obeyed; they are given one after the other, so that no two of
+ * them take what only one may.
  */
 export class LiveMembership {
   private last: Promise<unknown> = Promise.resolve();
@@ -61,7 +66,8 @@ export class LiveMembership {
   }
 
   /**
-   * Resolves with the engine as it was when it drains: it takes nothing more, and goes when it is empty. One that drains already is left alone.
+   * Resolves with the engine as it was when it drains: it takes nothing more, and goes when it is
+   * empty. One that drains already is left alone.
    *
    * @throws BatonError `engine_not_found`, `engine_needed`, `engine_silent`
    */
@@ -106,7 +112,10 @@ export class LiveMembership {
     throw new BatonError('invalid_value', message, 'count');
   }
 
-  /** @throws BatonError when nobody of its role would be left, so that what waits would wait for ever */
+  /**
+   * @throws BatonError when nobody of its role would be left, so that what waits would wait for
+   *   ever
+   */
   private async dispensable(engineId: string): Promise<MemberEngine> {
     const engines = await this.engines();
     const isMeant = (engine: MemberEngine): boolean =>

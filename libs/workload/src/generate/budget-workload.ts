@@ -3,7 +3,10 @@ import type { Workload } from '../workload';
 import { workloadStream } from './draw-lengths';
 import { generateSingleTurn } from './single-turn';
 
-/** Standard deviation of the logarithm of both lengths; the same as the default of `output_length_sigma`. */
+/**
+ * Standard deviation of the logarithm of both lengths; the same as the default of
+ * `output_length_sigma`.
+ */
 const SIGMA = 0.6;
 
 export interface BudgetOptions {
@@ -15,8 +18,9 @@ export interface BudgetOptions {
 }
 
 /**
- * The workload by which the speed of a replay is measured: Poisson arrivals, prompts lognormal with mean 1,024, outputs lognormal with mean 128, half of
- * the prompt blocks shared from 1,000 equally popular prefixes, blocks of 16.
+ * The workload by which the speed of a replay is measured: Poisson arrivals, prompts lognormal with
+ * mean 1,024, outputs lognormal with mean 128, half of the prompt blocks shared from 1,000 equally
+ * popular prefixes, blocks of 16.
  */
 export function budgetWorkload(options: BudgetOptions): Workload {
   const { ratePerSecond, count = 1_000_000, seed = 1 } = options;

@@ -27,8 +27,9 @@ export interface MultiTurnSpec {
 }
 
 /**
- * Conversations: each prompt is the whole history (system prompt, messages, answers) and a new message, and comes a pause after the answer before. Contents
- * run over prompt and output, so that a turn finds the KV of all earlier ones. Rows lie conversation by conversation.
+ * Conversations: each prompt is the whole history (system prompt, messages, answers) and a new
+ * message, and comes a pause after the answer before. Contents run over prompt and output, so that
+ * a turn finds the KV of all earlier ones. Rows lie conversation by conversation.
  *
  * @throws WorkloadError when the histories of all turns have more than 2^31 blocks
  */
@@ -91,7 +92,10 @@ function turnsOf(spec: MultiTurnSpec): Turns {
   };
 }
 
-/** The system prompt's blocks are 1..n; those of a conversation follow in one row of numbers, since its history only grows. */
+/**
+ * The system prompt's blocks are 1..n; those of a conversation follow in one row of numbers, since
+ * its history only grows.
+ */
 function historyContents(
   turns: Turns,
   spec: MultiTurnSpec,

@@ -1,6 +1,8 @@
 import { assert, type RandomStream } from '@baton/kernel';
 
-/** How often each of many is asked for: all equally, or number k in proportion to 1 / k^exponent. */
+/**
+ * How often each of many is asked for: all equally, or number k in proportion to 1 / k^exponent.
+ */
 export type Popularity =
   { readonly kind: 'uniform' } | { readonly kind: 'zipf'; readonly exponent: number };
 

@@ -15,7 +15,10 @@ export type SharedPrefixes = {
       readonly share: number;
     }
   | {
-      /** Tokens before what `prompt` draws (`vllm bench serve`: --random-prefix-len, --prefix-repetition-prefix-len); its full blocks are shared. */
+      /**
+       * Tokens before what `prompt` draws (`vllm bench serve`: --random-prefix-len,
+       * --prefix-repetition-prefix-len); its full blocks are shared.
+       */
       readonly prefixTokens: number;
     }
 );
@@ -33,7 +36,8 @@ export interface SingleTurnSpec {
 }
 
 /**
- * Requests that know nothing of each other but, where wanted, the prefixes of their prompts. Lengths beyond 10^9 become that.
+ * Requests that know nothing of each other but, where wanted, the prefixes of their prompts.
+ * Lengths beyond 10^9 become that.
  *
  * @throws WorkloadError when prompts share more than 2^31 blocks in all
  */
@@ -77,7 +81,10 @@ function nothingShared(count: number): Contents {
   };
 }
 
-/** Two passes: how long each prefix gets, so that their blocks can be numbered one prefix behind the other; then the ids. */
+/**
+ * Two passes: how long each prefix gets, so that their blocks can be numbered one prefix behind the
+ * other; then the ids.
+ */
 function sharedContents(
   promptTokens: Int32Array,
   shared: SharedPrefixes,

@@ -42,9 +42,10 @@ const KEYS = new Set([
 ]);
 
 /**
- * Reads our own JSON lines, which carry all that a workload can hold and all that the replay of a recorded run needs. Stamps are kept as they are written:
- * they count from the beginning of the run; those of a recording, which has a header, from its earliest request. Unknown keys are refused, so that a misspelt
- * one is not passed over.
+ * Reads our own JSON lines, which carry all that a workload can hold and all that the replay of a
+ * recorded run needs. Stamps are kept as they are written: they count from the beginning of the
+ * run; those of a recording, which has a header, from its earliest request. Unknown keys are
+ * refused, so that a misspelt one is not passed over.
  */
 export class BatonTraceReader implements TraceReader {
   readonly format = 'baton';
@@ -98,7 +99,8 @@ export class BatonTraceReader implements TraceReader {
     const collector = this.collector ?? new RequestCollector();
     if (!this.isRecording) return collector.finish(this.format, 'as-written');
     const { workload, report } = collector.finish(this.format, 'first-request');
-    // Requests are recorded when they end, so their arrivals stand in no order, and nothing is wrong with that.
+    // Requests are recorded when they end, so their arrivals stand in no order, and nothing is
+    // wrong with that.
     return { workload, report: { ...report, outOfOrder: 0 } };
   }
 
@@ -174,7 +176,9 @@ function blockHashes(fields: TraceFields, most: number): number[] {
 
 /** A request as it stands in one of our lines. */
 export interface TraceRow {
-  /** Since the beginning of the run; with `isPause`, since the end of the session's request before. */
+  /**
+   * Since the beginning of the run; with `isPause`, since the end of the session's request before.
+   */
   readonly arrivalUs: Micros;
   readonly isPause?: boolean;
   readonly promptTokens: number;
@@ -209,9 +213,11 @@ export function traceLine(row: TraceRow): string {
 }
 
 /**
- * A workload as lines of our format. Numbers stand for contents and sessions; what a block filled in part holds is left out.
+ * A workload as lines of our format. Numbers stand for contents and sessions; what a block filled
+ * in part holds is left out.
  *
- * @throws WorkloadError for a row that waits for another than its session's row before, which a line cannot say
+ * @throws WorkloadError for a row that waits for another than its session's row before, which a
+ *   line cannot say
  */
 export function* traceLines(given: Workload): Generator<string, void> {
   const workload = withContentBlock(given, given.contentBlockTokens);

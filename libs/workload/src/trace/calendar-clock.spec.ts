@@ -6,7 +6,10 @@ import { parseTimestamp } from './timestamp';
 describe('CalendarClock', () => {
   const two = (most: number): fc.Arbitrary<string> =>
     fc.nat(most).map((n) => String(n).padStart(2, '0'));
-  /** Times that are close together, some of them wrong, so that the short way is taken and must not be taken too often. */
+  /**
+   * Times that are close together, some of them wrong, so that the short way is taken and must not
+   * be taken too often.
+   */
   const times = fc
     .tuple(two(1), two(2), two(61), fc.constantFrom('', '.', '.5', '.123456789', '.1234567890'))
     .map(([hour, minute, second, decimals]) => `2024-02-29 ${hour}:${minute}:${second}${decimals}`);

@@ -9,11 +9,15 @@ const DOT = '.';
 const COLON = ':';
 
 /**
- * Reads many calendar times of one file. Most share their minute with the one before, so only seconds are read anew; everything else goes through
- * `parseTimestamp`, which decides what a time is.
+ * Reads many calendar times of one file. Most share their minute with the one before, so only
+ * seconds are read anew; everything else goes through `parseTimestamp`, which decides what a time
+ * is.
  */
 export class CalendarClock {
-  /** `2023-11-16 18:15` of the last time, what followed its decimals (`+00:00`), and the instant at which that minute began. */
+  /**
+   * `2023-11-16 18:15` of the last time, what followed its decimals (`+00:00`), and the instant at
+   * which that minute began.
+   */
   private minute = 'none';
   private offset = '';
   private minuteUs: Micros = 0;

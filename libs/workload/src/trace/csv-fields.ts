@@ -8,7 +8,10 @@ const US_PER_SECOND = 1_000_000;
 const EXACT_DIGITS = 15;
 const DECIMAL = /^\d+(\.\d*)?([eE][+-]?\d+)?$/;
 
-/** The fields of one line of comma-separated values without quotes, found without cutting the line up. Used again for every line. */
+/**
+ * The fields of one line of comma-separated values without quotes, found without cutting the line
+ * up. Used again for every line.
+ */
 export class CsvFields {
   private line = '';
   /** Where field i begins; one more entry for the end of the line, plus 1. */
@@ -18,7 +21,10 @@ export class CsvFields {
     this.begins = new Int32Array(columns + 1);
   }
 
-  /** Takes a line apart. Returns how many fields it has; only when they are `columns` may the others be asked. */
+  /**
+   * Takes a line apart. Returns how many fields it has; only when they are `columns` may the others
+   * be asked.
+   */
   read(line: string): number {
     this.line = line;
     let field = 0;

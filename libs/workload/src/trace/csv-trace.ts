@@ -32,8 +32,10 @@ export interface CsvLayout {
 }
 
 /**
- * - azure: Azure/AzurePublicDataset, AzureLLMInferenceTrace_{code,conv}.csv (2023) and …_1week.csv (2024);
- * - burstgpt: HPMLL/BurstGPT, BurstGPT_{1,2}.csv, and _3 with sessions; its README says that no response tokens mean a failure;
+ * - azure: Azure/AzurePublicDataset, AzureLLMInferenceTrace_{code,conv}.csv (2023) and …_1week.csv
+ *   (2024);
+ * - burstgpt: HPMLL/BurstGPT, BurstGPT_{1,2}.csv, and _3 with sessions; its README says that no
+ *   response tokens mean a failure;
  * - vidur: microsoft/vidur, data/processed_traces;
  * - splitwise: Mutinifni/splitwise-sim, what generate_trace.py writes.
  */
@@ -81,7 +83,10 @@ export function columnNames(line: string): string[] {
   return line.trim().split(',');
 }
 
-/** Reads a trace in comma-separated values with a header. Arrivals count from the earliest request. Nothing is guessed: a line that does not fit is refused. */
+/**
+ * Reads a trace in comma-separated values with a header. Arrivals count from the earliest request.
+ * Nothing is guessed: a line that does not fit is refused.
+ */
 export class CsvTraceReader implements TraceReader {
   private readonly collector = new RequestCollector();
   private readonly clock = new CalendarClock();

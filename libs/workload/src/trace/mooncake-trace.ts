@@ -3,15 +3,19 @@ import { TraceFields } from './json-fields';
 import { RequestCollector } from './request-collector';
 import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
 
-/** The released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release) hash blocks of so many tokens. */
+/**
+ * The released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release) hash blocks of so many
+ * tokens.
+ */
 const BLOCK_TOKENS = 512;
 const MOST_MS = 4e12;
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 /**
- * Reads Mooncake's JSON lines: `timestamp` in ms, `input_length`, `output_length`, and `hash_ids`, one per block of the prompt, of which the last may be filled in
- * part. Dynamo's additions are read too: rows of one `session_id` without `timestamp` follow the session's row before, after `delay` ms. Its agentic graphs
- * (`wait_for`) are refused. Arrivals count from the earliest request.
+ * Reads Mooncake's JSON lines: `timestamp` in ms, `input_length`, `output_length`, and `hash_ids`,
+ * one per block of the prompt, of which the last may be filled in part. Dynamo's additions are read
+ * too: rows of one `session_id` without `timestamp` follow the session's row before, after `delay`
+ * ms. Its agentic graphs (`wait_for`) are refused. Arrivals count from the earliest request.
  */
 export class MooncakeTraceReader implements TraceReader {
   readonly format = 'mooncake';

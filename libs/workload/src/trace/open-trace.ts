@@ -46,7 +46,8 @@ export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
 }
 
 /**
- * A reader for the format that the first line with anything on it shows. A file without such a line is a trace of no requests.
+ * A reader for the format that the first line with anything on it shows. A file without such a line
+ * is a trace of no requests.
  *
  * @throws TraceError from the first `push` when the line shows none
  */

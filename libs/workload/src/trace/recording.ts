@@ -1,7 +1,10 @@
 import type { Micros } from '@baton/kernel';
 import { TraceFields } from './json-fields';
 
-/** The key that tells the first line of a recording from the lines of requests, and the version of the format. */
+/**
+ * The key that tells the first line of a recording from the lines of requests, and the version of
+ * the format.
+ */
 const MARK = 'baton_recording';
 const VERSION = 1;
 const LONGEST_TEXT = 1024;
@@ -24,7 +27,10 @@ export interface RecordingHeader {
 export const RECORDED_OUTCOMES = ['completed', 'failed', 'aborted'] as const;
 export type RecordedOutcome = (typeof RECORDED_OUTCOMES)[number];
 
-/** Instants in µs of simulated time since the request's arrival; what did not happen or is not known is left out. */
+/**
+ * Instants in µs of simulated time since the request's arrival; what did not happen or is not known
+ * is left out.
+ */
 export interface RecordedInstants {
   /** Its first step on the engine that computes the prompt begins. */
   readonly scheduledUs?: Micros | undefined;
@@ -52,7 +58,9 @@ export interface MeasuredRequest {
   readonly transferredTokens: number;
   /** As the engines stamped them. */
   readonly stamped: RecordedInstants;
-  /** As the API process saw them, times the speedup: delivery and delays of the machine are in them. */
+  /**
+   * As the API process saw them, times the speedup: delivery and delays of the machine are in them.
+   */
   readonly seen: Pick<RecordedInstants, 'firstTokenUs' | 'finishUs'>;
   /** Gaps between its tokens as the API process saw them: µs of simulated time, and how often. */
   readonly gapsUs: readonly (readonly [us: Micros, times: number])[];
@@ -93,7 +101,8 @@ export interface MeasuredLine {
 }
 
 /**
- * Reads the `measured` object of a line; undefined when it has none, as the first line of a recording.
+ * Reads the `measured` object of a line; undefined when it has none, as the first line of a
+ * recording.
  *
  * @throws TraceError naming file and line when it is none that a recording has
  */

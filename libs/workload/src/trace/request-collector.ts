@@ -3,7 +3,9 @@ import { fromZero } from '../retime';
 import { type Row, WorkloadBuilder, type WorkloadBuilderOptions } from '../workload-builder';
 import type { Trace, TraceFormat } from './trace-reader';
 
-/** What the readers of all formats share: rows go in, what had to be decided about them is counted. */
+/**
+ * What the readers of all formats share: rows go in, what had to be decided about them is counted.
+ */
 export class RequestCollector {
   private readonly builder: WorkloadBuilder;
   private emptyPrompts = 0;
@@ -36,12 +38,16 @@ export class RequestCollector {
     });
   }
 
-  /** The blocks of the request that was added last: each id plus `offset`, which makes 0 = private. */
+  /**
+   * The blocks of the request that was added last: each id plus `offset`, which makes 0 = private.
+   */
   addContents(ids: ArrayLike<number>, offset: number): void {
     this.builder.addContents(ids, offset);
   }
 
-  /** @param zero `first-request`: the earliest request arrives at 0. `as-written`: the stamps stay. */
+  /**
+   * @param zero `first-request`: the earliest request arrives at 0. `as-written`: the stamps stay.
+   */
   finish(format: TraceFormat, zero: 'first-request' | 'as-written'): Trace {
     const built = this.builder.build();
     const { emptyPrompts, emptyOutputs, failed, outOfOrder } = this;

@@ -28,7 +28,8 @@ export interface TraceReader {
   /** The limit is reached: further lines would be ignored. */
   readonly isFull: boolean;
   /**
-   * @param line without its line feed; a carriage return, a byte order mark and blanks around it are no harm
+   * @param line without its line feed; a carriage return, a byte order mark and blanks around it
+   *   are no harm
    * @param lineNumber from 1
    * @throws TraceError on a line that is not exactly what the format says
    */
@@ -46,10 +47,14 @@ export interface Trace {
 export interface TraceReport {
   readonly format: TraceFormat;
   readonly requests: number;
-  /** Requests without prompt or without output, which now have one token: an engine takes no less. */
+  /**
+   * Requests without prompt or without output, which now have one token: an engine takes no less.
+   */
   readonly emptyPrompts: number;
   readonly emptyOutputs: number;
-  /** Rows left out because the trace says that the request failed (BurstGPT: no response tokens). */
+  /**
+   * Rows left out because the trace says that the request failed (BurstGPT: no response tokens).
+   */
   readonly failed: number;
   /** Requests that lay before the line above them; they were sorted. */
   readonly outOfOrder: number;

@@ -16,8 +16,9 @@ interface AdapterList {
 }
 
 /**
- * The LoRA adapters that can be asked for: those of the configuration, and what was loaded since. All API processes share one list; each keeps a
- * copy, which it reads again when another has changed it.
+ * The LoRA adapters that can be asked for: those of the configuration, and what was loaded since.
+ * All API processes share one list; each keeps a copy, which it reads again when another has
+ * changed it.
  */
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {

@@ -5,7 +5,10 @@ import { Describe } from '../../http/operation';
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/** vLLM's way to change the LoRA adapters of a running server; served with `allow_runtime_lora_updating` only. */
+/**
+ * vLLM's way to change the LoRA adapters of a running server; served with
+ * `allow_runtime_lora_updating` only.
+ */
 @Controller('v1')
 export class AdaptersController {
   constructor(private readonly registry: AdapterRegistry) {}

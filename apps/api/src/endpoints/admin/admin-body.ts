@@ -10,7 +10,10 @@ export function roleOf(body: unknown): Stage {
   throw new BatonError('invalid_value', `role must be one of ${known}.`, 'role');
 }
 
-/** How many engines a request asks for; 1 unless it says so. @throws BatonError `invalid_type`, `invalid_value` */
+/**
+ * How many engines a request asks for; 1 unless it says so. @throws BatonError `invalid_type`,
+ * `invalid_value`
+ */
 export function engineCountOf(body: unknown): number {
   const { count = 1 } = bodyFields(body);
   if (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MAX_ENGINES) {

@@ -12,7 +12,10 @@ import { brokerError } from '../../http/broker-error';
 import { CONFIG } from '../../tokens';
 import { bodyFields } from './admin-body';
 
-/** `settings` can be changed by sending some of them back; `fixed` holds until the cluster is started again. */
+/**
+ * `settings` can be changed by sending some of them back; `fixed` holds until the cluster is
+ * started again.
+ */
 export interface SettingsView {
   readonly object: 'config';
   /** 0 as the cluster was started; each change has the next. */

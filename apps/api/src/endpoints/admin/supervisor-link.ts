@@ -34,7 +34,10 @@ export class SupervisorLink implements EngineStarter {
     });
   }
 
-  /** @throws UsageError in the supervisor's words; BatonError `no_supervisor` when it does not answer */
+  /**
+   * @throws UsageError in the supervisor's words; BatonError `no_supervisor` when it does not
+   *   answer
+   */
   async start(role: Stage, count: number): Promise<void> {
     this.asked += 1;
     const id = this.asked;

@@ -5,7 +5,10 @@ import { queryFlag, levelOf, modeOf, type Query, requestIdsOf, tagsOf } from './
 import { Operator } from './operator';
 import { SleepOrders } from './sleep-orders';
 
-/** The endpoints of vLLM's development mode; served with `enable_dev_mode` only. They act on every engine of the cluster. */
+/**
+ * The endpoints of vLLM's development mode; served with `enable_dev_mode` only. They act on every
+ * engine of the cluster.
+ */
 @Controller()
 export class DevController {
   constructor(

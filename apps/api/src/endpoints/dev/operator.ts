@@ -17,8 +17,9 @@ const LOOK_EVERY_MS = 5;
 type WithoutAddress<T> = T extends unknown ? Omit<T, 'replyTo'> : never;
 
 /**
- * Carries what an operator asks to all engines and API processes, gathers their answers, and does this process' own part. What it knows of pauses
- * began with this process: one that starts later takes the cluster for awake.
+ * Carries what an operator asks to all engines and API processes, gathers their answers, and does
+ * this process' own part. What it knows of pauses began with this process: one that starts later
+ * takes the cluster for awake.
  */
 @Injectable()
 export class Operator implements OnApplicationShutdown, OnModuleInit {

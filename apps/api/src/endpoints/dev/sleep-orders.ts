@@ -42,7 +42,10 @@ export class SleepOrders {
     return this.operator.askEngines({ kind: 'reset-prefix-cache', forgetsHost });
   }
 
-  /** New requests wait from now on; `wait` lets those of this process end first, `keep` stops them where they are. */
+  /**
+   * New requests wait from now on; `wait` lets those of this process end first, `keep` stops them
+   * where they are.
+   */
   private async halt(
     mode: PauseMode,
     how: { readonly isSleep: boolean; readonly level?: 0 | 1 | 2 },

@@ -43,7 +43,10 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
 /** Below these a key is asked for, when there are keys. */
 const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
 
-/** Describes the routes that a server has. A route whose handler has no `@Describe` has its method and path alone. */
+/**
+ * Describes the routes that a server has. A route whose handler has no `@Describe` has its method
+ * and path alone.
+ */
 export function openApiDocument(
   routes: readonly KnownRoute[],
   config: Pick<BatonConfig, 'dialect' | 'apiKey'>,

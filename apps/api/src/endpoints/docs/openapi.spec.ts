@@ -46,7 +46,8 @@ describe('the description of the API', () => {
     }
   });
 
-  // The structure that the specification 3.1.0 asks for (4.8), as far as the document makes use of it.
+  // The structure that the specification 3.1.0 asks for (4.8), as far as the document makes use of
+  // it.
   it('has what OpenAPI 3.1 requires of a document and of an operation', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.info).toMatchObject({

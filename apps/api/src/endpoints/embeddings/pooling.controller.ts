@@ -19,7 +19,10 @@ import { CONFIG } from '../../tokens';
 
 type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
 
-/** Endpoints of pooling models: prompts are computed by the cluster, then the answer is a function of their tokens. */
+/**
+ * Endpoints of pooling models: prompts are computed by the cluster, then the answer is a function
+ * of their tokens.
+ */
 @Controller()
 export class PoolingController {
   constructor(

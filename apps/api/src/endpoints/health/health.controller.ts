@@ -5,7 +5,10 @@ import { contextOf } from '../../http/request-context';
 import { API_IDENTITY, type ApiIdentity } from '../../tokens';
 import { Readiness } from './readiness';
 
-/** Whether requests would be served. `/health` and `/ping` speak vLLM, `/health_generate` SGLang: a status and no body. */
+/**
+ * Whether requests would be served. `/health` and `/ping` speak vLLM, `/health_generate` SGLang: a
+ * status and no body.
+ */
 @Controller()
 export class HealthController {
   constructor(

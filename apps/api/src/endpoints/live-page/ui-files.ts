@@ -14,7 +14,10 @@ export interface UiFile {
   readonly body: Buffer;
 }
 
-/** The built page, read once into memory: by name `index.html` and the files below `assets/`. Empty when it has not been built. */
+/**
+ * The built page, read once into memory: by name `index.html` and the files below `assets/`. Empty
+ * when it has not been built.
+ */
 export class UiFiles {
   private readonly files = new Map<string, UiFile>();
 

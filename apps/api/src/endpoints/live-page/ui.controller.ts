@@ -53,7 +53,9 @@ export class UiController {
     this.viewers.show(reply.raw, headers);
   }
 
-  /** What can be changed while the cluster runs, and the values it takes, as a JSON Schema has them. */
+  /**
+   * What can be changed while the cluster runs, and the values it takes, as a JSON Schema has them.
+   */
   @Describe('Pages', 'Schemas of what the live page can change')
   @Get('options')
   options(): object {

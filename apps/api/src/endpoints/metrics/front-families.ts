@@ -25,7 +25,9 @@ export class FrontFamilies {
     return [this.requests.render(engines), this.placement.render(engines), this.faults.render()];
   }
 
-  /** Of the whole cluster, as the broker has them; what is known is shown when it cannot be asked. */
+  /**
+   * Of the whole cluster, as the broker has them; what is known is shown when it cannot be asked.
+   */
   async renderQueues(engines: readonly EnginePresence[]): Promise<string[]> {
     await this.queues.refresh(engines).catch(() => undefined);
     return [this.queues.render(), this.census.render()];

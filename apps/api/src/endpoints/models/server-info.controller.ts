@@ -8,7 +8,10 @@ import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
 
-/** What routers ask an engine about itself before they send it anything: SGLang's, and TensorRT-LLM's, which reads `disaggregated_params` from it. */
+/**
+ * What routers ask an engine about itself before they send it anything: SGLang's, and
+ * TensorRT-LLM's, which reads `disaggregated_params` from it.
+ */
 @Controller()
 export class ServerInfoController {
   constructor(

@@ -6,7 +6,9 @@ import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
 import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
 
-/** How often a response that is followed is looked at in the store, in case its events do not come. */
+/**
+ * How often a response that is followed is looked at in the store, in case its events do not come.
+ */
 const LOOK_EVERY_MS = 250;
 
 /** A response on its way in this process: what was told so far, and to whom it is told. */
@@ -33,9 +35,10 @@ export interface FollowOptions {
 }
 
 /**
- * The events of background responses, for clients that listen from the start and for those that join later through any API process. A process that follows
- * asks for a response; the one that makes it publishes all that it has told, and from then on what comes. Messages may be lost: the store
- * has the last word.
+ * The events of background responses, for clients that listen from the start and for those that
+ * join later through any API process. A process that follows asks for a response; the one that
+ * makes it publishes all that it has told, and from then on what comes. Messages may be lost: the
+ * store has the last word.
  */
 @Injectable()
 export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
@@ -119,7 +122,9 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   }
 }
 
-/** Lets each event of a stream through once, in order: what comes again or too early is left out. */
+/**
+ * Lets each event of a stream through once, in order: what comes again or too early is left out.
+ */
 export class EventOrder {
   isOver = false;
 

@@ -3,7 +3,10 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { LiveExchanges } from '../../request/exchange/live-exchanges';
 import { TRANSPORT } from '../../tokens';
 
-/** Ends the generation of responses that nobody wants any more, in whichever API process it goes on. A message that is lost costs the work, nothing else. */
+/**
+ * Ends the generation of responses that nobody wants any more, in whichever API process it goes on.
+ * A message that is lost costs the work, nothing else.
+ */
 @Injectable()
 export class Cancellations implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;

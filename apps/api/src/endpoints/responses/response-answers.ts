@@ -36,7 +36,10 @@ export interface ResponseParts {
   readonly remember?: ((stored: StoredResponse) => void) | undefined;
 }
 
-/** Makes the answers of responses: streamed or in one piece, stored or not, heard or in the background. */
+/**
+ * Makes the answers of responses: streamed or in one piece, stored or not, heard or in the
+ * background.
+ */
 @Injectable()
 export class ResponseAnswers {
   constructor(
@@ -117,7 +120,10 @@ export class ResponseAnswers {
     );
   }
 
-  /** One in the background is in the store already: one that was cancelled stays so, one that was deleted stays away. */
+  /**
+   * One in the background is in the store already: one that was cancelled stays so, one that was
+   * deleted stays away.
+   */
   private async keep({ request }: ResponseParts, stored: StoredResponse): Promise<void> {
     const { id, status } = stored.response;
     if (!request.isStored) return;

@@ -30,7 +30,9 @@ export class ResponseMemory {
     private readonly conversations: ConversationStore,
   ) {}
 
-  /** Throws `previous_response_not_found`, `conversation_not_found`, and for references to nothing. */
+  /**
+   * Throws `previous_response_not_found`, `conversation_not_found`, and for references to nothing.
+   */
   async load(draft: ResponseDraft, recall?: Recall): Promise<Remembered> {
     const context = await this.contextOf(draft, recall);
     const wanted = draft.own.filter(({ type }) => type === 'item_reference').map(({ id }) => id);

@@ -5,7 +5,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import { DocumentCollection } from '../../cluster/document-collection';
 
-/** What is kept of a response: enough to show it, to tell its stream again, and to go on with it. */
+/**
+ * What is kept of a response: enough to show it, to tell its stream again, and to go on with it.
+ */
 export interface StoredResponse {
   readonly response: ResponseObject;
   /** Items that came before the request: of earlier responses. */

@@ -8,7 +8,10 @@ export interface Keeper {
   ended(response: ResponseObject): Promise<void>;
 }
 
-/** An answer that is kept before its last bytes go out, so that a client that hears the end can go on with it at once. */
+/**
+ * An answer that is kept before its last bytes go out, so that a client that hears the end can go
+ * on with it at once.
+ */
 export class StoredAnswer implements Answer {
   private reason: EndReason = 'stop';
   private count = 0;

@@ -3,7 +3,10 @@ import type { FastifyReply } from 'fastify';
 import { EventStream } from '../../http/streaming/event-stream';
 import type { Listener } from './events-answer';
 
-/** A client that hears a response over an event stream. It may leave or fall behind: nothing depends on it. */
+/**
+ * A client that hears a response over an event stream. It may leave or fall behind: nothing depends
+ * on it.
+ */
 export class StreamListener implements Listener {
   readonly isOverfull = false;
   private readonly stream: EventStream;

@@ -5,7 +5,10 @@ import { Describe } from '../../http/operation';
 import { perfettoTrace } from '../../observers/timelines/perfetto-trace';
 import { Timelines } from '../../observers/timelines/timelines';
 
-/** What happened to one request, by the id of its answer, its X-Request-Id or the internal id of a sequence. */
+/**
+ * What happened to one request, by the id of its answer, its X-Request-Id or the internal id of a
+ * sequence.
+ */
 @Controller('v1/requests')
 export class TimelinesController {
   constructor(private readonly timelines: Timelines) {}

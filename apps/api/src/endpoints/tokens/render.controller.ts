@@ -13,7 +13,10 @@ import { contextOf } from '../../http/request-context';
 
 const JSON_TYPE = 'application/json';
 
-/** The two ends of a request apart from its generation: texts into token ids, and token ids into an answer. No engine has a part in it. */
+/**
+ * The two ends of a request apart from its generation: texts into token ids, and token ids into an
+ * answer. No engine has a part in it.
+ */
 @Controller('v1')
 export class RenderController {
   constructor(private readonly catalog: ModelCatalog) {}

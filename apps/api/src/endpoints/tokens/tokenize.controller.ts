@@ -3,7 +3,10 @@ import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe } from '../../http/operation';
 
-/** The tokenizer of the served model, for clients that count or cut prompts. Nothing of it goes to an engine. */
+/**
+ * The tokenizer of the served model, for clients that count or cut prompts. Nothing of it goes to
+ * an engine.
+ */
 @Controller()
 export class TokenizeController {
   constructor(private readonly catalog: ModelCatalog) {}

@@ -11,8 +11,8 @@ interface KnownKey {
 const SHOWN_DIGITS = 16;
 
 /**
- * The keys that open the API. A key that is shown is compared with every known one by digest and in constant time, so that nothing can be learnt from how
- * long a refusal takes.
+ * The keys that open the API. A key that is shown is compared with every known one by digest and in
+ * constant time, so that nothing can be learnt from how long a refusal takes.
  */
 export class ApiKeys {
   private readonly known: readonly KnownKey[];

@@ -1,15 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { pathOf } from '../request-context';
 
-/** Beginnings of paths below which vLLM asks for a key, and ours, below which engines are started and stopped. */
+/**
+ * Beginnings of paths below which vLLM asks for a key, and ours, below which engines are started
+ * and stopped.
+ */
 const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere', '/admin'];
 /** Work of the engines that vLLM leaves open. */
 const OPEN_WORK = /^\/(pooling|classify|score|rerank)$/;
 const MESSAGES = /^\/v1\/messages(\/|$)/;
 
 /**
- * What a request asks for, by the route that it reached and by its path: a path may be spelled so that a router understands it and a comparison of
- * beginnings does not.
+ * What a request asks for, by the route that it reached and by its path: a path may be spelled so
+ * that a router understands it and a comparison of beginnings does not.
  */
 export interface AskedPath {
   /** Pattern of the route; undefined when there is none. */

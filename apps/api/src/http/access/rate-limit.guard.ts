@@ -4,7 +4,9 @@ import { contextOf } from '../request-context';
 import { askedPathOf, isLimited } from './guarded-paths';
 import { ANYONE, COUNTED, RateLimits } from './rate-limits';
 
-/** How often a caller may come in. The tokens of a request are counted later, when they are known. */
+/**
+ * How often a caller may come in. The tokens of a request are counted later, when they are known.
+ */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(private readonly limits: RateLimits) {}

@@ -41,9 +41,11 @@ export interface Chargeable {
 }
 
 /**
- * How much each key may ask: requests and tokens per minute, kept in the broker, so that all API processes count together. A request counts when it
- * arrives, whatever becomes of it. Tokens are taken before anything is queued, the prompt's and as many more as the request itself allows for; what it
- * really used is put right at the end, into debt if need be. Every answer tells what is left.
+ * How much each key may ask: requests and tokens per minute, kept in the broker, so that all API
+ * processes count together. A request counts when it arrives, whatever becomes of it. Tokens are
+ * taken before anything is queued, the prompt's and as many more as the request itself allows for;
+ * what it really used is put right at the end, into debt if need be. Every answer tells what is
+ * left.
  */
 @Injectable()
 export class RateLimits {
@@ -95,8 +97,8 @@ export class RateLimits {
   }
 
   /**
-   * Takes the tokens of a checked request, and the request itself where it was not counted at the door: a turn over a WebSocket. Undefined: nobody counts
-   * its tokens.
+   * Takes the tokens of a checked request, and the request itself where it was not counted at the
+   * door: a turn over a WebSocket. Undefined: nobody counts its tokens.
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
@@ -139,7 +141,10 @@ export class RateLimits {
   }
 }
 
-/** Prompt tokens, and the output that the body itself allows for; without such a limit the output counts when it is there. */
+/**
+ * Prompt tokens, and the output that the body itself allows for; without such a limit the output
+ * counts when it is there.
+ */
 function expectedTokens(body: unknown, request: GenerationRequest): number {
   const named = namedOutput(body);
   return request.prompts.reduce((sum, { ids, maxTokens }) => {

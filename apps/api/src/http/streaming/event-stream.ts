@@ -13,8 +13,9 @@ const HEADERS = {
 const EVENT_END = '\n\n';
 
 /**
- * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of a token, so the HTTP chunk is framed by hand
- * and written to the socket as latin1; where that is not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
+ * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
+ * a token, so the HTTP chunk is framed by hand and written to the socket as latin1; where that is
+ * not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
  * text. It never waits: who writes asks `isOverfull` and gives up on a client that does not read.
  */
 export class EventStream {
@@ -72,7 +73,10 @@ export class EventStream {
   }
 }
 
-/** Every event as an HTTP chunk of its own: who reads by chunks gets one at a time, however many go out in one write. */
+/**
+ * Every event as an HTTP chunk of its own: who reads by chunks gets one at a time, however many go
+ * out in one write.
+ */
 function chunksOf(events: string): string {
   let chunks = '';
   for (let from = 0; from < events.length;) {

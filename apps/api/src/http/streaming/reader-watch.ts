@@ -15,7 +15,10 @@ interface Watched {
   movedMs: number;
 }
 
-/** Finds clients that stopped reading. Looks at each open answer once a second; costs nothing per token. */
+/**
+ * Finds clients that stopped reading. Looks at each open answer once a second; costs nothing per
+ * token.
+ */
 @Injectable()
 export class ReaderWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly answers = new Map<ServerResponse, Watched>();

@@ -6,7 +6,10 @@ import { type Family, parseExposition, sumOf } from '../../../test/exposition';
 import { until } from '../../../test/until';
 
 const BLOCK = 16;
-/** A step longer than the requests of one turn take to arrive, so that no prompt misses its predecessors' cache. */
+/**
+ * A step longer than the requests of one turn take to arrive, so that no prompt misses its
+ * predecessors' cache.
+ */
 const CONFIG: Partial<BatonConfig> = { interTokenLatency: 2 };
 
 interface Load {
@@ -41,7 +44,9 @@ async function ask(body: object): Promise<void> {
   await answer.text();
 }
 
-/** One request at a time, as the oracle of vLLM sends them: a step has the tokens of one request. */
+/**
+ * One request at a time, as the oracle of vLLM sends them: a step has the tokens of one request.
+ */
 async function sendOneByOne({ requests, promptTokens, outputTokens }: Load): Promise<void> {
   for (let i = 0; i < requests; i += 1) {
     await ask({ prompt: prompt(i, promptTokens), max_tokens: outputTokens });

@@ -18,8 +18,9 @@ interface Entry {
 }
 
 /**
- * Who may still wait. Owns this process's share of the cluster-wide counts of waiting sequences: one atomic decision lets a request in, and the
- * sequence's own news let it out. A sequence is counted in one stage at a time, so that repeated or lost news never make the counts drift.
+ * Who may still wait. Owns this process's share of the cluster-wide counts of waiting sequences:
+ * one atomic decision lets a request in, and the sequence's own news let it out. A sequence is
+ * counted in one stage at a time, so that repeated or lost news never make the counts drift.
  */
 @Injectable()
 export class AdmissionGate {
@@ -40,8 +41,8 @@ export class AdmissionGate {
   ) {}
 
   /**
-   * Counts `count` sequences into the queue of `stage`; `leave` them if they are not submitted. `next` is the stage after it, whose queue must not be full either.
-   * Throws `queue_full`.
+   * Counts `count` sequences into the queue of `stage`; `leave` them if they are not submitted.
+   * `next` is the stage after it, whose queue must not be full either. Throws `queue_full`.
    */
   async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
     const isNextFull = next !== undefined && this.totals[next] >= this.limitOf(next);
@@ -101,7 +102,9 @@ export class AdmissionGate {
     return new BatonError('queue_full', undefined, null, seconds);
   }
 
-  /** All of a turn in one question per stage; only when that is refused are they asked one by one. */
+  /**
+   * All of a turn in one question per stage; only when that is refused are they asked one by one.
+   */
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
     const answers = new Map<Entry, boolean>();
     for (const stage of STAGES) {
@@ -129,7 +132,10 @@ export class AdmissionGate {
     setImmediate(() => void this.send());
   }
 
-  /** One shift at a time; what comes meanwhile goes with the next. While the broker is away the transport remembers. */
+  /**
+   * One shift at a time; what comes meanwhile goes with the next. While the broker is away the
+   * transport remembers.
+   */
   private async send(): Promise<void> {
     this.isScheduled = false;
     this.isSending = true;

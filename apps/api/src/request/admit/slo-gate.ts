@@ -12,7 +12,10 @@ import { AdmissionGate } from './admission-gate';
 
 const US_PER_SECOND = 1_000_000;
 
-/** Refuses requests whose first token would come later than `admission_slo_ttft`, so that they do not delay those that can still be in time. */
+/**
+ * Refuses requests whose first token would come later than `admission_slo_ttft`, so that they do
+ * not delay those that can still be in time.
+ */
 @Injectable()
 export class SloGate {
   readonly isOn: boolean;

@@ -10,7 +10,9 @@ import { AdmissionGate } from '../admit/admission-gate';
 import type { Call } from '../take/call';
 import { sessionKeyOf } from '../route/session-key';
 
-/** Chooses engines for new jobs, where a policy asks for it, and follows them until they are there. */
+/**
+ * Chooses engines for new jobs, where a policy asks for it, and follows them until they are there.
+ */
 @Injectable()
 export class JobPlacement {
   private readonly isOn: boolean;
@@ -33,7 +35,10 @@ export class JobPlacement {
     return this.routing.atArrival(known).job;
   }
 
-  /** To the data-parallel rank that the client names: of any engine, or of the engine at whose own port it asks. */
+  /**
+   * To the data-parallel rank that the client names: of any engine, or of the engine at whose own
+   * port it asks.
+   */
   private pin(job: EngineJob, { response }: Call): EngineJob {
     const { dataParallelSize } = this.config;
     if (dataParallelSize === 1) return job;

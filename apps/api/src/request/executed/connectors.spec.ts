@@ -56,7 +56,9 @@ describe('legs that are sent at once', () => {
     prefillBootstrapPort: [String(prefill.port)],
   });
 
-  /** A cluster that knows where its prefill server is: NIXL push learns that with its first request. */
+  /**
+   * A cluster that knows where its prefill server is: NIXL push learns that with its first request.
+   */
   async function paired(
     name: Name,
     scripts: { prefill?: Script; decode?: Script },

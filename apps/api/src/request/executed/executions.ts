@@ -15,7 +15,10 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/v1/completions': 'completions',
 };
 
-/** What the front has to do where stages execute on servers: keep the client's body for them, and let the answer through. */
+/**
+ * What the front has to do where stages execute on servers: keep the client's body for them, and
+ * let the answer through.
+ */
 @Injectable()
 export class Executions {
   /** Some stage needs the client's body. */
@@ -31,7 +34,10 @@ export class Executions {
     this.answers = executes(config, 'decode') || executes(config, 'aggregated');
   }
 
-  /** What the server checks, and answers, is looked at no closer than placement needs. Throws `not_executed` for anything but a text. */
+  /**
+   * What the server checks, and answers, is looked at no closer than placement needs. Throws
+   * `not_executed` for anything but a text.
+   */
   ask(call: Call, limits: RequestLimits): Asked {
     const endpoint = endpointOf(call);
     const request = executedRequest(endpoint, call.body, limits);

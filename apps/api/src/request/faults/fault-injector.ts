@@ -13,8 +13,9 @@ import { FaultyAnswer, type FaultyAnswerParts } from './faulty-answer';
 const US_PER_MS = 1_000;
 
 /**
- * Faults on purpose in this API process: judges each request once, does what happens at the queue, and puts what happens to the answer around it.
- * What is to happen at engines goes along with the jobs; engines say when it did.
+ * Faults on purpose in this API process: judges each request once, does what happens at the queue,
+ * and puts what happens to the answer around it. What is to happen at engines goes along with the
+ * jobs; engines say when it did.
  */
 @Injectable()
 export class FaultInjector implements OnModuleInit {
@@ -43,7 +44,9 @@ export class FaultInjector implements OnModuleInit {
     return this.hasRules || response.req.headers[RETURN_ERROR_HEADER] !== undefined;
   }
 
-  /** What this request is to meet on its way. Throws `BatonError` for a header that makes no sense. */
+  /**
+   * What this request is to meet on its way. Throws `BatonError` for a header that makes no sense.
+   */
   judge({ response }: Call, model: string): readonly Fault[] {
     const { headers } = response.req;
     const header = (name: string): string | undefined => {
@@ -54,7 +57,10 @@ export class FaultInjector implements OnModuleInit {
     return response instanceof DetachedResponse ? faults.filter(needsNoConnection) : faults;
   }
 
-  /** Before the request is queued. Resolves false when the client has been cut off; throws the error it is to get. */
+  /**
+   * Before the request is queued. Resolves false when the client has been cut off; throws the error
+   * it is to get.
+   */
   async atQueue(faults: readonly Fault[], { response, takeOver }: Call): Promise<boolean> {
     for (const { action, stage } of faults) {
       if (stage !== 'queue') continue;

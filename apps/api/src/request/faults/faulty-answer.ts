@@ -23,8 +23,9 @@ export interface FaultTools {
 const MALFORMED = 'data: {"choices":[{"index":0,"delta":{"content":"\n\n';
 
 /**
- * An answer to which things happen on its way to the client, each after so many of its tokens; of a whole answer, which shows no tokens, when it is
- * complete. While it stalls, whatever comes waits in order. It is bounded by the tokens of the answer; the client's leaving ends it.
+ * An answer to which things happen on its way to the client, each after so many of its tokens; of a
+ * whole answer, which shows no tokens, when it is complete. While it stalls, whatever comes waits
+ * in order. It is bounded by the tokens of the answer; the client's leaving ends it.
  */
 export class FaultyAnswer implements Answer {
   private pending: Fault[];
@@ -96,7 +97,10 @@ export class FaultyAnswer implements Answer {
     this.inner.fail(error);
   }
 
-  /** How many of `count` further tokens come before the next fault; a whole answer shows them all at its end. */
+  /**
+   * How many of `count` further tokens come before the next fault; a whole answer shows them all at
+   * its end.
+   */
   private before(count: number): number {
     const next = this.pending.find(({ action }) => action.kind !== 'delay');
     if (next === undefined || !this.parts.isStream) return count;

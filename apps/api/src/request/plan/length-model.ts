@@ -38,7 +38,9 @@ export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): 
   }
 }
 
-/** The natural length of thinking: distributed as answers are where that is by mean, else lognormal. */
+/**
+ * The natural length of thinking: distributed as answers are where that is by mean, else lognormal.
+ */
 export function reasoningLengthModelOf(config: BatonConfig): LengthModel {
   const { outputLength, reasoningLengthMean: outputLengthMean } = config;
   const isByMean = outputLength !== 'histogram' && outputLength !== 'dataset';

@@ -12,7 +12,10 @@ import {
 
 const FILE = 'tokenizer.json';
 
-/** A tokenizer by name, or of a file, or of a folder with a tokenizer.json. Nothing is fetched. Throws a `UsageError`. */
+/**
+ * A tokenizer by name, or of a file, or of a folder with a tokenizer.json. Nothing is fetched.
+ * Throws a `UsageError`.
+ */
 export async function openTokenizer(wanted: string): Promise<Tokenizer> {
   if (isName(wanted)) return loadTokenizer(wanted);
   const path = await fileAt(wanted);

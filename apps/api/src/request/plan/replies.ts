@@ -22,7 +22,9 @@ export type AnswerSources = readonly (AnswerSource | undefined)[];
 
 const NONE: AnswerSources = [];
 
-/** Asks the text model for its replies to a request, and carries out what they say beside the text. */
+/**
+ * Asks the text model for its replies to a request, and carries out what they say beside the text.
+ */
 @Injectable()
 export class Replies {
   constructor(
@@ -35,7 +37,10 @@ export class Replies {
     return this.setup.parts.model === undefined;
   }
 
-  /** Waits as long as a reply says; throws the error that it says. One error or the longest delay is that of the request. */
+  /**
+   * Waits as long as a reply says; throws the error that it says. One error or the longest delay is
+   * that of the request.
+   */
   async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
     const { model } = this.setup.parts;
     if (model === undefined) return NONE;

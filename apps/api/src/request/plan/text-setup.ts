@@ -27,7 +27,10 @@ interface Parts {
   readonly model: TextModel | undefined;
 }
 
-/** How texts are counted and written, and where answers come from; made once, before the first request. */
+/**
+ * How texts are counted and written, and where answers come from; made once, before the first
+ * request.
+ */
 export class TextSetup implements OnApplicationShutdown {
   private constructor(readonly parts: Parts) {}
 

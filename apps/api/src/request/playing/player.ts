@@ -11,7 +11,10 @@ import { RecordedAnswers } from './recorded-answers';
 /** The body's length is counted anew, and how it is framed is the connection's business. */
 const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|date|x-request-id)$/i;
 
-/** Answers with what was recorded (`play`): the same bytes with the same pauses, `speedup` times as fast. The cluster has no part in it. */
+/**
+ * Answers with what was recorded (`play`): the same bytes with the same pauses, `speedup` times as
+ * fast. The cluster has no part in it.
+ */
 @Injectable()
 export class Player implements OnModuleInit {
   private answers: RecordedAnswers | undefined;

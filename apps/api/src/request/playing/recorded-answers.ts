@@ -6,12 +6,17 @@ import type { RecordedExchange } from '../../observers/recording/recorded-exchan
 const MAX_EXCHANGES = 100_000;
 const MAX_CHARS = 512 * 1024 * 1024;
 
-/** The answers of a recording by what was asked; asked again, those to equal requests come in turn. */
+/**
+ * The answers of a recording by what was asked; asked again, those to equal requests come in turn.
+ */
 export class RecordedAnswers {
   private readonly byAsk = new Map<string, { readonly all: RecordedExchange[]; next: number }>();
   size = 0;
 
-  /** @throws UsageError, one sentence with the line, for a file that is no such recording or too large */
+  /**
+   * @throws UsageError, one sentence with the line, for a file that is no such recording or too
+   *   large
+   */
   static async read(file: string): Promise<RecordedAnswers> {
     const answers = new RecordedAnswers();
     let number = 0;

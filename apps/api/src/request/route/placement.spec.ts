@@ -136,7 +136,8 @@ describe('a cluster with a placement policy', () => {
     );
     const refused = answers.filter(({ status }) => status === 429);
     expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
-    // Each step takes 20 ms and holds a prompt and a half, so that about seven prompts in a row are in time.
+    // Each step takes 20 ms and holds a prompt and a half, so that about seven prompts in a row are
+    // in time.
     expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
     expect(refused.length).toBeGreaterThanOrEqual(10);
     const { error } = (await refused[0]?.json()) as { error: { code: string; message: string } };

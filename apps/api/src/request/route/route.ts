@@ -17,7 +17,10 @@ export interface Route {
   readonly causeUs?: number;
 }
 
-/** The way of a request whose parameters name one: to the engine it came in at, else to the stage's shared queue. */
+/**
+ * The way of a request whose parameters name one: to the engine it came in at, else to the stage's
+ * shared queue.
+ */
 export function wishedRoute(
   leg: SettledLeg,
   engine: { engineId: string; stage: Stage } | undefined,

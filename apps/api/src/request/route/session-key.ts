@@ -8,7 +8,10 @@ const SOURCES = [
   { header: 'x-user', field: 'user' },
 ] as const;
 
-/** Whatever the client says about which requests belong together, as a hash; undefined when it says nothing. */
+/**
+ * Whatever the client says about which requests belong together, as a hash; undefined when it says
+ * nothing.
+ */
 export function sessionKeyOf({
   body,
   response,

@@ -37,7 +37,9 @@ export interface Asked {
   readonly answer: (parts: AnswerParts) => Answer;
 }
 
-/** Checks a body before anything is queued. Throws `BatonError` with the first thing that is wrong. */
+/**
+ * Checks a body before anything is queued. Throws `BatonError` with the first thing that is wrong.
+ */
 export type Ask = (body: unknown, limits: RequestLimits) => Asked;
 
 /** The two ways to ask for text in OpenAI's shapes. */

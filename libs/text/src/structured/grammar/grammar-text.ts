@@ -7,7 +7,9 @@ import type { Grammar, GrammarNode } from './grammar';
 import { parseGbnf } from './parse-gbnf';
 import { parseLark } from './parse-lark';
 
-/** Depth from which on every choice is the cheapest, and how much further each degree of ease goes. */
+/**
+ * Depth from which on every choice is the cheapest, and how much further each degree of ease goes.
+ */
 const LEAN_DEPTH = 4;
 const DEPTH_PER_EASE = 6;
 /** Pieces after which a text comes to its end. */

@@ -14,7 +14,10 @@ const BAR = /\|/y;
 const OPEN = /\(/y;
 const CLOSE = /\)/y;
 
-/** llama.cpp's GBNF and xgrammar's EBNF: `root ::= "a" [b-z]* (rule | "c"){2,3}`. Throws `ConstraintError`. */
+/**
+ * llama.cpp's GBNF and xgrammar's EBNF: `root ::= "a" [b-z]* (rule | "c"){2,3}`. Throws
+ * `ConstraintError`.
+ */
 export function parseGbnf(text: string): Grammar {
   const scanner = new GrammarScanner(text, BLANKS);
   const rules = new Map<string, GrammarNode>();

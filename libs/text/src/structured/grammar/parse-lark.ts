@@ -21,7 +21,10 @@ const BAR = /\|/y;
 const OPEN = /[([]/y;
 const CLOSE = /[)\]]/y;
 
-/** The context-free part of Lark's notation: `start: NAME ("," NAME)*`, terminals, `%import common`, `%ignore`. Throws `ConstraintError`. */
+/**
+ * The context-free part of Lark's notation: `start: NAME ("," NAME)*`, terminals, `%import common`,
+ * `%ignore`. Throws `ConstraintError`.
+ */
 export function parseLark(text: string): Grammar {
   return new LarkParser(new GrammarScanner(text, BLANKS)).parse();
 }

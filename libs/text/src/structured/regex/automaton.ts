@@ -11,7 +11,9 @@ export type AutomatonNode =
   | { readonly kind: 'place'; readonly place: Place; readonly next: number }
   | { readonly kind: 'accept' };
 
-/** Thompson's automaton of a regular expression, with places (`^`, `$`, `\b`) as conditional steps. */
+/**
+ * Thompson's automaton of a regular expression, with places (`^`, `$`, `\b`) as conditional steps.
+ */
 export interface Automaton {
   readonly nodes: readonly AutomatonNode[];
   readonly start: number;

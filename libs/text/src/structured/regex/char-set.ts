@@ -1,4 +1,6 @@
-/** Code points as sorted, disjoint, inclusive ranges: `[from, to, from, to, ...]`, all within `ANY`. */
+/**
+ * Code points as sorted, disjoint, inclusive ranges: `[from, to, from, to, ...]`, all within `ANY`.
+ */
 export type CharSet = readonly number[];
 
 /** Everything that a text can hold: no lone surrogates. */
@@ -108,7 +110,9 @@ export function propertyOf(name: string): CharSet | undefined {
 
 let basicPlane: string | undefined;
 
-/** Each character of the basic plane at the place of its number; a noncharacter where there is none. */
+/**
+ * Each character of the basic plane at the place of its number; a noncharacter where there is none.
+ */
 function everyCharacter(): string {
   let text = '';
   for (let point = 0; point <= 0xffff; point++) {

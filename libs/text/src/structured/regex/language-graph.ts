@@ -30,7 +30,10 @@ export interface GraphEdge {
   readonly to: GraphState;
 }
 
-/** One node of each automaton that must accept, all living nodes of each that must not, and the character before. */
+/**
+ * One node of each automaton that must accept, all living nodes of each that must not, and the
+ * character before.
+ */
 interface Position {
   readonly before: Neighbour;
   readonly must: readonly number[];
@@ -50,8 +53,9 @@ class State implements GraphState {
 }
 
 /**
- * The product of several automata. Those that must accept stay as they are, so that a state is one node of each and their number cannot explode;
- * those that must not accept are followed with all their living nodes.
+ * The product of several automata. Those that must accept stay as they are, so that a state is one
+ * node of each and their number cannot explode; those that must not accept are followed with all
+ * their living nodes.
  */
 export class LanguageGraph {
   readonly states: readonly GraphState[];
@@ -206,7 +210,10 @@ function followers(chars: readonly CharNode[], point: number): number[] {
   return [...new Set(next)].sort((a, b) => a - b);
 }
 
-/** Cuts a set where other sets begin and end, so that each piece is inside or outside of every one of them. */
+/**
+ * Cuts a set where other sets begin and end, so that each piece is inside or outside of every one
+ * of them.
+ */
 function pieces(set: CharSet, others: readonly CharNode[]): CharSet[] {
   let result: CharSet[] = set === NO_CHARS ? [] : [set];
   for (const other of others) {

@@ -9,8 +9,9 @@ const DOT = differenceOf(ANY, LINE_BREAK);
 const QUANTIFIER = /^(?:[*+?]|\{(?=,?\d)(\d*)(,?)(\d*)\})/;
 
 /**
- * Reads a pattern in the common part of ECMAScript's, Python's and Rust's syntax. Backreferences, lookbehinds and lookaheads beyond the start of
- * the pattern are no regular languages or not worth their price: they are refused by name.
+ * Reads a pattern in the common part of ECMAScript's, Python's and Rust's syntax. Backreferences,
+ * lookbehinds and lookaheads beyond the start of the pattern are no regular languages or not worth
+ * their price: they are refused by name.
  */
 export function parseRegex(pattern: string): Regex {
   if (pattern.length > MAX_LENGTH) {

@@ -20,7 +20,10 @@ export interface Demands {
   readonly mustNot: readonly Automaton[];
 }
 
-/** A pattern, read once. Its automata are made when they are asked for; making them may throw `RegexError`. */
+/**
+ * A pattern, read once. Its automata are made when they are asked for; making them may throw
+ * `RegexError`.
+ */
 export class Pattern {
   private readonly regex: Regex;
   private readonly made = new Map<PatternScope, Demands>();
@@ -48,7 +51,10 @@ export class Pattern {
   }
 }
 
-/** A lookahead sees the text from its start, so a pattern that begins with one is taken to begin there. */
+/**
+ * A lookahead sees the text from its start, so a pattern that begins with one is taken to begin
+ * there.
+ */
 function demandsOf({ body, ahead }: Regex, scope: PatternScope): Demands {
   const parts = scope === 'whole' ? [body] : [body, ANYTHING];
   const isFree = scope === 'anywhere' && ahead.length === 0;

@@ -13,7 +13,10 @@ const LETTERS_BEYOND: CharSet = [
 ];
 const CONTROLS: CharSet = [0, 0x1f, 0x7f, 0x9f];
 
-/** A character of a set that is not empty: letters and digits where there are some, then what else can be printed. */
+/**
+ * A character of a set that is not empty: letters and digits where there are some, then what else
+ * can be printed.
+ */
 export function pickChar(set: CharSet, random: RandomStream): number {
   const groups = PREFERRED.map(
     ([group, chances]) => [intersectionOf(set, group), chances] as const,

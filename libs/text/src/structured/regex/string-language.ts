@@ -5,7 +5,10 @@ import { LanguageGraph, type GraphState } from './language-graph';
 import { pickChar } from './pick-char';
 import { RegexError } from './regex-node';
 
-/** What a text must be: accepted by all of `must` and none of `mustNot`, its length (code points) within bounds. */
+/**
+ * What a text must be: accepted by all of `must` and none of `mustNot`, its length (code points)
+ * within bounds.
+ */
 export interface LanguageBounds {
   readonly must: readonly Automaton[];
   readonly mustNot: readonly Automaton[];
@@ -18,7 +21,10 @@ const FURTHER_LENGTHS = 64;
 /** Bound on states times lengths that one table of ways may have. */
 const MAX_TABLE = 10_000_000;
 
-/** The set of texts that several patterns allow together; it knows how to write one. Made once, sampled often. */
+/**
+ * The set of texts that several patterns allow together; it knows how to write one. Made once,
+ * sampled often.
+ */
 export class StringLanguage {
   private readonly graph: LanguageGraph;
   /** `ways[k]` holds for the states from which some text of exactly `k` characters is accepted. */
@@ -27,14 +33,18 @@ export class StringLanguage {
   /** Length of the shortest text, or undefined when there is none. */
   readonly shortest: number | undefined;
 
-  /** Throws `RegexError` when the patterns together are too large, be it only for the lengths that are asked for. Nothing throws later. */
+  /**
+   * Throws `RegexError` when the patterns together are too large, be it only for the lengths that
+   * are asked for. Nothing throws later.
+   */
   constructor(private readonly bounds: LanguageBounds) {
     this.graph = new LanguageGraph(bounds.must, bounds.mustNot);
     this.shortest = this.lengths(0)[0];
   }
 
   /**
-   * A text of the language, undefined when it is empty. `slack`: how much longer than the shortest it may be.
+   * A text of the language, undefined when it is empty. `slack`: how much longer than the shortest
+   * it may be.
    */
   sample(random: RandomStream, slack: number): string | undefined {
     const lengths = this.lengths(slack);

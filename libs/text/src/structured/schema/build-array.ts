@@ -6,7 +6,9 @@ import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 /** More are never written: no output limit has room for them. */
 const MAX_ITEMS = 10_000;
 
-/** An array of items that fulfil what stands at their place, with those that `contains` asks for. */
+/**
+ * An array of items that fulfil what stands at their place, with those that `contains` asks for.
+ */
 export function buildArray(builder: Search, wish: Wish): Built {
   return new ArrayBuilder(builder, wish).build();
 }
@@ -66,7 +68,9 @@ class ArrayBuilder {
     return this.items;
   }
 
-  /** Puts an item that is asked for behind the prefix, else into it, else makes one item do for two. */
+  /**
+   * Puts an item that is asked for behind the prefix, else into it, else makes one item do for two.
+   */
   private place(demand: SchemaNode): boolean {
     const before = this.builder.failure;
     for (const index of this.candidates()) {

@@ -53,7 +53,10 @@ class ObjectBuilder {
     return jsonObject(this.values);
   }
 
-  /** Names in the order in which the schemas describe them, required ones without a description last. */
+  /**
+   * Names in the order in which the schemas describe them, required ones without a description
+   * last.
+   */
   private chosen(): string[] {
     const described = new Set(this.nodes.flatMap(({ object }) => [...object.properties.keys()]));
     const optional = [...described].filter((name) => !this.required.has(name));
@@ -139,7 +142,9 @@ class ObjectBuilder {
     return this.values.size >= this.min;
   }
 
-  /** A name that no schema describes: of a pattern, of what `propertyNames` allows, or just a word. */
+  /**
+   * A name that no schema describes: of a pattern, of what `propertyNames` allows, or just a word.
+   */
   private inventedName(attempt: number): string | undefined {
     const { builder, nodes } = this;
     const patterns = nodes.flatMap(({ object }) => object.patterns);

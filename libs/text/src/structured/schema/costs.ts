@@ -1,7 +1,10 @@
 import type { JsonType } from '../json';
 import type { SchemaNode } from './schema-node';
 
-/** Schemas measured before a search for cheaper ways ends; an order that suits them needs two looks at each. */
+/**
+ * Schemas measured before a search for cheaper ways ends; an order that suits them needs two looks
+ * at each.
+ */
 const MAX_LOOKS = 2_000_000;
 /** Characters of the shortest value of a type that has no keywords of its own. */
 const BARE: Readonly<Record<Exclude<JsonType, 'string' | 'array' | 'object'>, number>> = {
@@ -21,8 +24,9 @@ const TYPES: readonly JsonType[] = [
 ];
 
 /**
- * About how many characters the shortest value of each schema has. Infinity: every value would be infinitely deep, or there is none. A search that
- * always takes the cheapest way comes to an end, also where schemas refer to themselves.
+ * About how many characters the shortest value of each schema has. Infinity: every value would be
+ * infinitely deep, or there is none. A search that always takes the cheapest way comes to an end,
+ * also where schemas refer to themselves.
  */
 export class SchemaCosts {
   private readonly costs = new Map<SchemaNode, number>();
@@ -113,7 +117,10 @@ function shortest(keys: ReadonlySet<string>): number {
   return least;
 }
 
-/** All schemas that can matter to a value of the roots, each behind what it is made of as far as there is no cycle. */
+/**
+ * All schemas that can matter to a value of the roots, each behind what it is made of as far as
+ * there is no cycle.
+ */
 function reachable(roots: readonly SchemaNode[]): SchemaNode[] {
   const seen = new Set<SchemaNode>();
   const open = [...roots];

@@ -2,7 +2,10 @@ import type { Json, JsonObject } from '../json';
 import type { Validator } from './satisfies';
 import type { SchemaNode } from './schema-node';
 
-/** Which items `unevaluatedItems` leaves alone: those that the schema, or what applies to the same array, has looked at. */
+/**
+ * Which items `unevaluatedItems` leaves alone: those that the schema, or what applies to the same
+ * array, has looked at.
+ */
 export function evaluatedItems(
   node: SchemaNode,
   value: readonly Json[],

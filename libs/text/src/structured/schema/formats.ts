@@ -9,13 +9,18 @@ const ZONE = '(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)';
 const HOST = '[a-z]{2,12}\\.(?:com|org|net)';
 const PATH = '(?:/[a-z0-9]{1,9}){0,3}';
 
-/** How texts of a format are written, and which are accepted; what is written is always accepted. */
+/**
+ * How texts of a format are written, and which are accepted; what is written is always accepted.
+ */
 interface Format {
   readonly write: string;
   readonly accept?: string;
 }
 
-/** Formats of JSON Schema 2020-12, plus those of OpenAPI that concern strings. Others are annotations. */
+/**
+ * Formats of JSON Schema 2020-12, plus those of OpenAPI that concern strings. Others are
+ * annotations.
+ */
 const FORMATS: Readonly<Record<string, Format>> = {
   date: { write: DATE, accept: '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])' },
   time: {
@@ -77,7 +82,10 @@ export function formatWriter(format: string | undefined): Pattern | undefined {
   return found === undefined ? undefined : patternOf(found.write);
 }
 
-/** Coarse on purpose where a text did not come from here: nothing that another validator accepts is refused. */
+/**
+ * Coarse on purpose where a text did not come from here: nothing that another validator accepts is
+ * refused.
+ */
 export function isOfFormat(format: string | undefined, text: string): boolean {
   const found = formatOf(format);
   return found === undefined || patternOf(found.accept ?? found.write).matches(text, 'whole');

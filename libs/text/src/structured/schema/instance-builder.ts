@@ -15,18 +15,25 @@ import {
 } from './search';
 
 const MAX_DEPTH = 64;
-/** Values that are tried for one type, since `not`, `oneOf` and the like are tested, not constructed. */
+/**
+ * Values that are tried for one type, since `not`, `oneOf` and the like are tested, not
+ * constructed.
+ */
 const ATTEMPTS = 40;
 const COMPOSITE_ATTEMPTS = 12;
-/** Steps below the root to which a lean value is what its keywords hint at, rather than the cheapest. */
+/**
+ * Steps below the root to which a lean value is what its keywords hint at, rather than the
+ * cheapest.
+ */
 const MAX_HINT_DEPTH = 4;
 /** Chance that a `default` or an example is taken. */
 const SUGGESTION_CHANCE = 0.4;
 const PLAIN_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
 /**
- * Searches for a value that fulfils several schemas at once. Choices (`anyOf`, `oneOf`, conditions, types) are tried one after the other in an order
- * that the random stream gives; what the keywords of a type say is constructed; everything is checked before it is handed on.
+ * Searches for a value that fulfils several schemas at once. Choices (`anyOf`, `oneOf`, conditions,
+ * types) are tried one after the other in an order that the random stream gives; what the keywords
+ * of a type say is constructed; everything is checked before it is handed on.
  */
 export class InstanceBuilder implements Search {
   failure: SearchFailure | undefined;
@@ -199,7 +206,10 @@ function typesOf(nodes: readonly SchemaNode[]): JsonType[] {
   return allowed.map((type) => (type === 'number' && wantsInteger ? 'integer' : type));
 }
 
-/** Without a `type` the other keywords hint at one: `properties` at an object, `minimum` at a number. */
+/**
+ * Without a `type` the other keywords hint at one: `properties` at an object, `minimum` at a
+ * number.
+ */
 function byHints(nodes: readonly SchemaNode[], types: readonly JsonType[]): JsonType[] {
   const isHinted = (type: JsonType): boolean =>
     nodes.some(({ array, object, number, string }) => {

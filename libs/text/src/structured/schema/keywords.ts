@@ -13,7 +13,10 @@ const TYPES: ReadonlySet<string> = new Set<JsonType>([
   'object',
 ]);
 
-/** The keywords of one schema object by type; throws `ConstraintError` with the place of one that is not well-formed. */
+/**
+ * The keywords of one schema object by type; throws `ConstraintError` with the place of one that is
+ * not well-formed.
+ */
 export class Keywords {
   constructor(
     private readonly schema: JsonObject,

@@ -27,7 +27,10 @@ function validator(schema: object) {
   };
 }
 
-/** A few schemas with many applicators make the code that ajv generates throw; those it cannot judge. */
+/**
+ * A few schemas with many applicators make the code that ajv generates throw; those it cannot
+ * judge.
+ */
 function isValid(validate: (value: unknown) => unknown, json: string): boolean {
   try {
     return validate(JSON.parse(json)) === true;

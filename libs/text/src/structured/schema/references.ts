@@ -13,7 +13,9 @@ interface Target {
   readonly base: string;
 }
 
-/** Finds what `$ref` means within one document: pointers, anchors, and ids of the document itself. */
+/**
+ * Finds what `$ref` means within one document: pointers, anchors, and ids of the document itself.
+ */
 export class References {
   /** By absolute URI without fragment. */
   private readonly resources = new Map<string, Target>();

@@ -19,7 +19,10 @@ const MAX_DEPTH = 300;
 /** Characters of a text that cost as much as a value. */
 const CHARACTERS_PER_UNIT = 64;
 
-/** Says whether values fulfil schemas: all of their keywords, patterns in linear time. It spends `budget` and throws when that is gone. */
+/**
+ * Says whether values fulfil schemas: all of their keywords, patterns in linear time. It spends
+ * `budget` and throws when that is gone.
+ */
 export class Validator {
   /** Schemas that are being asked about, the values around the present one first. */
   private readonly asked: SchemaNode[] = [];

@@ -1,7 +1,10 @@
 import type { Json, JsonType } from '../json';
 import type { Pattern } from '../regex/pattern';
 
-/** A JSON Schema, read and checked: what its keywords demand, draft 4 to 2020-12 and OpenAPI's `nullable` alike. */
+/**
+ * A JSON Schema, read and checked: what its keywords demand, draft 4 to 2020-12 and OpenAPI's
+ * `nullable` alike.
+ */
 export interface SchemaNode {
   /** Where the schema stands in its document. */
   readonly pointer: string;

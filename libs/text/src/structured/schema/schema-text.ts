@@ -26,7 +26,10 @@ export interface SchemaTextOptions {
 
 const OBJECT: SchemaNode = { ...FREE, pointer: '', types: new Set(['object']) };
 
-/** JSON texts of a schema. Made once per request; a text depends on the schema, the seed and the ease alone. */
+/**
+ * JSON texts of a schema. Made once per request; a text depends on the schema, the seed and the
+ * ease alone.
+ */
 export class SchemaText implements StructuredText {
   private readonly roots: readonly SchemaNode[];
   private readonly costs: SchemaCosts;
@@ -98,7 +101,9 @@ interface Attempt {
   readonly work: number;
 }
 
-/** The degree that is asked for, then leaner ones, then richer ones, which have more ways to try. */
+/**
+ * The degree that is asked for, then leaner ones, then richer ones, which have more ways to try.
+ */
 function easesFrom(ease: number): number[] {
   const leaner = Array.from({ length: ease + 1 }, (_, i) => ease - i);
   const richer = Array.from({ length: Math.max(0, MOST_EASE - ease) }, (_, i) => ease + 1 + i);

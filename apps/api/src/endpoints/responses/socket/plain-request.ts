@@ -5,8 +5,8 @@ import { TLSSocket } from 'node:tls';
 const DROPPED = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Serves a request that offers an upgrade which nobody takes as if it had not offered it, as HTTP says: its head is put back in front of what follows, and
- * the connection begins anew.
+ * Serves a request that offers an upgrade which nobody takes as if it had not offered it, as HTTP
+ * says: its head is put back in front of what follows, and the connection begins anew.
  */
 export function servePlainly(
   server: Server,

@@ -27,8 +27,9 @@ export interface SocketServices {
 }
 
 /**
- * One WebSocket: turns one after the other, each a request like that of a stream, answered by the same events. It remembers its last response, so that
- * the next turn can go on with it though nobody else has stored it.
+ * One WebSocket: turns one after the other, each a request like that of a stream, answered by the
+ * same events. It remembers its last response, so that the next turn can go on with it though
+ * nobody else has stored it.
  */
 export class ResponseSocket {
   private readonly waiting: string[] = [];

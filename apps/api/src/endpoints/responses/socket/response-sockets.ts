@@ -27,8 +27,9 @@ interface Upgrade {
 }
 
 /**
- * WebSockets at `/v1/responses`. A request for one goes the way of every request, past keys, limits and metrics, and becomes a WebSocket
- * where its controller says so; whatever refuses it on that way answers in HTTP.
+ * WebSockets at `/v1/responses`. A request for one goes the way of every request, past keys, limits
+ * and metrics, and becomes a WebSocket where its controller says so; whatever refuses it on that
+ * way answers in HTTP.
  */
 @Injectable()
 export class ResponseSockets implements BeforeApplicationShutdown, OnApplicationBootstrap {
@@ -68,7 +69,10 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
     }
   }
 
-  /** Makes a WebSocket of the request's connection. Throws for a request that offers none, or when there are too many. */
+  /**
+   * Makes a WebSocket of the request's connection. Throws for a request that offers none, or when
+   * there are too many.
+   */
   accept(request: FastifyRequest, reply: FastifyReply): void {
     const upgrade = this.upgrades.get(request.raw);
     if (upgrade === undefined) throw new BatonError('method_not_allowed');
@@ -86,7 +90,10 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
   }
 }
 
-/** A response to a request whose connection the server has let go of. It ends the connection, unless somebody takes it. */
+/**
+ * A response to a request whose connection the server has let go of. It ends the connection, unless
+ * somebody takes it.
+ */
 function responseOn(socket: Socket, message: IncomingMessage): ServerResponse {
   const response = new ServerResponse(message);
   response.shouldKeepAlive = false;

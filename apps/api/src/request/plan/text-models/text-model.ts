@@ -29,7 +29,9 @@ export interface Reply {
   readonly error?: BatonError | undefined;
 }
 
-/** Says what prompts are answered with. Called once per prompt, when the request has been checked. */
+/**
+ * Says what prompts are answered with. Called once per prompt, when the request has been checked.
+ */
 export interface TextModel {
   reply(prompt: AskedPrompt): Reply;
   /** Ends what it watches. */

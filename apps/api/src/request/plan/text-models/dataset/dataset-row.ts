@@ -19,7 +19,10 @@ const PROMPTS = ['prompt', 'question', 'instruction', 'input'] as const;
 const ANSWERS = ['answer', 'response', 'completion', 'output'] as const;
 const KNOWN = 'conversations (ShareGPT), messages, or a prompt with an answer';
 
-/** Every answer of a row: of a conversation, one per turn of the assistant that follows something. Throws a `UsageError` with file and line. */
+/**
+ * Every answer of a row: of a conversation, one per turn of the assistant that follows something.
+ * Throws a `UsageError` with file and line.
+ */
 export function answersIn({ text, line }: JsonDocument, path: string): AnsweredPrompt[] {
   const wrong = (what: string): UsageError => new UsageError(`${path}:${line}: ${what}.`);
   const row = objectIn(text);

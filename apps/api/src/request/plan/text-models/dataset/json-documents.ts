@@ -12,8 +12,9 @@ const MAX_CHARACTERS = 16 * 2 ** 20;
 const READ_BYTES = 2 ** 20;
 
 /**
- * The documents of a JSONL file, or the elements of a file that is one JSON array, one at a time: what is in memory is one document and what was read
- * with it. Throws a `UsageError` that names file and line for one that is too long, or that the file ends within.
+ * The documents of a JSONL file, or the elements of a file that is one JSON array, one at a time:
+ * what is in memory is one document and what was read with it. Throws a `UsageError` that names
+ * file and line for one that is too long, or that the file ends within.
  */
 export async function* documentsIn(path: string): AsyncGenerator<JsonDocument> {
   const chunks = createReadStream(path, { encoding: 'utf8', highWaterMark: READ_BYTES });

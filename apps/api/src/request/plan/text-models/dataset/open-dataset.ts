@@ -47,7 +47,10 @@ export async function openDataset(
   return { dataset, lengths };
 }
 
-/** Answers with what the dataset has for the conversation or its last question; else with an answer of about the natural length. */
+/**
+ * Answers with what the dataset has for the conversation or its last question; else with an answer
+ * of about the natural length.
+ */
 export function datasetModel(dataset: Dataset): TextModel {
   return {
     reply({ said }) {

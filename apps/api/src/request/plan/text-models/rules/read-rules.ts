@@ -22,7 +22,10 @@ const ENDPOINTS = ['chat', 'completions', 'responses', 'messages'];
 
 type Fields<Key extends string> = Partial<Record<Key, YamlValue>>;
 
-/** Reads a file of rules. Throws a `UsageError` that begins with `path:line:column` for whatever cannot be understood. */
+/**
+ * Reads a file of rules. Throws a `UsageError` that begins with `path:line:column` for whatever
+ * cannot be understood.
+ */
 export function readReplyRules(path: string, content: string): RuleSet {
   const file = readYaml(path, content);
   const fields = file.fields(['rules', 'default']);

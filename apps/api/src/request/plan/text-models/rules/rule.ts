@@ -53,7 +53,10 @@ export interface RuleSet {
 
 const INSTRUCTING = new Set(['system', 'developer']);
 
-/** Whether a rule answers a prompt. A call is only made where the request offers its tool, so a rule with calls matches no other request. */
+/**
+ * Whether a rule answers a prompt. A call is only made where the request offers its tool, so a rule
+ * with calls matches no other request.
+ */
 export function isMatch({ match, outcomes }: Rule, prompt: AskedPrompt): boolean {
   const { said, tools } = prompt;
   const calls = outcomes.flatMap(({ given }) => given?.calls ?? []);

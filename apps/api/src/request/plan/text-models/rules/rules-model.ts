@@ -11,8 +11,9 @@ const LOOK_EVERY_MS = 1_000;
 const MAX_BYTES = 4 * 2 ** 20;
 
 /**
- * Answers by the rules of a file, the first that matches. It owns how far each sequence has come, per process, and reads the file again when it changes; a
- * file that cannot be read then leaves the rules as they were.
+ * Answers by the rules of a file, the first that matches. It owns how far each sequence has come,
+ * per process, and reads the file again when it changes; a file that cannot be read then leaves the
+ * rules as they were.
  */
 export class RulesModel implements TextModel {
   private steps = new Map<string, number>();
