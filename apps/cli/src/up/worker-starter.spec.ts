@@ -22,7 +22,10 @@ describe('workers that join', () => {
   });
 
   it('are refused when the configuration describes none that can be', () => {
-    const { added, workers } = starter(5, { decodeMaxNumSeqs: 9_000 });
+    const { added, workers } = starter(5, {
+      maxNumBatchedTokens: 8_192,
+      decodeMaxNumSeqs: 9_000,
+    });
     expect(() => workers.startNow('decode', 1)).toThrow(UsageError);
     expect(added).toEqual([]);
   });
