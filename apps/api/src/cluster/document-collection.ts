@@ -32,7 +32,7 @@ export class DocumentCollection<Document> {
   }
 
   /**
-   * Changes what is there, whoever else writes. A `change` that answers undefined leaves it.
+   * Changes what is there, also beside other writers. A `change` that answers undefined leaves it.
    * Resolves to what is there afterwards, undefined when it is gone. Throws when it has become
    * larger than what is stored.
    */

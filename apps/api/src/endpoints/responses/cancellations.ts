@@ -4,7 +4,7 @@ import { LiveExchanges } from '../../request/exchange/live-exchanges';
 import { TRANSPORT } from '../../tokens';
 
 /**
- * Ends the generation of responses that nobody wants any more, in whichever API process it goes on.
+ * Ends the generation of cancelled responses, in whichever API process it runs.
  * A message that is lost costs the work, nothing else.
  */
 @Injectable()

@@ -31,7 +31,7 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  /** Whose key the headers show; undefined: nobody's, where none is needed. */
+  /** The owner of the key in the headers; undefined where no key is needed. */
   private callerOf(headers: IncomingHttpHeaders, asked: AskedPath): CallerId | undefined {
     const shown = bearerOf(headers.authorization) ?? anthropicKey(headers, asked);
     const caller = shown === undefined ? undefined : this.keys.find(shown);

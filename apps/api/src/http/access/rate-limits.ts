@@ -98,7 +98,7 @@ export class RateLimits {
 
   /**
    * Takes the tokens of a checked request, and the request itself where it was not counted at the
-   * door: a turn over a WebSocket. Undefined: nobody counts its tokens.
+   * door: a turn over a WebSocket. Undefined: its tokens are not counted.
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls';
 const DROPPED = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Serves a request that offers an upgrade which nobody takes as if it had not offered it, as HTTP
+ * Serves a request that offers an upgrade without a handler as if it had not offered it, as HTTP
  * says: its head is put back in front of what follows, and the connection begins anew.
  */
 export function servePlainly(

@@ -28,8 +28,8 @@ export interface SocketServices {
 
 /**
  * One WebSocket: turns one after the other, each a request like that of a stream, answered by the
- * same events. It remembers its last response, so that the next turn can go on with it though
- * nobody else has stored it.
+ * same events. It remembers its last response, so that the next turn can go on with it even
+ * when it is not stored.
  */
 export class ResponseSocket {
   private readonly waiting: string[] = [];

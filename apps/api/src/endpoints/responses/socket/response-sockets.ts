@@ -92,7 +92,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
 
 /**
  * A response to a request whose connection the server has let go of. It ends the connection, unless
- * somebody takes it.
+ * a listener takes it over.
  */
 function responseOn(socket: Socket, message: IncomingMessage): ServerResponse {
   const response = new ServerResponse(message);
