@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 /**
- * Interval of samples in ms. Each sample wakes the process, also when it has nothing to do: at 10
- * ms that is a quarter of what an idle worker costs.
+ * Interval of samples in ms. Each sample wakes the process, also when it has nothing to do. At 50
+ * ms, this histogram and prom-client's made 40 of 45 idle wake-ups a second.
  */
-export const LAG_SAMPLING_MS = 50;
+const LAG_SAMPLING_MS = 200;
 
 /**
  * How late this process's event loop runs its timers; the part of every live latency that is

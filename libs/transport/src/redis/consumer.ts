@@ -7,9 +7,9 @@ import { Signal } from './signal';
 
 /**
  * How long one blocking wait lasts. A marker that died with the worker that had popped it delays a
- * job by no more than this.
+ * job by no more than this. A shorter wait costs an idle worker more round trips.
  */
-const BLOCK_SECONDS = 0.5;
+const BLOCK_SECONDS = 2;
 
 /** Timers may ring a little early, and a pause counts for up to 0.2 s. */
 const CHECK_SLACK = 0.9;
@@ -29,7 +29,7 @@ export class RedisConsumer implements JobConsumer {
   private state: 'taking' | 'paused' | 'closed' = 'taking';
   private readonly held: HeldJobs;
   private readonly changed = new Signal();
-  private readonly stalledCheck: NodeJS.Timeout;
+  private stalledCheck: NodeJS.Timeout | undefined;
   private readonly id = randomUUID();
   private takes = 0;
   private burst = 1;
@@ -49,8 +49,8 @@ export class RedisConsumer implements JobConsumer {
       onLockLost: (job) => options.onLockLost(job),
       onRelease: () => this.changed.fire(),
     });
-    this.stalledCheck = setInterval(() => this.recoverStalled(), times.stalledCheckMs);
     this.checkedMs = link.punctuality.awakeMs();
+    this.checkIn(times.stalledCheckMs);
     void this.takeJobs();
   }
 
@@ -66,7 +66,7 @@ export class RedisConsumer implements JobConsumer {
   async close(): Promise<void> {
     this.state = 'closed';
     this.changed.fire();
-    clearInterval(this.stalledCheck);
+    clearTimeout(this.stalledCheck);
     this.held.close();
     await this.worker.close(true);
   }
@@ -131,17 +131,38 @@ export class RedisConsumer implements JobConsumer {
     if (this.state === 'taking') await Promise.race([pause(REST_MS), this.changed.wait()]);
   }
 
+  private checkIn(delayMs: number): void {
+    if (this.state === 'closed') return;
+    const check = (): void => void this.recoverStalled().then((nextMs) => this.checkIn(nextMs));
+    this.stalledCheck = setTimeout(check, delayMs);
+  }
+
   /**
    * In awake time: a process that was paused together with the holder of a lock leaves that one
-   * time to renew it.
+   * time to renew it. @returns the ms until the next look. A queue without taken jobs has no lock
+   * that runs out within the shortest lock duration, so the next look comes one interval before.
    */
-  private recoverStalled(): void {
+  private async recoverStalled(): Promise<number> {
+    const { stalledCheckMs, lockMs } = this.times;
     const awakeMs = this.link.punctuality.awakeMs();
-    const isDue = awakeMs - this.checkedMs >= this.times.stalledCheckMs * CHECK_SLACK;
-    if (!this.link.isUp || !isDue) return;
+    const isDue = awakeMs - this.checkedMs >= stalledCheckMs * CHECK_SLACK;
+    if (!this.link.isUp || !isDue) return stalledCheckMs;
     this.checkedMs = awakeMs;
-    this.link
-      .call('recover stalled jobs', () => this.worker.scripts.moveStalledJobsToWait())
-      .catch(() => undefined);
+    try {
+      if (await this.hasTakenJobs()) {
+        await this.link.call('recover stalled jobs', () =>
+          this.worker.scripts.moveStalledJobsToWait(),
+        );
+        return stalledCheckMs;
+      }
+    } catch {
+      return stalledCheckMs;
+    }
+    return Math.max(stalledCheckMs, lockMs - stalledCheckMs);
+  }
+
+  private async hasTakenJobs(): Promise<boolean> {
+    const active = this.worker.toKey('active');
+    return (await this.link.call('count taken jobs', () => this.link.commands.llen(active))) > 0;
   }
 }

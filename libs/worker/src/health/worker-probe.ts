@@ -1,7 +1,10 @@
-import { LAG_SAMPLING_MS, LoopLag } from '@baton/clock';
+import { LoopLag } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
 import { type EngineMetricsSource, registerEngineMetrics } from '@baton/telemetry';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+
+/** Interval of prom-client's samples in ms. Each one wakes an idle process; `LoopLag` is finer. */
+const OWN_SAMPLING_MS = 1_000;
 
 /** What a worker process shows of itself over HTTP. */
 export interface WorkerProbe {
@@ -23,7 +26,7 @@ export function workerProbe(
 ): WorkerProbe {
   const registry = new Registry();
   registerEngineMetrics(registry, metrics);
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
   const lag = new LoopLag();
   lag.start();
   const gauge: Gauge = new Gauge({
