@@ -3,14 +3,18 @@ import { type EngineMessage, type KvTransferParams, remoteRequestId } from '@bat
 import type { SequenceHandle } from '@baton/engine';
 import type { ReleaseReason } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
+import {
+  type EngineIdentity,
+  type EngineSlot,
+  isRunOver,
+  type Run,
+  type RunTable,
+  type StepLoop,
+  type TimelineFacts,
+} from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
-import type { EngineIdentity } from '../host/engine-identity';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { TimelineFacts } from '../host/timeline-facts';
-import { claimOn, claimOnKept, kvTransferParams } from '../jobs/kv-reference';
-import { isRunOver, type Run, type RunTable } from '../jobs/run';
-import type { StepLoop } from '../steps/step-loop';
+import type { DriverOptions } from '../options';
+import { claimOn, claimOnKept, kvTransferParams } from './kv-reference';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
 
@@ -35,12 +39,13 @@ const ROUTER_TAKES_US = 2_000_000;
 
 export interface HeldKvParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly clock: LiveClock;
   readonly loop: StepLoop;
-  readonly timelines: TimelineFacts;
+  /** Undefined: nobody wants to know. */
+  readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
 
@@ -122,7 +127,7 @@ export class HeldKv {
     const { clock, timelines, slot, loop } = this.parts;
     this.held.delete(keyOf(name));
     this.count(reason);
-    timelines.note(held.run, 'released', { atUs: clock.nowUs() });
+    timelines?.note(held.run, 'released', { atUs: clock.nowUs() });
     slot.engine.releaseHeld(held.handle);
     // A prompt may have waited for these blocks in an engine that had nothing to do.
     loop.enter(clock.nowUs(), () => undefined);

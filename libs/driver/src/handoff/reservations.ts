@@ -1,17 +1,22 @@
 import type { Micros } from '@baton/kernel';
+import type {
+  EngineSlot,
+  Fetching,
+  Run,
+  RunTable,
+  StepLoop,
+  TimelineFacts,
+} from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { TimelineFacts } from '../host/timeline-facts';
-import type { Fetching, Run, RunTable } from '../jobs/run';
-import type { StepLoop } from '../steps/step-loop';
+import type { DriverOptions } from '../options';
 
 export interface ReservationsParts {
-  readonly options: Pick<HostOptions, 'kvRecomputeThreshold'>;
+  readonly options: Pick<DriverOptions, 'kvRecomputeThreshold'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly loop: StepLoop;
-  readonly timelines: TimelineFacts;
+  /** Undefined: nobody wants to know. */
+  readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
 
@@ -72,7 +77,7 @@ export class Reservations {
     const atUs = loop.logicalUs(Math.max(startUs, run.causeUs));
     fetching.reservedUs = atUs;
     fetching.missingTokens = tokens;
-    timelines.note(run, 'reserved', { atUs, tokens });
+    timelines?.note(run, 'reserved', { atUs, tokens });
     // Too little to be worth a transfer counts as if nothing were missing: the holder may free it.
     const isLittle = tokens > 0 && tokens < options.kvRecomputeThreshold;
     fetching.isDeclined = run.stage === 'prefill' && isLittle;

@@ -1,11 +1,9 @@
 import type { LiveClock } from '@baton/clock';
+import type { IncomingRuns, Run, StepLoop } from '@baton/live-engine';
+import type { LettingGo } from '../endings/endings';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
-import type { IncomingRuns } from '../jobs/incoming-runs';
-import type { Run } from '../jobs/run';
-import type { LettingGo } from '../jobs/run-release';
-import type { StepLoop } from '../steps/step-loop';
-import type { Executor } from './executor';
+import type { Executor } from '../jobs/executor';
 
 export interface RunClaimsParts {
   readonly incoming: IncomingRuns;

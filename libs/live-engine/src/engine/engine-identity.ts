@@ -1,6 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import type { EnginePresence, Stage } from '@baton/contract';
-import type { HostOptions, RankOptions } from './host-options';
+import { randomUUID } from 'node:crypto';
+
+/** Which of the schedulers of one engine this is. */
+export interface RankOptions {
+  /** 0 .. size - 1. */
+  readonly rank: number;
+  readonly size: number;
+  /** Rank 0, by which the cluster knows that they belong together. */
+  readonly leader: () => { readonly engineId: string; readonly index: number };
+}
+
+export interface IdentityOptions {
+  readonly role: Stage;
+  /** Unset: the engine has one rank. */
+  readonly dataParallel?: RankOptions;
+}
 
 /** What the cluster knows one engine by. The presence beacon writes index and state. */
 export class EngineIdentity {
@@ -13,7 +27,7 @@ export class EngineIdentity {
   index = 0;
   state: EnginePresence['state'] = 'starting';
 
-  constructor({ role, dataParallel }: Pick<HostOptions, 'role' | 'dataParallel'>) {
+  constructor({ role, dataParallel }: IdentityOptions) {
     this.role = role;
     this.dataParallel = dataParallel;
   }

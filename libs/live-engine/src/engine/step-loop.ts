@@ -1,7 +1,7 @@
 import type { Alarm, LiveClock } from '@baton/clock';
 import type { StepFacts } from '@baton/engine';
 import { type Micros, secondsToUs } from '@baton/kernel';
-import type { EngineSlot } from '../host/engine-slot';
+import type { EngineSlot } from './engine-slot';
 
 /**
  * How far before the present an idle engine may start a step whose cause lies there, so that
@@ -183,5 +183,34 @@ export class StepLoop {
     } catch (error) {
       this.parts.slot.crashed(error);
     }
+  }
+}
+
+const WINDOW = 256;
+
+/** Length of the last step, and how late the last 256 steps ended. */
+export class StepPace {
+  private readonly lagsUs = new Float64Array(WINDOW);
+  private seen = 0;
+  private lastUs: Micros = 0;
+
+  /** Simulated length of the last step; 0 before the first. */
+  get stepUs(): Micros {
+    return this.lastUs;
+  }
+
+  /** @param lagUs  wall µs between the step's logical end and its real one */
+  observe(stepUs: Micros, lagUs: number): void {
+    this.lastUs = stepUs;
+    this.lagsUs[this.seen % WINDOW] = lagUs;
+    this.seen += 1;
+  }
+
+  /** 99th percentile, wall µs; 0 before the first step. */
+  p99LagUs(): number {
+    const filled = Math.min(this.seen, WINDOW);
+    if (filled === 0) return 0;
+    const sorted = this.lagsUs.slice(0, filled).sort();
+    return Math.max(0, sorted[Math.ceil(filled * 0.99) - 1] ?? 0);
   }
 }

@@ -1,6 +1,6 @@
+import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 import type { KvEventPublisher, PublisherOptions } from './kv-event';
 
 const PACKAGE = join('packages', 'kv-events');

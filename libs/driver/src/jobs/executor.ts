@@ -1,18 +1,21 @@
 import type { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
+import type {
+  EngineIdentity,
+  EngineSlot,
+  Frames,
+  Mailbox,
+  Run,
+  RunTable,
+} from '@baton/live-engine';
 import type { Incoming } from '@baton/placement';
 import type { Logger, UpstreamKey } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
+import type { Endings } from '../endings/endings';
 import type { FailedFetches } from '../handoff/failed-fetches';
 import type { Handoff } from '../handoff/handoff';
-import type { Endings } from '../jobs/endings';
-import type { Run, RunTable } from '../jobs/run';
-import type { StageWork } from '../jobs/run-start';
-import type { Frames } from '../steps/frames';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
-import type { HostOptions } from './host-options';
-import type { Mailbox } from './mailbox';
+import type { DriverOptions } from '../options';
+import type { StageWork } from './run-start';
 
 /** Does the work of a stage instead of a simulated engine. */
 export interface Executor extends StageWork {
@@ -43,7 +46,7 @@ export interface ExecutorNumbers {
 /** What an executor stands on: the engine's place in the cluster. */
 export interface ExecutorSite {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts' | 'maxRuns' | 'workerLossPolicy'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'maxRuns' | 'workerLossPolicy'>;
   readonly transport: Transport;
   readonly clock: LiveClock;
   readonly log: Logger;

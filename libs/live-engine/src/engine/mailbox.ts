@@ -1,20 +1,13 @@
 import type { WallClock } from '@baton/clock';
-import type { EngineMessage, MembershipOrder } from '@baton/contract';
-import { unreachable } from '@baton/kernel';
+import type { EngineMessage } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import { type Bus, channels, type Unsubscribe } from '@baton/transport';
-import type { TargetSide } from '../handoff/target-side';
-import type { SourceSide } from '../handoff/source-side';
 import type { EngineIdentity } from './engine-identity';
 import type { EngineSlot } from './engine-slot';
 
+/** Who reads what comes; a throw of either is a crash of the engine. */
 export interface MailReaders {
-  readonly source: SourceSide;
-  readonly target: TargetSide;
-  readonly onLegOver: (message: Extract<EngineMessage, { kind: 'leg-over' }>) => void;
-  readonly onTellMetrics: (replyTo: string) => void;
-  readonly onResend: (ask: Extract<EngineMessage, { kind: 'resend' }>) => void;
-  readonly onOrder: (order: MembershipOrder) => void;
+  readonly onMessage: (message: EngineMessage) => void;
   readonly onAborts: (requestIds: readonly string[]) => void;
 }
 
@@ -52,7 +45,7 @@ export class Mailbox {
     this.unsubscribe = await Promise.all([
       bus.subscribe(own, (payload) =>
         this.read<EngineMessage | EngineMessage[]>(payload, (mail) => {
-          for (const message of Array.isArray(mail) ? mail : [mail]) deliver(message, readers);
+          for (const message of Array.isArray(mail) ? mail : [mail]) readers.onMessage(message);
         }),
       ),
       bus.subscribe(channels.aborts, (payload) =>
@@ -82,34 +75,5 @@ export class Mailbox {
       return;
     }
     this.parts.slot.guard(() => visit(message));
-  }
-}
-
-function deliver(message: EngineMessage, readers: MailReaders): void {
-  const { source, target, onLegOver, onTellMetrics, onResend, onOrder } = readers;
-  switch (message.kind) {
-    case 'read':
-      return source.onRead(message);
-    case 'read-end':
-      return source.onReadEnd(message);
-    case 'heartbeat':
-      return source.onHeartbeat(message);
-    case 'release':
-      return source.onRelease(message);
-    case 'read-answer':
-      return target.onReadAnswer(message);
-    case 'read-share':
-      return target.onReadShare(message);
-    case 'leg-over':
-      return onLegOver(message);
-    case 'tell-metrics':
-      return onTellMetrics(message.replyTo);
-    case 'resend':
-      return onResend(message);
-    case 'leave':
-    case 'become':
-      return onOrder(message);
-    default:
-      return unreachable(message);
   }
 }

@@ -1,4 +1,6 @@
+import type { Alarm, LiveClock } from '@baton/clock';
 import type { EngineCounters, EnginePort } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
 
 const NO_COUNTS: EngineCounters = {
   steps: 0,
@@ -61,6 +63,38 @@ export class EngineSlot {
     const broken = this.present.counters;
     this.present = this.build();
     this.former = sumOf(this.former, broken);
+  }
+}
+
+/** One alarm on simulated time that follows a deadline which moves; a throw of it is a crash. */
+export class WakeUp {
+  private alarm: Alarm | undefined;
+  private dueUs: Micros | undefined;
+
+  constructor(
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly ring: () => void,
+  ) {}
+
+  /**
+   * Rings at `dueUs` unless told otherwise before; undefined: not at all. An alarm that only moved
+   * back rings early, and is set again.
+   */
+  set(dueUs: Micros | undefined): void {
+    if (dueUs === undefined || (this.dueUs !== undefined && this.dueUs <= dueUs)) return;
+    this.cancel();
+    this.dueUs = dueUs;
+    this.alarm = this.clock.atSim(dueUs, () => {
+      this.cancel();
+      this.slot.guard(this.ring);
+    });
+  }
+
+  cancel(): void {
+    this.alarm?.cancel();
+    this.alarm = undefined;
+    this.dueUs = undefined;
   }
 }
 

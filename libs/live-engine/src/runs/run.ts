@@ -3,7 +3,7 @@ import type { SequenceHandle } from '@baton/engine';
 import type { SourceName } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { TakenJob } from '@baton/transport';
-import type { FrameOutbox } from '../steps/frames';
+import type { FrameOutbox } from './frames';
 import type { KeptPayloads } from './kept-payloads';
 
 /**
@@ -112,5 +112,33 @@ export class RunTable {
     run.state = 'over';
     const { requestId } = run.job;
     if (this.byRequest.get(requestId) === run) this.byRequest.delete(requestId);
+  }
+}
+
+/** Runs that were taken from a queue and are not in the engine yet. */
+export class IncomingRuns {
+  private count = 0;
+  private tokens = 0;
+
+  get sequences(): number {
+    return this.count;
+  }
+
+  get promptTokens(): number {
+    return this.tokens;
+  }
+
+  add(run: Run): void {
+    run.isIncoming = true;
+    this.count += 1;
+    this.tokens += run.job.promptTokens;
+  }
+
+  /** The run has entered the engine, or will not. Idempotent. */
+  settle(run: Run): void {
+    if (!run.isIncoming) return;
+    run.isIncoming = false;
+    this.count -= 1;
+    this.tokens -= run.job.promptTokens;
   }
 }

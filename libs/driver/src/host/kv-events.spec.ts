@@ -1,12 +1,11 @@
-import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob } from '@baton/contract';
 import type { Engine } from '@baton/engine';
 import { chainBlockHashes, RandomStream } from '@baton/kernel';
+import { endpointOf, type KvEvent, type KvEventPublisher } from '@baton/live-engine';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { EngineHost } from '../host/engine-host';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { World } from '../../test/test-world';
-import type { KvEvent, KvEventPublisher } from './kv-event';
-import { endpointOf } from './load-publisher';
+import type { EngineHost } from './engine-host';
 
 const BLOCK = 16;
 

@@ -1,7 +1,8 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { parseRemoteRequestId, remoteRequestId } from '@baton/contract';
+import { describe, expect, it } from 'vitest';
 import { claimOn } from './kv-reference';
+
+import fc from 'fast-check';
 
 describe('a reference to held KV', () => {
   it('looks like vLLM’s remote request id and names its generation', () => {

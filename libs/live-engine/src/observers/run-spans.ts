@@ -7,7 +7,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import type { Run } from './run';
+import type { Run } from '../runs/run';
 
 /** How a run ended, as its span says it. */
 export type RunOutcome = 'finished' | 'handed over' | 'released';
@@ -17,17 +17,15 @@ const MAX_OPEN = 100_000;
 
 /**
  * One span per run of a request on an engine, in the trace of the request, and one per transfer of
- * its KV. Instants are µs of the wall clock since the Unix epoch. Without a tracer every call
- * returns at once.
+ * its KV. Instants are µs of the wall clock since the Unix epoch.
  */
 export class RunSpans {
   private readonly open = new Map<Run, Span>();
 
-  constructor(private readonly tracer: Tracer | undefined) {}
+  constructor(private readonly tracer: Tracer) {}
 
   taken(run: Run, engineId: string, atUs: number): void {
-    const { tracer } = this;
-    if (tracer === undefined || this.open.size >= MAX_OPEN) return;
+    if (this.open.size >= MAX_OPEN) return;
     const { job, stage } = run;
     const attributes = {
       'gen_ai.request.id': job.requestId,
@@ -38,7 +36,7 @@ export class RunSpans {
     };
     const options = { kind: SpanKind.CONSUMER, startTime: timeOf(atUs), attributes };
     const parent = contextOfTraceparent(job.traceparent);
-    this.open.set(run, tracer.startSpan(stage, options, parent));
+    this.open.set(run, this.tracer.startSpan(stage, options, parent));
   }
 
   /** KV of the run came over a link. */
@@ -47,7 +45,7 @@ export class RunSpans {
     if (span === undefined || tokens === 0) return;
     const options = { startTime: timeOf(startUs), attributes: { 'baton.transfer.tokens': tokens } };
     const parent = trace.setSpan(contextOfTraceparent(run.job.traceparent), span);
-    this.tracer?.startSpan('kv_transfer', options, parent).end(timeOf(endUs));
+    this.tracer.startSpan('kv_transfer', options, parent).end(timeOf(endUs));
   }
 
   /** Idempotent: the first word counts. */

@@ -1,25 +1,39 @@
+import type { LiveClock } from '@baton/clock';
 import {
   emptyFrameEntry,
   type EndReason,
   type ErrorCode,
   type UpstreamFailure,
 } from '@baton/contract';
+import type {
+  EngineSlot,
+  Frames,
+  KvEvents,
+  Run,
+  RunOutcome,
+  RunSpans,
+  RunTable,
+} from '@baton/live-engine';
 import type { EngineStats, Logger } from '@baton/telemetry';
 import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
-import type { Frames } from '../steps/frames';
 import type { FaultPlan } from './fault-plan';
-import type { FinishedRun } from './finished-runs';
-import type { Results } from './results';
-import type { Run } from './run';
-import type { RunRelease } from './run-release';
+import type { FinishedRun, FinishedRuns } from './finished-runs';
+
+/** Why a run ends from outside: its request was aborted, or this run of it alone is void. */
+export type LettingGo = 'aborted' | 'superseded';
 
 export interface EndingsParts {
-  readonly release: RunRelease;
-  readonly results: Results;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly finished: FinishedRuns;
   readonly ledger: RequestLedger;
   readonly frames: Frames;
+  readonly clock: LiveClock;
   readonly stats: EngineStats;
-  readonly faults: FaultPlan;
+  /** The next three: undefined when not wanted. */
+  readonly spans: RunSpans | undefined;
+  readonly kvEvents: KvEvents | undefined;
+  readonly faults: FaultPlan | undefined;
   readonly log: Logger;
 }
 
@@ -31,13 +45,19 @@ export interface EndingsParts {
 export class Endings {
   private readonly entry = emptyFrameEntry();
 
+  private letGo: (run: Run, why: LettingGo) => void = () => undefined;
+
   constructor(private readonly parts: EndingsParts) {}
+
+  /** @param letGo  frees what other parts hold; called before the engine forgets the sequence */
+  onLettingGo(letGo: (run: Run, why: LettingGo) => void): void {
+    this.letGo = letGo;
+  }
 
   /** The engine has finished the sequence, and its last tokens are in the frame. */
   finishRequest(run: Run, result: RequestResult, tail?: string): void {
-    const { release, results } = this.parts;
-    const finished = results.keep(run, result, tail);
-    release.leave(run, 'finished');
+    const finished = this.parts.finished.keep(run, result, tail);
+    this.leave(run, 'finished');
     void this.store(finished, run);
   }
 
@@ -51,13 +71,12 @@ export class Endings {
   }
 
   private failSaying(run: Run, code: ErrorCode, tail: string): void {
-    const { release, results, stats } = this.parts;
-    stats.add('runs_failed');
+    this.parts.stats.add('runs_failed');
     const { emitted } = run;
     this.say(run, { reason: 'error', tail });
     const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
-    const finished = results.keep(run, result, tail);
-    release.release(run, 'aborted');
+    const finished = this.parts.finished.keep(run, result, tail);
+    this.release(run, 'aborted');
     void this.store(finished, run);
   }
 
@@ -65,13 +84,13 @@ export class Endings {
   abortRun(run: Run): void {
     this.parts.stats.add('runs_aborted');
     this.say(run, { reason: 'abort', tail: undefined });
-    this.parts.release.release(run, 'aborted');
+    this.release(run, 'aborted');
     this.removeJob(run.taken);
   }
 
   /** This run alone ends: another run goes on, or another worker has the job. */
   supersedeRun(run: Run): void {
-    this.parts.release.release(run, 'superseded');
+    this.release(run, 'superseded');
     this.excuseRun(run);
   }
 
@@ -87,7 +106,7 @@ export class Endings {
 
   /** The run ends, and its job goes back to the front of the queue. */
   returnJob(run: Run): void {
-    this.parts.release.release(run, 'superseded');
+    this.release(run, 'superseded');
     this.returnTaken(run.taken);
   }
 
@@ -96,7 +115,7 @@ export class Endings {
    * back, or will stall.
    */
   returnJobUncounted(run: Run): Promise<void> {
-    this.parts.release.release(run, 'superseded');
+    this.release(run, 'superseded');
     const withdrawn = this.parts.ledger.withdraw(run.job.requestId, run.epoch);
     const back = (): Promise<void> => run.taken.giveBack();
     return this.settled(withdrawn.then(back, back), run.taken);
@@ -104,13 +123,13 @@ export class Endings {
 
   /** Run and job end; the request goes on elsewhere, or is over. */
   dropJob(run: Run): void {
-    this.parts.release.release(run, 'superseded');
+    this.release(run, 'superseded');
     this.removeJob(run.taken);
   }
 
   /** Run and job end; another stage has the request, and what this run holds for it stays. */
   passOn(run: Run): void {
-    this.parts.release.leave(run, 'handed over');
+    this.leave(run, 'handed over');
     this.removeJob(run.taken);
   }
 
@@ -122,6 +141,26 @@ export class Endings {
   /** A job without a run goes back to the front of the queue. */
   returnTaken(taken: TakenJob): void {
     void this.settled(taken.giveBack(), taken);
+  }
+
+  /** Takes the run out of the engine; job and request stay as they are. Idempotent. */
+  private release(run: Run, why: LettingGo): void {
+    const { slot, runs } = this.parts;
+    if (run.state === 'over') return;
+    const { handle } = run;
+    runs.remove(run);
+    this.letGo(run, why);
+    if (handle >= 0) slot.engine.abort(handle);
+    this.leave(run, 'released');
+  }
+
+  /** For a run whose sequence has left the engine by itself. */
+  private leave(run: Run, outcome: RunOutcome): void {
+    const { spans, runs, kvEvents, frames, clock } = this.parts;
+    spans?.ended(run, outcome, clock.wall.nowUs());
+    runs.remove(run);
+    kvEvents?.forget(run.job);
+    frames.release(run.outbox);
   }
 
   private say(run: Run, end: { reason: EndReason; tail: string | undefined }): void {
@@ -137,8 +176,8 @@ export class Endings {
   }
 
   private async store(finished: FinishedRun, run: Run): Promise<void> {
-    if (!(await this.parts.results.store(finished))) return;
-    this.parts.faults.reached('finished');
+    if (!(await this.parts.finished.store(finished))) return;
+    this.parts.faults?.reached('finished');
     this.removeJob(run.taken);
   }
 

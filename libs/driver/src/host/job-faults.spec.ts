@@ -1,7 +1,7 @@
 import type { Fault, FaultAction, FaultNote, FaultStage } from '@baton/contract';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { EngineHost } from '../host/engine-host';
 import { PROMPT_US, TOKEN_US, TRANSFER_US, World, type WorldOptions } from '../../test/test-world';
+import type { EngineHost } from './engine-host';
 
 function fault(stage: FaultStage, action: FaultAction, more: Partial<Fault> = {}): Fault {
   return { rule: `${action.kind}-at-${stage}`, stage, action, ...more };

@@ -3,10 +3,9 @@ import type { EngineFact, EngineFactKind, EngineFacts } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 import { type Bus, channels } from '@baton/transport';
-import type { Run, RunTable } from '../jobs/run';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
-import type { HostOptions } from './host-options';
+import type { EngineIdentity } from '../engine/engine-identity';
+import type { EngineSlot } from '../engine/engine-slot';
+import type { Run, RunTable } from '../runs/run';
 
 /** Wall µs that facts wait for others to travel with. */
 const COMPANY_US = 100_000;
@@ -31,7 +30,6 @@ interface Prompt {
 
 export interface TimelineFactsParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'tellsTimelines'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly clock: LiveClock;
@@ -44,16 +42,14 @@ export interface TimelineFactsParts {
  * request and nothing per token: a step only looks at prompts that are being computed.
  */
 export class TimelineFacts {
-  private isOn: boolean;
+  private isOn = true;
   private readonly prompts = new Map<SequenceHandle, Prompt>();
   /** By API process, then by run. */
   private waiting = new Map<string, Map<Run, EngineFact[]>>();
   private count = 0;
   private alarm: Alarm | undefined;
 
-  constructor(private readonly parts: TimelineFactsParts) {
-    this.isOn = parts.options.tellsTimelines;
-  }
+  constructor(private readonly parts: TimelineFactsParts) {}
 
   note(run: Run, kind: EngineFactKind, { atUs, endUs, tokens = 0 }: FactTimes): void {
     if (!this.isOn || this.count >= MAX_WAITING) return;

@@ -3,9 +3,7 @@ import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
-import type { FaultOptions } from '../jobs/fault-plan';
-import type { KvEventPublisher } from '../kv-events/kv-event';
-import type { NewExecutor } from './executor';
+import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
 
 /** What an engine host needs to know about its engine besides the engine itself. */
 export interface HostedEngineFacts {
@@ -31,16 +29,16 @@ export interface HostTierFacts {
   readonly bytesPerSecond: number;
 }
 
-/** Which of the schedulers of one engine a host is. */
-export interface RankOptions {
-  /** 0 .. size - 1. */
-  readonly rank: number;
-  readonly size: number;
-  /** Rank 0, by which the cluster knows that they belong together. */
-  readonly leader: () => { readonly engineId: string; readonly index: number };
+/** What goes wrong on purpose, for tests. */
+export interface FaultOptions {
+  readonly crashAfter: string | undefined;
+  /** Share of KV reads answered as expired, 0..1. */
+  readonly failReads: number;
+  readonly seed: number;
 }
 
-export interface HostOptions {
+/** What an engine is told besides who does its work. */
+export interface DriverOptions {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
@@ -59,8 +57,6 @@ export interface HostOptions {
   readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
   /** Makes the publisher of KV-cache events of the engine of this number. Unset: there are none. */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
-  /** Does the work of the stage; unset: the engine simulates it. */
-  readonly newExecutor?: NewExecutor;
   readonly kvLeaseUs: Micros;
   /** How long blocks of a finished decode leg wait for the next turn. */
   readonly kvKeepUs: Micros;

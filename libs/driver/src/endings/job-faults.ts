@@ -9,13 +9,9 @@ import {
 } from '@baton/contract';
 import { isDue } from '@baton/faults';
 import { InvariantError, type Micros } from '@baton/kernel';
+import type { EngineSlot, Frames, Run, StepLoop } from '@baton/live-engine';
 import type { DocumentStore } from '@baton/transport';
-import type { EngineSlot } from '../host/engine-slot';
-import type { Frames } from '../steps/frames';
-import type { StepLoop } from '../steps/step-loop';
 import type { Endings } from './endings';
-import type { FaultPlan } from './fault-plan';
-import type { Run } from './run';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 
@@ -34,7 +30,8 @@ const SPENT = {
 export interface JobFaultsParts {
   readonly documents: DocumentStore;
   readonly clock: LiveClock;
-  readonly faults: FaultPlan;
+  /** Ends this process without a word, as a power cut would. */
+  readonly endProcess: () => void;
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
   readonly frames: Frames;
@@ -43,7 +40,7 @@ export interface JobFaultsParts {
 
 /**
  * Carries out the faults that a job brings along, and tells the API of each. It decides only
- * whether the stage is reached within the fault's window; a job without faults passes untouched.
+ * whether the stage is reached within the fault's window. Nobody asks it of a job without faults.
  */
 export class JobFaults {
   private readonly entry = emptyFrameEntry();
@@ -64,7 +61,7 @@ export class JobFaults {
 
   /** Goes on with `enter`, now or later or never. */
   onPrefill(run: Run, enter: () => void): void {
-    if (run.job.faults === undefined || run.stage === 'decode') return enter();
+    if (run.stage === 'decode') return enter();
     // Nothing can come between prompt and generation in an engine that does both.
     const stages =
       run.stage === 'aggregated' ? (['prefill', 'decode'] as const) : (['prefill'] as const);
@@ -83,13 +80,12 @@ export class JobFaults {
   }
 
   /** Whether the read of this run is to find its lease expired. */
-  expiresLease(run: Run | undefined): boolean {
+  expiresLease(run: Run): boolean {
     return this.take(run, 'transfer', 'expire-lease').length > 0;
   }
 
   /** How much a transfer is slowed down; undefined when it has failed. */
   onTransfer(run: Run): { readonly extraUs: Micros; readonly factor: number } | undefined {
-    if (run.job.faults === undefined) return UNHURT;
     const extraUs = this.delayUs(run, 'transfer');
     const factors = this.take(run, 'transfer', 'slow-link').map(({ factor }) => factor);
     if (this.strikes(run, 'transfer')) return undefined;
@@ -130,10 +126,9 @@ export class JobFaults {
    * The next engine that takes the job is spared, so that a request kills one process and no more.
    */
   private kill(run: Run, fault: Fault): void {
-    const { documents, clock, faults, loop } = this.parts;
+    const { documents, clock, endProcess, loop } = this.parts;
     loop.pause();
-    const end = (): void =>
-      void clock.wall.at(clock.wall.nowUs() + LAST_WORDS_US, () => faults.end());
+    const end = (): void => void clock.wall.at(clock.wall.nowUs() + LAST_WORDS_US, endProcess);
     documents.put(spentBy(run), fault.rule, SPENT.bounds).then(end, end);
   }
 
@@ -155,20 +150,14 @@ export class JobFaults {
   }
 
   /** The actions of one kind that are due, told to the API. */
-  private take<K extends FaultAction['kind']>(
-    run: Run | undefined,
-    stage: FaultStage,
-    kind: K,
-  ): ActionOf<K>[] {
-    if (run?.job.faults === undefined) return [];
+  private take<K extends FaultAction['kind']>(run: Run, stage: FaultStage, kind: K): ActionOf<K>[] {
     const due = this.due(run, stage).filter(({ action }) => action.kind === kind);
     for (const fault of due) this.tell(run, fault);
     return due.map(({ action }) => action as ActionOf<K>);
   }
 
   private due(run: Run, stage: FaultStage): Fault[] {
-    const { faults } = run.job;
-    if (faults === undefined) return [];
+    const { faults = [] } = run.job;
     const nowUs = this.parts.clock.wall.nowUs();
     return faults.filter((fault) => fault.stage === stage && isDue(fault, nowUs));
   }
@@ -189,8 +178,6 @@ export class JobFaults {
     frames.flushSoon();
   }
 }
-
-const UNHURT = { extraUs: 0, factor: 1 } as const;
 
 function spentBy(run: Run): { readonly collection: string; readonly id: string } {
   return { collection: SPENT.collection, id: run.job.requestId };

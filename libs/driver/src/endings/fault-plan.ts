@@ -1,4 +1,5 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
+import type { FaultOptions } from '../options';
 
 /**
  * The steps of a hand-over after which a test may end the process, in the order in which a request
@@ -15,23 +16,21 @@ export const CRASH_POINTS = [
 
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-export interface FaultOptions {
-  readonly crashAfter: string | undefined;
-  /** Share of KV reads answered as expired, 0..1. */
-  readonly failReads: number;
-  readonly seed: number;
+/** Whether anything is to go wrong at all. */
+export function wantsFaults({ crashAfter, failReads }: FaultOptions): boolean {
+  return crashAfter !== undefined || failReads > 0;
 }
 
 const READ_FAULTS = hashString('read faults');
 
-/** What goes wrong on purpose. Without options nothing does. */
+/** What goes wrong on purpose in one process. */
 export class FaultPlan {
   private reads = 0;
 
   constructor(
     private readonly options: FaultOptions,
     /** Ends the process without a word, as a power cut would. */
-    private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
+    private readonly crash: () => void,
   ) {}
 
   /** Whether reaching this point ends the process. */
@@ -43,13 +42,7 @@ export class FaultPlan {
     if (this.awaits(point)) this.crash();
   }
 
-  /** Ends the process, as a job asked for. */
-  end(): void {
-    this.crash();
-  }
-
   failsRead(): boolean {
-    if (this.options.failReads === 0) return false;
     this.reads += 1;
     return unitOf(mix(mix(READ_FAULTS, this.options.seed), this.reads)) < this.options.failReads;
   }
