@@ -14,7 +14,7 @@ import {
 } from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
 import type { DriverOptions } from '../options';
-import { claimOn, claimOnKept, kvTransferParams } from './kv-reference';
+import { claimOn, claimOnKept } from './kv-claim';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
 
@@ -33,6 +33,13 @@ export interface Held {
   generation: number;
   leaseEndsUs: Micros;
 }
+
+/**
+ * Address of vLLM's NIXL side channel by its defaults; our engines meet over the broker, but
+ * readers look for the fields.
+ */
+const SIDE_CHANNEL_HOST = 'localhost';
+const SIDE_CHANNEL_PORT = 5600;
 
 /** From the answer of a prefill leg to the arrival of the decode leg, at most (wall µs). */
 const ROUTER_TAKES_US = 2_000_000;
@@ -99,19 +106,26 @@ export class HeldKv {
     this.held.set(keyOf({ requestId: job.requestId, epoch }), held);
   }
 
-  /** What a reader needs to know: vLLM's `kv_transfer_params`. */
-  paramsOf(held: Held): KvTransferParams {
+  /**
+   * What a reader needs to know: the eleven fields of vLLM's `kv_transfer_params`, with which a
+   * prefill instance answers, and a decode instance that keeps its blocks.
+   */
+  paramsOf({ run, generation, blockIds, tokens, isKept, leaseEndsUs }: Held): KvTransferParams {
     const { clock, options, identity } = this.parts;
-    const keptUntil = clock.toWallUs(held.leaseEndsUs) / 1e6;
-    return kvTransferParams({
-      engineId: identity.engineId,
-      remoteRequestId: remoteRequestId(held.run.job.requestId, held.generation),
-      blockIds: held.blockIds,
-      tensorParallelSize: options.facts.tensorParallelSize,
-      rank: identity.dataParallel?.rank ?? 0,
-      tokens: held.tokens,
-      ...(held.isKept ? { keptUntil } : {}),
-    });
+    return {
+      do_remote_prefill: !isKept,
+      do_remote_decode: isKept,
+      remote_block_ids: blockIds === undefined ? null : [blockIds],
+      remote_engine_id: identity.engineId,
+      remote_request_id: remoteRequestId(run.job.requestId, generation),
+      remote_host: SIDE_CHANNEL_HOST,
+      // Each data-parallel rank has a side channel of its own.
+      remote_port: SIDE_CHANNEL_PORT + (identity.dataParallel?.rank ?? 0),
+      tp_size: options.facts.tensorParallelSize,
+      remote_num_tokens: tokens,
+      remote_blocks_expiry_time: isKept ? clock.toWallUs(leaseEndsUs) / 1e6 : null,
+      transfer_mode: 'pull',
+    };
   }
 
   /** Parameters from outside name no epoch: that of the first holding whose claim fits, or -1. */
@@ -130,7 +144,7 @@ export class HeldKv {
     timelines?.note(held.run, 'released', { atUs: clock.nowUs() });
     slot.engine.releaseHeld(held.handle);
     // A prompt may have waited for these blocks in an engine that had nothing to do.
-    loop.enter(clock.nowUs(), () => undefined);
+    loop.enter(clock.nowUs());
     return held;
   }
 

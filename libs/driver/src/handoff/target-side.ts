@@ -9,6 +9,7 @@ import {
   type Mailbox,
   type Run,
   type RunTable,
+  type StepLoop,
   WakeUp,
 } from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
@@ -16,8 +17,7 @@ import type { Transport } from '@baton/transport';
 import type { LettingGo } from '../endings/endings';
 import type { JobFaults } from '../endings/job-faults';
 import type { DriverOptions } from '../options';
-import type { KvLoads, Transfers } from './kv-loads';
-import type { Reservations } from './reservations';
+import type { KvLoads, Reservations, Transfers } from './kv-loads';
 import type { SourcePatience } from './source-patience';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
@@ -31,6 +31,7 @@ export interface TargetSideParts {
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
+  readonly loop: StepLoop;
   readonly mailbox: Mailbox;
   readonly transport: Pick<Transport, 'isConnected'>;
   readonly jobFaults: JobFaults;
@@ -90,7 +91,8 @@ export class TargetSide {
       source: fetching.source,
       nowUs: this.nowUs(),
     });
-    this.parts.reservations.awaitStep(run);
+    // An engine at rest has to begin a step to give blocks to the run.
+    this.parts.loop.enter(run.causeUs);
   }
 
   /** The engine cannot use what is held under this name. */

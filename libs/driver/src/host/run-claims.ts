@@ -25,6 +25,6 @@ export class RunClaims {
     if (run.fetching) target.letGo(run, why);
     if (run.stage === 'prefill') source.letGo(run.job.requestId, run.epoch, why);
     // Another sequence may wait for these blocks, in an engine that has nothing else to do.
-    loop.enter(clock.nowUs(), () => undefined);
+    loop.enter(clock.nowUs());
   };
 }

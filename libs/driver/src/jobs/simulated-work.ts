@@ -22,7 +22,7 @@ import type { Endings } from '../endings/endings';
 import type { FaultPlan } from '../endings/fault-plan';
 import type { FailedFetches } from '../handoff/failed-fetches';
 import { EXECUTED } from '../handoff/handoff';
-import { claimOn, claimOnKept } from '../handoff/kv-reference';
+import { claimOn, claimOnKept } from '../handoff/kv-claim';
 import type { TargetSide } from '../handoff/target-side';
 import type { DriverOptions } from '../options';
 import type { StageWork } from './run-start';

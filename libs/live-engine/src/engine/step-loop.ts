@@ -29,7 +29,7 @@ export interface StepListener {
 
 interface Arrival {
   readonly causeUs: Micros;
-  readonly enter: () => void;
+  readonly enter: (() => void) | undefined;
 }
 
 /**
@@ -73,9 +73,9 @@ export class StepLoop {
 
   /**
    * Has `enter` change the engine at the logical instant `causeUs`, and a step started if none is
-   * under way.
+   * under way. Unset: the engine has changed already, and what waits may go on.
    */
-  enter(causeUs: Micros, enter: () => void): void {
+  enter(causeUs: Micros, enter?: () => void): void {
     this.arrivals.push({ causeUs: this.logicalUs(causeUs), enter });
     this.wake();
   }
@@ -156,7 +156,7 @@ export class StepLoop {
     const due = this.arrivals.filter(({ causeUs }) => causeUs <= startUs);
     this.arrivals = this.arrivals.filter(({ causeUs }) => causeUs > startUs);
     due.sort((a, b) => a.causeUs - b.causeUs);
-    for (const { enter } of due) enter();
+    for (const { enter } of due) enter?.();
   }
 
   private end(endUs: Micros): void {
@@ -192,16 +192,12 @@ const WINDOW = 256;
 export class StepPace {
   private readonly lagsUs = new Float64Array(WINDOW);
   private seen = 0;
-  private lastUs: Micros = 0;
-
   /** Simulated length of the last step; 0 before the first. */
-  get stepUs(): Micros {
-    return this.lastUs;
-  }
+  stepUs: Micros = 0;
 
   /** @param lagUs  wall µs between the step's logical end and its real one */
   observe(stepUs: Micros, lagUs: number): void {
-    this.lastUs = stepUs;
+    this.stepUs = stepUs;
     this.lagsUs[this.seen % WINDOW] = lagUs;
     this.seen += 1;
   }

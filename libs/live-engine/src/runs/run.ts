@@ -117,28 +117,20 @@ export class RunTable {
 
 /** Runs that were taken from a queue and are not in the engine yet. */
 export class IncomingRuns {
-  private count = 0;
-  private tokens = 0;
-
-  get sequences(): number {
-    return this.count;
-  }
-
-  get promptTokens(): number {
-    return this.tokens;
-  }
+  sequences = 0;
+  promptTokens = 0;
 
   add(run: Run): void {
     run.isIncoming = true;
-    this.count += 1;
-    this.tokens += run.job.promptTokens;
+    this.sequences += 1;
+    this.promptTokens += run.job.promptTokens;
   }
 
   /** The run has entered the engine, or will not. Idempotent. */
   settle(run: Run): void {
     if (!run.isIncoming) return;
     run.isIncoming = false;
-    this.count -= 1;
-    this.tokens -= run.job.promptTokens;
+    this.sequences -= 1;
+    this.promptTokens -= run.job.promptTokens;
   }
 }

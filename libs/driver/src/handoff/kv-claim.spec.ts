@@ -1,6 +1,6 @@
 import { parseRemoteRequestId, remoteRequestId } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
-import { claimOn } from './kv-reference';
+import { claimOn } from './kv-claim';
 
 import fc from 'fast-check';
 
