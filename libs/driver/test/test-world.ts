@@ -1,15 +1,14 @@
 import { LiveClock } from '@baton/clock';
-import { findGpu, findModel } from '@baton/hardware';
-import { buildStepTimeModel } from '@baton/step-time';
-import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { type EngineJob, type FrameEntry, readFrame, type Stage } from '@baton/contract';
 import { Engine, type EngineOptions, type EnginePort } from '@baton/engine';
+import { findGpu, findModel } from '@baton/hardware';
 import { secondsToUs } from '@baton/kernel';
 import type { JobRouting } from '@baton/routing';
+import { buildStepTimeModel } from '@baton/step-time';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
-import { EngineHost } from '../src/host/engine-host';
-import type { HostOptions } from '../src/host/host-options';
+import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
+import { EngineHost, type HostOptions } from '../src/host/engine-host';
 
 /** 20 ms a prompt, 10 ms a token, whatever the batch. */
 export const PROMPT_US = 20_000;

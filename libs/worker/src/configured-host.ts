@@ -1,6 +1,7 @@
 import type { BatonConfig, EngineSetup } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { type HostOptions, publishers } from '@baton/driver';
+import type { HostOptions } from '@baton/driver';
+import { publishers } from '@baton/live-engine';
 import { Engine, type EngineOptions } from '@baton/engine';
 import { executedBy, type ServerAddress } from '@baton/executors';
 import { secondsToUs } from '@baton/kernel';

@@ -1,5 +1,6 @@
 import type { Stage } from '@baton/contract';
-import type { EngineHost, RankOptions } from '@baton/driver';
+import type { EngineHost } from '@baton/driver';
+import type { RankOptions } from '@baton/live-engine';
 
 /**
  * One engine of the topology: a host for each of its data-parallel ranks. They start, drain and

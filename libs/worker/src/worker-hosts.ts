@@ -8,7 +8,8 @@ import {
   withOwnGuard,
 } from '@baton/config';
 import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@baton/contract';
-import { EngineHost, type HostOptions, StepLog } from '@baton/driver';
+import { EngineHost, type HostOptions } from '@baton/driver';
+import { StepLog } from '@baton/live-engine';
 import { executes, LocalServers, type ServerAddress, upstreamAt } from '@baton/executors';
 import { buildRouting, type JobRouting } from '@baton/routing';
 import { type Logger, startTracing, type Tracing } from '@baton/telemetry';

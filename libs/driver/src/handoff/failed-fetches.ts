@@ -1,16 +1,14 @@
 import type { LiveClock } from '@baton/clock';
 import type { FetchFailure } from '@baton/handoff';
+import type { EngineSlot, Run, RunTable, StepLoop } from '@baton/live-engine';
 import { sharedQueue } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { Endings } from '../jobs/endings';
-import type { Run, RunTable } from '../jobs/run';
-import type { StepLoop } from '../steps/step-loop';
+import type { Endings } from '../endings/endings';
+import type { DriverOptions } from '../options';
 
 export interface FailedFetchesParts {
-  readonly options: Pick<HostOptions, 'strictKv' | 'kvLoadFailurePolicy' | 'workerLossPolicy'>;
+  readonly options: Pick<DriverOptions, 'strictKv' | 'kvLoadFailurePolicy' | 'workerLossPolicy'>;
   readonly transport: Pick<Transport, 'ledger' | 'jobs'>;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;

@@ -3,14 +3,18 @@ import { type EngineMessage, type KvTransferParams, remoteRequestId } from '@bat
 import type { SequenceHandle } from '@baton/engine';
 import type { ReleaseReason } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
+import {
+  type EngineIdentity,
+  type EngineSlot,
+  isRunOver,
+  type Run,
+  type RunTable,
+  type StepLoop,
+  type TimelineFacts,
+} from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
-import type { EngineIdentity } from '../host/engine-identity';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { TimelineFacts } from '../host/timeline-facts';
-import { claimOn, claimOnKept, kvTransferParams } from '../jobs/kv-reference';
-import { isRunOver, type Run, type RunTable } from '../jobs/run';
-import type { StepLoop } from '../steps/step-loop';
+import type { DriverOptions } from '../options';
+import { claimOn, claimOnKept } from './kv-claim';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
 
@@ -30,17 +34,25 @@ export interface Held {
   leaseEndsUs: Micros;
 }
 
+/**
+ * Address of vLLM's NIXL side channel by its defaults; our engines meet over the broker, but
+ * readers look for the fields.
+ */
+const SIDE_CHANNEL_HOST = 'localhost';
+const SIDE_CHANNEL_PORT = 5600;
+
 /** From the answer of a prefill leg to the arrival of the decode leg, at most (wall µs). */
 const ROUTER_TAKES_US = 2_000_000;
 
 export interface HeldKvParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly clock: LiveClock;
   readonly loop: StepLoop;
-  readonly timelines: TimelineFacts;
+  /** Undefined: nobody wants to know. */
+  readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
 
@@ -94,19 +106,26 @@ export class HeldKv {
     this.held.set(keyOf({ requestId: job.requestId, epoch }), held);
   }
 
-  /** What a reader needs to know: vLLM's `kv_transfer_params`. */
-  paramsOf(held: Held): KvTransferParams {
+  /**
+   * What a reader needs to know: the eleven fields of vLLM's `kv_transfer_params`, with which a
+   * prefill instance answers, and a decode instance that keeps its blocks.
+   */
+  paramsOf({ run, generation, blockIds, tokens, isKept, leaseEndsUs }: Held): KvTransferParams {
     const { clock, options, identity } = this.parts;
-    const keptUntil = clock.toWallUs(held.leaseEndsUs) / 1e6;
-    return kvTransferParams({
-      engineId: identity.engineId,
-      remoteRequestId: remoteRequestId(held.run.job.requestId, held.generation),
-      blockIds: held.blockIds,
-      tensorParallelSize: options.facts.tensorParallelSize,
-      rank: identity.dataParallel?.rank ?? 0,
-      tokens: held.tokens,
-      ...(held.isKept ? { keptUntil } : {}),
-    });
+    return {
+      do_remote_prefill: !isKept,
+      do_remote_decode: isKept,
+      remote_block_ids: blockIds === undefined ? null : [blockIds],
+      remote_engine_id: identity.engineId,
+      remote_request_id: remoteRequestId(run.job.requestId, generation),
+      remote_host: SIDE_CHANNEL_HOST,
+      // Each data-parallel rank has a side channel of its own.
+      remote_port: SIDE_CHANNEL_PORT + (identity.dataParallel?.rank ?? 0),
+      tp_size: options.facts.tensorParallelSize,
+      remote_num_tokens: tokens,
+      remote_blocks_expiry_time: isKept ? clock.toWallUs(leaseEndsUs) / 1e6 : null,
+      transfer_mode: 'pull',
+    };
   }
 
   /** Parameters from outside name no epoch: that of the first holding whose claim fits, or -1. */
@@ -122,10 +141,10 @@ export class HeldKv {
     const { clock, timelines, slot, loop } = this.parts;
     this.held.delete(keyOf(name));
     this.count(reason);
-    timelines.note(held.run, 'released', { atUs: clock.nowUs() });
+    timelines?.note(held.run, 'released', { atUs: clock.nowUs() });
     slot.engine.releaseHeld(held.handle);
     // A prompt may have waited for these blocks in an engine that had nothing to do.
-    loop.enter(clock.nowUs(), () => undefined);
+    loop.enter(clock.nowUs());
     return held;
   }
 

@@ -1,17 +1,93 @@
 import type { LiveClock } from '@baton/clock';
-import type { FetchFailure, TargetAction } from '@baton/handoff';
-import type { Micros } from '@baton/kernel';
+import { type FetchFailure, type TargetAction, TransferSet } from '@baton/handoff';
+import { type Micros, usToSeconds } from '@baton/kernel';
+import {
+  type EngineIdentity,
+  type EngineSlot,
+  type Fetching,
+  type Run,
+  type RunTable,
+  type RunSpans,
+  type StepLoop,
+  type TimelineFacts,
+  WakeUp,
+} from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
-import type { EngineSlot } from '../host/engine-slot';
-import type { TimelineFacts } from '../host/timeline-facts';
-import type { JobFaults } from '../jobs/job-faults';
-import type { Fetching, Run } from '../jobs/run';
-import type { RunSpans } from '../jobs/run-spans';
-import type { StepLoop } from '../steps/step-loop';
+import type { JobFaults } from '../endings/job-faults';
+import type { DriverOptions } from '../options';
 import type { FailedFetches } from './failed-fetches';
-import type { Transfers } from './transfers';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
+
+export interface ReservationsParts {
+  readonly options: Pick<DriverOptions, 'kvRecomputeThreshold'>;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly loop: StepLoop;
+  /** Undefined: nobody wants to know. */
+  readonly timelines: TimelineFacts | undefined;
+  readonly stats: EngineStats;
+}
+
+/** Runs that wait for blocks into which their KV is read, in the order that the engine wants. */
+export class Reservations {
+  private readonly unreserved = new Set<Run>();
+
+  constructor(private readonly parts: ReservationsParts) {}
+
+  get waiting(): number {
+    return this.unreserved.size;
+  }
+
+  add(run: Run, fetching: Fetching): void {
+    run.fetching = fetching;
+    this.unreserved.add(run);
+  }
+
+  delete(run: Run): void {
+    this.unreserved.delete(run);
+  }
+
+  clear(): void {
+    this.unreserved.clear();
+  }
+
+  /**
+   * Hands over the blocks that the engine has found for runs.
+   *
+   * @param startUs     instant at which a step began, or could not
+   * @param onReserved  called with each run that got its blocks and the tokens that it must fetch
+   * @returns whether a run got blocks
+   */
+  reserve(startUs: Micros, onReserved: (run: Run, missingTokens: number) => void): boolean {
+    const { slot, runs } = this.parts;
+    const { engine } = slot;
+    const waitedBefore = this.unreserved.size;
+    while (this.unreserved.size > 0) {
+      const reservation = engine.reserveNext();
+      if (reservation === undefined) break;
+      const run = runs.at(reservation.handle);
+      if (run?.fetching === undefined) continue;
+      this.unreserved.delete(run);
+      this.note(run, run.fetching, { startUs, tokens: reservation.missingTokens });
+      onReserved(run, run.fetching.isDeclined ? 0 : reservation.missingTokens);
+    }
+    return this.unreserved.size < waitedBefore;
+  }
+
+  private note(run: Run, fetching: Fetching, { startUs, tokens }: Reserved): void {
+    const { options, loop, timelines, stats } = this.parts;
+    // A loop that catches up begins steps before the instant at which the KV was held.
+    const atUs = loop.logicalUs(Math.max(startUs, run.causeUs));
+    fetching.reservedUs = atUs;
+    fetching.missingTokens = tokens;
+    timelines?.note(run, 'reserved', { atUs, tokens });
+    // Too little to be worth a transfer counts as if nothing were missing: the holder may free it.
+    const isLittle = tokens > 0 && tokens < options.kvRecomputeThreshold;
+    fetching.isDeclined = run.stage === 'prefill' && isLittle;
+    stats.add('external_prefix_cache_queries', fetching.isDeclined ? 0 : tokens);
+  }
+}
 
 export interface KvLoadsParts {
   readonly transfers: Transfers;
@@ -20,8 +96,9 @@ export interface KvLoadsParts {
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
   readonly clock: LiveClock;
-  readonly timelines: TimelineFacts;
-  readonly spans: RunSpans;
+  /** Undefined: nobody wants to know. */
+  readonly timelines: TimelineFacts | undefined;
+  readonly spans: RunSpans | undefined;
   readonly stats: EngineStats;
 }
 
@@ -35,6 +112,10 @@ export class KvLoads {
     if (run.fetching?.reservedUs === undefined) return;
     const startUs = loop.logicalUs(run.fetching.reservedUs);
     run.fetching.transferStartedUs = startUs;
+    if (run.job.faults === undefined) {
+      transfers.start(run, action, { startUs, onDone });
+      return;
+    }
     const hurt = jobFaults.onTransfer(run);
     if (hurt !== undefined) transfers.start(run, { ...action, ...hurt }, { startUs, onDone });
   }
@@ -53,7 +134,8 @@ export class KvLoads {
     const join = (): void => {
       if (run.handle >= 0) engine.kvArrived(run.handle);
     };
-    jobFaults.onDecode(run, readyUs, (joinUs) => loop.enter(joinUs, join));
+    if (run.job.faults === undefined) loop.enter(readyUs, join);
+    else jobFaults.onDecode(run, readyUs, (joinUs) => loop.enter(joinUs, join));
   }
 
   failed(run: Run, why: FetchFailure): void {
@@ -76,13 +158,20 @@ export class KvLoads {
     const readyUs = hasMoved ? atUs + transfers.lastSpanUs : reservedUs;
     if (hasMoved) transfers.count(transferredBytes);
     stats.add('kv_fetched');
-    timelines.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
-    const instants = { startUs: clock.toWallUs(atUs), endUs: clock.toWallUs(readyUs) };
-    spans.transferred(run, { ...instants, tokens });
+    timelines?.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
+    if (spans !== undefined) {
+      const instants = { startUs: clock.toWallUs(atUs), endUs: clock.toWallUs(readyUs) };
+      spans.transferred(run, { ...instants, tokens });
+    }
     run.transferredTokens = tokens;
     stats.add('external_prefix_cache_hits', tokens);
     return readyUs;
   }
+}
+
+interface Reserved {
+  readonly startUs: Micros;
+  readonly tokens: number;
 }
 
 interface Arrival {
@@ -94,4 +183,131 @@ interface Arrival {
 /** The run is void for the coordinator, though it has not ended here. */
 function isRefusal(why: FetchFailure): boolean {
   return why === 'aborted' || why === 'rejected' || why === 'superseded';
+}
+
+export interface TransferOrder {
+  readonly sourceId: string;
+  readonly bytes: number;
+  readonly bytesPerSecond: number;
+  readonly activeReads: number;
+  /**
+   * On purpose: further latency, and the share of the link's speed that this transfer alone gets.
+   * Unset: 0 µs, and 1.
+   */
+  readonly extraUs?: Micros;
+  readonly factor?: number;
+}
+
+export interface TransferPhase {
+  readonly startUs: Micros;
+  readonly onDone: (completedUs: Micros) => void;
+}
+
+export interface TransfersParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'facts' | 'kvRegionsPerBlock'>;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly stats: EngineStats;
+}
+
+/**
+ * The transfers into one engine on the wall clock: `TransferSet` computes how long they take, this
+ * wakes up when one is through.
+ */
+export class Transfers {
+  private set = new TransferSet();
+  private readonly underWay = new Map<string, TransferPhase>();
+  private readonly wakeUp: WakeUp;
+  /** Simulated time that the transfer completed last took. */
+  lastSpanUs: Micros = 0;
+
+  constructor(private readonly parts: TransfersParts) {
+    const { clock, slot } = parts;
+    this.wakeUp = new WakeUp(clock, slot, () => this.complete());
+  }
+
+  start(run: Run, order: TransferOrder, phase: TransferPhase): void {
+    const id = idOf(run.job.requestId, run.epoch);
+    const { link } = this.parts.options.facts;
+    this.underWay.set(id, phase);
+    this.set.start({
+      id,
+      sourceId: order.sourceId,
+      targetId: this.parts.identity.engineId,
+      // At a part of the speed, as at full speed for so many times the bytes: the others keep
+      // theirs.
+      bytes: order.bytes / (order.factor ?? 1),
+      baseLatencyUs: link.baseLatencyUs + (order.extraUs ?? 0),
+      sourceBytesPerSecond: order.bytesPerSecond,
+      targetBytesPerSecond: link.bytesPerSecond,
+      sourceActiveReads: order.activeReads,
+      nowUs: phase.startUs,
+    });
+    this.arm();
+  }
+
+  cancel(requestId: string, epoch: number): void {
+    const id = idOf(requestId, epoch);
+    this.underWay.delete(id);
+    this.set.cancel(id, this.parts.clock.nowUs());
+    this.arm();
+  }
+
+  setShare(sourceId: string, activeReads: number): void {
+    this.set.setSourceShare(sourceId, activeReads, this.parts.clock.nowUs());
+    this.arm();
+  }
+
+  /**
+   * The transfer completed last, of `bytes` to each rank: vLLM counts one transfer for each of the
+   * tensor-parallel ranks.
+   */
+  count(bytes: number): void {
+    const { stats, options } = this.parts;
+    const { link, tensorParallelSize, kvBytesPerToken, blockSize } = options.facts;
+    const blocks = Math.ceil(bytes / (kvBytesPerToken * blockSize));
+    const descriptors = blocks * (options.kvRegionsPerBlock ?? 1);
+    for (let rank = 0; rank < tensorParallelSize; rank += 1) {
+      stats.observe('nixl_xfer_time_seconds', usToSeconds(this.lastSpanUs));
+      stats.observe('nixl_post_time_seconds', usToSeconds(link.baseLatencyUs));
+      stats.observe('nixl_bytes_transferred', bytes);
+      stats.observe('nixl_num_descriptors', descriptors);
+    }
+  }
+
+  stop(): void {
+    this.wakeUp.cancel();
+  }
+
+  /** The engine has been replaced: no transfer goes on. */
+  reset(): void {
+    this.stop();
+    this.set = new TransferSet();
+    this.underWay.clear();
+    this.lastSpanUs = 0;
+  }
+
+  private complete(): void {
+    for (const { id, completedUs } of this.set.completed(this.parts.clock.nowUs())) {
+      const transfer = this.underWay.get(id);
+      if (transfer === undefined) continue;
+      this.underWay.delete(id);
+      this.lastSpanUs = completedUs - transfer.startUs;
+      transfer.onDone(completedUs);
+    }
+    this.arm();
+  }
+
+  /** What completed while the set's clock moved on otherwise is picked up at once. */
+  private arm(): void {
+    const nowUs = this.parts.clock.nowUs();
+    const dueUs = this.set.nextCompletionUs();
+    const hasCompleted = this.underWay.size > this.set.size;
+    this.wakeUp.set(hasCompleted ? nowUs : dueUs);
+  }
+}
+
+function idOf(requestId: string, epoch: number): string {
+  return `${requestId}@${epoch}`;
 }

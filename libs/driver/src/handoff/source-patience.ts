@@ -1,13 +1,13 @@
 import type { EnginePresence } from '@baton/contract';
 import type { Transport } from '@baton/transport';
-import type { HostOptions } from '../host/host-options';
+import type { DriverOptions } from '../options';
 
 /** A late source gets three times its lateness to answer, and at most 30 more reads. */
 const TRIES_MARGIN = 3;
 const MAX_MORE_TRIES = 30;
 
 export interface SourcePatienceParts {
-  readonly options: Pick<HostOptions, 'kvReadTimeoutUs'>;
+  readonly options: Pick<DriverOptions, 'kvReadTimeoutUs'>;
   readonly transport: Pick<Transport, 'punctuality'>;
 }
 

@@ -2,17 +2,19 @@ import type { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
 import { leaseTimes, type SourceAction, SourceCoordinator, type SourceFact } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
+import {
+  type EngineIdentity,
+  type EngineSlot,
+  type Mailbox,
+  type Run,
+  WakeUp,
+} from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
-import type { EngineIdentity } from '../host/engine-identity';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { Mailbox } from '../host/mailbox';
-import type { FaultPlan } from '../jobs/fault-plan';
-import type { Run } from '../jobs/run';
-import type { LettingGo } from '../jobs/run-release';
-import { WakeUp } from '../steps/wake-up';
+import type { LettingGo } from '../endings/endings';
+import type { FaultPlan } from '../endings/fault-plan';
+import type { DriverOptions } from '../options';
+import type { HeldOffers } from './handoff';
 import type { HeldKv } from './held-kv';
-import type { HeldOffers } from './held-offers';
 
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
@@ -23,7 +25,7 @@ const GENERATIONS_PER_ENGINE = 2 ** 24;
 export interface SourceSideParts {
   readonly identity: EngineIdentity;
   readonly options: Pick<
-    HostOptions,
+    DriverOptions,
     'facts' | 'kvLeaseUs' | 'kvKeepUs' | 'maxLeaseWallUs' | 'onHandoff'
   >;
   readonly heldKv: HeldKv;
@@ -31,7 +33,8 @@ export interface SourceSideParts {
   readonly mailbox: Mailbox;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
-  readonly faults: FaultPlan;
+  /** Undefined: nothing goes wrong on purpose. */
+  readonly faults: FaultPlan | undefined;
   readonly stats: EngineStats;
 }
 
@@ -49,7 +52,7 @@ export class SourceSide {
     const { clock, slot } = parts;
     this.coordinator = this.newCoordinator();
     const tick = (): void => this.observe({ kind: 'tick', nowUs: this.nowUs() });
-    this.wakeUp = new WakeUp(clock, () => slot.guard(tick));
+    this.wakeUp = new WakeUp(clock, slot, tick);
   }
 
   /** Holdings without a reader, and with one. */
@@ -84,7 +87,7 @@ export class SourceSide {
     const { requestId, readerRequestId, attempt } = read;
     const { heldKv, faults } = this.parts;
     if (read.expires === true) this.expire(read);
-    if (read.expires === true || faults.failsRead()) {
+    if (read.expires === true || faults?.failsRead() === true) {
       this.refuse(read);
       return;
     }
@@ -212,7 +215,8 @@ export class SourceSide {
       bytesPerSecond: options.facts.link.bytesPerSecond,
     });
     // Behind the mail of this turn.
-    if (faults.awaits('read-answered')) clock.wall.soon(() => faults.reached('read-answered'));
+    if (faults?.awaits('read-answered') !== true) return;
+    clock.wall.soon(() => faults.reached('read-answered'));
   }
 
   /** Frees what is held under the name of a read, as if its lease had ended. */

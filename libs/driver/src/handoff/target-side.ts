@@ -2,28 +2,40 @@ import type { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
 import { leaseTimes, type TargetAction, TargetCoordinator, type TargetFact } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
-import type { EngineIdentity } from '../host/engine-identity';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { Fetching, Run, RunTable } from '../jobs/run';
-import type { LettingGo } from '../jobs/run-release';
-import { WakeUp } from '../steps/wake-up';
-import type { KvLoads } from './kv-loads';
-import type { Reservations } from './reservations';
+import {
+  type EngineIdentity,
+  type EngineSlot,
+  type Fetching,
+  type Mailbox,
+  type Run,
+  type RunTable,
+  type StepLoop,
+  WakeUp,
+} from '@baton/live-engine';
+import type { EngineStats } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { LettingGo } from '../endings/endings';
+import type { JobFaults } from '../endings/job-faults';
+import type { DriverOptions } from '../options';
+import type { KvLoads, Reservations, Transfers } from './kv-loads';
 import type { SourcePatience } from './source-patience';
-import type { TargetMail } from './target-mail';
-import type { Transfers } from './transfers';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
 
+type ReleaseName = Pick<Fetching['source'], 'engineId' | 'requestId' | 'generation'>;
+
 export interface TargetSideParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts' | 'kvLeaseUs' | 'kvReadTimeoutUs' | 'onHandoff'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'kvLeaseUs' | 'kvReadTimeoutUs' | 'onHandoff'>;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
-  readonly mail: TargetMail;
+  readonly loop: StepLoop;
+  readonly mailbox: Mailbox;
+  readonly transport: Pick<Transport, 'isConnected'>;
+  readonly jobFaults: JobFaults;
+  readonly stats: EngineStats;
   readonly reservations: Reservations;
   readonly loads: KvLoads;
   readonly transfers: Transfers;
@@ -45,7 +57,7 @@ export class TargetSide {
   ) {
     const { clock, slot } = parts;
     this.coordinator = this.newCoordinator();
-    this.wakeUp = new WakeUp(clock, () => slot.guard(() => this.tick()));
+    this.wakeUp = new WakeUp(clock, slot, () => this.tick());
   }
 
   /** Runs that wait for room, beyond which no more jobs should be taken. */
@@ -79,12 +91,13 @@ export class TargetSide {
       source: fetching.source,
       nowUs: this.nowUs(),
     });
-    this.parts.reservations.awaitStep(run);
+    // An engine at rest has to begin a step to give blocks to the run.
+    this.parts.loop.enter(run.causeUs);
   }
 
   /** The engine cannot use what is held under this name. */
   decline(source: Fetching['source']): void {
-    this.parts.mail.sendRelease(source);
+    this.sendRelease(source);
   }
 
   /** This engine can never serve it: the holder may free the blocks. */
@@ -175,18 +188,16 @@ export class TargetSide {
   }
 
   private carryOut(action: TargetAction): void {
-    const { mail, transfers } = this.parts;
+    const { transfers } = this.parts;
     switch (action.kind) {
       case 'send-read':
-        return mail.sendRead(action);
+        return this.sendRead(action);
       case 'send-read-end':
-        return mail.sendReadEnd(action);
+        return this.sendReadEnd(action);
       case 'send-heartbeats':
-        return mail.sendHeartbeats(action);
-      case 'send-release': {
-        const { to: engineId, requestId, generation } = action;
-        return mail.sendRelease({ engineId, requestId, generation });
-      }
+        return this.sendHeartbeats(action);
+      case 'send-release':
+        return this.sendRelease({ ...action, engineId: action.to });
       case 'start-transfer':
         return this.startTransfer(action);
       case 'set-share':
@@ -200,6 +211,40 @@ export class TargetSide {
       default:
         return unreachable(action);
     }
+  }
+
+  private sendRead(action: Action<'send-read'>): void {
+    const { mailbox, identity, runs, jobFaults } = this.parts;
+    const { requestId, epoch, generation, attempt, readerRequestId } = action;
+    const run = runs.get(readerRequestId);
+    const { claim, claimedTokens } = run?.fetching ?? {};
+    const isToExpire = run?.job.faults !== undefined && jobFaults.expiresLease(run);
+    mailbox.send(action.to, {
+      kind: 'read',
+      from: identity.engineId,
+      ...{ requestId, epoch, generation, attempt, readerRequestId },
+      ...(claim === undefined ? {} : { claim }),
+      ...(claimedTokens === undefined ? {} : { claimedTokens }),
+      ...(isToExpire ? { expires: true as const } : {}),
+    });
+  }
+
+  private sendReadEnd({ kind: _kind, to, ...end }: Action<'send-read-end'>): void {
+    const { mailbox, identity, transport, stats } = this.parts;
+    if (!transport.isConnected) stats.add('nixl_num_failed_notifications');
+    mailbox.send(to, { kind: 'read-end', from: identity.engineId, ...end });
+  }
+
+  private sendHeartbeats({ to, requestIds }: Action<'send-heartbeats'>): void {
+    const { mailbox, identity } = this.parts;
+    mailbox.send(to, { kind: 'heartbeat', from: identity.engineId, requestIds });
+  }
+
+  /** This engine will not read what the source holds under the name. */
+  private sendRelease({ engineId, requestId, generation }: ReleaseName): void {
+    const { mailbox, identity } = this.parts;
+    const from = identity.engineId;
+    mailbox.send(engineId, { kind: 'release', from, requestId, generation });
   }
 
   private startTransfer(action: Action<'start-transfer'>): void {

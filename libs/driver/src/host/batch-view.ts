@@ -1,9 +1,6 @@
 import type { BatchEntry, BatchView } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
-import type { Run, RunTable } from '../jobs/run';
-import type { StepLoop } from '../steps/step-loop';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
+import type { EngineIdentity, EngineSlot, Run, RunTable, StepLoop } from '@baton/live-engine';
 
 type Phase = BatchEntry['phase'];
 

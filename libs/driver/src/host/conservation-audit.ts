@@ -1,9 +1,9 @@
+import type { EngineSlot } from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
-import type { EngineSlot } from './engine-slot';
-import type { HostOptions } from './host-options';
+import type { DriverOptions } from '../options';
 
 export interface ConservationAuditParts {
-  readonly options: Pick<HostOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts'>;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
 }

@@ -1,12 +1,9 @@
+import type { EngineSlot, KvEvents, RunTable, StepLoop } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
+import type { Endings } from '../endings/endings';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
-import type { Endings } from '../jobs/endings';
 import type { Intake } from '../jobs/intake';
-import type { RunTable } from '../jobs/run';
-import type { KvEvents } from '../kv-events/kv-events';
-import type { StepLoop } from '../steps/step-loop';
-import type { EngineSlot } from './engine-slot';
 
 export interface CrashRecoveryParts {
   readonly slot: EngineSlot;

@@ -1,8 +1,7 @@
 import type { LiveClock } from '@baton/clock';
+import type { EngineSlot, Run, RunTable } from '@baton/live-engine';
+import type { Endings } from '../endings/endings';
 import type { HeldKv } from '../handoff/held-kv';
-import type { Endings } from '../jobs/endings';
-import type { Run, RunTable } from '../jobs/run';
-import type { EngineSlot } from './engine-slot';
 
 export interface DrainParts {
   readonly clock: LiveClock;

@@ -1,10 +1,10 @@
+import type { EngineSlot } from '@baton/live-engine';
 import { acceptedAt, type EngineStats, type OptionalKey } from '@baton/telemetry';
-import type { EngineSlot } from './engine-slot';
-import type { ExecutorNumbers } from './executor';
-import type { HostOptions } from './host-options';
+import type { ExecutorNumbers } from '../jobs/executor';
+import type { DriverOptions } from '../options';
 
 export interface EngineCountersParts {
-  readonly options: Pick<HostOptions, 'hostTier' | 'stepsOutsideRange'>;
+  readonly options: Pick<DriverOptions, 'hostTier' | 'stepsOutsideRange'>;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
 }

@@ -1,16 +1,14 @@
 import type { EngineGauges } from '@baton/contract';
+import type { EngineSlot, Run, RunTable, StepPace } from '@baton/live-engine';
 import type { Transport } from '@baton/transport';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
-import type { Run, RunTable } from '../jobs/run';
-import type { StepPace } from '../steps/step-pace';
+import type { DriverOptions } from '../options';
 import type { ConservationAudit } from './conservation-audit';
-import type { EngineSlot } from './engine-slot';
-import type { HostOptions } from './host-options';
 import type { Operations } from './operations';
 
 export interface EngineGaugesParts {
-  readonly options: Pick<HostOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly pace: StepPace;

@@ -1,24 +1,28 @@
 import type { LiveClock } from '@baton/clock';
 import type { EnginePresence, MembershipOrder } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
+import type { MailReaders, StepLoop } from '@baton/live-engine';
 import type { JobRouting } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import type { Tracer } from '@opentelemetry/api';
-import { AbortMail } from '../jobs/abort-mail';
+import type { NewExecutor } from '../jobs/executor';
+import type { DriverOptions } from '../options';
 import { FrameResender } from '../steps/resend';
-import type { StepLoop } from '../steps/step-loop';
+import { StepReports } from '../steps/step-frames';
 import { buildCore, type Core } from './assembly/core';
 import { buildDuties, type Duties } from './assembly/duties';
-import { buildEnds, type Ends } from './assembly/ends';
 import { buildSides, type Sides } from './assembly/sides';
 import { type Site, siteOf } from './assembly/site';
 import { buildWork, type Work } from './assembly/work';
 import { CrashRecovery } from './crash-recovery';
-import type { HostOptions } from './host-options';
-import type { MailReaders } from './mailbox';
+import { MailDelivery } from './mail-delivery';
 import { RunClaims } from './run-claims';
-import { StepReports } from './step-reports';
+
+export interface HostOptions extends DriverOptions {
+  /** Does the work of the stage; unset: the engine simulates it. */
+  readonly newExecutor?: NewExecutor;
+}
 
 export interface HostDependencies {
   readonly transport: Transport;
@@ -52,15 +56,15 @@ export class EngineHost {
   constructor(options: HostOptions, dependencies: HostDependencies) {
     const site = siteOf(options, dependencies);
     const core = buildCore(site, dependencies);
-    const ends = buildEnds(site, core);
-    const sides = buildSides(site, core, ends);
-    const work = buildWork(site, core, { ...ends, ...sides });
-    const duties = buildDuties(site, core, { ...ends, ...sides, ...work });
-    const built = { ...site, ...core, ...ends, ...sides, ...work };
+    const sides = buildSides(site, core);
+    const work = buildWork(site, core, sides);
+    const duties = buildDuties(site, core, { ...sides, ...work });
+    const built = { ...site, ...core, ...sides, ...work };
     core.slot.onCrash(new CrashRecovery(built).recover);
     core.loop.listen(new StepReports(built));
-    ends.release.onLettingGo(new RunClaims(built).letGo);
-    this.readers = readersOf(built, dependencies.onOrder);
+    core.endings.onLettingGo(new RunClaims(built).letGo);
+    const { onOrder = () => undefined } = dependencies;
+    this.readers = new MailDelivery({ ...built, onOrder, resender: new FrameResender(built) });
     this.site = site;
     this.core = core;
     this.sides = sides;
@@ -175,7 +179,7 @@ export class EngineHost {
     const { loop, timelines } = this.core;
     const { sweep, load } = this.duties;
     const { source, target } = this.sides;
-    for (const part of [loop, sweep, load, timelines, source, target]) part.stop();
+    for (const part of [loop, sweep, load, timelines, source, target]) part?.stop();
   }
 
   private async closeParts(): Promise<void> {
@@ -196,20 +200,4 @@ export class EngineHost {
       this.site.log.debug({ err: error }, 'while stopping');
     });
   }
-}
-
-function readersOf(
-  built: Core & Ends & Sides & Work,
-  onOrder: HostDependencies['onOrder'] = () => undefined,
-): MailReaders {
-  const { source, target, executor } = built;
-  const resender = new FrameResender(built);
-  const aborts = new AbortMail(built);
-  return {
-    ...{ source, target, onOrder },
-    onLegOver: (message) => executor?.onLegOver(message),
-    onTellMetrics: (replyTo) => executor?.tellMetrics(replyTo),
-    onResend: resender.answer,
-    onAborts: (requestIds) => aborts.onAborts(requestIds),
-  };
 }

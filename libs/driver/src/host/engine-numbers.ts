@@ -1,16 +1,15 @@
-import { hostname } from 'node:os';
 import type { EnginePresence } from '@baton/contract';
+import type { EngineIdentity, EngineSlot } from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
+import { hostname } from 'node:os';
+import type { Executor } from '../jobs/executor';
+import type { DriverOptions } from '../options';
 import { engineCounters } from './engine-counters';
 import { engineGauges, type EngineGaugesParts } from './engine-gauges';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
-import type { Executor } from './executor';
-import type { HostOptions } from './host-options';
 
 export interface EngineNumbersParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts' | 'hostTier' | 'stepsOutsideRange'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'hostTier' | 'stepsOutsideRange'>;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
   readonly gauges: EngineGaugesParts;

@@ -1,12 +1,11 @@
 import { submissionOf } from '@baton/contract';
+import type { EngineSlot, Run, RunTable } from '@baton/live-engine';
 import type { EngineStats, Logger } from '@baton/telemetry';
 import type { RequestLedger, RequestView } from '@baton/transport';
+import type { Endings } from '../endings/endings';
 import type { HeldKv } from '../handoff/held-kv';
 import type { SourceSide } from '../handoff/source-side';
-import type { Endings } from '../jobs/endings';
-import type { Run, RunTable } from '../jobs/run';
-import type { EngineSlot } from './engine-slot';
-import type { Executor } from './executor';
+import type { Executor } from '../jobs/executor';
 
 export interface InspectionParts {
   readonly ledger: RequestLedger;

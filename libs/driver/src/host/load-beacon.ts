@@ -1,12 +1,9 @@
 import type { Alarm, WallClock } from '@baton/clock';
 import type { EngineLoad } from '@baton/contract';
+import type { EngineIdentity, EngineSlot, IncomingRuns, RunTable } from '@baton/live-engine';
 import { type Bus, channels } from '@baton/transport';
-import type { IncomingRuns } from '../jobs/incoming-runs';
-import type { RunTable } from '../jobs/run';
 import type { TakenJobs } from '../jobs/taken-jobs';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
-import type { HostOptions } from './host-options';
+import type { DriverOptions } from '../options';
 
 const LOOK_EVERY_US = 100_000;
 /** An unchanged load is published at every third look, as a sign of life. */
@@ -14,7 +11,7 @@ const LOOKS_PER_SIGN = 3;
 
 export interface LoadBeaconParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts'>;
   readonly bus: Bus;
   readonly wall: WallClock;
   readonly slot: EngineSlot;

@@ -1,10 +1,7 @@
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
+import type { EngineIdentity, EngineSlot, RunTable, StepLoop } from '@baton/live-engine';
 import { type Bus, channels, type Unsubscribe } from '@baton/transport';
-import type { RunTable } from '../jobs/run';
-import type { StepLoop } from '../steps/step-loop';
 import { batchView } from './batch-view';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
 
 export interface OperationsParts {
   readonly identity: EngineIdentity;

@@ -1,10 +1,10 @@
 import type { Alarm, WallClock } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
+import type { EngineIdentity } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import type { EngineIdentity } from './engine-identity';
+import type { DriverOptions } from '../options';
 import type { EngineNumbers } from './engine-numbers';
-import type { HostOptions } from './host-options';
 
 /** A quiet engine announces itself every second, one whose numbers change five times as often. */
 const LOOK_EVERY_US = 200_000;
@@ -12,7 +12,7 @@ const LOOKS_PER_SECOND = 5;
 
 export interface PresenceParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'presenceTtlMs'>;
+  readonly options: Pick<DriverOptions, 'presenceTtlMs'>;
   readonly transport: Pick<Transport, 'presence' | 'punctuality' | 'isConnected'>;
   readonly wall: WallClock;
   readonly numbers: EngineNumbers;

@@ -1,11 +1,9 @@
 import type { LiveClock } from '@baton/clock';
+import type { IncomingRuns, Run, StepLoop } from '@baton/live-engine';
+import type { LettingGo } from '../endings/endings';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
-import type { IncomingRuns } from '../jobs/incoming-runs';
-import type { Run } from '../jobs/run';
-import type { LettingGo } from '../jobs/run-release';
-import type { StepLoop } from '../steps/step-loop';
-import type { Executor } from './executor';
+import type { Executor } from '../jobs/executor';
 
 export interface RunClaimsParts {
   readonly incoming: IncomingRuns;
@@ -27,6 +25,6 @@ export class RunClaims {
     if (run.fetching) target.letGo(run, why);
     if (run.stage === 'prefill') source.letGo(run.job.requestId, run.epoch, why);
     // Another sequence may wait for these blocks, in an engine that has nothing else to do.
-    loop.enter(clock.nowUs(), () => undefined);
+    loop.enter(clock.nowUs());
   };
 }

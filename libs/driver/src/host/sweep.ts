@@ -1,11 +1,11 @@
 import type { Alarm, WallClock } from '@baton/clock';
+import type { EngineSlot } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
+import type { FinishedRuns } from '../endings/finished-runs';
 import type { SourcePatience } from '../handoff/source-patience';
 import type { TargetSide } from '../handoff/target-side';
-import type { Results } from '../jobs/results';
-import type { EngineSlot } from './engine-slot';
-import type { Executor } from './executor';
+import type { Executor } from '../jobs/executor';
 import type { Inspection } from './inspection';
 
 const SWEEP_EVERY_US = 1_000_000;
@@ -14,7 +14,7 @@ export interface SweepParts {
   readonly transport: Pick<Transport, 'isConnected' | 'presence'>;
   readonly wall: WallClock;
   readonly slot: EngineSlot;
-  readonly results: Results;
+  readonly finished: FinishedRuns;
   readonly inspection: Inspection;
   readonly target: TargetSide;
   readonly patience: SourcePatience;
@@ -47,16 +47,16 @@ export class Sweep {
   }
 
   private async sweep(): Promise<void> {
-    const { transport, log, results, inspection } = this.parts;
+    const { transport, log, finished, inspection } = this.parts;
     if (this.isSweeping || !transport.isConnected) return;
     this.isSweeping = true;
     try {
-      results.forgetOld();
+      finished.forgetOld();
       await inspection.inspectRuns();
       await inspection.inspectHoldings();
       await inspection.inspectPaired();
       await this.inspectSources();
-      await results.storeAgain();
+      await finished.storeAgain();
     } catch (error) {
       log.debug({ err: error }, 'sweep cut short');
     } finally {

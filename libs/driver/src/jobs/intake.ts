@@ -1,44 +1,49 @@
 import type { EngineJob } from '@baton/contract';
+import type { EngineIdentity, EngineSlot, IncomingRuns, Run, RunTable } from '@baton/live-engine';
+import { Room } from '@baton/placement';
 import { engineQueue, sharedQueue } from '@baton/routing';
 import type { EngineStats, Logger } from '@baton/telemetry';
 import type { JobConsumer, JobQueues, QueueName, TakenJob } from '@baton/transport';
-import type { EngineIdentity } from '../host/engine-identity';
-import type { EngineSlot } from '../host/engine-slot';
-import type { Endings } from './endings';
-import type { IntakeRoom } from './intake-room';
-import type { NewRuns } from './new-runs';
-import type { Run, RunTable } from './run';
-import type { RunStarter } from './run-start';
+import type { Endings } from '../endings/endings';
+import type { TargetSide } from '../handoff/target-side';
+import type { DriverOptions } from '../options';
+import type { Executor } from './executor';
+import type { NewRuns, RunStarter } from './run-start';
 
 export interface IntakeParts {
   readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'role' | 'facts'>;
   readonly jobs: JobQueues;
-  readonly room: IntakeRoom;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
+  readonly incoming: IncomingRuns;
+  readonly target: TargetSide;
+  /** Undefined: the engine does the work. */
+  readonly executor: Executor | undefined;
   readonly newRuns: NewRuns;
   readonly runStart: RunStarter;
   readonly endings: Endings;
   readonly stats: EngineStats;
+  readonly log: Logger;
 }
 
 /** Takes jobs while the engine has room, and begins their runs. */
 export class Intake {
   private consumers: JobConsumer[] = [];
   private isOpen = false;
+  private readonly room: Room;
 
-  constructor(
-    private readonly parts: IntakeParts,
-    private readonly log: Logger,
-  ) {}
+  constructor(private readonly parts: IntakeParts) {
+    this.room = new Room(parts.options.role, parts.options.facts);
+  }
 
   /** Takes from the shared queues of the stage and of its rank, and from the engine's own queue. */
   open(): void {
-    const { jobs, room, slot } = this.parts;
+    const { jobs, slot } = this.parts;
     this.isOpen = true;
     this.consumers = this.queues().map((queue) =>
       jobs.consume(queue, {
-        room: () => (this.isOpen ? room.left() : 0),
+        room: () => (this.isOpen ? this.roomLeft() : 0),
         onJob: (taken) => slot.guard(() => this.take(taken)),
         onLockLost: (taken) => slot.guard(() => this.loseLock(taken)),
       }),
@@ -66,8 +71,15 @@ export class Intake {
     return [role, ...ofRank, engineQueue(engineId)];
   }
 
+  /** How many further jobs the engine can take now. */
+  private roomLeft(): number {
+    const { executor, slot, incoming, target } = this.parts;
+    if (executor !== undefined) return executor.roomLeft(incoming);
+    return this.room.left(slot.engine.snapshot(), incoming, target.waitingForRoom);
+  }
+
   private take(taken: TakenJob): void {
-    const { runs, room, newRuns, endings } = this.parts;
+    const { runs, newRuns, endings } = this.parts;
     const { job } = taken;
     if (!this.isOpen) {
       endings.returnTaken(taken);
@@ -80,14 +92,14 @@ export class Intake {
       return;
     }
     if (former) this.replace(former, job);
-    room.observe(job.promptTokens);
+    this.room.observe(job.promptTokens);
     this.begin(newRuns.open(taken));
   }
 
   private begin(run: Run): void {
-    const { runStart, slot, endings } = this.parts;
+    const { runStart, slot, endings, log } = this.parts;
     runStart.begin(run).catch((error: unknown) => {
-      this.log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
+      log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
       if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
     });
   }

@@ -1,12 +1,128 @@
+import type { LiveClock } from '@baton/clock';
+import type { EngineJob, Stage } from '@baton/contract';
+import { unreachable, usToSeconds } from '@baton/kernel';
+import {
+  type EngineIdentity,
+  type EngineSlot,
+  type Frames,
+  type IncomingRuns,
+  isRunOver,
+  type Run,
+  type RunSpans,
+  type RunTable,
+  type TimelineFacts,
+} from '@baton/live-engine';
+import { routedTo } from '@baton/routing';
 import type { EngineStats } from '@baton/telemetry';
-import type { HandoffRecord, RequestLedger, RunPermit } from '@baton/transport';
-import type { EngineIdentity } from '../host/engine-identity';
-import type { EngineSlot } from '../host/engine-slot';
-import type { HostOptions } from '../host/host-options';
-import type { Endings } from './endings';
-import type { JobFaults } from './job-faults';
-import type { RefusedRuns } from './refused-runs';
-import { isRunOver, type Run } from './run';
+import type {
+  HandoffRecord,
+  JobQueues,
+  RequestLedger,
+  RunPermit,
+  TakenJob,
+} from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { JobFaults } from '../endings/job-faults';
+import type { DriverOptions } from '../options';
+import type { TakenJobs } from './taken-jobs';
+
+export interface NewRunsParts {
+  readonly identity: EngineIdentity;
+  readonly clock: LiveClock;
+  readonly frames: Frames;
+  readonly runs: RunTable;
+  readonly incoming: IncomingRuns;
+  readonly takenJobs: TakenJobs;
+  readonly stats: EngineStats;
+  /** Undefined, as `timelines`: nobody wants to know. */
+  readonly spans: RunSpans | undefined;
+  readonly timelines: TimelineFacts | undefined;
+}
+
+/** Makes a run of a taken job, and notes when it was taken. */
+export class NewRuns {
+  constructor(private readonly parts: NewRunsParts) {}
+
+  open(taken: TakenJob): Run {
+    const { identity, clock, runs, incoming, stats, spans, timelines } = this.parts;
+    const { job } = taken;
+    this.notePlaced(job);
+    stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
+    const run = this.newRun(taken);
+    runs.add(run);
+    spans?.taken(run, identity.engineId, clock.wall.nowUs());
+    timelines?.note(run, 'taken', { atUs: clock.nowUs() });
+    incoming.add(run);
+    return run;
+  }
+
+  private notePlaced({ placed }: EngineJob): void {
+    const { identity, takenJobs, stats } = this.parts;
+    if (placed?.own?.engineId !== identity.engineId) return;
+    takenJobs.note(placed.own);
+    stats.add('placed_jobs');
+  }
+
+  private newRun(taken: TakenJob): Run {
+    const { clock, frames, identity } = this.parts;
+    const { job } = taken;
+    return {
+      job,
+      taken,
+      stage: stageOf(job, identity.role),
+      outbox: frames.take(job.apiId),
+      causeUs: clock.toSimUs(job.causeUs),
+      epoch: 0,
+      state: 'beginning',
+      handle: -1,
+      emitted: 0,
+      isIncoming: false,
+      isScheduled: false,
+      isEnding: false,
+      firstTokenUs: 0,
+      transferredTokens: 0,
+      fetching: undefined,
+      faultAfterTokens: Infinity,
+      isSpared: false,
+    };
+  }
+}
+
+type Refusal = Exclude<RunPermit, { kind: 'run' }>;
+
+export interface RefusedRunsParts {
+  readonly jobs: JobQueues;
+  readonly slot: EngineSlot;
+  readonly incoming: IncomingRuns;
+  readonly endings: Endings;
+}
+
+/**
+ * Ends a run that the ledger does not permit, and sends its request on to the stage that has it.
+ */
+export class RefusedRuns {
+  constructor(private readonly parts: RefusedRunsParts) {}
+
+  async refuse(run: Run, permit: Refusal): Promise<void> {
+    const { jobs, slot, incoming, endings } = this.parts;
+    incoming.settle(run);
+    if (permit.kind === 'exhausted') {
+      run.epoch = permit.epoch;
+      endings.failRequest(run, 'attempts_exhausted');
+      return;
+    }
+    run.state = 'moving-on';
+    if (permit.why === 'handed-over') {
+      const { decode, heldUs } = permit.handoff;
+      const { queue, job } = routedTo('decode', { ...run.job, causeUs: heldUs }, decode);
+      await jobs.add(queue, [job]);
+    } else if (permit.why === 'returned') {
+      const { queue, job } = routedTo('prefill', run.job, undefined);
+      await jobs.add(queue, [{ ...job, submission: permit.submission }]);
+    }
+    if (run.state === 'moving-on') slot.guard(() => endings.passOn(run));
+  }
+}
 
 /** Does the work of a stage: the simulated engine, or an executor. */
 export interface StageWork {
@@ -16,7 +132,7 @@ export interface StageWork {
 
 export interface RunStarterParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<HostOptions, 'maxRuns'>;
+  readonly options: Pick<DriverOptions, 'maxRuns'>;
   readonly ledger: RequestLedger;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
@@ -45,9 +161,13 @@ export class RunStarter {
     run.epoch = permit.epoch;
     run.state = 'running';
     stats.add('runs_started');
-    if (run.job.faults !== undefined) await jobFaults.prepare(run);
-    if (isRunOver(run)) return;
-    slot.guard(() => jobFaults.onPrefill(run, () => work.start(run, permit.handoff)));
+    const start = (): void => work.start(run, permit.handoff);
+    if (run.job.faults === undefined) {
+      slot.guard(start);
+      return;
+    }
+    await jobFaults.prepare(run);
+    if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
   }
 
   private ask(run: Run): Promise<RunPermit> {
@@ -58,5 +178,23 @@ export class RunStarter {
       stage: run.stage,
       maxRuns: options.maxRuns,
     });
+  }
+}
+
+/**
+ * A shared queue says it; on an engine's own queue the flow does, and for a routed job the role.
+ */
+function stageOf(job: EngineJob, role: Stage): Stage {
+  switch (job.flow) {
+    case 'route':
+      return role;
+    case 'hold':
+      return 'prefill';
+    case 'attach':
+      return 'decode';
+    case 'local':
+      return 'aggregated';
+    default:
+      return unreachable(job.flow);
   }
 }

@@ -1,26 +1,46 @@
-import { parseKeptKvParams, parseKvTransferParams } from '@baton/contract';
+import type { LiveClock } from '@baton/clock';
+import {
+  type KvTransferParams,
+  parseKeptKvParams,
+  parseKvTransferParams,
+  parseRemoteRequestId,
+} from '@baton/contract';
 import type { SequenceSpec } from '@baton/engine';
-import { unreachable } from '@baton/kernel';
+import type { SourceName } from '@baton/handoff';
+import { hashString, unreachable } from '@baton/kernel';
+import type {
+  EngineSlot,
+  Fetching,
+  IncomingRuns,
+  KvEvents,
+  Run,
+  RunTable,
+  StepLoop,
+} from '@baton/live-engine';
 import type { HandoffRecord } from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { FaultPlan } from '../endings/fault-plan';
 import type { FailedFetches } from '../handoff/failed-fetches';
 import { EXECUTED } from '../handoff/handoff';
+import { claimOn, claimOnKept } from '../handoff/kv-claim';
 import type { TargetSide } from '../handoff/target-side';
-import type { HostOptions } from '../host/host-options';
-import type { StepLoop } from '../steps/step-loop';
-import type { EngineEntry } from './engine-entry';
-import type { FaultPlan } from './fault-plan';
-import { newFetching, sourceOf } from './fetching';
-import { claimOn, claimOnKept } from './kv-reference';
-import type { Fetching, Run } from './run';
+import type { DriverOptions } from '../options';
 import type { StageWork } from './run-start';
 
 export interface SimulatedWorkParts {
-  readonly options: Pick<HostOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts'>;
   readonly loop: StepLoop;
-  readonly entry: EngineEntry;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly incoming: IncomingRuns;
+  readonly clock: LiveClock;
   readonly target: TargetSide;
   readonly failed: FailedFetches;
-  readonly faults: FaultPlan;
+  readonly endings: Endings;
+  /** Undefined: there are no KV-cache events. */
+  readonly kvEvents: KvEvents | undefined;
+  /** Undefined: no test ends the process. */
+  readonly faults: FaultPlan | undefined;
 }
 
 /**
@@ -49,8 +69,8 @@ export class SimulatedWork implements StageWork {
   private prefill(run: Run): void {
     const { job } = run;
     const { blockSize } = this.parts.options.facts;
-    const { entry, target } = this.parts;
-    const params = parseKeptKvParams(job.kvTransferParams);
+    const { target } = this.parts;
+    const params = job.kvTransferParams && parseKeptKvParams(job.kvTransferParams);
     if (params === undefined) return this.enter(run, 'prefill-and-hold');
     const common = Math.min(params.remote_num_tokens, job.promptTokens);
     const tokens = common - (common % blockSize);
@@ -62,19 +82,19 @@ export class SimulatedWork implements StageWork {
       return;
     }
     const fetching = { ...newFetching(source, claim), claimedTokens: tokens };
-    if (entry.submit(run, 'prefill-and-hold', tokens)) target.accept(run, fetching);
+    if (this.submit(run, 'prefill-and-hold', tokens)) target.accept(run, fetching);
     else target.reject(run, fetching);
   }
 
   /** Into the engine before the first step that starts at or after the job's cause. */
   private enter(run: Run, mode: SequenceSpec['mode']): void {
     this.parts.loop.enter(run.causeUs, () => {
-      if (run.state === 'running') this.parts.entry.submit(run, mode);
+      if (run.state === 'running') this.submit(run, mode);
     });
   }
 
   private fetch(run: Run, handoff: HandoffRecord | undefined): void {
-    this.parts.faults.reached('decode-begun');
+    this.parts.faults?.reached('decode-begun');
     if (handoff === undefined) {
       this.parts.failed.onSourceGone(run);
       return;
@@ -105,8 +125,69 @@ export class SimulatedWork implements StageWork {
 
   /** Into the engine at once, whatever it does: blocks come with its next step. */
   private reserve(run: Run, fetching: Fetching): void {
-    const { entry, target } = this.parts;
-    if (entry.submit(run, 'remote-prefill')) target.accept(run, fetching);
+    const { target } = this.parts;
+    if (this.submit(run, 'remote-prefill')) target.accept(run, fetching);
     else target.reject(run, fetching);
   }
+
+  /** False when the engine can never run it, which ends the request. */
+  private submit(run: Run, mode: SequenceSpec['mode'], remoteTokens?: number): boolean {
+    const { slot, runs, incoming, kvEvents, endings } = this.parts;
+    kvEvents?.learn(run.job);
+    incoming.settle(run);
+    const admission = slot.engine.submit(this.specOf(run, mode, remoteTokens));
+    if (admission.kind === 'accepted') {
+      runs.bind(run, admission.handle);
+      return true;
+    }
+    const isTooLong = admission.why === 'exceeds-context';
+    endings.failRequest(run, isTooLong ? 'context_length_exceeded' : 'kv_capacity_exceeded');
+    return false;
+  }
+
+  private specOf({ job }: Run, mode: SequenceSpec['mode'], remoteTokens?: number): SequenceSpec {
+    return {
+      requestId: job.requestId,
+      promptTokens: job.promptTokens,
+      outputTokens: mode === 'prefill-and-hold' ? 1 : job.outputTokens,
+      endReason: job.endReason,
+      blockHashes: job.blockHashes,
+      priority: job.priority,
+      arrivalUs: this.parts.clock.toSimUs(job.arrivalUs),
+      mode,
+      ...(remoteTokens === undefined ? {} : { remoteTokens }),
+      ...(job.keepsKv ? { holdsAtEnd: true } : {}),
+      ...(job.adapter === undefined ? {} : { adapter: adapterNumber(job.adapter) }),
+      ...(job.engineParameters && { parameters: job.engineParameters }),
+    };
+  }
+}
+
+/** The engine knows adapters by number, and none as 0. */
+function adapterNumber(name: string): number {
+  return hashString(name) || 1;
+}
+
+/** Parameters from outside name no epoch. */
+function sourceOf({ remote_engine_id, remote_request_id }: KvTransferParams): SourceName {
+  const name = parseRemoteRequestId(remote_request_id ?? '');
+  return {
+    engineId: remote_engine_id ?? '',
+    requestId: name?.requestId ?? remote_request_id ?? '',
+    epoch: 0,
+    generation: name?.generation ?? 0,
+  };
+}
+
+function newFetching(source: SourceName, claim?: number): Fetching {
+  return {
+    source,
+    claim,
+    claimedTokens: undefined,
+    reservedUs: undefined,
+    missingTokens: 0,
+    hasInjectedFault: false,
+    isDeclined: false,
+    transferStartedUs: 0,
+  };
 }

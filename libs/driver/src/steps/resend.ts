@@ -1,8 +1,6 @@
 import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/contract';
-import type { FinishedRuns } from '../jobs/finished-runs';
-import type { KeptPayloads } from '../jobs/kept-payloads';
-import type { RunTable } from '../jobs/run';
-import type { Frames, FrameOutbox } from './frames';
+import type { FrameOutbox, Frames, KeptPayloads, RunTable } from '@baton/live-engine';
+import type { FinishedRuns } from '../endings/finished-runs';
 
 export interface ResenderParts {
   readonly runs: RunTable;

@@ -2,13 +2,22 @@ import type { LiveClock } from '@baton/clock';
 import { emptyFrameEntry } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import { type Micros, usToSeconds } from '@baton/kernel';
+import {
+  type EngineSlot,
+  type Frames,
+  isPrefillLeg,
+  type Run,
+  type RunTable,
+  type StepListener,
+  type StepPace,
+  type TimelineFacts,
+} from '@baton/live-engine';
 import type { EngineStats, Logger } from '@baton/telemetry';
+import type { Endings } from '../endings/endings';
+import type { JobFaults } from '../endings/job-faults';
 import type { SourceSide } from '../handoff/source-side';
-import type { EngineSlot } from '../host/engine-slot';
-import type { Endings } from '../jobs/endings';
-import type { JobFaults } from '../jobs/job-faults';
-import { isPrefillLeg, type Run, type RunTable } from '../jobs/run';
-import type { Frames } from './frames';
+import type { TargetSide } from '../handoff/target-side';
+import type { DriverOptions } from '../options';
 
 const MAX_OFFSET_US = 0xffff;
 
@@ -185,5 +194,47 @@ export class StepFrames {
   private offsetUs(handle: SequenceHandle): number {
     const offsetUs = this.parts.slot.engine.tokenOffsetUs(handle) / this.parts.clock.speedup;
     return Math.min(MAX_OFFSET_US, Math.max(0, Math.round(offsetUs)));
+  }
+}
+
+export interface StepReportsParts {
+  readonly options: Pick<DriverOptions, 'onStep'>;
+  readonly pace: StepPace;
+  readonly stats: EngineStats;
+  /** Undefined: nobody wants to know. */
+  readonly timelines: TimelineFacts | undefined;
+  readonly stepFrames: StepFrames;
+  readonly target: TargetSide;
+  /** Takes further jobs: room may have grown. */
+  readonly intake: { wake(): void };
+}
+
+/** What follows from a step: its numbers, its frames, and room for further work. */
+export class StepReports implements StepListener {
+  constructor(private readonly parts: StepReportsParts) {}
+
+  onStep(durationUs: Micros, lateUs: number): void {
+    const { options, pace, stats } = this.parts;
+    options.onStep?.(durationUs);
+    pace.observe(durationUs, lateUs);
+    stats.observe('step_lag_seconds', usToSeconds(Math.max(0, lateUs)));
+  }
+
+  onFacts(facts: StepFacts): void {
+    const { timelines, stepFrames, pace, intake } = this.parts;
+    timelines?.step(facts);
+    stepFrames.publish(facts, pace.stepUs);
+    const { scheduled, finished, held, rejected } = facts;
+    const left = finished.length + held.length + rejected.length;
+    if (scheduled.length + left > 0) intake.wake();
+  }
+
+  onBegun(startUs: Micros): void {
+    const { target, intake } = this.parts;
+    if (target.reserve(startUs)) intake.wake();
+  }
+
+  onReAnchor(): void {
+    this.parts.stats.add('clock_reanchors');
   }
 }

@@ -1,5 +1,6 @@
 import { type LegFailure, submissionOf } from '@baton/contract';
-import { type ExecutorParts, type ExecutorSite, isRunOver, type Run } from '@baton/driver';
+import type { ExecutorParts, ExecutorSite } from '@baton/driver';
+import { isRunOver, type Run } from '@baton/live-engine';
 
 const TELL_EVERY_US = 500_000;
 /** Then decode has heard of it, or has answered in spite of it. */

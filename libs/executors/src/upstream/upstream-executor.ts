@@ -15,10 +15,8 @@ import {
   type ExecutorParts,
   type ExecutorSite,
   type HeldPrompt,
-  isRunOver,
-  KeptPayloads,
-  type Run,
 } from '@baton/driver';
+import { isRunOver, KeptPayloads, type Run } from '@baton/live-engine';
 import type { Incoming } from '@baton/placement';
 import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';

@@ -1,42 +1,49 @@
 import { EngineStats } from '@baton/telemetry';
-import { FaultPlan } from '../../jobs/fault-plan';
-import { FinishedRuns } from '../../jobs/finished-runs';
-import { IncomingRuns } from '../../jobs/incoming-runs';
-import { RunTable } from '../../jobs/run';
-import { RunSpans } from '../../jobs/run-spans';
+import {
+  EngineSlot,
+  Frames,
+  IncomingRuns,
+  KvEvents,
+  Mailbox,
+  RunSpans,
+  RunTable,
+  StepLoop,
+  StepPace,
+  TimelineFacts,
+} from '@baton/live-engine';
+import { Endings } from '../../endings/endings';
+import { FaultPlan, wantsFaults } from '../../endings/fault-plan';
+import { FinishedRuns } from '../../endings/finished-runs';
 import { TakenJobs } from '../../jobs/taken-jobs';
-import { KvEvents } from '../../kv-events/kv-events';
-import { Frames } from '../../steps/frames';
-import { StepLoop } from '../../steps/step-loop';
-import { StepPace } from '../../steps/step-pace';
-import { EngineSlot } from '../engine-slot';
-import { Mailbox } from '../mailbox';
-import { TimelineFacts } from '../timeline-facts';
 import type { HostDependencies } from '../engine-host';
 import type { Site } from './site';
 
-/** The engine, its loop, and the books that other parts keep together. */
+/**
+ * The engine, its loop, the books that other parts keep together, and how runs end. What nobody
+ * has asked for is undefined.
+ */
 export type Core = ReturnType<typeof buildCore>;
 
-export function buildCore(site: Site, { tracer, endProcess }: HostDependencies) {
+export function buildCore(site: Site, { tracer, endProcess = killProcess }: HostDependencies) {
   const { options, clock } = site;
   const runs = new RunTable();
   const kvEvents = newKvEvents(site);
   const slot = new EngineSlot(() => options.buildEngine(kvEvents));
-  return {
-    ...{ runs, kvEvents, slot },
+  const core = {
+    ...{ runs, kvEvents, slot, endProcess },
     stats: new EngineStats(options.maxModelLen),
-    faults: new FaultPlan(options.faults, endProcess),
+    faults: wantsFaults(options.faults) ? new FaultPlan(options.faults, endProcess) : undefined,
     frames: newFrames(site),
-    timelines: new TimelineFacts({ ...site, slot, runs }),
-    spans: new RunSpans(tracer),
+    timelines: options.tellsTimelines ? new TimelineFacts({ ...site, slot, runs }) : undefined,
+    spans: tracer && new RunSpans(tracer),
     loop: new StepLoop({ clock, slot }),
     pace: new StepPace(),
     mailbox: new Mailbox({ ...site, slot }),
-    finished: new FinishedRuns(),
+    finished: new FinishedRuns(site),
     incoming: new IncomingRuns(),
     takenJobs: new TakenJobs(),
   };
+  return { ...core, endings: new Endings({ ...site, ...core }) };
 }
 
 function newFrames({ identity, bus, wall }: Site): Frames {
@@ -46,4 +53,8 @@ function newFrames({ identity, bus, wall }: Site): Frames {
 function newKvEvents({ options, wall }: Site): KvEvents | undefined {
   const { facts, kvEvents: publisher } = options;
   return publisher && new KvEvents({ blockSize: facts.blockSize, wall, publisher });
+}
+
+function killProcess(): void {
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -7,7 +7,6 @@ import { Operations } from '../operations';
 import { PresenceBeacon } from '../presence';
 import { Sweep } from '../sweep';
 import type { Core } from './core';
-import type { Ends } from './ends';
 import type { Sides } from './sides';
 import type { Site } from './site';
 import type { Work } from './work';
@@ -22,7 +21,7 @@ export interface Duties {
   readonly drain: EngineDrain;
 }
 
-export function buildDuties(site: Site, core: Core, built: Ends & Sides & Work): Duties {
+export function buildDuties(site: Site, core: Core, built: Sides & Work): Duties {
   const shared = { ...site, ...core, ...built };
   const operations = new Operations(shared);
   const audit = new ConservationAudit(shared);

@@ -1,17 +1,12 @@
+import { JobFaults } from '../../endings/job-faults';
 import { FailedFetches } from '../../handoff/failed-fetches';
-import { Handoff } from '../../handoff/handoff';
+import { Handoff, HeldOffers } from '../../handoff/handoff';
 import { HeldKv } from '../../handoff/held-kv';
-import { HeldOffers } from '../../handoff/held-offers';
-import { KvLoads } from '../../handoff/kv-loads';
-import { Reservations } from '../../handoff/reservations';
+import { KvLoads, Reservations, Transfers } from '../../handoff/kv-loads';
 import { SourcePatience } from '../../handoff/source-patience';
 import { SourceSide } from '../../handoff/source-side';
-import { TargetMail } from '../../handoff/target-mail';
 import { TargetSide } from '../../handoff/target-side';
-import { Transfers } from '../../handoff/transfers';
-import { JobFaults } from '../../jobs/job-faults';
 import type { Core } from './core';
-import type { Ends } from './ends';
 import type { Site } from './site';
 
 /** Both ends of hand-overs. */
@@ -25,8 +20,8 @@ export interface Sides {
   readonly jobFaults: JobFaults;
 }
 
-export function buildSides(site: Site, core: Core, { endings }: Ends): Sides {
-  const shared = { ...site, ...core, endings };
+export function buildSides(site: Site, core: Core): Sides {
+  const shared = { ...site, ...core };
   const { documents } = site.transport;
   const handoff = new Handoff(shared);
   const heldKv = new HeldKv(shared);
@@ -37,8 +32,8 @@ export function buildSides(site: Site, core: Core, { endings }: Ends): Sides {
   const patience = new SourcePatience(shared);
   const transfers = new Transfers(shared);
   const loads = new KvLoads({ ...shared, transfers, failed, jobFaults });
-  const mail = new TargetMail({ ...shared, jobFaults });
   const reservations = new Reservations(shared);
-  const target = new TargetSide({ ...shared, mail, reservations, loads, transfers }, patience);
+  const fetching = { jobFaults, reservations, loads, transfers };
+  const target = new TargetSide({ ...shared, ...fetching }, patience);
   return { handoff, heldKv, source, target, patience, failed, jobFaults };
 }

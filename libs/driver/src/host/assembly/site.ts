@@ -1,10 +1,9 @@
 import type { LiveClock, WallClock } from '@baton/clock';
+import { EngineIdentity } from '@baton/live-engine';
 import { type JobRouting, SharedQueues } from '@baton/routing';
 import { type Logger, moduleLogger } from '@baton/telemetry';
 import type { Bus, JobQueues, RequestLedger, Transport } from '@baton/transport';
-import type { HostDependencies } from '../engine-host';
-import { EngineIdentity } from '../engine-identity';
-import type { HostOptions } from '../host-options';
+import type { HostDependencies, HostOptions } from '../engine-host';
 
 /** Where an engine runs: what it is given before any part of it is built. */
 export interface Site {

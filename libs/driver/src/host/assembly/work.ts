@@ -1,14 +1,9 @@
-import { EngineEntry } from '../../jobs/engine-entry';
+import type { Executor } from '../../jobs/executor';
 import { Intake } from '../../jobs/intake';
-import { IntakeRoom } from '../../jobs/intake-room';
-import { NewRuns } from '../../jobs/new-runs';
-import { RefusedRuns } from '../../jobs/refused-runs';
-import { RunStarter, type StageWork } from '../../jobs/run-start';
+import { NewRuns, RefusedRuns, RunStarter, type StageWork } from '../../jobs/run-start';
 import { SimulatedWork } from '../../jobs/simulated-work';
 import { StepFrames } from '../../steps/step-frames';
-import type { Executor } from '../executor';
 import type { Core } from './core';
-import type { Ends } from './ends';
 import type { Sides } from './sides';
 import type { Site } from './site';
 
@@ -20,18 +15,14 @@ export interface Work {
   readonly stepFrames: StepFrames;
 }
 
-export function buildWork(site: Site, core: Core, built: Ends & Sides): Work {
-  const { endings, target } = built;
-  const shared = { ...site, ...core, ...built };
+export function buildWork(site: Site, core: Core, sides: Sides): Work {
+  const shared = { ...site, ...core, ...sides };
   const executor = site.options.newExecutor?.(site, shared);
-  const work = executor
-    ? executed(executor, core)
-    : new SimulatedWork({ ...shared, entry: new EngineEntry(shared) });
+  const work = executor ? executed(executor, core) : new SimulatedWork(shared);
   const refused = new RefusedRuns(shared);
   const runStart = new RunStarter({ ...shared, refused, work });
-  const room = new IntakeRoom({ ...site, ...core, target, executor });
   const newRuns = new NewRuns(shared);
-  const intake = new Intake({ ...site, ...core, endings, room, newRuns, runStart }, site.log);
+  const intake = new Intake({ ...shared, executor, newRuns, runStart });
   return { executor, intake, stepFrames: new StepFrames(shared) };
 }
 

@@ -1,0 +1,190 @@
+import type { LiveClock } from '@baton/clock';
+import {
+  emptyFrameEntry,
+  type EndReason,
+  type ErrorCode,
+  type UpstreamFailure,
+} from '@baton/contract';
+import type {
+  EngineSlot,
+  Frames,
+  KvEvents,
+  Run,
+  RunOutcome,
+  RunSpans,
+  RunTable,
+} from '@baton/live-engine';
+import type { EngineStats, Logger } from '@baton/telemetry';
+import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
+import type { FaultPlan } from './fault-plan';
+import type { FinishedRun, FinishedRuns } from './finished-runs';
+
+/** Why a run ends from outside: its request was aborted, or this run of it alone is void. */
+export type LettingGo = 'aborted' | 'superseded';
+
+export interface EndingsParts {
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly finished: FinishedRuns;
+  readonly ledger: RequestLedger;
+  readonly frames: Frames;
+  readonly clock: LiveClock;
+  readonly stats: EngineStats;
+  /** The next three: undefined when not wanted. */
+  readonly spans: RunSpans | undefined;
+  readonly kvEvents: KvEvents | undefined;
+  readonly faults: FaultPlan | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * Every way in which a run ends here. Each frees what the run holds at once. A verb names what ends
+ * besides the run: the request (its result is stored in the ledger), the job (it leaves the queue),
+ * or the run alone.
+ */
+export class Endings {
+  private readonly entry = emptyFrameEntry();
+
+  private letGo: (run: Run, why: LettingGo) => void = () => undefined;
+
+  constructor(private readonly parts: EndingsParts) {}
+
+  /** @param letGo  frees what other parts hold; called before the engine forgets the sequence */
+  onLettingGo(letGo: (run: Run, why: LettingGo) => void): void {
+    this.letGo = letGo;
+  }
+
+  /** The engine has finished the sequence, and its last tokens are in the frame. */
+  finishRequest(run: Run, result: RequestResult, tail?: string): void {
+    const finished = this.parts.finished.keep(run, result, tail);
+    this.leave(run, 'finished');
+    void this.store(finished, run);
+  }
+
+  failRequest(run: Run, code: ErrorCode): void {
+    this.failSaying(run, code, JSON.stringify(code));
+  }
+
+  /** An upstream server has refused the request; the client gets its words. */
+  failRequestUpstream(run: Run, failure: UpstreamFailure): void {
+    this.failSaying(run, failure.code, JSON.stringify(failure));
+  }
+
+  private failSaying(run: Run, code: ErrorCode, tail: string): void {
+    this.parts.stats.add('runs_failed');
+    const { emitted } = run;
+    this.say(run, { reason: 'error', tail });
+    const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
+    const finished = this.parts.finished.keep(run, result, tail);
+    this.release(run, 'aborted');
+    void this.store(finished, run);
+  }
+
+  /** The ledger knows that the request was aborted; run and job end. */
+  abortRun(run: Run): void {
+    this.parts.stats.add('runs_aborted');
+    this.say(run, { reason: 'abort', tail: undefined });
+    this.release(run, 'aborted');
+    this.removeJob(run.taken);
+  }
+
+  /** This run alone ends: another run goes on, or another worker has the job. */
+  supersedeRun(run: Run): void {
+    this.release(run, 'superseded');
+    this.excuseRun(run);
+  }
+
+  /** A run that a living worker has lost does not count among the runs of its request. */
+  excuseRun({ job: { requestId }, epoch }: Run): void {
+    if (epoch === 0) return;
+    const { stats, ledger, log } = this.parts;
+    stats.add('runs_excused');
+    ledger.withdraw(requestId, epoch).catch((error: unknown) => {
+      log.debug({ err: error, requestId }, 'a lost run counts');
+    });
+  }
+
+  /** The run ends, and its job goes back to the front of the queue. */
+  returnJob(run: Run): void {
+    this.release(run, 'superseded');
+    this.returnTaken(run.taken);
+  }
+
+  /**
+   * As `returnJob`, because this engine leaves: the run does not count. Resolves when the job is
+   * back, or will stall.
+   */
+  returnJobUncounted(run: Run): Promise<void> {
+    this.release(run, 'superseded');
+    const withdrawn = this.parts.ledger.withdraw(run.job.requestId, run.epoch);
+    const back = (): Promise<void> => run.taken.giveBack();
+    return this.settled(withdrawn.then(back, back), run.taken);
+  }
+
+  /** Run and job end; the request goes on elsewhere, or is over. */
+  dropJob(run: Run): void {
+    this.release(run, 'superseded');
+    this.removeJob(run.taken);
+  }
+
+  /** Run and job end; another stage has the request, and what this run holds for it stays. */
+  passOn(run: Run): void {
+    this.leave(run, 'handed over');
+    this.removeJob(run.taken);
+  }
+
+  /** A job without a run leaves the queue. */
+  removeJob(taken: TakenJob): void {
+    void this.settled(taken.done(), taken);
+  }
+
+  /** A job without a run goes back to the front of the queue. */
+  returnTaken(taken: TakenJob): void {
+    void this.settled(taken.giveBack(), taken);
+  }
+
+  /** Takes the run out of the engine; job and request stay as they are. Idempotent. */
+  private release(run: Run, why: LettingGo): void {
+    const { slot, runs } = this.parts;
+    if (run.state === 'over') return;
+    const { handle } = run;
+    runs.remove(run);
+    this.letGo(run, why);
+    if (handle >= 0) slot.engine.abort(handle);
+    this.leave(run, 'released');
+  }
+
+  /** For a run whose sequence has left the engine by itself. */
+  private leave(run: Run, outcome: RunOutcome): void {
+    const { spans, runs, kvEvents, frames, clock } = this.parts;
+    spans?.ended(run, outcome, clock.wall.nowUs());
+    runs.remove(run);
+    kvEvents?.forget(run.job);
+    frames.release(run.outbox);
+  }
+
+  private say(run: Run, end: { reason: EndReason; tail: string | undefined }): void {
+    const { entry } = this;
+    entry.streamId = run.job.streamId;
+    entry.epoch = run.epoch;
+    entry.kind = 'end';
+    entry.reason = end.reason;
+    entry.first = run.emitted;
+    entry.tail = end.tail;
+    this.parts.frames.add(run.outbox, entry);
+    this.parts.frames.flushSoon();
+  }
+
+  private async store(finished: FinishedRun, run: Run): Promise<void> {
+    if (!(await this.parts.finished.store(finished))) return;
+    this.parts.faults?.reached('finished');
+    this.removeJob(run.taken);
+  }
+
+  private async settled(work: Promise<unknown>, { job }: TakenJob): Promise<void> {
+    const { requestId } = job;
+    await work.catch((error: unknown) => {
+      this.parts.log.debug({ err: error, requestId }, 'job not settled, it will stall and return');
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { hashString, mix, unitOf } from '@baton/kernel';
+import type { FaultOptions } from '../options';
+
+/**
+ * The steps of a hand-over after which a test may end the process, in the order in which a request
+ * passes them.
+ */
+export const CRASH_POINTS = [
+  'held',
+  'handed-over',
+  'decode-queued',
+  'decode-begun',
+  'read-answered',
+  'finished',
+] as const;
+
+export type CrashPoint = (typeof CRASH_POINTS)[number];
+
+/** Whether anything is to go wrong at all. */
+export function wantsFaults({ crashAfter, failReads }: FaultOptions): boolean {
+  return crashAfter !== undefined || failReads > 0;
+}
+
+const READ_FAULTS = hashString('read faults');
+
+/** What goes wrong on purpose in one process. */
+export class FaultPlan {
+  private reads = 0;
+
+  constructor(
+    private readonly options: FaultOptions,
+    /** Ends the process without a word, as a power cut would. */
+    private readonly crash: () => void,
+  ) {}
+
+  /** Whether reaching this point ends the process. */
+  awaits(point: CrashPoint): boolean {
+    return this.options.crashAfter === point;
+  }
+
+  reached(point: CrashPoint): void {
+    if (this.awaits(point)) this.crash();
+  }
+
+  failsRead(): boolean {
+    this.reads += 1;
+    return unitOf(mix(mix(READ_FAULTS, this.options.seed), this.reads)) < this.options.failReads;
+  }
+}

@@ -1,0 +1,104 @@
+import type { LiveClock } from '@baton/clock';
+import type { Epoch } from '@baton/contract';
+import type { KeptPayloads, Run } from '@baton/live-engine';
+import type { Logger } from '@baton/telemetry';
+import type { RequestLedger, RequestResult } from '@baton/transport';
+
+/** The end of a run, for an API process that missed it. */
+export interface FinishedRun {
+  readonly requestId: string;
+  readonly epoch: Epoch;
+  readonly apiId: string;
+  readonly streamId: number;
+  readonly result: RequestResult;
+  /** Tail of the end entry. */
+  readonly tail: string | undefined;
+  /** Of a run that executed. */
+  readonly payloads: KeptPayloads | undefined;
+  readonly endedUs: number;
+  /** The ledger has it; until then the sweep tries again. */
+  isStored: boolean;
+}
+
+const KEPT_RUNS = 8_192;
+/** Of all payloads together; those of the oldest runs go first. */
+const KEPT_CHARS = 64 * 1024 * 1024;
+/** Wall µs; as long as the ledger keeps its tombstones. */
+const KEPT_US = 60_000_000;
+
+export interface FinishedRunsParts {
+  readonly ledger: RequestLedger;
+  readonly clock: LiveClock;
+  readonly log: Logger;
+}
+
+/**
+ * The ends of runs: kept for a minute, the oldest going first, and stored in the ledger as the
+ * results of their requests.
+ */
+export class FinishedRuns {
+  private readonly runs = new Map<string, FinishedRun>();
+
+  constructor(private readonly parts: FinishedRunsParts) {}
+
+  get(requestId: string): FinishedRun | undefined {
+    return this.runs.get(requestId);
+  }
+
+  keep(run: Run, result: RequestResult, tail: string | undefined): FinishedRun {
+    const { requestId, apiId, streamId } = run.job;
+    const finished = {
+      ...{ requestId, apiId, streamId, result, tail },
+      endedUs: this.parts.clock.wall.nowUs(),
+      epoch: run.epoch,
+      payloads: run.payloads,
+      isStored: false,
+    };
+    this.runs.delete(requestId);
+    this.runs.set(requestId, finished);
+    if (this.runs.size > KEPT_RUNS) this.dropOldest();
+    if (run.payloads) this.forgetPayloads();
+    return finished;
+  }
+
+  /** False when the ledger could not be reached; the next sweep tries again. */
+  async store(finished: FinishedRun): Promise<boolean> {
+    const { ledger, log } = this.parts;
+    try {
+      await ledger.finish(finished.requestId, finished.epoch, finished.result);
+      finished.isStored = true;
+      return true;
+    } catch (error) {
+      log.debug({ err: error, requestId: finished.requestId }, 'result not stored');
+      return false;
+    }
+  }
+
+  async storeAgain(): Promise<void> {
+    const unstored = [...this.runs.values()].filter(({ isStored }) => !isStored);
+    for (const finished of unstored) await this.store(finished);
+  }
+
+  forgetOld(): void {
+    const nowUs = this.parts.clock.wall.nowUs();
+    for (const run of this.runs.values()) {
+      if (run.endedUs + KEPT_US > nowUs) return;
+      this.runs.delete(run.requestId);
+    }
+  }
+
+  private forgetPayloads(): void {
+    const all = [...this.runs.values()].flatMap(({ payloads }) => payloads ?? []);
+    let chars = all.reduce((sum, payloads) => sum + payloads.chars, 0);
+    for (const payloads of all) {
+      if (chars <= KEPT_CHARS) return;
+      chars -= payloads.chars;
+      payloads.forget();
+    }
+  }
+
+  private dropOldest(): void {
+    const [oldest] = this.runs.keys();
+    if (oldest !== undefined) this.runs.delete(oldest);
+  }
+}

@@ -1,0 +1,193 @@
+import type { LiveClock } from '@baton/clock';
+import {
+  emptyFrameEntry,
+  type Fault,
+  type FaultAction,
+  type FaultNote,
+  type FaultStage,
+  INJECTED,
+} from '@baton/contract';
+import { isDue } from '@baton/faults';
+import { InvariantError, type Micros } from '@baton/kernel';
+import type { EngineSlot, Frames, Run, StepLoop } from '@baton/live-engine';
+import type { DocumentStore } from '@baton/transport';
+import type { Endings } from './endings';
+
+type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
+
+/** What ends a run, or more than that. */
+type Blow = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
+
+/** Wall µs from the last word of a process to its end. */
+const LAST_WORDS_US = 20_000;
+
+/** Who was killed for already; small, and forgotten with the request. */
+const SPENT = {
+  collection: 'spent-faults',
+  bounds: { maxEntries: 10_000, ttlMs: 600_000 },
+} as const;
+
+export interface JobFaultsParts {
+  readonly documents: DocumentStore;
+  readonly clock: LiveClock;
+  /** Ends this process without a word, as a power cut would. */
+  readonly endProcess: () => void;
+  readonly slot: EngineSlot;
+  readonly loop: StepLoop;
+  readonly frames: Frames;
+  readonly endings: Endings;
+}
+
+/**
+ * Carries out the faults that a job brings along, and tells the API of each. It decides only
+ * whether the stage is reached within the fault's window. Nobody asks it of a job without faults.
+ */
+export class JobFaults {
+  private readonly entry = emptyFrameEntry();
+
+  constructor(private readonly parts: JobFaultsParts) {}
+
+  /**
+   * Before the run enters the engine: what happens at prefill, and what the first tokens are to
+   * meet.
+   */
+  async prepare(run: Run): Promise<void> {
+    for (const { action, stage } of run.job.faults ?? []) {
+      if (action.kind === 'kill-process' && (await this.isSpent(run))) continue;
+      if (stage !== 'decode' || !isBlow(action)) continue;
+      run.faultAfterTokens = Math.min(run.faultAfterTokens, action.afterTokens);
+    }
+  }
+
+  /** Goes on with `enter`, now or later or never. */
+  onPrefill(run: Run, enter: () => void): void {
+    if (run.stage === 'decode') return enter();
+    // Nothing can come between prompt and generation in an engine that does both.
+    const stages =
+      run.stage === 'aggregated' ? (['prefill', 'decode'] as const) : (['prefill'] as const);
+    const delayUs = stages.reduce((sum, stage) => sum + this.delayUs(run, stage), 0);
+    this.later(run, delayUs, (atUs) => {
+      run.causeUs = Math.max(run.causeUs, atUs);
+      if (!this.strikes(run, 'prefill')) enter();
+    });
+  }
+
+  /** The KV is there at `readyUs`; `join` is told when the sequence may join the batch. */
+  onDecode(run: Run, readyUs: Micros, join: (atUs: Micros) => void): void {
+    const delayUs = this.delayUs(run, 'decode');
+    if (delayUs === 0) join(readyUs);
+    else this.later(run, delayUs, (atUs) => join(Math.max(readyUs, atUs)));
+  }
+
+  /** Whether the read of this run is to find its lease expired. */
+  expiresLease(run: Run): boolean {
+    return this.take(run, 'transfer', 'expire-lease').length > 0;
+  }
+
+  /** How much a transfer is slowed down; undefined when it has failed. */
+  onTransfer(run: Run): { readonly extraUs: Micros; readonly factor: number } | undefined {
+    const extraUs = this.delayUs(run, 'transfer');
+    const factors = this.take(run, 'transfer', 'slow-link').map(({ factor }) => factor);
+    if (this.strikes(run, 'transfer')) return undefined;
+    return { extraUs, factor: Math.min(1, ...factors) };
+  }
+
+  /**
+   * A token beyond those that are let through is there: true when it is not to be seen, nor
+   * anything else of this run.
+   */
+  meetsToken(run: Run): boolean {
+    const isMet = this.blows(run, 'decode').length > 0;
+    if (!isMet) run.faultAfterTokens = Infinity;
+    return isMet;
+  }
+
+  /** Carries out what `meetsToken` announced. */
+  strikeToken(run: Run): void {
+    if (run.state !== 'over') this.strikes(run, 'decode');
+  }
+
+  /** Throws when the engine is to crash; the guard of the engine slot recovers. */
+  private strikes(run: Run, stage: FaultStage): boolean {
+    const [fault] = this.blows(run, stage);
+    if (fault === undefined) return false;
+    this.tell(run, fault);
+    const { kind } = fault.action;
+    if (kind === 'kill-process') {
+      this.kill(run, fault);
+      return true;
+    }
+    if (kind === 'crash-engine') throw new InvariantError('the engine crashes on purpose');
+    this.parts.endings.failRequest(run, INJECTED);
+    return true;
+  }
+
+  /**
+   * The next engine that takes the job is spared, so that a request kills one process and no more.
+   */
+  private kill(run: Run, fault: Fault): void {
+    const { documents, clock, endProcess, loop } = this.parts;
+    loop.pause();
+    const end = (): void => void clock.wall.at(clock.wall.nowUs() + LAST_WORDS_US, endProcess);
+    documents.put(spentBy(run), fault.rule, SPENT.bounds).then(end, end);
+  }
+
+  private async isSpent(run: Run): Promise<boolean> {
+    run.isSpared = (await this.parts.documents.get(spentBy(run))) !== undefined;
+    return run.isSpared;
+  }
+
+  /** The earliest first. */
+  private blows(run: Run, stage: FaultStage): readonly Fault[] {
+    const due = this.due(run, stage).filter(
+      ({ action }) => isBlow(action) && !(run.isSpared && action.kind === 'kill-process'),
+    );
+    return due.sort((a, b) => tokensBefore(a) - tokensBefore(b));
+  }
+
+  private delayUs(run: Run, stage: FaultStage): Micros {
+    return this.take(run, stage, 'delay').reduce((sum, { delayUs }) => sum + delayUs, 0);
+  }
+
+  /** The actions of one kind that are due, told to the API. */
+  private take<K extends FaultAction['kind']>(run: Run, stage: FaultStage, kind: K): ActionOf<K>[] {
+    const due = this.due(run, stage).filter(({ action }) => action.kind === kind);
+    for (const fault of due) this.tell(run, fault);
+    return due.map(({ action }) => action as ActionOf<K>);
+  }
+
+  private due(run: Run, stage: FaultStage): Fault[] {
+    const { faults = [] } = run.job;
+    const nowUs = this.parts.clock.wall.nowUs();
+    return faults.filter((fault) => fault.stage === stage && isDue(fault, nowUs));
+  }
+
+  private later(run: Run, delayUs: Micros, go: (atUs: Micros) => void): void {
+    const { clock, slot } = this.parts;
+    if (delayUs === 0) return go(run.causeUs);
+    const atUs = clock.nowUs() + delayUs;
+    clock.atSim(atUs, () => slot.guard(() => run.state === 'running' && go(atUs)));
+  }
+
+  private tell(run: Run, { action, stage, rule }: Fault): void {
+    const note: FaultNote = { fault: action.kind, stage, rule };
+    const { frames } = this.parts;
+    const { epoch, outbox, job } = run;
+    const tail = JSON.stringify(note);
+    frames.add(outbox, { ...this.entry, kind: 'fault', streamId: job.streamId, epoch, tail });
+    frames.flushSoon();
+  }
+}
+
+function spentBy(run: Run): { readonly collection: string; readonly id: string } {
+  return { collection: SPENT.collection, id: run.job.requestId };
+}
+
+function isBlow(action: FaultAction): action is Blow {
+  const { kind } = action;
+  return kind === 'error' || kind === 'crash-engine' || kind === 'kill-process';
+}
+
+function tokensBefore({ action }: Fault): number {
+  return isBlow(action) ? action.afterTokens : 0;
+}

@@ -1,0 +1,40 @@
+import type { EngineJob } from '@baton/contract';
+import { hashString, mix } from '@baton/kernel';
+
+const CLAIM = hashString('claim on held blocks');
+
+type Content = Pick<EngineJob, 'promptTokens' | 'blockHashes'>;
+
+/**
+ * One number for which blocks hold which prompt: equal only if block ids, prompt length and prompt
+ * (to its last full block) are equal.
+ */
+export function claimOn(
+  job: Content,
+  blockIds: readonly (readonly number[])[],
+  blockSize: number,
+): number {
+  const fullBlocks = Math.floor(job.promptTokens / blockSize);
+  const content = mix(mix(CLAIM, job.promptTokens), job.blockHashes[fullBlocks - 1] ?? 0);
+  return withBlocks(content, blockIds);
+}
+
+/**
+ * As `claimOn`, for the first `tokens` tokens, whole blocks of them, of what decode has kept: the
+ * reader has another prompt, which begins with them. Undefined when the content of these blocks is
+ * not known.
+ */
+export function claimOnKept(
+  { blockHashes }: Content,
+  blockIds: readonly (readonly number[])[],
+  { tokens, blockSize }: { readonly tokens: number; readonly blockSize: number },
+): number | undefined {
+  const content = blockHashes[tokens / blockSize - 1];
+  return content === undefined ? undefined : withBlocks(mix(mix(CLAIM, tokens), content), blockIds);
+}
+
+function withBlocks(content: number, blockIds: readonly (readonly number[])[]): number {
+  let claim = content;
+  for (const group of blockIds) for (const id of group) claim = mix(claim, id);
+  return claim;
+}

@@ -1,0 +1,66 @@
+import type { LiveClock } from '@baton/clock';
+import type { EngineMessage } from '@baton/contract';
+import type {
+  EngineIdentity,
+  EngineSlot,
+  Frames,
+  Mailbox,
+  Run,
+  RunTable,
+} from '@baton/live-engine';
+import type { Incoming } from '@baton/placement';
+import type { Logger, UpstreamKey } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { FailedFetches } from '../handoff/failed-fetches';
+import type { Handoff } from '../handoff/handoff';
+import type { DriverOptions } from '../options';
+import type { StageWork } from './run-start';
+
+/** Does the work of a stage instead of a simulated engine. */
+export interface Executor extends StageWork {
+  /** How many more jobs it takes now. */
+  roomLeft(incoming: Incoming): number;
+  /** The run is over: its work ends. */
+  cancel(run: Run): void;
+  /** Runs whose leg goes on although their request is with decode already. */
+  pairedRuns(): readonly Run[];
+  /** Engines whose leg must do its part for one here to go on. */
+  sources(): readonly string[];
+  onSourceLost(engineId: string): void;
+  /** State and counters of its server; the counters by their names in the presence. */
+  numbers(): ExecutorNumbers;
+  /** Publishes what its server counts to the channel `replyTo`. */
+  tellMetrics(replyTo: string): void;
+  onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
+  /** Begins to watch its server; `onState` hears when that goes down or comes up again. */
+  open(onState: (isUp: boolean) => void): void;
+  close(): Promise<void>;
+}
+
+export interface ExecutorNumbers {
+  readonly isUp: boolean;
+  readonly counters: Readonly<Record<UpstreamKey, number>>;
+}
+
+/** What an executor stands on: the engine's place in the cluster. */
+export interface ExecutorSite {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'facts' | 'maxRuns' | 'workerLossPolicy'>;
+  readonly transport: Transport;
+  readonly clock: LiveClock;
+  readonly log: Logger;
+}
+
+/** How an executor moves runs on and ends them. */
+export interface ExecutorParts {
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly frames: Frames;
+  readonly endings: Endings;
+  readonly failed: FailedFetches;
+  readonly handoff: Handoff;
+  readonly mailbox: Mailbox;
+}
+
+export type NewExecutor = (site: ExecutorSite, parts: ExecutorParts) => Executor;

@@ -1,0 +1,94 @@
+import type { Stage } from '@baton/contract';
+import type { EnginePort } from '@baton/engine';
+import type { HandoffEntry } from '@baton/handoff';
+import type { Micros } from '@baton/kernel';
+import type { ContentWatcher } from '@baton/kvcache';
+import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
+
+/** What an engine host needs to know about its engine besides the engine itself. */
+export interface HostedEngineFacts {
+  readonly model: string;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  readonly blockSize: number;
+  readonly numBlocks: number;
+  readonly tensorParallelSize: number;
+  /** Bytes of KV per prompt token that one rank sends over its own link. */
+  readonly kvBytesPerToken: number;
+  readonly link: LinkFacts;
+}
+
+export interface LinkFacts {
+  readonly bytesPerSecond: number;
+  readonly baseLatencyUs: Micros;
+}
+
+/** Host memory behind the KV cache: what one rank loads of a token, and how fast. */
+export interface HostTierFacts {
+  readonly bytesPerToken: number;
+  readonly bytesPerSecond: number;
+}
+
+/** What goes wrong on purpose, for tests. */
+export interface FaultOptions {
+  readonly crashAfter: string | undefined;
+  /** Share of KV reads answered as expired, 0..1. */
+  readonly failReads: number;
+  readonly seed: number;
+}
+
+/** What an engine is told besides who does its work. */
+export interface DriverOptions {
+  readonly role: Stage;
+  /** Unset: the engine has one rank. */
+  readonly dataParallel?: RankOptions;
+  readonly facts: HostedEngineFacts;
+  /** Where vLLM's buckets of tokens end. Unset: nowhere. */
+  readonly maxModelLen?: number;
+  /**
+   * Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1.
+   */
+  readonly kvRegionsPerBlock?: number;
+  /** Unset: nothing lies behind the KV cache. */
+  readonly hostTier?: HostTierFacts;
+  /** Steps so far outside of the range of the step times. Unset: they have none. */
+  readonly stepsOutsideRange?: () => number;
+  /** Called at the start, and again after an engine has thrown. */
+  readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
+  /** Makes the publisher of KV-cache events of the engine of this number. Unset: there are none. */
+  readonly kvEvents?: (engine: number) => KvEventPublisher;
+  readonly kvLeaseUs: Micros;
+  /** How long blocks of a finished decode leg wait for the next turn. */
+  readonly kvKeepUs: Micros;
+  /** Fewer tokens than this are computed and not read back from decode. */
+  readonly kvRecomputeThreshold: number;
+  readonly kvLoadFailurePolicy: 'fail' | 'recompute';
+  /** References from outside that nobody knows end their request with 400, whatever the policy. */
+  readonly strictKv: boolean;
+  readonly workerLossPolicy: 'retry' | 'fail';
+  /** Runs of one stage that a request may take. */
+  readonly maxRuns: number;
+  /** Wall ms that a punctual engine counts as alive after it was last heard of. */
+  readonly presenceTtlMs: number;
+  /** Wall µs for the answer to one question for KV blocks. */
+  readonly kvReadTimeoutUs: number;
+  /**
+   * Wall µs: with a fast clock, KV for a request that the cluster routes is held for the shorter of
+   * this and the unscaled lease.
+   */
+  readonly maxLeaseWallUs: number;
+  /** Simulated µs before the engine takes work. */
+  readonly startupUs: Micros;
+  readonly faults: FaultOptions;
+  /** Whether routers want to know what the engine has to do. */
+  readonly tellsLoad: boolean;
+  /** Whether API processes want to know when what happened to each request. */
+  readonly tellsTimelines: boolean;
+  /** Sees how long each step took, in simulated µs, when it has ended. */
+  readonly onStep?: (durationUs: Micros) => void;
+  /**
+   * Sees every call of the hand-over coordinators, so that their lifecycles can be compared with
+   * those of another driver.
+   */
+  readonly onHandoff?: (entry: HandoffEntry) => void;
+}

@@ -1,0 +1,34 @@
+import type { EnginePresence, Stage } from '@baton/contract';
+import { randomUUID } from 'node:crypto';
+
+/** Which of the schedulers of one engine this is. */
+export interface RankOptions {
+  /** 0 .. size - 1. */
+  readonly rank: number;
+  readonly size: number;
+  /** Rank 0, by which the cluster knows that they belong together. */
+  readonly leader: () => { readonly engineId: string; readonly index: number };
+}
+
+export interface IdentityOptions {
+  readonly role: Stage;
+  /** Unset: the engine has one rank. */
+  readonly dataParallel?: RankOptions;
+}
+
+/** What the cluster knows one engine by. The presence beacon writes index and state. */
+export class EngineIdentity {
+  /** New with each start: mail for an earlier engine of this process reaches none. */
+  readonly engineId = randomUUID();
+  readonly role: Stage;
+  /** Undefined for an engine of one rank. */
+  readonly dataParallel: RankOptions | undefined;
+  /** vLLM's engine number, unique among living engines; 0 until the cluster has given it. */
+  index = 0;
+  state: EnginePresence['state'] = 'starting';
+
+  constructor({ role, dataParallel }: IdentityOptions) {
+    this.role = role;
+    this.dataParallel = dataParallel;
+  }
+}

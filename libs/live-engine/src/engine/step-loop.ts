@@ -1,0 +1,212 @@
+import type { Alarm, LiveClock } from '@baton/clock';
+import type { StepFacts } from '@baton/engine';
+import { type Micros, secondsToUs } from '@baton/kernel';
+import type { EngineSlot } from './engine-slot';
+
+/**
+ * How far before the present an idle engine may start a step whose cause lies there, so that
+ * delivery does not add to latency (wall µs).
+ */
+export const BACK_DATING_US = 20_000;
+
+/** An engine this far behind was stopped, not slow: it goes on from now (wall µs). */
+const RE_ANCHOR_US = secondsToUs(1);
+
+export interface StepLoopParts {
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+}
+
+/** Hears of each step at its end, before the next one begins. */
+export interface StepListener {
+  /** `lateUs`: wall µs between the step's logical end and now. */
+  onStep(durationUs: Micros, lateUs: number): void;
+  onFacts(facts: StepFacts): void;
+  /** A step has begun at this instant, or could not. */
+  onBegun(startUs: Micros): void;
+  onReAnchor(): void;
+}
+
+interface Arrival {
+  readonly causeUs: Micros;
+  readonly enter: (() => void) | undefined;
+}
+
+/**
+ * Paces one engine on the wall clock. Steps lie end to end on simulated time, whenever the process
+ * got to run; an idle engine starts from the instant of the cause that woke it. What arrives enters
+ * the engine before the first step that starts at or after its cause.
+ */
+export class StepLoop {
+  private readonly backDatingUs: Micros;
+  private arrivals: Arrival[] = [];
+  private stepStartUs: Micros = 0;
+  private alarm: Alarm | undefined;
+  /** End of the last step: no step starts before it. */
+  private freeSinceUs: Micros = 0;
+  private isWakeDue = false;
+  private isStopped = false;
+  private isPaused = false;
+
+  private listener: StepListener | undefined;
+
+  constructor(private readonly parts: StepLoopParts) {
+    this.backDatingUs = BACK_DATING_US * parts.clock.speedup;
+  }
+
+  listen(listener: StepListener): void {
+    this.listener = listener;
+  }
+
+  get isStepping(): boolean {
+    return this.alarm !== undefined;
+  }
+
+  /**
+   * The instant that something which happened at `causeUs` counts as having happened at: not after
+   * now, nor too long before.
+   */
+  logicalUs(causeUs: Micros): Micros {
+    const nowUs = this.parts.clock.nowUs();
+    return Math.min(nowUs, Math.max(causeUs, Math.round(nowUs - this.backDatingUs)));
+  }
+
+  /**
+   * Has `enter` change the engine at the logical instant `causeUs`, and a step started if none is
+   * under way. Unset: the engine has changed already, and what waits may go on.
+   */
+  enter(causeUs: Micros, enter?: () => void): void {
+    this.arrivals.push({ causeUs: this.logicalUs(causeUs), enter });
+    this.wake();
+  }
+
+  /**
+   * Forgets the step under way and everything that has not entered: the engine has been replaced.
+   */
+  reset(): void {
+    this.alarm?.cancel();
+    this.alarm = undefined;
+    this.arrivals = [];
+  }
+
+  /** Begins no step until `resume`; the one under way ends. What arrives waits. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  /** Goes on from now. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.freeSinceUs = Math.max(this.freeSinceUs, this.parts.clock.nowUs());
+    const { freeSinceUs } = this;
+    if (!this.isStepping) this.guard(() => this.begin(this.startOfNext() ?? freeSinceUs));
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.reset();
+  }
+
+  private wake(): void {
+    if (this.isStepping || this.isWakeDue || this.isPaused) return;
+    this.isWakeDue = true;
+    this.parts.clock.wall.soon(() => {
+      this.isWakeDue = false;
+      if (this.isStepping || this.isPaused) return;
+      this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
+    });
+  }
+
+  /** Starts the next step at `fromUs`, or where the next arrival makes one possible. */
+  private begin(fromUs: Micros | undefined): void {
+    let startUs = fromUs;
+    while (startUs !== undefined && !this.isStopped) {
+      this.admitUpTo(startUs);
+      const endUs = this.parts.slot.engine.beginStep(startUs);
+      if (endUs !== undefined) {
+        this.stepStartUs = startUs;
+        this.alarm = this.parts.clock.atSim(endUs, () => this.guard(() => this.end(endUs)));
+      }
+      this.listener?.onBegun(startUs);
+      if (endUs !== undefined) return;
+      startUs = this.nextCauseUs(startUs);
+    }
+  }
+
+  /**
+   * Right behind the step that ended, if anything waits. An engine that rests goes on from what
+   * wakes it, although a sequence may have waited all the while, for blocks that this freed.
+   */
+  private startOfNext(): Micros | undefined {
+    const { freeSinceUs } = this;
+    return this.parts.slot.engine.hasWork() ? freeSinceUs : this.nextCauseUs(freeSinceUs);
+  }
+
+  private nextCauseUs(fromUs: Micros): Micros | undefined {
+    let first: Micros | undefined;
+    for (const { causeUs } of this.arrivals) {
+      if (first === undefined || causeUs < first) first = causeUs;
+    }
+    return first === undefined ? undefined : Math.max(first, fromUs);
+  }
+
+  private admitUpTo(startUs: Micros): void {
+    if (this.arrivals.length === 0) return;
+    const due = this.arrivals.filter(({ causeUs }) => causeUs <= startUs);
+    this.arrivals = this.arrivals.filter(({ causeUs }) => causeUs > startUs);
+    due.sort((a, b) => a.causeUs - b.causeUs);
+    for (const { enter } of due) enter?.();
+  }
+
+  private end(endUs: Micros): void {
+    const { clock, slot } = this.parts;
+    const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
+    this.alarm = undefined;
+    this.freeSinceUs = endUs;
+    this.listener?.onStep(endUs - this.stepStartUs, lateUs);
+    const facts = slot.engine.endStep();
+    this.listener?.onFacts(facts);
+    if (lateUs > RE_ANCHOR_US) this.reAnchor();
+    if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
+  }
+
+  private reAnchor(): void {
+    this.freeSinceUs = this.parts.clock.nowUs();
+    this.listener?.onReAnchor();
+  }
+
+  private guard(run: () => void): void {
+    if (this.isStopped) return;
+    try {
+      run();
+    } catch (error) {
+      this.parts.slot.crashed(error);
+    }
+  }
+}
+
+const WINDOW = 256;
+
+/** Length of the last step, and how late the last 256 steps ended. */
+export class StepPace {
+  private readonly lagsUs = new Float64Array(WINDOW);
+  private seen = 0;
+  /** Simulated length of the last step; 0 before the first. */
+  stepUs: Micros = 0;
+
+  /** @param lagUs  wall µs between the step's logical end and its real one */
+  observe(stepUs: Micros, lagUs: number): void {
+    this.stepUs = stepUs;
+    this.lagsUs[this.seen % WINDOW] = lagUs;
+    this.seen += 1;
+  }
+
+  /** 99th percentile, wall µs; 0 before the first step. */
+  p99LagUs(): number {
+    const filled = Math.min(this.seen, WINDOW);
+    if (filled === 0) return 0;
+    const sorted = this.lagsUs.slice(0, filled).sort();
+    return Math.max(0, sorted[Math.ceil(filled * 0.99) - 1] ?? 0);
+  }
+}

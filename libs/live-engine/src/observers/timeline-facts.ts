@@ -1,0 +1,165 @@
+import type { Alarm, LiveClock } from '@baton/clock';
+import type { EngineFact, EngineFactKind, EngineFacts } from '@baton/contract';
+import type { SequenceHandle, StepFacts } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
+import { type Bus, channels } from '@baton/transport';
+import type { EngineIdentity } from '../engine/engine-identity';
+import type { EngineSlot } from '../engine/engine-slot';
+import type { Run, RunTable } from '../runs/run';
+
+/** Wall µs that facts wait for others to travel with. */
+const COMPANY_US = 100_000;
+/** Chunks of one run that are told apart; what comes on top lengthens the last one. */
+const MAX_CHUNKS = 64;
+/** Facts that wait to be told; more are forgotten. */
+const MAX_WAITING = 20_000;
+
+/** When it was, on the engine's own timeline. */
+export interface FactTimes {
+  readonly atUs: Micros;
+  readonly endUs?: Micros;
+  readonly tokens?: number;
+}
+
+interface Prompt {
+  readonly run: Run;
+  computed: number;
+  chunks: number;
+  waiting: { startUs: Micros; endUs: Micros; tokens: number } | undefined;
+}
+
+export interface TimelineFactsParts {
+  readonly identity: EngineIdentity;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly clock: LiveClock;
+  readonly bus: Bus;
+}
+
+/**
+ * Gathers what an API process cannot see of its requests (chunks, reservations, transfers,
+ * preemptions, releases) and publishes it ten times a second. It costs a few small objects per
+ * request and nothing per token: a step only looks at prompts that are being computed.
+ */
+export class TimelineFacts {
+  private isOn = true;
+  private readonly prompts = new Map<SequenceHandle, Prompt>();
+  /** By API process, then by run. */
+  private waiting = new Map<string, Map<Run, EngineFact[]>>();
+  private count = 0;
+  private alarm: Alarm | undefined;
+
+  constructor(private readonly parts: TimelineFactsParts) {}
+
+  note(run: Run, kind: EngineFactKind, { atUs, endUs, tokens = 0 }: FactTimes): void {
+    if (!this.isOn || this.count >= MAX_WAITING) return;
+    const { clock } = this.parts;
+    const fact = [kind, clock.toWallUs(atUs), endUs === undefined ? 0 : clock.toWallUs(endUs)];
+    this.factsOf(run).push([...fact, tokens] as unknown as EngineFact);
+    this.count += 1;
+    this.arm();
+  }
+
+  /** A step has ended: notes chunks of prompts, and preempted runs. */
+  step(facts: StepFacts): void {
+    if (!this.isOn) return;
+    for (const handle of facts.scheduled) this.begin(handle);
+    for (const handle of facts.preempted) this.preempted(handle, facts.startUs);
+    if (this.prompts.size === 0) return;
+    for (const [handle, prompt] of this.prompts) this.advance(handle, prompt, facts);
+  }
+
+  /** Publishes what is left; notes nothing more. */
+  stop(): void {
+    this.isOn = false;
+    this.alarm?.cancel();
+    this.flush();
+  }
+
+  private begin(handle: SequenceHandle): void {
+    const { runs, slot } = this.parts;
+    const run = runs.at(handle);
+    if (run === undefined || run.stage === 'decode') return;
+    const computed = slot.engine.cachedTokens(handle);
+    this.prompts.set(handle, { run, computed, chunks: 0, waiting: undefined });
+  }
+
+  private preempted(handle: SequenceHandle, atUs: Micros): void {
+    const run = this.parts.runs.at(handle);
+    if (run === undefined) return;
+    const prompt = this.prompts.get(handle);
+    if (prompt) prompt.computed = 0;
+    this.note(run, 'preempted', { atUs });
+  }
+
+  private advance(handle: SequenceHandle, prompt: Prompt, { startUs, endUs }: StepFacts): void {
+    const { run } = prompt;
+    // Once the run has gone, the handle is free or names another run.
+    if (run.handle !== handle) {
+      this.end(handle, prompt);
+      return;
+    }
+    const computed = Math.min(this.parts.slot.engine.computedTokens(handle), run.job.promptTokens);
+    const tokens = computed - prompt.computed;
+    if (tokens > 0) {
+      prompt.computed = computed;
+      this.chunk(prompt, { startUs, endUs, tokens });
+    }
+    if (computed >= run.job.promptTokens) this.end(handle, prompt);
+  }
+
+  private chunk(prompt: Prompt, chunk: { startUs: Micros; endUs: Micros; tokens: number }): void {
+    const { waiting } = prompt;
+    if (waiting && prompt.chunks >= MAX_CHUNKS) {
+      waiting.endUs = chunk.endUs;
+      waiting.tokens += chunk.tokens;
+      return;
+    }
+    this.tellChunk(prompt);
+    prompt.waiting = chunk;
+    prompt.chunks += 1;
+  }
+
+  private end(handle: SequenceHandle, prompt: Prompt): void {
+    this.tellChunk(prompt);
+    this.prompts.delete(handle);
+  }
+
+  private tellChunk({ run, waiting }: Prompt): void {
+    if (waiting === undefined) return;
+    const { startUs: atUs, endUs, tokens } = waiting;
+    this.note(run, 'chunk', { atUs, endUs, tokens });
+  }
+
+  private factsOf(run: Run): EngineFact[] {
+    const { apiId } = run.job;
+    const ofApi = this.waiting.get(apiId) ?? new Map<Run, EngineFact[]>();
+    this.waiting.set(apiId, ofApi);
+    const facts = ofApi.get(run) ?? [];
+    ofApi.set(run, facts);
+    return facts;
+  }
+
+  private arm(): void {
+    if (this.alarm !== undefined) return;
+    const { wall } = this.parts.clock;
+    this.alarm = wall.at(wall.nowUs() + COMPANY_US, () => {
+      this.alarm = undefined;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    const { identity, bus } = this.parts;
+    const { engineId, role } = identity;
+    for (const [apiId, byRun] of this.waiting) {
+      const runs = [...byRun].map(([{ job, epoch }, facts]) => {
+        return { requestId: job.requestId, epoch, facts };
+      });
+      const message: EngineFacts = { engineId, stage: role, runs };
+      bus.publish(channels.timelines(apiId), Buffer.from(JSON.stringify(message)));
+    }
+    this.waiting = new Map();
+    this.count = 0;
+  }
+}

@@ -1,0 +1,136 @@
+import type { EngineJob, Epoch, Stage } from '@baton/contract';
+import type { SequenceHandle } from '@baton/engine';
+import type { SourceName } from '@baton/handoff';
+import type { Micros } from '@baton/kernel';
+import type { TakenJob } from '@baton/transport';
+import type { FrameOutbox } from './frames';
+import type { KeptPayloads } from './kept-payloads';
+
+/**
+ * `beginning`: the ledger is being asked. `running`: the engine has it, or is about to.
+ * `moving-on`: another stage is being told; from here on the loss of the job's lock changes
+ * nothing. `over`: nothing more happens under this run.
+ */
+export type RunState = 'beginning' | 'running' | 'moving-on' | 'over';
+
+/** The KV that a decode run comes for. */
+export interface Fetching {
+  readonly source: SourceName;
+  /** Set for parameters from outside: see the `read` message. */
+  readonly claim: number | undefined;
+  /** Set for what decode has kept: leading tokens that the claim is on. */
+  readonly claimedTokens: number | undefined;
+  /** Logical instant of the reservation; undefined until the engine had room. */
+  reservedUs: Micros | undefined;
+  missingTokens: number;
+  hasInjectedFault: boolean;
+  /** Too little of it is missing: it is computed here. */
+  isDeclined: boolean;
+  transferStartedUs: Micros;
+}
+
+/**
+ * One job in the hands of this engine, from the queue to its end here. Hot fields are plain so that
+ * a step touches nothing else.
+ */
+export interface Run {
+  readonly job: EngineJob;
+  readonly taken: TakenJob;
+  readonly stage: Stage;
+  readonly outbox: FrameOutbox;
+  /** Logical instant of the cause on this engine's timeline. */
+  causeUs: Micros;
+  epoch: Epoch;
+  state: RunState;
+  /** -1 outside the engine. */
+  handle: SequenceHandle;
+  /** Tokens published so far. */
+  emitted: number;
+  /** Taken, but not in the engine yet. */
+  isIncoming: boolean;
+  isScheduled: boolean;
+  isEnding: boolean;
+  firstTokenUs: Micros;
+  transferredTokens: number;
+  fetching: Fetching | undefined;
+  /** Of a run that executes: what has been published. */
+  payloads?: KeptPayloads;
+  /** Tokens that are let through before a fault of the job strikes; infinite without one. */
+  faultAfterTokens: number;
+  /** Its job has killed a process before, and does so no more. */
+  isSpared: boolean;
+}
+
+/** Only what generates here streams tokens; the token of a prefill leg is thrown away. */
+export function isPrefillLeg(run: Pick<Run, 'stage'>): boolean {
+  return run.stage === 'prefill';
+}
+
+/** To be asked again after every await. */
+export function isRunOver(run: Run): boolean {
+  return run.state === 'over';
+}
+
+/** The runs of one engine, by request and by engine handle. */
+export class RunTable {
+  private readonly byRequest = new Map<string, Run>();
+  private readonly byHandle: (Run | undefined)[] = [];
+
+  get size(): number {
+    return this.byRequest.size;
+  }
+
+  get(requestId: string): Run | undefined {
+    return this.byRequest.get(requestId);
+  }
+
+  at(handle: SequenceHandle): Run | undefined {
+    return this.byHandle[handle];
+  }
+
+  all(): Run[] {
+    return [...this.byRequest.values()];
+  }
+
+  add(run: Run): void {
+    this.byRequest.set(run.job.requestId, run);
+  }
+
+  bind(run: Run, handle: SequenceHandle): void {
+    run.handle = handle;
+    this.byHandle[handle] = run;
+  }
+
+  /** The engine has nothing of this run any more. */
+  unbind(run: Run): void {
+    if (run.handle >= 0) this.byHandle[run.handle] = undefined;
+    run.handle = -1;
+  }
+
+  remove(run: Run): void {
+    this.unbind(run);
+    run.state = 'over';
+    const { requestId } = run.job;
+    if (this.byRequest.get(requestId) === run) this.byRequest.delete(requestId);
+  }
+}
+
+/** Runs that were taken from a queue and are not in the engine yet. */
+export class IncomingRuns {
+  sequences = 0;
+  promptTokens = 0;
+
+  add(run: Run): void {
+    run.isIncoming = true;
+    this.sequences += 1;
+    this.promptTokens += run.job.promptTokens;
+  }
+
+  /** The run has entered the engine, or will not. Idempotent. */
+  settle(run: Run): void {
+    if (!run.isIncoming) return;
+    run.isIncoming = false;
+    this.sequences -= 1;
+    this.promptTokens -= run.job.promptTokens;
+  }
+}
