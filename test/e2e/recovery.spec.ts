@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
@@ -60,28 +60,40 @@ describe('a cluster under faults', () => {
     return pid ?? 0;
   }
 
-  it.each(['prefill', 'decode'] as const)(
-    'loses no request when a %s worker is killed',
-    async (stage) => {
-      const target = await start('2P2D');
-      const running = load(target, 40);
-      process.kill(await victim(target, stage), 'SIGKILL');
-      await expectRecovered(target, await running);
-    },
-  );
+  /** A worker that was lost is back before the next one is, so one cluster serves all of them. */
+  describe('that loses workers for a while', () => {
+    let target: TestCluster;
 
-  it.each(['prefill', 'decode'] as const)(
-    'repeats no token when a %s worker is paused and comes back',
-    async (stage) => {
-      const target = await start('2P2D');
-      const running = load(target, 40);
-      const pid = await victim(target, stage);
-      process.kill(pid, 'SIGSTOP');
-      const answers = await running;
-      process.kill(pid, 'SIGCONT');
-      await expectRecovered(target, answers);
-    },
-  );
+    beforeAll(async () => {
+      target = await TestCluster.start({ topology: '2P2D', flags: [...PLAIN_STEPS] });
+    });
+
+    afterAll(() => target.stop());
+
+    it.each(['prefill', 'decode'] as const)(
+      'loses no request when a %s worker is killed',
+      async (stage) => {
+        const running = load(target, 40);
+        process.kill(await victim(target, stage), 'SIGKILL');
+        await expectRecovered(target, await running);
+        await waitUntil(async () => (await target.pidsOf(stage)).length === 2, {
+          what: 'it is back',
+        });
+      },
+    );
+
+    it.each(['prefill', 'decode'] as const)(
+      'repeats no token when a %s worker is paused and comes back',
+      async (stage) => {
+        const running = load(target, 40);
+        const pid = await victim(target, stage);
+        process.kill(pid, 'SIGSTOP');
+        const answers = await running;
+        process.kill(pid, 'SIGCONT');
+        await expectRecovered(target, answers);
+      },
+    );
+  });
 
   it.each(['held', 'handed-over', 'decode-queued', 'decode-begun', 'read-answered', 'finished'])(
     'survives a crash right after "%s"',
