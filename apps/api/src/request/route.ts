@@ -8,8 +8,7 @@ import { Legs } from '../routers/legs';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
 import { ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
-import type { Asked } from './take/asked';
-import type { Call } from './take/call';
+import type { Asked, Call } from './take/call';
 
 /** An engine that is silent because it is late is mostly back by then. */
 const SILENT_RETRY_SECONDS = 2;
