@@ -10,7 +10,7 @@ import type { TakeStep } from './take';
 import type { Call } from './take/call';
 import { RequestWay } from './way';
 
-const CALL = {} as Call;
+const CALL = { response: { req: { headers: {} } } } as Call;
 const FAULT: Fault = {
   rule: 'r',
   stage: 'queue',
@@ -46,7 +46,7 @@ describe('the way of a request', () => {
       { plays, take: () => visit('take', asked), play: later('play') } as unknown as TakeStep,
       { route: later('route', { call: CALL, asked, routes: [] }) } as unknown as RouteStep,
       {
-        mayStrike: () => faults.may,
+        hasRules: faults.may,
         judge: () => visit('judge', [FAULT]),
         atQueue: later('strike', faults.goesOn),
       } as unknown as FaultInjector,

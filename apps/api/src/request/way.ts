@@ -1,4 +1,5 @@
 import type { Fault } from '@baton/contract';
+import { RETURN_ERROR_HEADER } from '@baton/faults';
 import { Injectable } from '@nestjs/common';
 import { AdmitStep } from './admit';
 import type { Admission, Routed } from './admit/admission';
@@ -61,7 +62,8 @@ export class RequestWay {
 
   /** Undefined: a fault has cut the client off. */
   private async strike({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
-    if (!this.faults.mayStrike(call)) return NO_FAULTS;
+    const { headers } = call.response.req;
+    if (!this.faults.hasRules && headers[RETURN_ERROR_HEADER] === undefined) return NO_FAULTS;
     const faults = this.faults.judge(call, asked.request.model);
     if (await this.faults.atQueue(faults, call)) return faults;
     this.refusals.cutOff(call);
