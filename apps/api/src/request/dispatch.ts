@@ -13,8 +13,8 @@ import { JobPlacement } from './dispatch/job-placement';
 import { JobFactory } from './dispatch/job-factory';
 
 /**
- * Fifth step: makes jobs of an admitted request and puts them into their queues. From here on the exchange owns
- * the answer.
+ * Fifth step: makes jobs of an admitted request and puts them into their queues. From here on the
+ * exchange owns the answer.
  */
 @Injectable()
 export class DispatchStep {
