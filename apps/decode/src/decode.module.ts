@@ -1,10 +1,10 @@
-import { WorkerModule, type WorkerProbe } from '@baton/worker';
+import { type WorkerDependencies, WorkerModule } from '@baton/worker';
 import { type DynamicModule, Module } from '@nestjs/common';
 
 /** Engines that stream tokens: decode, and aggregated ones that also compute the prompts. */
 @Module({})
 export class DecodeModule {
-  static forRoot(probe: WorkerProbe): DynamicModule {
-    return { module: DecodeModule, imports: [WorkerModule.forRoot(probe)] };
+  static forRoot(dependencies: WorkerDependencies): DynamicModule {
+    return { module: DecodeModule, imports: [WorkerModule.forRoot(dependencies)] };
   }
 }

@@ -2,4 +2,4 @@ import 'reflect-metadata';
 import { runWorker } from '@baton/worker';
 import { DecodeModule } from './decode.module';
 
-void runWorker({ roles: ['decode', 'aggregated'], module: (probe) => DecodeModule.forRoot(probe) });
+void runWorker({ roles: ['decode', 'aggregated'], module: DecodeModule.forRoot });

@@ -2,4 +2,4 @@ import 'reflect-metadata';
 import { runWorker } from '@baton/worker';
 import { PrefillModule } from './prefill.module';
 
-void runWorker({ roles: ['prefill'], module: (probe) => PrefillModule.forRoot(probe) });
+void runWorker({ roles: ['prefill'], module: PrefillModule.forRoot });

@@ -1,36 +1,28 @@
-import { SystemWallClock } from '@baton/clock';
 import {
   type BatonConfig,
   configFromEnv,
   engineSetup,
-  LiveSettings,
-  shownEngines,
   transportTimes,
   UsageError,
 } from '@baton/config';
 import type { ChildMessage, Stage } from '@baton/contract';
-import { withUpstreamMetrics } from '@baton/executors';
 import { formatTopology, parseEngines, TopologyError } from '@baton/placement';
-import { cacheConfigLabels, type Logger, processLogger } from '@baton/telemetry';
-import { connectRedisTransport, type Transport } from '@baton/transport';
+import { processLogger } from '@baton/telemetry';
+import { connectRedisTransport } from '@baton/transport';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type WorkerProbe, workerProbe } from './health/worker-probe';
+import type { WorkerDependencies } from './engines.module';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
 
 export interface WorkerProcessOptions {
   /** Roles that this app can play; the first when the configuration names none. */
   readonly roles: readonly Stage[];
-  readonly module: (probe: WorkerProbe) => DynamicModule;
+  readonly module: (dependencies: WorkerDependencies) => DynamicModule;
 }
 
-interface Parts {
+interface Parts extends WorkerDependencies {
   readonly app: NestFastifyApplication;
-  readonly hosts: WorkerHosts;
-  readonly transport: Transport;
-  readonly settings: LiveSettings;
-  readonly log: Logger;
   isEnding: boolean;
 }
 
@@ -102,24 +94,17 @@ async function startParts(
     times,
     supervisorPid: supervisorPid(),
   });
-  const wall = new SystemWallClock();
   // Another life of this process has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };
   const hosts = await WorkerHosts.start({ ...options, engines: enginesOf(config, role) });
-  const settings = new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
-  await settings.start();
-  const probe = workerProbe(() => hosts.presences(), {
-    presences: () => shownEngines(hosts.presences(), settings.current, wall.nowUs()),
-    cacheConfig: cacheConfigLabels(config, maxModelLen),
-    around: (page) => withUpstreamMetrics(page, hosts.presences(), { config, transport }),
-  });
+  const dependencies = { config, maxModelLen, hosts, transport, log };
   const app = await NestFactory.create<NestFastifyApplication>(
-    module(probe),
+    module(dependencies),
     new FastifyAdapter(),
     { logger: false, abortOnError: false },
   );
   await app.listen({ host: config.workerHost, port: config.workerPort });
-  return { app, hosts, transport, settings, log, isEnding: false };
+  return { ...dependencies, app, isEnding: false };
 }
 
 /** Its configured role's, or those that it had when its last life ended. */
@@ -131,10 +116,8 @@ function enginesOf(config: BatonConfig, role: Stage): WorkerHostsOptions['engine
 async function end(parts: Parts): Promise<void> {
   if (parts.isEnding) return;
   parts.isEnding = true;
-  const { app, hosts, transport, settings, log } = parts;
+  const { app, transport, log } = parts;
   log.info('draining');
-  await hosts.stop();
-  await settings.stop();
   await app.close();
   await transport.close();
   log.info('ended');

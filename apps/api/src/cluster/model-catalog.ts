@@ -62,12 +62,10 @@ export class ModelCatalog {
    */
   get limits(): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
-    const adapters = this.adapters.all();
+    const { names } = this.adapters;
     return {
       ...this.fixed,
-      ...(adapters.length === 0
-        ? {}
-        : { models: [this.name, ...adapters.map(({ name }) => name)] }),
+      ...(names.length === 0 ? {} : { models: [this.name, ...names] }),
       ...(kvCapacityTokens === undefined ? {} : { kvCapacityTokens }),
     };
   }

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BatonError } from '@baton/contract';
 
-const HEADER = 'x-data-parallel-rank';
+/** Only a request that has it is asked. */
+export const RANK_HEADER = 'x-data-parallel-rank';
 /** What Python's `int` takes of a header, its digits grouped by underscores left out. */
 const INTEGER = /^\s*[+-]?\d+\s*$/;
 
@@ -14,7 +15,7 @@ const INTEGER = /^\s*[+-]?\d+\s*$/;
  * @throws BatonError `invalid_value`
  */
 export function dataParallelRankOf(headers: IncomingHttpHeaders, size: number): number | undefined {
-  const said = headers[HEADER];
+  const said = headers[RANK_HEADER];
   if (said === undefined) return undefined;
   const text = String(said);
   if (!INTEGER.test(text)) {

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** Only a request that has it is asked. */
+export const PRIORITY_HEADER = 'x-vllm-priority';
 const INTEGER = /^\s*[+-]?\d{1,15}\s*$/;
 
 /**
@@ -7,6 +9,6 @@ const INTEGER = /^\s*[+-]?\d{1,15}\s*$/;
  * no integer is passed over.
  */
 export function priorityOf(headers: IncomingHttpHeaders): number | undefined {
-  const said = String(headers['x-vllm-priority'] ?? '');
+  const said = String(headers[PRIORITY_HEADER] ?? '');
   return INTEGER.test(said) ? Number(said) : undefined;
 }

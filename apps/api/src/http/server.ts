@@ -7,7 +7,7 @@ import type { RequestListener } from './listeners';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
 import { Cors } from './cors';
-import { dataParallelRankOf } from './data-parallel-rank';
+import { dataParallelRankOf, RANK_HEADER } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
 import { type KnownRoutes, ROUTER_OPTIONS } from './known-routes';
 import type { Listeners } from './listeners';
@@ -85,7 +85,10 @@ function beginAnswer(
   { config, cors }: Beginning,
 ): void {
   const { requestId } = contextOf(raw);
-  const headers = { ...commonHeaders(config, requestId), ...cors.simple(raw.headers) };
+  const common = commonHeaders(config, requestId);
+  // To a client that is no page they say all there is.
+  const isPage = raw.headers.origin !== undefined || config.allowCredentials;
+  const headers = isPage ? { ...common, ...cors.simple(raw.headers) } : common;
   for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
 }
 
@@ -96,7 +99,7 @@ function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonE
     const message = `The request has more than ${config.h11MaxHeaderCount} headers.`;
     return new BatonError('headers_too_large', message);
   }
-  if (method !== 'POST') return undefined;
+  if (method !== 'POST' || raw.headers[RANK_HEADER] === undefined) return undefined;
   try {
     // Whatever is asked of engines, it could not be done where it was asked for.
     dataParallelRankOf(raw.headers, config.dataParallelSize);

@@ -8,7 +8,7 @@ import { AdmitStep } from './admit';
 import type { Routed } from './admit/admission';
 import type { AdmissionGate } from './admit/admission-gate';
 import type { SloGate } from './admit/slo-gate';
-import type { OpenDoor } from './exchange/open-door';
+import type { OpenDoor } from './take/open-door';
 
 const CHARGE = { settle: () => undefined };
 

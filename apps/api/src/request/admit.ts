@@ -8,7 +8,7 @@ import { CONFIG } from '../tokens';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
 import { SloGate } from './admit/slo-gate';
-import { OpenDoor } from './exchange/open-door';
+import { OpenDoor } from './take/open-door';
 
 /** Third step: lets a request in, or refuses it. The plan is made between its two parts. */
 @Injectable()

@@ -3,7 +3,8 @@ import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Aborter } from '../frames/aborter';
 import { CONFIG, LOGGER } from '../tokens';
-import { LiveExchanges } from './exchange/live-exchanges';
+import { ExchangeStep } from './exchange';
+import { OpenDoor } from './take/open-door';
 
 const DRAIN_CHECK_MS = 20;
 /** How long clients have to take over the error that ended their requests. */
@@ -15,23 +16,24 @@ export class RequestDrain implements OnModuleDestroy {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly live: LiveExchanges,
+    private readonly door: OpenDoor,
+    private readonly exchanges: ExchangeStep,
     private readonly aborter: Aborter,
   ) {}
 
   /** Refuses new requests, lets those under way end within `shutdown_timeout`, then ends them. */
   async onModuleDestroy(): Promise<void> {
-    this.live.drain();
-    this.logger.info({ requests: this.live.count }, 'draining');
+    this.door.close();
+    this.logger.info({ requests: this.exchanges.count }, 'draining');
     await this.untilIdle(this.config.shutdownTimeout * 1_000);
-    this.live.endAll();
+    this.exchanges.endAll();
     await this.untilIdle(LAST_WORDS_MS);
     await this.aborter.settled();
   }
 
   private async untilIdle(limitMs: number): Promise<void> {
     const deadlineMs = performance.now() + limitMs;
-    while (this.live.count > 0 && performance.now() < deadlineMs) {
+    while (this.exchanges.count > 0 && performance.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     }
   }

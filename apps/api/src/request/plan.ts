@@ -5,8 +5,7 @@ import { ModelCatalog } from '../cluster/model-catalog';
 import { KvCapacity } from '../cluster/kv-capacity';
 import type { Routed } from './admit/admission';
 import type { Route } from './route/route';
-import type { Asked } from './take/asked';
-import type { Call } from './take/call';
+import type { Asked, Call } from './take/call';
 import { type AnswerSources, Replies } from './plan/replies';
 
 /** Fourth step: plans what each sequence of a request will say, before any of it is computed. */

@@ -7,14 +7,12 @@ import { CONFIG, LOGGER } from '../tokens';
 import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
 import { SloGate } from './admit/slo-gate';
-import { Dispatcher } from './dispatch/dispatcher';
+import { AnswerStep } from './answer';
+import { DispatchStep } from './dispatch';
 import { JobFactory } from './dispatch/job-factory';
 import { JobPlacement } from './dispatch/job-placement';
 import { RequestDrain } from './drain';
-import { AnswerOpener } from './exchange/answer-opener';
-import { Exchanges } from './exchange/exchanges';
-import { LiveExchanges } from './exchange/live-exchanges';
-import { OpenDoor } from './exchange/open-door';
+import { ExchangeStep } from './exchange';
 import { Executions } from './executed/executions';
 import { FaultInjector } from './faults/fault-injector';
 import { PlanStep } from './plan';
@@ -24,25 +22,25 @@ import { Player } from './playing/player';
 import { Refusals } from './refusals';
 import { RouteStep } from './route';
 import { TakeStep } from './take';
+import { OpenDoor } from './take/open-door';
 import { RequestWay } from './way';
 
 const PROVIDERS = [
   AdmissionGate,
   AdmitStep,
-  AnswerOpener,
-  Dispatcher,
-  RequestDrain,
-  Exchanges,
+  AnswerStep,
+  DispatchStep,
+  ExchangeStep,
   Executions,
   FaultInjector,
   JobFactory,
   JobPlacement,
-  LiveExchanges,
   OpenDoor,
   PlanStep,
   Player,
   Refusals,
   Replies,
+  RequestDrain,
   RequestWay,
   RouteStep,
   SloGate,

@@ -4,8 +4,7 @@ import type { ClusterView } from '../cluster/cluster-view';
 import type { Legs } from '../routers/legs';
 import type { AdmissionGate } from './admit/admission-gate';
 import { RouteStep } from './route';
-import type { Asked } from './take/asked';
-import type { Call } from './take/call';
+import type { Asked, Call } from './take/call';
 
 const CALL = { body: { prompt: 'x' }, engineId: undefined } as Call;
 

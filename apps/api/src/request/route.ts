@@ -3,13 +3,12 @@ import type { GenerationRequest } from '@baton/openai';
 import { chooseRoute, type StageLoad } from '@baton/placement';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { namesLeg, type SettledLeg } from '../routers/leg';
+import type { SettledLeg } from '../routers/leg';
 import { Legs } from '../routers/legs';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
-import { ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
-import type { Asked } from './take/asked';
-import type { Call } from './take/call';
+import { namesLeg, ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
+import type { Asked, Call } from './take/call';
 
 /** An engine that is silent because it is late is mostly back by then. */
 const SILENT_RETRY_SECONDS = 2;

@@ -3,13 +3,11 @@ import { BatonError } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
-import type { LiveExchanges } from './exchange/live-exchanges';
-import { OpenDoor } from './exchange/open-door';
+import { OpenDoor } from './take/open-door';
 import type { Executions } from './executed/executions';
 import type { Player } from './playing/player';
 import { TakeStep } from './take';
-import type { Asked } from './take/asked';
-import type { Call } from './take/call';
+import type { Asked, Call } from './take/call';
 
 const LIMITS = { models: ['m'] };
 
@@ -20,7 +18,8 @@ interface World {
 }
 
 function takeStep({ isClosing = false, isConnected = true, executes = false }: World): TakeStep {
-  const door = new OpenDoor({ isConnected } as Transport, { isClosing } as LiveExchanges);
+  const door = new OpenDoor({ isConnected } as Transport);
+  if (isClosing) door.close();
   const executions = { answers: executes, ask: () => ({ isExecuted: true }) };
   return new TakeStep(
     defaultConfig(),

@@ -2,11 +2,10 @@ import type { BatonConfig } from '@baton/config';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { CONFIG } from '../tokens';
-import { OpenDoor } from './exchange/open-door';
+import { OpenDoor } from './take/open-door';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
-import type { Asked } from './take/asked';
-import type { Call } from './take/call';
+import type { Asked, Call } from './take/call';
 
 /** First step: says what a call asks for, before anything is kept for it. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { BatonError, type Fault } from '@baton/contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AdmitStep } from './admit';
-import type { Dispatcher } from './dispatch/dispatcher';
+import type { DispatchStep } from './dispatch';
 import type { FaultInjector } from './faults/fault-injector';
 import type { PlanStep } from './plan';
 import type { Refusals } from './refusals';
@@ -10,7 +10,7 @@ import type { TakeStep } from './take';
 import type { Call } from './take/call';
 import { RequestWay } from './way';
 
-const CALL = {} as Call;
+const CALL = { response: { req: { headers: {} } } } as Call;
 const FAULT: Fault = {
   rule: 'r',
   stage: 'queue',
@@ -46,7 +46,7 @@ describe('the way of a request', () => {
       { plays, take: () => visit('take', asked), play: later('play') } as unknown as TakeStep,
       { route: later('route', { call: CALL, asked, routes: [] }) } as unknown as RouteStep,
       {
-        mayStrike: () => faults.may,
+        hasRules: faults.may,
         judge: () => visit('judge', [FAULT]),
         atQueue: later('strike', faults.goesOn),
       } as unknown as FaultInjector,
@@ -58,7 +58,7 @@ describe('the way of a request', () => {
       {
         dispatch: (admission: { faults: readonly Fault[] }) =>
           Promise.resolve(visit(`dispatch ${admission.faults.length}`)),
-      } as unknown as Dispatcher,
+      } as unknown as DispatchStep,
       {
         refused: (_call: Call, error: BatonError) => void visits.push(`refused ${error.code}`),
         cutOff: () => void visits.push('cut off'),

@@ -1,8 +1,9 @@
 import type { Fault } from '@baton/contract';
+import { RETURN_ERROR_HEADER } from '@baton/faults';
 import { Injectable } from '@nestjs/common';
 import { AdmitStep } from './admit';
 import type { Admission, Routed } from './admit/admission';
-import { Dispatcher } from './dispatch/dispatcher';
+import { DispatchStep } from './dispatch';
 import { FaultInjector } from './faults/fault-injector';
 import { PlanStep } from './plan';
 import { Refusals } from './refusals';
@@ -13,8 +14,19 @@ import type { Call } from './take/call';
 const NO_FAULTS: readonly Fault[] = [];
 
 /**
- * The way of a request, whose order stands here alone: take, route, admit, plan, dispatch. What
- * throws before `dispatch` becomes an HTTP error; after it the exchange owns the answer.
+ * The way of a request, whose order stands here alone. Each step is a file of this folder, and a
+ * folder of its name has its parts:
+ *
+ *     take     what the body asks for           a refusal here is an HTTP error
+ *     route    which engines each sequence may go to
+ *     admit    rates and latency (charge) ┐
+ *     plan     what will be said          ├ what is charged comes back if they refuse
+ *     admit    the queue (enter)          ┘
+ *     dispatch ─ opens ─▶ exchange ─ opens ─▶ answer/{stream,whole,executed}
+ *        │                   ▲
+ *        └─ jobs ─▶ engines ─┘ token frames (../frames)
+ *
+ * What throws before `dispatch` becomes an HTTP error; after it the exchange owns the answer.
  */
 @Injectable()
 export class RequestWay {
@@ -24,7 +36,7 @@ export class RequestWay {
     private readonly faults: FaultInjector,
     private readonly admitting: AdmitStep,
     private readonly planning: PlanStep,
-    private readonly dispatcher: Dispatcher,
+    private readonly dispatching: DispatchStep,
     private readonly refusals: Refusals,
   ) {}
 
@@ -45,12 +57,13 @@ export class RequestWay {
     const faults = await this.strike(routed);
     if (faults === undefined) return;
     const admission = await this.admit(routed, faults);
-    await this.dispatcher.dispatch(admission);
+    await this.dispatching.dispatch(admission);
   }
 
   /** Undefined: a fault has cut the client off. */
   private async strike({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
-    if (!this.faults.mayStrike(call)) return NO_FAULTS;
+    const { headers } = call.response.req;
+    if (!this.faults.hasRules && headers[RETURN_ERROR_HEADER] === undefined) return NO_FAULTS;
     const faults = this.faults.judge(call, asked.request.model);
     if (await this.faults.atQueue(faults, call)) return faults;
     this.refusals.cutOff(call);

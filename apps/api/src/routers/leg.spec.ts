@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { namesLeg } from '../request/route/route';
 import { disaggregatedParamsOf, opaqueStateOf } from './disaggregated-params';
-import { legOf, namesLeg } from './leg';
+import { legOf } from './leg';
 
 const KINDS = ['none', 'hold', 'attach', 'meet', 'unusable'];
 const OF_PARAMS = [

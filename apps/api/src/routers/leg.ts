@@ -7,7 +7,7 @@ import {
   parseKvTransferParams,
   type Stage,
 } from '@baton/contract';
-import { fieldsIn, isObject, textIn } from '@baton/kernel';
+import { fieldsIn, textIn } from '@baton/kernel';
 import { type DisaggregatedParams, disaggregatedParamsOf } from './disaggregated-params';
 
 /** What a call says of its place in somebody else's hand-over. */
@@ -53,16 +53,7 @@ export type HoldTold =
   | { readonly disaggregatedId: string | undefined };
 
 /** P2pNccl and MoRI-IO write both ends of a hand-over into the request's id. */
-const ADDRESSES_IN_ID = /^(?:chat)?(?:cmpl-)?___prefill_addr_.+___decode_addr_.+$/;
-
-/** Fields of a body by which an outside router speaks of a hand-over. */
-const LEG_FIELDS = ['kv_transfer_params', 'disaggregated_params', 'bootstrap_room'] as const;
-
-/** False: the call is no leg, whatever else it says. */
-export function namesLeg({ body, clientRequestId }: Omit<LegFacts, 'params' | 'stage'>): boolean {
-  if (clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId)) return true;
-  return isObject(body) && LEG_FIELDS.some((field) => field in body);
-}
+export const ADDRESSES_IN_ID = /^(?:chat)?(?:cmpl-)?___prefill_addr_.+___decode_addr_.+$/;
 
 export function legOf(facts: LegFacts): Leg {
   const { params } = facts;

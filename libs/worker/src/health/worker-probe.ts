@@ -1,39 +1,67 @@
-import { LoopLag } from '@baton/clock';
+import { LoopLag, SystemWallClock } from '@baton/clock';
+import { LiveSettings, shownEngines } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import { type EngineMetricsSource, registerEngineMetrics } from '@baton/telemetry';
+import { withUpstreamMetrics } from '@baton/executors';
+import { cacheConfigLabels, registerEngineMetrics } from '@baton/telemetry';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { WORKER, type WorkerDependencies } from '../engines.module';
+import { WorkerHosts } from '../worker-hosts';
 
 /** Interval of prom-client's samples in ms. Each one wakes an idle process; `LoopLag` is finer. */
 const OWN_SAMPLING_MS = 1_000;
 
-/** What a worker process shows of itself over HTTP. */
-export interface WorkerProbe {
-  engines(): readonly EnginePresence[];
-  metrics(): Promise<string>;
-}
-
-export const WORKER_PROBE = Symbol('worker probe');
-
-export interface ProbeSource extends EngineMetricsSource {
-  /** What the page becomes before it is shown. */
-  readonly around: (page: string) => Promise<string>;
-}
-
 /** The numbers of this process's engines, its event loop and its memory. */
-export function workerProbe(
-  engines: () => readonly EnginePresence[],
-  metrics: ProbeSource,
-): WorkerProbe {
-  const registry = new Registry();
-  registerEngineMetrics(registry, metrics);
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
-  const lag = new LoopLag();
-  lag.start();
-  const gauge: Gauge = new Gauge({
-    name: 'baton:event_loop_lag_seconds',
-    help: 'How late the event loop of this process ran its timers since the last scrape, 99th percentile.',
-    registers: [registry],
-    collect: () => gauge.set(lag.takeP99Ms() / 1_000),
-  });
-  return { engines, metrics: async () => metrics.around(await registry.metrics()) };
+@Injectable()
+export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly registry = new Registry();
+  private readonly lag = new LoopLag();
+  private readonly wall = new SystemWallClock();
+
+  constructor(
+    @Inject(WORKER) private readonly worker: WorkerDependencies,
+    private readonly hosts: WorkerHosts,
+    @Inject(LiveSettings) private readonly settings: LiveSettings,
+  ) {
+    const { registry, lag } = this;
+    registerEngineMetrics(registry, {
+      presences: () => this.shown(),
+      cacheConfig: cacheConfigLabels(worker.config, worker.maxModelLen),
+    });
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
+    const gauge: Gauge = new Gauge({
+      name: 'baton:event_loop_lag_seconds',
+      help: 'How late the event loop of this process ran its timers since the last scrape, 99th percentile.',
+      registers: [registry],
+      collect: () => gauge.set(lag.takeP99Ms() / 1_000),
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.lag.start();
+  }
+
+  onApplicationShutdown(): void {
+    this.lag.stop();
+  }
+
+  /** Some engine of this process takes work. */
+  get isReady(): boolean {
+    return this.hosts.presences().some((engine) => engine.state === 'ready');
+  }
+
+  /** The page that Prometheus scrapes. */
+  async metrics(): Promise<string> {
+    const page = await this.registry.metrics();
+    return withUpstreamMetrics(page, this.hosts.presences(), this.worker);
+  }
+
+  private shown(): readonly EnginePresence[] {
+    return shownEngines(this.hosts.presences(), this.settings.current, this.wall.nowUs());
+  }
 }

@@ -1,11 +1,11 @@
-import { Controller, Get, Header, HttpStatus, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Header, HttpStatus, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { WORKER_PROBE, type WorkerProbe } from './worker-probe';
+import { WorkerProbe } from './worker-probe';
 
 /** What an orchestrator and a scraper ask of a worker process. */
 @Controller()
 export class WorkerController {
-  constructor(@Inject(WORKER_PROBE) private readonly probe: WorkerProbe) {}
+  constructor(private readonly probe: WorkerProbe) {}
 
   /** Alive, whatever its engines do. */
   @Get('health')
@@ -16,8 +16,7 @@ export class WorkerController {
   /** 503 while no engine of this process takes work. */
   @Get('health/ready')
   ready(@Res() reply: FastifyReply): void {
-    const isReady = this.probe.engines().some((engine) => engine.state === 'ready');
-    void reply.status(isReady ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE).send();
+    void reply.status(this.probe.isReady ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE).send();
   }
 
   @Get('metrics')

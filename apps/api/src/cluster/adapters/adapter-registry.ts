@@ -22,7 +22,9 @@ interface AdapterList {
  */
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
-  private known: ReadonlyMap<string, Adapter>;
+  private known: ReadonlyMap<string, Adapter> = new Map();
+  /** Of all that can be asked for, in the order in which they came. */
+  names: readonly string[] = [];
   private readonly shared: DocumentCollection<AdapterList>;
   private isShared = false;
   private unsubscribe: Unsubscribe | undefined;
@@ -32,7 +34,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.known = byName(loraModulesOf(config));
+    this.keep(loraModulesOf(config));
     this.shared = new DocumentCollection(transport, {
       collection: 'adapters',
       maxEntries: 1,
@@ -92,15 +94,16 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
     try {
       const list = await this.shared.find(ALL);
       this.isShared = list !== undefined;
-      if (list !== undefined) this.known = byName(list.adapters);
+      if (list !== undefined) this.keep(list.adapters);
     } catch (error) {
       this.logger.warn({ err: error }, 'list of adapters not read');
     }
   }
-}
 
-function byName(adapters: readonly Adapter[]): Map<string, Adapter> {
-  return new Map(adapters.map((adapter) => [adapter.name, adapter]));
+  private keep(adapters: readonly Adapter[]): void {
+    this.known = new Map(adapters.map((adapter) => [adapter.name, adapter]));
+    this.names = [...this.known.keys()];
+  }
 }
 
 function alreadyLoaded(name: string): RequestError {

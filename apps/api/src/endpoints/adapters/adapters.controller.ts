@@ -2,6 +2,9 @@ import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { adapterNameOfBody, adapterOfBody } from '../../cluster/adapters/adapter';
 import { AdapterRegistry } from '../../cluster/adapters/adapter-registry';
 import { Describe } from '../../http/operation';
+import { ReadPipe } from '../../http/read-pipe';
+
+type LoadOrder = ReturnType<typeof adapterOfBody>;
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -17,8 +20,8 @@ export class AdaptersController {
   @Post('load_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)
-  async load(@Body() body: unknown): Promise<string> {
-    const { inPlace, ...adapter } = adapterOfBody(body);
+  async load(@Body(new ReadPipe(adapterOfBody)) order: LoadOrder): Promise<string> {
+    const { inPlace, ...adapter } = order;
     await this.registry.load(adapter, inPlace);
     return `Success: LoRA adapter '${adapter.name}' added successfully.`;
   }
@@ -27,8 +30,7 @@ export class AdaptersController {
   @Post('unload_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)
-  async unload(@Body() body: unknown): Promise<string> {
-    const name = adapterNameOfBody(body);
+  async unload(@Body(new ReadPipe(adapterNameOfBody)) name: string): Promise<string> {
     await this.registry.unload(name);
     return `Success: LoRA adapter '${name}' removed successfully.`;
   }

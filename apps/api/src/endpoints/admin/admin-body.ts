@@ -1,6 +1,17 @@
 import { BatonError, type Stage, STAGES } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 
+/** Engines that are to join. */
+export interface JoinOrder {
+  readonly role: Stage;
+  readonly count: number;
+}
+
+/** @throws BatonError `invalid_type`, `invalid_value` */
+export function joinOrderOf(body: unknown): JoinOrder {
+  return { role: roleOf(body), count: engineCountOf(body) };
+}
+
 /** The role that a request names. @throws BatonError `invalid_type`, `invalid_value` */
 export function roleOf(body: unknown): Stage {
   const given = bodyFields(body)['role'];
@@ -14,7 +25,7 @@ export function roleOf(body: unknown): Stage {
  * How many engines a request asks for; 1 unless it says so. @throws BatonError `invalid_type`,
  * `invalid_value`
  */
-export function engineCountOf(body: unknown): number {
+function engineCountOf(body: unknown): number {
   const { count = 1 } = bodyFields(body);
   if (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= MAX_ENGINES) {
     return Number(count);

@@ -1,8 +1,10 @@
+import type { Stage } from '@baton/contract';
 import { LiveMembership } from '@baton/worker';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
-import { engineCountOf, roleOf } from './admin-body';
+import { ReadPipe } from '../../http/read-pipe';
+import { type JoinOrder, joinOrderOf, roleOf } from './admin-body';
 import { type ListedEngine, engineEntry } from './engine-list';
 
 /** What was asked for has begun: 202. How far it has come, the list of engines shows. */
@@ -23,8 +25,9 @@ export class EnginesController {
   @Describe('Administration', 'Let engines join', { body: 'Object' })
   @Post()
   @HttpCode(BEGUN)
-  async join(@Body() body: unknown): Promise<{ role: string; joining: number }> {
-    const [role, count] = [roleOf(body), engineCountOf(body)];
+  async join(
+    @Body(new ReadPipe(joinOrderOf)) { role, count }: JoinOrder,
+  ): Promise<{ role: string; joining: number }> {
     await served(this.membership.join(role, count));
     return { role, joining: count };
   }
@@ -42,9 +45,8 @@ export class EnginesController {
   @HttpCode(BEGUN)
   async become(
     @Param('id') id: string,
-    @Body() body: unknown,
+    @Body(new ReadPipe(roleOf)) role: Stage,
   ): Promise<{ id: string; state: 'draining'; becomes: string }> {
-    const role = roleOf(body);
     const { engineId } = await served(this.membership.become(id, role));
     return { id: engineId, state: 'draining', becomes: role };
   }

@@ -10,7 +10,10 @@ import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
 import { CONFIG } from '../../tokens';
+import { ReadPipe } from '../../http/read-pipe';
 import { bodyFields } from './admin-body';
+
+type Fields = ReturnType<typeof bodyFields>;
 
 /**
  * `settings` can be changed by sending some of them back; `fixed` holds until the cluster is
@@ -41,9 +44,9 @@ export class SettingsController {
   @Describe('Administration', 'Change it', { body: 'Object' })
   @Post()
   @HttpCode(200)
-  async change(@Body() body: unknown): Promise<SettingsView> {
+  async change(@Body(new ReadPipe(bodyFields)) fields: Fields): Promise<SettingsView> {
     try {
-      return this.view(await this.settings.change(bodyFields(body)));
+      return this.view(await this.settings.change(fields));
     } catch (error) {
       if (error instanceof UsageError) throw new BatonError('invalid_value', error.message);
       throw brokerError(error);

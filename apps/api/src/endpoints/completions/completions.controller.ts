@@ -1,8 +1,7 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { TEXT_ENDPOINTS } from '../../request/take/asked';
-import { callOf } from '../../request/take/call';
+import { callOf, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 
 /** Continuations of prompts, written by the exchange: streamed or in one piece. */

@@ -1,7 +1,17 @@
-import { BatonError } from '@baton/contract';
-import { Body, Controller, Get, HttpCode, Post, Query as UrlQuery } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { Describe, NOTHING } from '../../http/operation';
-import { queryFlag, levelOf, modeOf, type Query, requestIdsOf, tagsOf } from './operations-query';
+import { ReadPipe } from '../../http/read-pipe';
+import {
+  type ForgetOrder,
+  forgetOrderOf,
+  modeOf,
+  type PauseMode,
+  requestIdsOf,
+  type SleepOrder,
+  sleepOrderOf,
+  type SleepTag,
+  tagsOf,
+} from './operations-query';
 import { Operator } from './operator';
 import { SleepOrders } from './sleep-orders';
 
@@ -25,12 +35,9 @@ export class DevController {
   })
   @Post('reset_prefix_cache')
   @HttpCode(200)
-  async resetPrefixCache(@UrlQuery() query: Query): Promise<{ success: boolean }> {
-    if (queryFlag(query, 'reset_running_requests')) {
-      const message = 'reset_running_requests is not supported: abort or pause them first.';
-      throw new BatonError('invalid_value', message, 'reset_running_requests');
-    }
-    const forgetsHost = queryFlag(query, 'reset_external');
+  async resetPrefixCache(
+    @Query(new ReadPipe(forgetOrderOf)) { forgetsHost }: ForgetOrder,
+  ): Promise<{ success: boolean }> {
     return { success: await this.orders.resetPrefixCache(forgetsHost) };
   }
 
@@ -54,9 +61,8 @@ export class DevController {
   })
   @Post('sleep')
   @HttpCode(200)
-  async sleep(@UrlQuery() query: Query): Promise<void> {
-    const level = levelOf(query);
-    await this.orders.sleep(modeOf(query), level);
+  async sleep(@Query(new ReadPipe(sleepOrderOf)) { mode, level }: SleepOrder): Promise<void> {
+    await this.orders.sleep(mode, level);
   }
 
   /** Parts may wake one by one; requests go on when all are awake. */
@@ -66,8 +72,8 @@ export class DevController {
   })
   @Post('wake_up')
   @HttpCode(200)
-  async wakeUp(@UrlQuery() query: Query): Promise<void> {
-    await this.orders.wake(tagsOf(query));
+  async wakeUp(@Query(new ReadPipe(tagsOf)) tags: readonly SleepTag[]): Promise<void> {
+    await this.orders.wake(tags);
   }
 
   @Describe('Development mode', 'Whether the engines sleep')
@@ -83,8 +89,8 @@ export class DevController {
   })
   @Post('pause')
   @HttpCode(200)
-  async pause(@UrlQuery() query: Query): Promise<{ status: 'paused' }> {
-    await this.orders.pause(modeOf(query));
+  async pause(@Query(new ReadPipe(modeOf)) mode: PauseMode): Promise<{ status: 'paused' }> {
+    await this.orders.pause(mode);
     return { status: 'paused' };
   }
 
@@ -105,7 +111,9 @@ export class DevController {
   @Describe('Development mode', 'End requests early', { body: 'Object' })
   @Post('abort_requests')
   @HttpCode(200)
-  async abort(@Body() body: unknown): Promise<{ status: 'aborted'; aborted: number }> {
-    return { status: 'aborted', aborted: await this.operator.abort(requestIdsOf(body)) };
+  async abort(
+    @Body(new ReadPipe(requestIdsOf)) ids: readonly string[] | undefined,
+  ): Promise<{ status: 'aborted'; aborted: number }> {
+    return { status: 'aborted', aborted: await this.operator.abort(ids) };
   }
 }

@@ -3,6 +3,16 @@ import { BatonError } from '@baton/contract';
 /** What happens to requests under way when the engines stop. */
 export type PauseMode = 'abort' | 'wait' | 'keep';
 
+export interface SleepOrder {
+  readonly level: 0 | 1 | 2;
+  readonly mode: PauseMode;
+}
+
+export interface ForgetOrder {
+  /** What host memory holds too. */
+  readonly forgetsHost: boolean;
+}
+
 export type Query = Readonly<Record<string, string | string[] | undefined>>;
 
 const TRUE = new Set(['1', 'true', 'yes', 'on']);
@@ -18,9 +28,15 @@ export function modeOf({ mode = 'abort' }: Query): PauseMode {
 }
 
 /** Sleep levels differ in what real engines unload; here all of them discard the KV cache. */
-export function levelOf({ level = '1' }: Query): 0 | 1 | 2 {
+function levelOf({ level = '1' }: Query): 0 | 1 | 2 {
   if (typeof level !== 'string' || !LEVELS.includes(level)) throw badQuery('level', '0, 1 or 2');
   return Number(level) as 0 | 1 | 2;
+}
+
+/** @throws BatonError `invalid_type` */
+export function sleepOrderOf(query: Query): SleepOrder {
+  const level = levelOf(query);
+  return { level, mode: modeOf(query) };
 }
 
 /** None means all. */
@@ -33,12 +49,21 @@ export function tagsOf({ tags }: Query): readonly SleepTag[] {
   });
 }
 
-export function queryFlag(query: Query, name: string): boolean {
+function queryFlag(query: Query, name: string): boolean {
   const value = query[name] ?? '';
   const word = typeof value === 'string' ? value.toLowerCase() : undefined;
   if (word !== undefined && TRUE.has(word)) return true;
   if (word !== undefined && FALSE.has(word)) return false;
   throw badQuery(name, 'a boolean');
+}
+
+/** @throws BatonError `invalid_type`, `invalid_value` */
+export function forgetOrderOf(query: Query): ForgetOrder {
+  if (queryFlag(query, 'reset_running_requests')) {
+    const message = 'reset_running_requests is not supported: abort or pause them first.';
+    throw new BatonError('invalid_value', message, 'reset_running_requests');
+  }
+  return { forgetsHost: queryFlag(query, 'reset_external') };
 }
 
 /** Ids to abort; undefined: all requests. */

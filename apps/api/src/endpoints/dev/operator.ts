@@ -5,7 +5,7 @@ import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { ExchangeStep } from '../../request/exchange';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 
 /** How long engines have to answer; one that is slower counts as one that did not. */
@@ -32,7 +32,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly cluster: ClusterView,
-    private readonly live: LiveExchanges,
+    private readonly exchanges: ExchangeStep,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -102,7 +102,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
         this.isSleeping = false;
         return;
       case 'abort-requests':
-        this.reply(operation, this.live.abort(operation.requestIds));
+        this.reply(operation, this.exchanges.abort(operation.requestIds));
         return;
       case 'reset-prefix-cache':
       case 'show-batch':

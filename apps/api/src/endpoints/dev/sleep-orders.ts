@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { ExchangeStep } from '../../request/exchange';
 import { type PauseMode, type SleepTag, SLEEP_TAGS } from './operations-query';
 import { Operator } from './operator';
 
@@ -14,7 +14,7 @@ export class SleepOrders {
 
   constructor(
     private readonly operator: Operator,
-    private readonly live: LiveExchanges,
+    private readonly exchanges: ExchangeStep,
   ) {}
 
   async sleep(mode: PauseMode, level: 0 | 1 | 2): Promise<void> {
@@ -50,7 +50,7 @@ export class SleepOrders {
     mode: PauseMode,
     how: { readonly isSleep: boolean; readonly level?: 0 | 1 | 2 },
   ): Promise<void> {
-    if (mode === 'wait') await this.live.settled();
+    if (mode === 'wait') await this.exchanges.settled();
     await this.operator.askEngines({ kind: 'pause', ...how });
     if (mode === 'abort') await this.operator.abort(undefined);
   }

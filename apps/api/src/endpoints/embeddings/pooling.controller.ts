@@ -11,9 +11,8 @@ import {
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
-import { WholeAnswer } from '../../request/answer/whole-answer';
-import type { Ask } from '../../request/take/asked';
-import { callOf, type Received } from '../../request/take/call';
+import { WholeAnswer } from '../../request/answer/whole';
+import { type Ask, callOf, type Received } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
 

@@ -1,15 +1,15 @@
 import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
-import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { ExchangeStep } from '../../request/exchange';
 
 /** How busy this process is, as vLLM says it with `--enable-server-load-tracking`. */
 @Controller()
 export class LoadController {
-  constructor(private readonly live: LiveExchanges) {}
+  constructor(private readonly exchanges: ExchangeStep) {}
 
   @Describe('Health and metrics', 'Requests under way in this process')
   @Get('load')
   load(): { server_load: number } {
-    return { server_load: this.live.count };
+    return { server_load: this.exchanges.count };
   }
 }

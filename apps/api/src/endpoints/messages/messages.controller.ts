@@ -11,10 +11,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe, STREAMED } from '../../http/operation';
 import type { Answer } from '../../request/answer/answer';
-import { StreamAnswer } from '../../request/answer/stream-answer';
-import { WholeAnswer } from '../../request/answer/whole-answer';
-import type { AnswerParts, Ask, Asked } from '../../request/take/asked';
-import { callOf } from '../../request/take/call';
+import { StreamAnswer } from '../../request/answer/stream';
+import { WholeAnswer } from '../../request/answer/whole';
+import { type AnswerParts, type Ask, type Asked, callOf } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 
 /** Anthropic's way to ask for text: the same cluster, other shapes. */

@@ -1,6 +1,6 @@
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { LiveExchanges } from '../../request/exchange/live-exchanges';
+import { ExchangeStep } from '../../request/exchange';
 import { TRANSPORT } from '../../tokens';
 
 /**
@@ -13,13 +13,13 @@ export class Cancellations implements OnApplicationShutdown, OnModuleInit {
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly live: LiveExchanges,
+    private readonly exchanges: ExchangeStep,
   ) {}
 
   async onModuleInit(): Promise<void> {
     const { bus } = this.transport;
     this.unsubscribe = await bus.subscribe(channels.cancelledResponses, (payload) => {
-      this.live.abort([payload.toString()]);
+      this.exchanges.abort([payload.toString()]);
     });
   }
 

@@ -2,8 +2,11 @@ import { BatonError } from '@baton/contract';
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Describe } from '../../http/operation';
+import { ReadPipe } from '../../http/read-pipe';
 import { perfettoTrace } from '../../observers/timelines/perfetto-trace';
 import { Timelines } from '../../observers/timelines/timelines';
+
+type Format = 'json' | 'perfetto';
 
 /**
  * What happened to one request, by the id of its answer, its X-Request-Id or the internal id of a
@@ -17,12 +20,9 @@ export class TimelinesController {
   @Get(':id/timeline')
   async timeline(
     @Param('id') id: string,
-    @Query('format') format: unknown,
+    @Query('format', new ReadPipe(formatOf)) format: Format,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    if (format !== undefined && format !== 'json' && format !== 'perfetto') {
-      throw new BatonError('invalid_value', 'format must be json or perfetto.', 'format');
-    }
     const timeline = await this.timelines.find(id);
     if (timeline === undefined) throw new BatonError('request_not_found');
     if (format !== 'perfetto') return timeline;
@@ -30,4 +30,9 @@ export class TimelinesController {
     void reply.header('content-disposition', 'attachment; filename="baton-request.trace.json"');
     return perfettoTrace(timeline);
   }
+}
+
+function formatOf(said: unknown = 'json'): Format {
+  if (said === 'json' || said === 'perfetto') return said;
+  throw new BatonError('invalid_value', 'format must be json or perfetto.', 'format');
 }

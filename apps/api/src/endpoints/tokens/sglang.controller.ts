@@ -7,10 +7,9 @@ import {
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { StreamAnswer } from '../../request/answer/stream-answer';
-import { WholeAnswer } from '../../request/answer/whole-answer';
-import type { Ask } from '../../request/take/asked';
-import { callOf } from '../../request/take/call';
+import { StreamAnswer } from '../../request/answer/stream';
+import { WholeAnswer } from '../../request/answer/whole';
+import { type Ask, callOf } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 
 /** SGLang's native API, to which its load balancers send the legs of a hand-over. */

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BucketCounts } from '@baton/telemetry';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 import {
   type Labels,
   renderHistogram,
@@ -20,15 +22,26 @@ const COARSE_SECONDS = [0.1, 0.5, 1];
 
 /** Counts HTTP answers by the names that dashboards of FastAPI servers know. */
 @Injectable()
-export class HttpMetrics {
+export class HttpMetrics implements OnModuleInit {
   private readonly requests = new ByLabels<{ count: number }>(() => ({ count: 0 }));
   private readonly fine = new BucketCounts(FINE_SECONDS);
   private readonly byHandler = new ByLabels(() => new BucketCounts(COARSE_SECONDS));
   private readonly requestBytes = new ByLabels(() => new Sum());
   private readonly responseBytes = new ByLabels(() => new Sum());
 
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  /** Refusals count as well: they come later than this hook. */
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addHook('onRequest', (request, reply, done) => {
+      this.observe(request.raw, reply.raw, request.routeOptions.url ?? 'none');
+      done();
+    });
+  }
+
   /** Counts the answer when it is through. `handler`: the route's pattern, or `none`. */
-  observe(message: IncomingMessage, response: ServerResponse, handler: string): void {
+  private observe(message: IncomingMessage, response: ServerResponse, handler: string): void {
     if (UNCOUNTED.has(handler)) return;
     const startMs = performance.now();
     response.once('close', () => {

@@ -1,4 +1,74 @@
-import type { SequenceTrace } from './sequence-trace';
+import type { EngineFact, EngineFacts, EngineJob, Epoch, RunFacts, Stage } from '@baton/contract';
+import type { End, ObservedSequence, SequenceHistory } from '../port/port';
+
+const FIRST_ROWS = 16;
+export const MOST_ROWS = 128;
+/** Facts of one run that are kept: more than any run has that goes well. */
+const MOST_FACTS = 128;
+
+/** What is kept of a job: its block hashes would be many times the rest. */
+export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
+
+/** What the engine of one stage sent. */
+export interface StageFacts {
+  readonly engineId: string;
+  readonly epoch: Epoch;
+  readonly facts: EngineFact[];
+}
+
+export interface TraceEnd extends End {
+  /** µs of the wall clock since the Unix epoch. */
+  readonly atUs: number;
+}
+
+/**
+ * All that is kept of one sequence: its history, and what its engines sent beside their frames. Of
+ * a sequence that ran more than once in a stage the last run there counts. Instants are µs of the
+ * wall clock since the Unix epoch.
+ */
+export class SequenceTrace {
+  readonly marks = new StepMarks();
+  readonly stages = new Map<Stage, StageFacts>();
+  end: TraceEnd | undefined;
+  received = 0;
+  cachedTokens = 0;
+
+  readonly job: TracedJob;
+
+  constructor(
+    { requestId, promptTokens, flow }: TracedJob,
+    readonly index: number,
+    readonly seen: SequenceHistory,
+  ) {
+    this.job = { requestId, promptTokens, flow };
+  }
+
+  tokens(received: number, stampedUs: number): void {
+    this.marks.add(stampedUs, received);
+    this.received = received;
+  }
+
+  noteEnd({ received, cachedTokens }: ObservedSequence, end: TraceEnd): void {
+    this.received = received;
+    this.cachedTokens = cachedTokens;
+    this.end ??= end;
+  }
+
+  noteFacts({ engineId, stage }: EngineFacts, { epoch, facts }: RunFacts): void {
+    const known = this.stages.get(stage);
+    if (known !== undefined && known.epoch > epoch) return;
+    const isSame = known !== undefined && known.epoch === epoch && known.engineId === engineId;
+    const all = isSame ? [...known.facts, ...facts] : [...facts];
+    this.stages.set(stage, { engineId, epoch, facts: all.slice(0, MOST_FACTS) });
+  }
+
+  /** The facts of one kind with the engines that sent them, in the order in which they came. */
+  all(kind: EngineFact[0]): { readonly engineId: string; readonly fact: EngineFact }[] {
+    return [...this.stages.values()].flatMap(({ engineId, facts }) =>
+      facts.filter(([of]) => of === kind).map((fact) => ({ engineId, fact })),
+    );
+  }
+}
 
 /** One request of a client with its sequences. */
 export interface RequestTrace {
@@ -17,4 +87,64 @@ export interface RequestTrace {
 
 export function hasEnded({ sequences }: RequestTrace): boolean {
   return sequences.every(({ end }) => end !== undefined);
+}
+
+/**
+ * When tokens came, as rows of an instant and how many had come by then. The memory is bounded
+ * whatever the length of the answer: when the rows are used up, two become one, and a row stands
+ * for twice as many steps from then on.
+ */
+export class StepMarks {
+  /** Steps that have brought tokens. */
+  count = 0;
+  /** Steps that a row stands for; the last row may stand for fewer. */
+  perRow = 1;
+  firstUs: number | undefined;
+  private rows = new Float64Array(2 * FIRST_ROWS);
+  private used = 0;
+  private inLast = 0;
+
+  /** @param tokens that have come with this step and before */
+  add(atUs: number, tokens: number): void {
+    this.firstUs ??= atUs;
+    this.count += 1;
+    if (this.used === 0 || this.inLast === this.perRow) this.newRow();
+    this.inLast += 1;
+    this.rows[2 * this.used - 2] = atUs;
+    this.rows[2 * this.used - 1] = tokens;
+  }
+
+  get lastUs(): number | undefined {
+    return this.used === 0 ? undefined : this.rows[2 * this.used - 2];
+  }
+
+  /** `[instant, tokens by then]`. */
+  list(): [number, number][] {
+    return Array.from({ length: this.used }, (_none, row) => [
+      this.rows[2 * row] ?? 0,
+      this.rows[2 * row + 1] ?? 0,
+    ]);
+  }
+
+  private newRow(): void {
+    if (this.used === MOST_ROWS) this.halve();
+    else if (2 * this.used === this.rows.length) this.grow();
+    this.used += 1;
+    this.inLast = 0;
+  }
+
+  private grow(): void {
+    const larger = new Float64Array(Math.min(2 * this.rows.length, 2 * MOST_ROWS));
+    larger.set(this.rows);
+    this.rows = larger;
+  }
+
+  private halve(): void {
+    this.used = MOST_ROWS / 2;
+    this.perRow *= 2;
+    for (let row = 0; row < this.used; row += 1) {
+      this.rows[2 * row] = this.rows[4 * row + 2] ?? 0;
+      this.rows[2 * row + 1] = this.rows[4 * row + 3] ?? 0;
+    }
+  }
 }

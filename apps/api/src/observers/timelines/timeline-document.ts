@@ -16,8 +16,7 @@ import type {
   TimelineSpan,
   TimelineState,
 } from '@baton/contract';
-import type { RequestTrace } from './request-trace';
-import type { SequenceTrace } from './sequence-trace';
+import type { RequestTrace, SequenceTrace } from './request-trace';
 
 export interface TimelineContext {
   readonly api: string;

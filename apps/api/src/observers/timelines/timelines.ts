@@ -14,8 +14,7 @@ import type {
   RequestObserver,
   TokenNews,
 } from '../port/port';
-import type { RequestTrace } from './request-trace';
-import { SequenceTrace } from './sequence-trace';
+import { type RequestTrace, SequenceTrace } from './request-trace';
 import { timelineOf } from './timeline-document';
 import { TraceStore } from './trace-store';
 

@@ -1,8 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { History } from '../../frames/history';
-import type { RequestTrace } from './request-trace';
-import { SequenceTrace } from './sequence-trace';
+import { type RequestTrace, SequenceTrace } from './request-trace';
 import { TraceStore } from './trace-store';
 
 function requestOf(id: string, requestId = id): RequestTrace {

@@ -1,5 +1,4 @@
-import { hasEnded, type RequestTrace } from './request-trace';
-import type { SequenceTrace } from './sequence-trace';
+import { hasEnded, type RequestTrace, type SequenceTrace } from './request-trace';
 
 export interface StoreBounds {
   /** Ended requests that are kept, the oldest going first. */

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../test/until';
 import type { Sequence } from '../../frames/sequence';
-import { AdmissionGate } from './admission-gate';
+import { AdmissionGate, DrainRate } from './admission-gate';
 
 describe('the admission gate', () => {
   let transport: Transport;
@@ -85,5 +85,20 @@ describe('the admission gate', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('the drain rate', () => {
+  it('is what left per second in the last ten seconds', () => {
+    const rate = new DrainRate();
+    for (let ms = 0; ms < 20_000; ms += 100) rate.add(1, ms);
+    expect(rate.perSecond(20_000)).toBeCloseTo(9, 0);
+  });
+
+  it('goes to zero when nothing leaves', () => {
+    const rate = new DrainRate();
+    rate.add(50, 1_000);
+    expect(rate.perSecond(1_500)).toBe(50);
+    expect(rate.perSecond(60_000)).toBe(0);
   });
 });

@@ -5,7 +5,9 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { TurnBatch } from '../../cluster/turn-batch';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
-import { DrainRate } from './drain-rate';
+
+const BUCKET_MS = 1_000;
+const BUCKETS = 10;
 
 /** Of a sequence: the stage in whose queue it is counted as waiting; undefined: none. */
 interface Waiting {
@@ -145,5 +147,32 @@ export class AdmissionGate {
       await this.transport.admission.shift(this.identity.apiId, deltas).catch(() => undefined);
     }
     this.isSending = false;
+  }
+}
+
+/** How many requests left a queue per second, over the last ten seconds. */
+export class DrainRate {
+  private readonly counts = new Float64Array(BUCKETS);
+  private newest = 0;
+  private firstMs: number | undefined;
+
+  add(count: number, nowMs: number): void {
+    this.firstMs ??= nowMs;
+    this.roll(nowMs);
+    this.counts[this.newest % BUCKETS] = (this.counts[this.newest % BUCKETS] ?? 0) + count;
+  }
+
+  perSecond(nowMs: number): number {
+    if (this.firstMs === undefined) return 0;
+    this.roll(nowMs);
+    const spanMs = Math.min(Math.max(nowMs - this.firstMs, BUCKET_MS), BUCKETS * BUCKET_MS);
+    return (this.counts.reduce((sum, count) => sum + count, 0) * 1_000) / spanMs;
+  }
+
+  private roll(nowMs: number): void {
+    const bucket = Math.floor(nowMs / BUCKET_MS);
+    const from = Math.max(this.newest + 1, bucket - BUCKETS + 1);
+    for (let each = from; each <= bucket; each += 1) this.counts[each % BUCKETS] = 0;
+    this.newest = Math.max(this.newest, bucket);
   }
 }

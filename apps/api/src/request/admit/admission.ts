@@ -3,8 +3,7 @@ import type { OutputPlan } from '@baton/text';
 import type { Charge } from '../../http/access/rate-limits';
 import type { SettledLeg } from '../../routers/leg';
 import type { Route } from '../route/route';
-import type { Asked } from '../take/asked';
-import type { Call } from '../take/call';
+import type { Asked, Call } from '../take/call';
 
 /** A checked request whose ways are known. */
 export interface Routed {

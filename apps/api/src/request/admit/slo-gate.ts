@@ -6,8 +6,7 @@ import { missesSlo, retryAfterSeconds } from '@baton/placement';
 import type { JobRouting, PromptFacts } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, ROUTING } from '../../tokens';
-import { cacheSalt } from '../route/cache-salt';
-import type { Route } from '../route/route';
+import { cacheSalt, type Route } from '../route/route';
 import { AdmissionGate } from './admission-gate';
 
 const US_PER_SECOND = 1_000_000;

@@ -6,12 +6,11 @@ import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
-import { priorityOf } from '../../http/priority-header';
+import { PRIORITY_HEADER, priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
 import type { Admission } from '../admit/admission';
-import { cacheSalt } from '../route/cache-salt';
-import type { Route } from '../route/route';
+import { cacheSalt, type Route } from '../route/route';
 import { JobPlacement } from './job-placement';
 
 /** Characters that every broker takes in a key; the others of a client's id become `_`. */
@@ -59,12 +58,15 @@ export class JobFactory {
     const context = this.contextOf(admission, head);
     return (index, streamId) => {
       const planned = { plan: plans[index]!, route: routes[index]! };
-      return this.placement.place(this.jobOf({ index, streamId }, context, planned), call);
+      const job = this.jobOf({ index, streamId }, context, planned);
+      return this.placement.isOn ? this.placement.place(job, call) : job;
     };
   }
 
   private contextOf({ call, asked, faults }: Admission, head: AnswerHead): JobContext {
     const { request, isExecuted } = asked;
+    const { headers } = call.message;
+    const { priority: own } = request;
     return {
       request,
       baseId: baseIdOf(head.id),
@@ -73,7 +75,7 @@ export class JobFactory {
       adapter: this.catalog.adapterOf(request.model),
       traceparent: this.spans.isOn ? this.spans.begin(call, head, request) : undefined,
       executes: isExecuted === true,
-      priority: priorityOf(call.message.headers) ?? request.priority,
+      priority: headers[PRIORITY_HEADER] === undefined ? own : (priorityOf(headers) ?? own),
       faults: faults.filter(isForEngines),
     };
   }

@@ -15,7 +15,9 @@ import { sessionKeyOf } from '../route/session-key';
  */
 @Injectable()
 export class JobPlacement {
-  private readonly isOn: boolean;
+  /** False: every job goes as it is into the queue of its stage. */
+  readonly isOn: boolean;
+  private readonly hasPolicy: boolean;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -23,13 +25,14 @@ export class JobPlacement {
     private readonly cluster: ClusterView,
     private readonly gate: AdmissionGate,
   ) {
-    this.isOn = needsLoads(config);
+    this.hasPolicy = needsLoads(config);
+    this.isOn = this.hasPolicy || config.dataParallelSize > 1;
   }
 
   /** The job as it goes into its queue: `entryQueue` names that. */
   place(job: EngineJob, call: Call): EngineJob {
     const pinned = this.pin(job, call);
-    if (!this.isOn || job.placed !== undefined) return pinned;
+    if (!this.hasPolicy || job.placed !== undefined) return pinned;
     const sessionKey = sessionKeyOf(call);
     const known = sessionKey === undefined ? pinned : { ...pinned, sessionKey };
     return this.routing.atArrival(known).job;

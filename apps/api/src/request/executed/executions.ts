@@ -6,9 +6,8 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { bodyText } from '../../http/body-parser';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import type { Asked } from '../take/asked';
-import type { Call } from '../take/call';
-import { PassThroughAnswer } from './pass-through-answer';
+import type { Asked, Call } from '../take/call';
+import { PassThroughAnswer } from '../answer/executed';
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/v1/chat/completions': 'chat',

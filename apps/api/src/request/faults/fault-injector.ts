@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
 import type { Fault } from '@baton/contract';
-import { FaultBook, InjectedError, isDue, RETURN_ERROR_HEADER } from '@baton/faults';
+import { FaultBook, InjectedError, isDue } from '@baton/faults';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DetachedResponse } from '../../http/detached-response';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
@@ -21,7 +21,7 @@ const US_PER_MS = 1_000;
 export class FaultInjector implements OnModuleInit {
   private readonly book: FaultBook;
   /** Some rule, or a share of failures, is set. */
-  private hasRules = false;
+  hasRules = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -37,11 +37,6 @@ export class FaultInjector implements OnModuleInit {
       this.hasRules = faults.rules.length > 0 || faults.failureInjectionRate > 0;
       this.book.adopt(faults);
     });
-  }
-
-  /** False: no rule is set and the client asks for no error, so that nothing needs to be judged. */
-  mayStrike({ response }: Call): boolean {
-    return this.hasRules || response.req.headers[RETURN_ERROR_HEADER] !== undefined;
   }
 
   /**

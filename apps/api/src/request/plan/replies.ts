@@ -27,14 +27,14 @@ const NONE: AnswerSources = [];
  */
 @Injectable()
 export class Replies {
+  /** Prompts need not be shown to any model. */
+  readonly isIdle: boolean;
+
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly setup: TextSetup,
-  ) {}
-
-  /** True while prompts need not be shown to any model. */
-  get isIdle(): boolean {
-    return this.setup.parts.model === undefined;
+  ) {
+    this.isIdle = setup.parts.model === undefined;
   }
 
   /**

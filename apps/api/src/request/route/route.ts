@@ -1,5 +1,11 @@
 import type { EngineJob, KvTransferParams, Placed, Stage } from '@baton/contract';
-import type { SettledLeg } from '../../routers/leg';
+import { hashString, isObject, mix } from '@baton/kernel';
+import type { GenerationRequest } from '@baton/openai';
+import { ADDRESSES_IN_ID, type SettledLeg } from '../../routers/leg';
+import type { Call } from '../take/call';
+
+/** Fields of a body by which an outside router speaks of a hand-over. */
+const LEG_FIELDS = ['kv_transfer_params', 'disaggregated_params', 'bootstrap_room'] as const;
 
 /** Which way one sequence takes through the cluster. */
 export interface Route {
@@ -45,6 +51,15 @@ export function wishedRoute(
   }
 }
 
+/** False: the call is no leg of an outside router, whatever else it says. */
+export function namesLeg({
+  body,
+  clientRequestId,
+}: Pick<Call, 'body' | 'clientRequestId'>): boolean {
+  if (clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId)) return true;
+  return isObject(body) && LEG_FIELDS.some((field) => field in body);
+}
+
 /** The two ways that Baton chooses between by itself. */
 export function ownRoute(way: 'disaggregated' | 'aggregated'): Route {
   return way === 'disaggregated'
@@ -56,6 +71,11 @@ export function ownRoute(way: 'disaggregated' | 'aggregated'): Route {
 export function poolingRoute(stage: 'prefill' | 'aggregated'): Route {
   const route = { ...BASE, flow: 'local', stage } as const;
   return stage === 'prefill' ? { ...route, placed: { stage } } : route;
+}
+
+/** Separates the prefixes of requests that must not share KV. */
+export function cacheSalt({ model, cacheSalt: own }: GenerationRequest): number {
+  return mix(hashString(model), hashString(own ?? ''));
 }
 
 const BASE = { next: undefined, kvTransferParams: undefined, engineId: undefined } as const;

@@ -1,7 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  answerId,
+  type AnswerHead,
+  type AnswerOptions,
+  type Endpoint,
+  type GenerationRequest,
+  parseChat,
+  parseChatBatch,
+  parseCompletion,
+  renderFinal,
+  type RequestLimits,
+  StreamedAnswer,
+} from '@baton/openai';
+import type { OutputPlan } from '@baton/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpAnswer } from '../../http/http-answer';
 import { contextOf } from '../../http/request-context';
-import type { Ask } from './asked';
+import type { Answer } from '../answer/answer';
+import { StreamAnswer } from '../answer/stream';
+import { WholeAnswer } from '../answer/whole';
 
 /** One HTTP request for work of the engines, as its controller hands it on. */
 export interface Call {
@@ -40,4 +57,48 @@ export function callOf(ask: Ask, { body, request, reply }: Received): Call {
     response: reply.raw,
     takeOver: () => void reply.hijack(),
   };
+}
+
+/** What an answer is written with, once its jobs are about to be submitted. */
+export interface AnswerParts {
+  readonly http: HttpAnswer;
+  readonly head: AnswerHead;
+  /** One per sequence. */
+  readonly plans: readonly OutputPlan[];
+  readonly options: AnswerOptions;
+}
+
+/** A checked call: what the cluster has to do for it, and how its answer looks. */
+export interface Asked {
+  readonly request: GenerationRequest;
+  readonly answerId: (requestId: string) => string;
+  /** The prompts are computed and nothing is generated: no hand-over. */
+  readonly isPooling?: boolean;
+  /** A server answers: nothing is planned. */
+  readonly isExecuted?: boolean;
+  readonly answer: (parts: AnswerParts) => Answer;
+}
+
+/**
+ * Checks a body before anything is queued. Throws `BatonError` with the first thing that is wrong.
+ */
+export type Ask = (body: unknown, limits: RequestLimits) => Asked;
+
+/** The two ways to ask for text in OpenAI's shapes. */
+export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
+  chat: (body, limits) => textAsked(parseChat(body, limits)),
+  completions: (body, limits) => textAsked(parseCompletion(body, limits)),
+};
+
+/** Several conversations in one chat. */
+export const askChatBatch: Ask = (body, limits) => textAsked(parseChatBatch(body, limits));
+
+function textAsked(request: GenerationRequest): Asked {
+  const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
+    request.stream
+      ? new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options))
+      : new WholeAnswer(http, plans, (results, facts) =>
+          renderFinal({ request, head, options }, results, facts),
+        );
+  return { request, answerId: (id) => answerId(request.endpoint, id), answer };
 }

@@ -2,25 +2,25 @@ import { BatonError } from '@baton/contract';
 import { entryQueue } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { Submitter } from '../../cluster/submitter';
-import { Observers } from '../../observers/port/observers';
-import { LOGGER } from '../../tokens';
-import type { Admission } from '../admit/admission';
-import type { Exchange } from '../exchange/exchange';
-import { Exchanges } from '../exchange/exchanges';
-import { Executions } from '../executed/executions';
-import { JobPlacement } from './job-placement';
-import { JobFactory } from './job-factory';
+import { Submitter } from '../cluster/submitter';
+import { Observers } from '../observers/port/observers';
+import { LOGGER } from '../tokens';
+import type { Admission } from './admit/admission';
+import { ExchangeStep } from './exchange';
+import type { Exchange } from './exchange/exchange';
+import { Executions } from './executed/executions';
+import { JobPlacement } from './dispatch/job-placement';
+import { JobFactory } from './dispatch/job-factory';
 
 /**
- * Makes jobs of an admitted request and puts them into their queues. From here on the exchange owns
- * the answer.
+ * Fifth step: makes jobs of an admitted request and puts them into their queues. From here on the
+ * exchange owns the answer.
  */
 @Injectable()
-export class Dispatcher {
+export class DispatchStep {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly exchanges: Exchanges,
+    private readonly exchanging: ExchangeStep,
     private readonly jobs: JobFactory,
     private readonly placement: JobPlacement,
     private readonly executions: Executions,
@@ -29,12 +29,12 @@ export class Dispatcher {
   ) {}
 
   async dispatch(admission: Admission): Promise<void> {
-    const exchange = this.exchanges.open(admission);
+    const exchange = this.exchanging.open(admission);
     const jobOf = this.jobs.jobsOf(admission, exchange.head);
     exchange.openSequences(admission.routes.length, jobOf);
     for (const sequence of exchange.sequences) {
       sequence.waitingIn = admission.routes[0]!.stage;
-      this.placement.opened(sequence);
+      if (sequence.job.placed !== undefined) this.placement.opened(sequence);
     }
     this.observers.opened(exchange);
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_ROWS, StepMarks } from './step-marks';
+import { MOST_ROWS, StepMarks } from './request-trace';
 
 function marksOf(steps: number, tokensPerStep = 1): StepMarks {
   const marks = new StepMarks();

@@ -2,19 +2,23 @@ import { BatonError } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { TRANSPORT } from '../../tokens';
-import { LiveExchanges } from './live-exchanges';
 
 /** Whether this process takes requests at all. Steps that wait ask again when they go on. */
 @Injectable()
 export class OpenDoor {
-  constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly live: LiveExchanges,
-  ) {}
+  /** The process drains. */
+  isClosing = false;
+
+  constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
+
+  /** No new requests from now on; those under way go on. */
+  close(): void {
+    this.isClosing = true;
+  }
 
   /** @throws BatonError `shutting_down` or `broker_unavailable` */
   refuseWhenClosed(): void {
-    if (this.live.isClosing) throw new BatonError('shutting_down');
+    if (this.isClosing) throw new BatonError('shutting_down');
     if (!this.transport.isConnected) throw new BatonError('broker_unavailable');
   }
 }

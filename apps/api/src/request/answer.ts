@@ -2,34 +2,30 @@ import type { BatonConfig } from '@baton/config';
 import type { BatonError } from '@baton/contract';
 import type { AnswerHead } from '@baton/openai';
 import { Inject, Injectable } from '@nestjs/common';
-import { ClusterView } from '../../cluster/cluster-view';
-import { ModelCatalog } from '../../cluster/model-catalog';
-import { HttpAnswer } from '../../http/http-answer';
-import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
-import { WireTaps } from '../../observers/recording/wire-taps';
-import { CONFIG } from '../../tokens';
-import type { Admission } from '../admit/admission';
-import type { Answer } from '../answer/answer';
-import { FaultInjector } from '../faults/fault-injector';
+import { ClusterView } from '../cluster/cluster-view';
+import { ModelCatalog } from '../cluster/model-catalog';
+import { HttpAnswer } from '../http/http-answer';
+import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../http/orca-header';
+import { WireTaps } from '../observers/recording/wire-taps';
+import { CONFIG } from '../tokens';
+import type { Admission } from './admit/admission';
+import type { Answer } from './answer/answer';
+import { FaultInjector } from './faults/fault-injector';
+import { OpenDoor } from './take/open-door';
 
-export interface AnswerEnds {
-  /** True while the process drains. */
-  readonly isClosing: () => boolean;
-  /** Ends the whole request with an error, in the cluster too. */
-  readonly fail: (error: BatonError) => void;
-}
-
-/** Takes the connection over from Fastify and opens the answer on it. */
+/** Seventh step: takes the connection over from Fastify and opens the answer on it. */
 @Injectable()
-export class AnswerOpener {
+export class AnswerStep {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly door: OpenDoor,
     private readonly catalog: ModelCatalog,
     private readonly cluster: ClusterView,
     private readonly taps: WireTaps,
     private readonly faults: FaultInjector,
   ) {}
 
+  /** What stands in every part of the answer. */
   headOf({ call, asked }: Admission): AnswerHead {
     const { request, answerId } = asked;
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
@@ -41,18 +37,23 @@ export class AnswerOpener {
     };
   }
 
-  open({ call, asked, plans, faults }: Admission, head: AnswerHead, ends: AnswerEnds): Answer {
+  /** `fail` ends the whole request with an error, in the cluster too. */
+  open(
+    { call, asked, plans, faults }: Admission,
+    head: AnswerHead,
+    fail: (error: BatonError) => void,
+  ): Answer {
     const { response, takeOver } = call;
     takeOver();
     if (call.message.headers[ORCA_ASK] !== undefined) this.showLoad(call);
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
-      isClosing: ends.isClosing,
+      isClosing: () => this.door.isClosing,
       tap: this.taps.isOn ? this.taps.tapFor(call) : undefined,
     });
     const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
     if (faults.length === 0) return answer;
-    const parts = { http, response, isStream: asked.request.stream, fail: ends.fail };
+    const parts = { http, response, isStream: asked.request.stream, fail };
     return this.faults.around(answer, faults, parts);
   }
 

@@ -2,7 +2,7 @@ import type { BatonError } from '@baton/contract';
 import { type Dialect, renderStreamError } from '@baton/openai';
 import type { HttpAnswer } from '../../http/http-answer';
 import { EventStream } from '../../http/streaming/event-stream';
-import type { Answer } from '../answer/answer';
+import type { Answer } from './answer';
 
 const DONE = 'data: [DONE]\n\n';
 const NOT_ASCII = /[^\x00-\x7f]/g;

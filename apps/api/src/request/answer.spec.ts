@@ -1,0 +1,105 @@
+import { defaultConfig } from '@baton/config';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ClusterView } from '../cluster/cluster-view';
+import type { ModelCatalog } from '../cluster/model-catalog';
+import { ORCA_ASK } from '../http/orca-header';
+import type { WireTaps } from '../observers/recording/wire-taps';
+import type { Admission } from './admit/admission';
+import { AnswerStep } from './answer';
+import type { FaultInjector } from './faults/fault-injector';
+import type { AnswerParts } from './take/call';
+import type { OpenDoor } from './take/open-door';
+
+const HEAD = { id: 'chatcmpl-a', created: 0, model: 'm', systemFingerprint: 'fp' };
+const ENGINE = { gauges: { kvUsage: 0.5, waitingCapacity: 1, waitingDeferred: 0 } };
+
+describe('opening an answer', () => {
+  let visits: string[];
+  let parts: AnswerParts | undefined;
+  let door: { isClosing: boolean };
+  let taps: { isOn: boolean };
+
+  beforeEach(() => {
+    visits = [];
+    parts = undefined;
+    door = { isClosing: false };
+    taps = { isOn: false };
+  });
+
+  function answerStep(): AnswerStep {
+    const visit = (name: string): void => void visits.push(name);
+    return new AnswerStep(
+      defaultConfig(),
+      door as OpenDoor,
+      { systemFingerprint: 'fp', answerOptions: {} } as unknown as ModelCatalog,
+      { living: () => (visit('cluster'), [ENGINE]) } as unknown as ClusterView,
+      { ...taps, tapFor: () => visit('tap') } as unknown as WireTaps,
+      { around: () => visit('faults') } as unknown as FaultInjector,
+    );
+  }
+
+  function admission(rest: object = {}, headers: object = {}): Admission {
+    return {
+      call: {
+        requestId: 'made-up',
+        arrivalUs: 5_999_999,
+        message: { headers },
+        response: { setHeader: (name: string, value: string) => visits.push(`${name}: ${value}`) },
+        takeOver: () => visits.push('take over'),
+      },
+      asked: {
+        request: { model: 'm', stream: true },
+        answerId: (id: string) => `chatcmpl-${id}`,
+        answer: (given: AnswerParts) => {
+          parts = given;
+        },
+      },
+      plans: [],
+      faults: [],
+      ...rest,
+    } as unknown as Admission;
+  }
+
+  it('takes the connection over and visits nothing that is off', () => {
+    answerStep().open(admission(), HEAD, () => undefined);
+    expect(visits).toEqual(['take over']);
+    expect(parts?.head).toBe(HEAD);
+  });
+
+  it('puts faults around an answer that is to meet some', () => {
+    answerStep().open(admission({ faults: [{}] }), HEAD, () => undefined);
+    expect(visits).toEqual(['take over', 'faults']);
+  });
+
+  it('shows how full the cluster is to a client that asks', () => {
+    answerStep().open(admission({}, { [ORCA_ASK]: 'TEXT' }), HEAD, () => undefined);
+    expect(visits.slice(0, 2)).toEqual(['take over', 'cluster']);
+    expect(visits[2]).toMatch(/^endpoint-load-metrics: TEXT .*=0\.5,.*=1\.0$/);
+  });
+
+  it('lets a recording listen where there is one', () => {
+    taps = { isOn: true };
+    answerStep().open(admission(), HEAD, () => undefined);
+    expect(visits).toEqual(['take over', 'tap']);
+  });
+
+  it('tells the client to connect elsewhere once the process drains', () => {
+    answerStep().open(admission(), HEAD, () => undefined);
+    expect(parts?.http.headers()).toEqual({});
+    door.isClosing = true;
+    expect(parts?.http.headers()).toEqual({ connection: 'close' });
+  });
+
+  it.each([
+    ['the X-Request-Id', { clientRequestId: 'own' }, { requestId: 'said' }, 'own'],
+    ['the request_id of the body', {}, { requestId: 'said' }, 'said'],
+    ['what was made up', {}, {}, 'made-up'],
+  ])('is named after %s', (_what, call, request, id) => {
+    const given = admission();
+    const asked = { ...given.asked, request: { ...given.asked.request, ...request } };
+    const named = { ...given, call: { ...given.call, ...call }, asked } as Admission;
+    expect(answerStep().headOf(named)).toEqual({
+      ...{ id: `chatcmpl-${id}`, created: 5, model: 'm', systemFingerprint: 'fp' },
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { EventEmitter } from 'node:events';
+import type { BatonError, EngineJob } from '@baton/contract';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Aborter } from '../frames/aborter';
+import { SequenceTable } from '../frames/sequence-table';
+import type { ReaderWatch } from '../http/streaming/reader-watch';
+import type { Observers } from '../observers/port/observers';
+import type { Legs } from '../routers/legs';
+import type { Admission } from './admit/admission';
+import type { AdmissionGate } from './admit/admission-gate';
+import type { AnswerStep } from './answer';
+import { ExchangeStep } from './exchange';
+import type { Exchange } from './exchange/exchange';
+
+/** A connection on which nothing is written. */
+class FakeResponse extends EventEmitter {
+  destroy(): void {
+    this.emit('close');
+  }
+}
+
+interface Opened {
+  readonly exchange: Exchange;
+  readonly response: FakeResponse;
+}
+
+describe('the exchanges of this process', () => {
+  let visits: string[];
+  let stuck: () => void;
+  let step: ExchangeStep;
+
+  beforeEach(() => {
+    visits = [];
+    const visit = (name: string): void => void visits.push(name);
+    const answer = {
+      complete: () => visit('complete'),
+      endSequence: () => visit('end'),
+      fail: ({ code }: BatonError) => visit(`fail ${code}`),
+    };
+    step = new ExchangeStep(
+      new SequenceTable(4),
+      { moved: () => undefined } as unknown as AdmissionGate,
+      { abort: (ids: readonly string[]) => visit(`abort ${ids.join()}`) } as unknown as Aborter,
+      { ended: () => undefined, closed: () => undefined } as unknown as Observers,
+      {
+        headOf: ({ call }: Admission) => ({ id: `answer-${call.requestId}` }),
+        open: () => answer,
+      } as unknown as AnswerStep,
+      { heldAs: () => visit('leg') } as unknown as Legs,
+      { watch: (_: unknown, onStuck: () => void) => (stuck = onStuck) } as unknown as ReaderWatch,
+    );
+  });
+
+  function open(requestId: string, rest: object = {}): Opened {
+    const response = new FakeResponse();
+    const exchange = step.open({
+      call: { requestId, response },
+      asked: { request: { prompts: [{ ids: [1, 2, 3] }] } },
+      leg: { kind: 'none' },
+      ...rest,
+    } as unknown as Admission);
+    exchange.openSequences(
+      1,
+      () => ({ requestId: `job-${requestId}`, flow: 'route' }) as EngineJob,
+    );
+    return { exchange, response };
+  }
+
+  it('follows a request until its connection closes, and aborts what then still runs', () => {
+    const { response } = open('a');
+    expect(step.count).toBe(1);
+    response.emit('close');
+    expect([step.count, visits]).toEqual([0, ['abort job-a']]);
+  });
+
+  it('settles a charge with what was used', () => {
+    const charge = { settle: (tokens: number) => visits.push(`settle ${tokens}`) };
+    open('a', { charge }).response.emit('close');
+    expect(visits).toEqual(['abort job-a', 'settle 3']);
+  });
+
+  it.each([
+    [undefined, 2, ['a', 'b']],
+    [['a'], 1, ['a']],
+    [['answer-b'], 1, ['b']],
+    [['c'], 0, []],
+  ])('ends those named %s, by either name, with what they have got', (names, count, ended) => {
+    open('a');
+    open('b');
+    expect(step.abort(names)).toBe(count);
+    expect(visits).toEqual(ended.flatMap((id) => ['end', `abort job-${id}`, 'complete']));
+  });
+
+  it('ends all with an error where the process ends', () => {
+    open('a');
+    step.endAll();
+    expect(visits).toEqual(['abort job-a', 'fail shutting_down']);
+  });
+
+  it('is settled when all that was under way has ended, whatever came later', async () => {
+    const { response } = open('a');
+    const settled = step.settled();
+    open('b');
+    response.emit('close');
+    await settled;
+    expect(step.count).toBe(1);
+  });
+
+  it('hangs up on a reader that is stuck', () => {
+    open('a');
+    stuck();
+    expect([step.count, visits]).toEqual([0, ['abort job-a']]);
+  });
+
+  it('visits no room of other routers for a request that is no leg', () => {
+    open('a');
+    expect(visits).toEqual([]);
+    open('b', { leg: { kind: 'hold', pairs: [], told: 'params' } });
+    expect(visits).toEqual(['leg']);
+  });
+});

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { BatonError } from '@baton/contract';
+import { Injectable } from '@nestjs/common';
+import { Aborter } from '../frames/aborter';
+import { SequenceTable } from '../frames/sequence-table';
+import { ReaderWatch } from '../http/streaming/reader-watch';
+import { Observers } from '../observers/port/observers';
+import { Legs } from '../routers/legs';
+import type { Admission } from './admit/admission';
+import { AdmissionGate } from './admit/admission-gate';
+import { AnswerStep } from './answer';
+import { Exchange, type ExchangeHost } from './exchange/exchange';
+
+/** The pause between two checks of whether requests have ended. */
+const SETTLED_CHECK_MS = 20;
+
+/**
+ * Sixth step: ties the sequences of a request to its answer, until both are over. Owns the
+ * exchanges of this process whose answers are not through.
+ */
+@Injectable()
+export class ExchangeStep implements ExchangeHost {
+  private readonly live = new Set<Exchange>();
+
+  constructor(
+    readonly table: SequenceTable,
+    readonly gate: AdmissionGate,
+    readonly aborter: Aborter,
+    readonly observers: Observers,
+    private readonly answering: AnswerStep,
+    private readonly legs: Legs,
+    private readonly readers: ReaderWatch,
+  ) {}
+
+  /** Opens the exchange of a request, still without sequences. It ends with the connection. */
+  open(admission: Admission): Exchange {
+    const { call, asked, leg } = admission;
+    const head = this.answering.headOf(admission);
+    const exchange = new Exchange(this, {
+      call,
+      head,
+      request: asked.request,
+      heldAs: leg.kind === 'none' && leg.told === undefined ? undefined : this.legs.heldAs(leg),
+      answer: (fail) => this.answering.open(admission, head, fail),
+    });
+    this.follow(exchange, admission);
+    return exchange;
+  }
+
+  /** Requests under way. */
+  get count(): number {
+    return this.live.size;
+  }
+
+  /** Ends these requests, or all, with what they have got so far. Returns how many. */
+  abort(names: readonly string[] | undefined): number {
+    const meant = [...this.live].filter(
+      (exchange) => names === undefined || names.some((name) => exchange.isNamed(name)),
+    );
+    for (const exchange of meant) exchange.abort();
+    return meant.length;
+  }
+
+  /** Resolves when all that is under way now has ended. */
+  async settled(): Promise<void> {
+    const before = [...this.live];
+    while (before.some((exchange) => this.live.has(exchange))) await delay(SETTLED_CHECK_MS);
+  }
+
+  /** Ends what is still under way. */
+  endAll(): void {
+    for (const exchange of this.live) exchange.fail(new BatonError('shutting_down'));
+  }
+
+  /** To the end of its connection. */
+  private follow(exchange: Exchange, { call: { response }, charge }: Admission): void {
+    this.live.add(exchange);
+    response.once('close', () => {
+      this.live.delete(exchange);
+      exchange.clientLeft();
+      charge?.settle(exchange.usedTokens);
+    });
+    this.readers.watch(response, () => exchange.hangUpOnSlowReader());
+  }
+}

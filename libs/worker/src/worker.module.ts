@@ -1,0 +1,14 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { WorkerHealthModule } from './health/worker-health.module';
+import { EnginesModule, type WorkerDependencies } from './engines.module';
+
+/** A worker process: its engines, and what it shows of them. */
+@Module({})
+export class WorkerModule {
+  static forRoot(dependencies: WorkerDependencies): DynamicModule {
+    return {
+      module: WorkerModule,
+      imports: [EnginesModule.forRoot(dependencies), WorkerHealthModule],
+    };
+  }
+}
