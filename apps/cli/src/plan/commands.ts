@@ -8,7 +8,7 @@ import {
   SECTIONS,
 } from '@baton/config';
 import { meanRatePerSecond } from '@baton/workload';
-import { flagNameOf } from '../workload/workload-options';
+import { flagNameOf } from '@baton/workload-source';
 import type { PreparedPlan } from './prepare-plan';
 import { configOf } from './split-config';
 import type { SplitResult } from './split-result';

@@ -1,16 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { flagName, keyOf, UsageError } from '@baton/config';
 import type { SloTarget } from '@baton/planner';
-import { type Command, Option } from 'commander';
-import { addConfigOptions } from '../options';
-import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
 import {
-  addWorkloadOptions,
   flagNameOf,
   splitWorkloadFlags,
   type WorkloadFlag,
   type WorkloadFlags,
-} from '../workload/workload-options';
+} from '@baton/workload-source';
+import { type Command, Option } from 'commander';
+import { addConfigOptions } from '../options';
+import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
+import { addWorkloadOptions } from '../workload-options';
 
 /** Tensor-parallel sizes by role, as far as they were given. */
 export interface GivenSizes {

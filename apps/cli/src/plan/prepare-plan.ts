@@ -17,9 +17,12 @@ import {
   type Workload,
   type WorkloadDescription,
 } from '@baton/workload';
-import { withWorkload } from '../replay/prepare';
-import type { LoadedWorkload } from '../workload/load-workload';
-import type { WorkloadFlags } from '../workload/workload-options';
+import {
+  configuredWorkload,
+  type LoadedWorkload,
+  type WorkloadFlags,
+} from '@baton/workload-source';
+import { withProgress } from '../progress';
 import { EngineChoices, sizesOf } from './engine-choices';
 import type { PlanFlags } from './plan-flags';
 import type { PlanningContext } from './task';
@@ -75,10 +78,9 @@ export async function preparePlan(flags: PlanFlags): Promise<PreparedPlan> {
     );
   }
   const workloadFlags = withRate(flags.workload);
-  const { config, loaded, notes } = await withWorkload(
-    resolved,
-    workloadFlags,
-    engines.maxModelLen,
+  const { maxModelLen } = engines;
+  const { config, loaded, notes } = await withProgress('reading', (onProgress) =>
+    configuredWorkload(resolved, workloadFlags, { maxModelLen, onProgress }),
   );
   refuseUnscalable(loaded.workload);
   const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);

@@ -1,5 +1,5 @@
 import { isAggregated, candidateName, paretoFront, promising } from '@baton/planner';
-import { openProgress } from '../replay/progress';
+import { openProgress } from '../progress';
 import { AS_CONFIGURED, assumptionsOf, concerns } from './assumption';
 import { nothingKept } from './nearest-miss';
 import type { PreparedPlan } from './prepare-plan';

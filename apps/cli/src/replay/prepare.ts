@@ -1,20 +1,11 @@
 import type { RecordedRun } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
-import {
-  type BatonConfig,
-  configKeys,
-  fileName,
-  optionOf,
-  resolveConfig,
-  type ResolvedConfig,
-  UsageError,
-} from '@baton/config';
+import { type BatonConfig, resolveConfig, shownConfig, UsageError } from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
-import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
-import type { WorkloadFlags } from '../workload/workload-options';
-import { openProgress } from './progress';
+import { configuredWorkload, type LoadedWorkload, shownWorkload } from '@baton/workload-source';
+import { withProgress } from '../progress';
 import { noteOnConfig } from './recorded-config';
 import { findRecording, readRecorded, type Recording } from './recording';
 import type { ReplayFlags } from './replay-flags';
@@ -51,7 +42,9 @@ export async function prepare(flags: ReplayFlags): Promise<Prepared> {
     if (changes.length > 0 && flags.asPlaced) {
       throw new UsageError('--placement recorded needs engines that stay: leave changes out.');
     }
-    const { config, loaded, notes } = await withWorkload(resolved, flags.workload, maxModelLen);
+    const { config, loaded, notes } = await withProgress('reading', (onProgress) =>
+      configuredWorkload(resolved, flags.workload, { maxModelLen, onProgress }),
+    );
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const use = await useRecording(flags, recording, { config, loaded });
@@ -112,35 +105,6 @@ async function useRecording(
 }
 
 /**
- * The workload that the flags ask for, for engines with a context of `maxModelLen` tokens, the
- * configuration with the KV blocks that it comes in, and what the user should see. A bar shows how
- * far a long file is read.
- */
-export async function withWorkload(
-  { config: asked, origins, notes }: ResolvedConfig,
-  flags: WorkloadFlags,
-  maxModelLen: number,
-): Promise<Pick<Prepared, 'config' | 'loaded' | 'notes'>> {
-  const { seed, blockSize } = asked;
-  const mayCoarsen = origins.blockSize === 'default';
-  const progress = await openProgress('reading');
-  try {
-    const onProgress = progress.update.bind(progress);
-    const context = { seed, blockSize, maxModelLen, mayCoarsen, onProgress };
-    const loaded = await loadWorkload(flags, context);
-    const config = { ...asked, blockSize: loaded.workload.contentBlockTokens };
-    const own = config.blockSize === blockSize ? [] : [coarseBlocks(config)];
-    return { config, loaded, notes: [...notes, ...loaded.notes, ...own] };
-  } finally {
-    progress.end();
-  }
-}
-
-function coarseBlocks({ blockSize }: BatonConfig): string {
-  return `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; --block-size 16 has vLLM's.`;
-}
-
-/**
  * The resolved configuration and what else a result depends on, by the names that files and flags
  * have.
  */
@@ -153,30 +117,6 @@ export function resolvedOptions(
     ...(flags.asPlaced ? { placement: 'recorded' } : {}),
     workload: shownWorkload(loaded, flags.workload),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
-  };
-}
-
-/**
- * Options that are set, by the names that files have. Not the broker, which has no part in virtual
- * time and may carry a password.
- */
-export function shownConfig(config: BatonConfig): Record<string, unknown> {
-  const shown = configKeys().filter(
-    (key) => key !== 'redis' && config[key] !== undefined && !optionOf(key).hidden,
-  );
-  return Object.fromEntries(shown.map((key) => [fileName(key), config[key]]));
-}
-
-/** The workload as it was asked for, and how many requests it has. */
-export function shownWorkload(
-  { source, workload }: LoadedWorkload,
-  flags: WorkloadFlags,
-): Record<string, unknown> {
-  const asked = Object.entries(flags).map(([name, value]) => [fileName(name), value]);
-  return {
-    source: source.kind === 'trace' ? source.format : source.name,
-    ...Object.fromEntries(asked),
-    requests: workload.count,
   };
 }
 

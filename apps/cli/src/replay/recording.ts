@@ -12,9 +12,7 @@ import {
   TraceError,
   type Workload,
 } from '@baton/workload';
-import { readLines } from '../workload/file-lines';
-import { SHIPPED_TRACES } from '../workload/shipped-traces';
-import type { WorkloadFlags } from '../workload/workload-options';
+import { readLines, SHIPPED_TRACES, type WorkloadFlags } from '@baton/workload-source';
 import { PlacementGatherer } from './recorded-placement';
 
 /** A trace that may be that of a live run. */

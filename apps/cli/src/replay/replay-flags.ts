@@ -1,12 +1,9 @@
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
 import { isConfigKey, keyOf, UsageError } from '@baton/config';
+import { splitWorkloadFlags, type WorkloadFlags } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
 import { addConfigOptions } from '../options';
-import {
-  addWorkloadOptions,
-  splitWorkloadFlags,
-  type WorkloadFlags,
-} from '../workload/workload-options';
+import { addWorkloadOptions } from '../workload-options';
 
 type FlagValue = string | boolean;
 export type GivenReplayFlags = Readonly<Record<string, FlagValue>>;

@@ -8,12 +8,11 @@ import {
 import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
+import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
 import { claimFolder } from '../claim-output';
+import { withProgress } from '../progress';
 import { say } from '../say';
-import { wantsTraceList } from '../workload/load-workload';
-import { shippedTracesText } from '../workload/shipped-traces';
 import { prepare, type Prepared, resolvedOptions } from './prepare';
-import { openProgress } from './progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
 import { summaryJson, writeResultFiles } from './result-files';
 import { StepSpans } from './step-log';
@@ -47,21 +46,18 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });
 }
 
-async function timed(
+function timed(
   scenario: ClusterScenario,
   steps: StepSpans | undefined,
 ): Promise<{ run: RunRecord; wallSeconds: number }> {
-  const progress = await openProgress('replay');
-  const beganMs = performance.now();
-  try {
+  return withProgress('replay', (onProgress) => {
+    const beganMs = performance.now();
     const run = simulate(scenario, {
-      onProgress: (ended, count) => progress.update(ended, count),
+      onProgress,
       ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
     });
     return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
-  } finally {
-    progress.end();
-  }
+  });
 }
 
 function comparedWith({ recorded }: Prepared, run: RunRecord): ComparisonReport | undefined {

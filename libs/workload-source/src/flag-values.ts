@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/config';
-import { flagNameOf, type WorkloadFlag } from './workload-options';
+import { flagNameOf, type WorkloadFlag } from './workload-flags';
 
 export interface NumberBounds {
   readonly from: number;

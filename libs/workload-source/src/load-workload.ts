@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { nearestName, UsageError } from '@baton/config';
+import { fileName, nearestName, UsageError } from '@baton/config';
 import { secondsToUs } from '@baton/kernel';
 import type { WrittenWorkload } from '@baton/loadgen';
 import {
@@ -26,11 +26,11 @@ import {
 } from '@baton/workload';
 import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
 import { type DatasetContext, type DatasetKind, generateDataset } from './dataset';
-import { isExchangeFile, readExchanges } from './exchanges';
-import { readLines } from './file-lines';
+import { isExchangeFile, readExchanges } from './files/exchanges';
+import { readLines } from './files/file-lines';
 import { FlagValues } from './flag-values';
-import { loadShareGpt } from './sharegpt';
-import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './shipped-traces';
+import { loadShareGpt } from './files/sharegpt';
+import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './files/shipped-traces';
 import {
   belongsTo,
   flagNameOf,
@@ -39,7 +39,7 @@ import {
   WORKLOAD_FLAGS,
   type WorkloadFlag,
   type WorkloadFlags,
-} from './workload-options';
+} from './workload-flags';
 
 /** From so many requests at one instant on, a note tells of the trace's coarse clock. */
 const COARSE = 4;
@@ -62,6 +62,19 @@ export interface LoadedWorkload extends WrittenWorkload {
   readonly report: TraceReport | undefined;
   /** Sentences that the user should see. */
   readonly notes: readonly string[];
+}
+
+/** The workload as it was asked for, and how many requests it has. */
+export function shownWorkload(
+  { source, workload }: LoadedWorkload,
+  flags: WorkloadFlags,
+): Record<string, unknown> {
+  const asked = Object.entries(flags).map(([name, value]) => [fileName(name), value]);
+  return {
+    source: source.kind === 'trace' ? source.format : source.name,
+    ...Object.fromEntries(asked),
+    requests: workload.count,
+  };
 }
 
 /** Whether `--trace list` was asked: print `shippedTracesText()` and be done. */

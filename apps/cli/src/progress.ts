@@ -24,6 +24,19 @@ export async function openProgress(
   return new LateBar(new Bar(options, Presets.shades_classic));
 }
 
+/** The work with a bar that is gone when it ends, however it ends. */
+export async function withProgress<T>(
+  what: string,
+  work: (onProgress: Progress['update']) => Promise<T> | T,
+): Promise<T> {
+  const progress = await openProgress(what);
+  try {
+    return await work((done, whole) => progress.update(done, whole));
+  } finally {
+    progress.end();
+  }
+}
+
 /** A bar that shows itself when the work turns out to be long. */
 class LateBar implements Progress {
   private readonly beganMs = performance.now();

@@ -1,7 +1,7 @@
 import { UsageError } from '@baton/config';
 import { type ArrivalSpec, meanRatePerSecond, type Workload } from '@baton/workload';
 import type { FlagValues } from './flag-values';
-import { type ArrivalKind, ARRIVALS, flagNameOf, type WorkloadFlag } from './workload-options';
+import { type ArrivalKind, ARRIVALS, flagNameOf, type WorkloadFlag } from './workload-flags';
 
 const RAMP_FLAGS = ['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const;
 

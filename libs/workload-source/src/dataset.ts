@@ -11,7 +11,7 @@ import {
 } from '@baton/workload';
 import { arrivalsOfDataset } from './arrival-flags';
 import type { FlagValues } from './flag-values';
-import type { SourceKind } from './workload-options';
+import type { SourceKind } from './workload-flags';
 
 const PROMPTS = 1000;
 const INPUT_LENGTH = 1024;

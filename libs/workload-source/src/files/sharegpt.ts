@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { UsageError } from '@baton/config';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { datasetArrivals } from './dataset';
-import type { FlagValues } from './flag-values';
+import { datasetArrivals } from '../dataset';
+import type { FlagValues } from '../flag-values';
 import { JsonObjects } from './json-objects';
 
 const CHUNK_BYTES = 1 << 20;

@@ -1,6 +1,6 @@
-import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
-import { shownConfig } from './prepare';
+import { defaultConfig } from './config';
+import { shownConfig } from './shown-config';
 
 describe('the configuration in a result', () => {
   it('has the options that are set, and no password of a broker', () => {

@@ -1,6 +1,6 @@
 import { describeWorkload } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
-import { loadWorkload } from './load-workload';
+import { loadWorkload } from '../load-workload';
 import { SHIPPED_TRACES, shippedTracesText } from './shipped-traces';
 
 /**

@@ -6,7 +6,7 @@ import { UsageError } from '@baton/config';
 import { describeWorkload, type Workload, type WorkloadDescription } from '@baton/workload';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type LoadedWorkload, loadWorkload, wantsTraceList } from './load-workload';
-import type { WorkloadFlags } from './workload-options';
+import type { WorkloadFlags } from './workload-flags';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-workload-'));
 afterAll(() => rmSync(folder, { recursive: true }));

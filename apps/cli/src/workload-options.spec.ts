@@ -1,13 +1,9 @@
 import { configKeys } from '@baton/config';
+import { flagNameOf, splitWorkloadFlags, WORKLOAD_FLAGS } from '@baton/workload-source';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addConfigOptions } from '../options';
-import {
-  addWorkloadOptions,
-  flagNameOf,
-  splitWorkloadFlags,
-  WORKLOAD_FLAGS,
-} from './workload-options';
+import { addConfigOptions } from './options';
+import { addWorkloadOptions } from './workload-options';
 
 function parsed(...args: string[]): ReturnType<typeof splitWorkloadFlags<string | boolean>> {
   const command = new Command('replay').exitOverride();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defaultTokenizer } from '@baton/text';
 import { afterAll, describe, expect, it } from 'vitest';
 import { JsonObjects } from './json-objects';
-import { loadWorkload } from './load-workload';
+import { loadWorkload } from '../load-workload';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-sharegpt-'));
 afterAll(() => rmSync(folder, { recursive: true }));

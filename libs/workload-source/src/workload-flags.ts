@@ -1,6 +1,5 @@
 import { UsageError } from '@baton/config';
 import { TRACE_FORMATS, type TraceFormat } from '@baton/workload';
-import { type Command, Option } from 'commander';
 
 /** What requests can come from. */
 export const SOURCES = ['trace', 'random', 'shared-prefix', 'multi-turn', 'sharegpt'] as const;
@@ -25,14 +24,14 @@ const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
  * A flag of the workload: how it is written, what it says, and for which sources it means anything
  * (left out: for all).
  */
-interface FlagRow {
+export interface WorkloadFlagRow {
   readonly value: string;
   readonly help: string;
   readonly of?: readonly SourceKind[];
 }
 
 /** Names as `vllm bench serve` has them, where it has them. */
-const FLAGS = {
+export const WORKLOAD_FLAG_ROWS = {
   trace: {
     value: 'name|file',
     help: 'Requests of a trace: one that ships (`list` names them) or a file, .gz too.',
@@ -151,31 +150,22 @@ const FLAGS = {
     help: 'Mean pause between an answer and the next turn (default: 10).',
     of: ['multi-turn'],
   },
-} as const satisfies Record<string, FlagRow>;
+} as const satisfies Record<string, WorkloadFlagRow>;
 
-export type WorkloadFlag = keyof typeof FLAGS;
-export const WORKLOAD_FLAGS = Object.keys(FLAGS) as readonly WorkloadFlag[];
+export type WorkloadFlag = keyof typeof WORKLOAD_FLAG_ROWS;
+export const WORKLOAD_FLAGS = Object.keys(WORKLOAD_FLAG_ROWS) as readonly WorkloadFlag[];
 
 /** What was given, by option name. */
 export type WorkloadFlags = Readonly<Partial<Record<WorkloadFlag, string>>>;
 
 /** Other spellings of flags, as other tools have them. */
-const ALIASES: Readonly<Record<string, WorkloadFlag>> = { datasetName: 'dataset' };
+export const WORKLOAD_FLAG_ALIASES: Readonly<Record<string, WorkloadFlag>> = {
+  datasetName: 'dataset',
+};
 
 /** `--num-prompts` for `numPrompts`. */
 export function flagNameOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
-/** Adds the flags that say what is asked of a cluster, under one heading. */
-export function addWorkloadOptions(command: Command): void {
-  for (const name of WORKLOAD_FLAGS) {
-    const { value, help } = FLAGS[name];
-    command.addOption(new Option(`${flagNameOf(name)} <${value}>`, help).helpGroup('Workload:'));
-  }
-  for (const alias of Object.keys(ALIASES)) {
-    command.addOption(new Option(`${flagNameOf(alias)} <name>`).hideHelp());
-  }
 }
 
 /**
@@ -189,8 +179,8 @@ export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
   const workload: Record<string, string> = {};
   const others: Record<string, T> = {};
   for (const [given, value] of Object.entries(flags)) {
-    const name = ALIASES[given] ?? given;
-    if (name in FLAGS) workload[name] = String(value);
+    const name = WORKLOAD_FLAG_ALIASES[given] ?? given;
+    if (name in WORKLOAD_FLAG_ROWS) workload[name] = String(value);
     else others[given] = value;
   }
   return { workload: withTraceNamed(workload), others };
@@ -215,6 +205,6 @@ function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
 
 /** Whether a flag means anything for a source. */
 export function belongsTo(name: WorkloadFlag, source: SourceKind): boolean {
-  const { of }: FlagRow = FLAGS[name];
+  const { of }: WorkloadFlagRow = WORKLOAD_FLAG_ROWS[name];
   return of === undefined || of.includes(source);
 }
