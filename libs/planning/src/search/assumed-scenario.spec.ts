@@ -1,15 +1,9 @@
 import type { EnginePool } from '@baton/cluster';
 import { type BatonConfig, defaultConfig } from '@baton/config';
-import type { Candidate } from '@baton/planner';
+import { AS_CONFIGURED, type Assumption, type Candidate, concerns } from '@baton/planner';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
-import {
-  AS_CONFIGURED,
-  type Assumption,
-  assumptionsOf,
-  concerns,
-  scenarioUnder,
-} from './assumption';
+import { assumptionsOf, scenarioUnder } from './assumed-scenario';
 
 const workload = new WorkloadBuilder({ contentBlockTokens: 16 }).build();
 const SPLIT: Candidate = {

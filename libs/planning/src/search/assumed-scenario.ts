@@ -1,27 +1,9 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
-import { type Candidate, isAggregated } from '@baton/planner';
+import type { Assumption, Candidate } from '@baton/planner';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import type { Workload } from '@baton/workload';
-import { configOf } from './split-config';
-
-/** What a plan takes for granted and a user may doubt, changed in one way; plain data. */
-export interface Assumption {
-  readonly name: string;
-  /** On the rate of the link between engines. */
-  readonly linkFactor?: number;
-  /** On the overhead of each step. */
-  readonly overheadFactor?: number;
-  /** Factor on decode attention in steps that also prefill. */
-  readonly mixedDecodeFactor?: number;
-  /**
-   * On the token budget of aggregated engines: smaller chunks of prompts hold decodes up for less
-   * long.
-   */
-  readonly aggregatedBudgetFactor?: number;
-}
-
-export const AS_CONFIGURED: Assumption = { name: 'as configured' };
+import { configOf } from '../engines/split-config';
 
 /** Mixed-batch factors: none, and the lowest and highest that were measured (docs/step-time.md). */
 const MIXED_DECODE_FACTORS = [1, 1.75, 3.2] as const;
@@ -53,13 +35,6 @@ export function assumptionsOf(config: BatonConfig): Assumption[] {
     }),
     { name: 'aggregated token budget / 4', aggregatedBudgetFactor: 0.25 },
   ];
-}
-
-/** Whether the assumption can change anything for a split. */
-export function concerns(assumption: Assumption, split: Candidate): boolean {
-  return isAggregated(split)
-    ? assumption.linkFactor === undefined
-    : assumption.aggregatedBudgetFactor === undefined;
 }
 
 /** The split under an assumption, as a scenario. */

@@ -1,44 +1,63 @@
-import { isAggregated, candidateName, paretoFront, promising } from '@baton/planner';
-import { openProgress } from '../progress';
-import { AS_CONFIGURED, assumptionsOf, concerns } from './assumption';
-import { nothingKept } from './nearest-miss';
-import type { PreparedPlan } from './prepare-plan';
+import { AS_CONFIGURED, type Assumption, concerns } from './assumption';
+import { candidateName, isAggregated } from './candidates';
+import { nearestMiss } from './nearest-miss';
+import { paretoFront } from './pareto';
+import type { PlanTask, TaskResult } from './plan-task';
+import { type Estimated, promising } from './promising';
 import {
   bestOf,
   comparable,
   type Contenders,
   type FrontierPoint,
-  type PlanResult,
   goodputOf,
+  type PlanResult,
   type SensitivityRow,
   type SplitResult,
 } from './split-result';
-import type { TaskResult, PlanTask } from './task';
-import type { TaskPool } from './task-pool';
+import type { SloTarget } from './trial';
 
 /** Splits whose estimate is below this share of the best one's are not simulated. */
-export const PROMISING_SHARE = 0.4;
+const PROMISING_SHARE = 0.4;
 /** Loads at which the splits of the front are looked at, as shares of their own highest rates. */
 const FRONTIER_LOADS = [0.25, 0.5, 0.75, 0.9] as const;
+
+export interface PlanCandidate extends Estimated {
+  /** A rate at which its engines are all but idle, requests per second. */
+  readonly idleRate: number;
+}
+
+/** What a search looks among, and for what. */
+export interface PlanQuestion {
+  readonly candidates: readonly PlanCandidate[];
+  /** Under which the contenders are compared, beside the configuration itself. */
+  readonly assumptions: readonly Assumption[];
+  readonly target: SloTarget;
+  /** Splits that are simulated, at most, beside the aggregated ones. */
+  readonly mostSimulated: number;
+}
+
+export type PlanStage = 'searching' | 'frontier' | 'sensitivity' | 'nearest miss';
+
+/** Performs the tasks of a stage, in whatever order; results come in the order of the tasks. */
+export type RunTasks = (stage: PlanStage, tasks: readonly PlanTask[]) => Promise<TaskResult[]>;
 
 /**
  * Simulates what is promising, then the front at lower loads, then both contenders under other
  * assumptions.
  *
- * @throws Failure when nothing keeps the target, with the nearest miss
+ * @throws NothingKept when nothing keeps the target, with the nearest miss; Failure when no engine
+ *   can hold a request
  */
 export async function searchSplits(
-  prepared: PreparedPlan,
-  pool: TaskPool,
-  mostSimulated: number,
+  question: PlanQuestion,
+  runTasks: RunTasks,
 ): Promise<PlanResult> {
-  const stages = new Stages(pool);
-  const splits = await searchAll(prepared, stages, mostSimulated);
+  const stages = new Stages(runTasks);
+  const splits = await searchAll(question, stages);
   const rivals = comparable(splits);
   const winner = bestOf(rivals);
   if (winner === undefined || goodputOf(winner) === 0) {
-    const run = (tasks: readonly PlanTask[]) => stages.run('nearest miss', tasks);
-    throw await nothingKept(prepared, run, mostSimulated);
+    throw await nearestMiss(question, (tasks) => stages.run('nearest miss', tasks));
   }
   const contenders = {
     disaggregated: bestOf(rivals.filter(({ split }) => !isAggregated(split))),
@@ -47,33 +66,27 @@ export async function searchSplits(
   return {
     ...{ splits, rivals, winner, contenders },
     frontier: await frontierOf(rivals, stages),
-    sensitivity: await sensitivityOf(prepared, stages, contenders),
+    sensitivity: await sensitivityOf(question.assumptions, stages, contenders),
     simulations: stages.simulations,
   };
 }
 
-/** Runs one list of tasks after the other, with a bar for each, and counts. */
+/** Runs one list of tasks after the other, and counts the simulations. */
 class Stages {
   simulations = 0;
 
-  constructor(private readonly pool: TaskPool) {}
+  constructor(private readonly runTasks: RunTasks) {}
 
-  async run(what: string, tasks: readonly PlanTask[]): Promise<TaskResult[]> {
-    const progress = await openProgress(what);
-    try {
-      const results = await this.pool.run(tasks, (done) => progress.update(done, tasks.length));
-      for (const { simulations } of results) this.simulations += simulations;
-      return results;
-    } finally {
-      progress.end();
-    }
+  async run(stage: PlanStage, tasks: readonly PlanTask[]): Promise<TaskResult[]> {
+    const results = await this.runTasks(stage, tasks);
+    for (const { simulations } of results) this.simulations += simulations;
+    return results;
   }
 }
 
 async function searchAll(
-  { candidates }: PreparedPlan,
+  { candidates, mostSimulated: most }: PlanQuestion,
   stages: Stages,
-  most: number,
 ): Promise<SplitResult[]> {
   const chosen = promising(candidates, { share: PROMISING_SHARE, most });
   const tasks = chosen.map(({ candidate, estimatedRate }): PlanTask => {
@@ -123,11 +136,10 @@ function costsOf({ completedRate, figures }: Point): number[] {
 }
 
 async function sensitivityOf(
-  { context }: PreparedPlan,
+  assumptions: readonly Assumption[],
   stages: Stages,
   contenders: Contenders,
 ): Promise<SensitivityRow[]> {
-  const assumptions = assumptionsOf(context.config);
   const cells = assumptions.flatMap((assumption) => {
     return (['disaggregated', 'aggregated'] as const).flatMap((kind) => {
       const result = contenders[kind];

@@ -1,17 +1,10 @@
 import { type RunRecord, summarise, type Summary } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
-import type { BatonConfig } from '@baton/config';
+import { type ClusterScenario, simulate } from '@baton/cluster';
 import { usToSeconds } from '@baton/kernel';
-import { atRate, type Candidate, findRate, runWithin, type SloTarget } from '@baton/planner';
-import type { Workload } from '@baton/workload';
-import { type Assumption, scenarioUnder } from './assumption';
-
-/** What all tasks of a plan share. Plain data, so that it can be posted to a thread. */
-export interface PlanningContext {
-  readonly config: BatonConfig;
-  readonly workload: Workload;
-  readonly target: SloTarget;
-}
+import type { Assumption } from './assumption';
+import type { Candidate } from './candidates';
+import { findRate } from './find-rate';
+import { atRate, runWithin, type SloTarget } from './trial';
 
 /**
  * Something to simulate. `search`: the highest rate that keeps the target, from `rate` on.
@@ -25,7 +18,7 @@ export interface PlanTask {
   readonly rate: number;
 }
 
-/** What came out. Plain data, and a function of context and task alone. */
+/** What came out. Plain data, and a function of scenario and task alone. */
 export interface TaskResult {
   /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
   readonly rate: number;
@@ -47,27 +40,36 @@ export type PlanFigures = Omit<Summary, 'wall_seconds' | 'requests_per_wall_seco
 export const TOLERANCE = 0.02;
 const MOST_TRIES = 40;
 
-export function performTask(context: PlanningContext, task: PlanTask): TaskResult {
-  const scenario = scenarioUnder(task.assumption, task.split, context);
+export interface TaskOptions {
+  readonly target: SloTarget;
+  readonly seed: number;
+}
+
+/** Simulates the split of a task, given as `scenario`, as the task asks. */
+export function performTask(
+  scenario: ClusterScenario,
+  task: Pick<PlanTask, 'kind' | 'rate'>,
+  options: TaskOptions,
+): TaskResult {
   if (task.kind === 'measure') {
     const run = simulate(atRate(scenario, task.rate));
-    return { rate: task.rate, ...told(run, context), simulations: 1 };
+    return { rate: task.rate, ...told(run, options), simulations: 1 };
   }
   const { rate, result, tries } = findRate({
     startRate: task.rate,
     tolerance: TOLERANCE,
     mostTries: MOST_TRIES,
-    tryRate: (tried) => runWithin(scenario, tried, context.target),
+    tryRate: (tried) => runWithin(scenario, tried, options.target),
   });
-  return { rate, ...told(result, context), simulations: tries };
+  return { rate, ...told(result, options), simulations: tries };
 }
 
 function told(
   run: RunRecord | undefined,
-  { config, target }: PlanningContext,
+  { target, seed }: TaskOptions,
 ): Pick<TaskResult, 'completedRate' | 'figures'> {
   if (run === undefined) return { completedRate: 0, figures: undefined };
-  const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed: config.seed });
+  const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
   const seconds = usToSeconds(run.endUs - run.log.arrivalUs[0]!);
   return { completedRate: figures.completed / seconds, figures };

@@ -1,8 +1,7 @@
 import { msToUs, usToSeconds } from '@baton/kernel';
-import { missesAllowed } from '@baton/planner';
+import { missesAllowed, type PlanResult, refusedBy } from '@baton/planner';
 import { formatNumber, formatSeconds } from '@baton/report';
-import type { PreparedPlan } from './prepare-plan';
-import { type PlanResult, refusedBy } from './split-result';
+import type { PreparedPlan } from '../prepare-plan';
 
 /** Fewer misses than this make attainment a matter of luck. */
 const FEW_MISSES = 10;

@@ -1,18 +1,17 @@
+import type { PlanFigures, PlanResult, SplitResult } from '@baton/planner';
 import { describe, expect, it } from 'vitest';
-import { bestOf, comparable, type PlanResult, type SplitResult } from './split-result';
-import type { PlanFigures } from './task';
-import { preferred, verdict } from './verdict';
+import { verdict } from './verdict';
 
-function result(name: string, rate: number, more: { refused?: number; estimate?: number } = {}) {
+function result(name: string, rate: number) {
   const aggregated = name.endsWith('A') ? 1 : 0;
-  const figures = { refused: more.refused ?? 0 } as PlanFigures;
+  const figures = { refused: 0 } as PlanFigures;
   return {
     name,
     split: {
       topology: { prefill: 1 - aggregated, decode: 1 - aggregated, aggregated },
       ...{ prefillTp: 1, decodeTp: 1, gpus: 2 },
     },
-    estimatedRate: more.estimate ?? 1,
+    estimatedRate: 1,
     measured: {
       rate,
       completedRate: rate,
@@ -21,27 +20,6 @@ function result(name: string, rate: number, more: { refused?: number; estimate?:
     },
   } satisfies SplitResult;
 }
-
-describe('the best split', () => {
-  it('has the highest rate, and of equals the higher estimate', () => {
-    const splits = [result('a', 1), result('b', 3), result('c', 3, { estimate: 2 })];
-    expect(bestOf(splits)?.name).toBe('c');
-    expect(bestOf([])).toBeUndefined();
-  });
-
-  it('was simulated', () => {
-    const idle = { ...result('a', 9), measured: undefined };
-    expect(bestOf([idle])).toBeUndefined();
-    expect(bestOf([idle, result('b', 0)])?.name).toBe('b');
-  });
-
-  it('is not one that turns away what others serve', () => {
-    const splits = [result('a', 9, { refused: 5 }), result('b', 3), result('c', 0)];
-    expect(comparable(splits).map(({ name }) => name)).toEqual(['b', 'c']);
-    const all = [result('a', 9, { refused: 5 }), result('c', 0)];
-    expect(comparable(all)).toEqual(all);
-  });
-});
 
 function told(disaggregated: number, aggregated: number): string {
   const contenders = {
@@ -66,9 +44,6 @@ describe('the verdict', () => {
 
   it('does not make a difference out of the width of the search', () => {
     expect(told(10.1, 10)).toContain('no more than the search can tell apart');
-    expect(preferred({ disaggregated: 10.1, aggregated: 10 })).toBe('equal');
-    expect(preferred({ disaggregated: 10.5, aggregated: 10 })).toBe('disaggregated');
-    expect(preferred({ disaggregated: 1, aggregated: 10 })).toBe('aggregated');
   });
 
   it('says when there is nobody to compare with', () => {

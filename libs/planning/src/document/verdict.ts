@@ -1,20 +1,5 @@
+import { goodputOf, isAggregated, type PlanResult, TOLERANCE } from '@baton/planner';
 import { formatNumber, formatShare } from '@baton/report';
-import { isAggregated } from '@baton/planner';
-import { type Contenders, goodputOf, type PlanResult } from './split-result';
-import { TOLERANCE } from './task';
-
-/**
- * What a comparison of both kinds comes to. Goodputs closer than the search tells apart are equal.
- */
-export type Preferred = 'disaggregated' | 'aggregated' | 'equal';
-
-export function preferred(goodput: Readonly<Record<keyof Contenders, number>>): Preferred {
-  const { disaggregated, aggregated } = goodput;
-  if (Math.abs(disaggregated - aggregated) <= TOLERANCE * Math.max(disaggregated, aggregated)) {
-    return 'equal';
-  }
-  return disaggregated > aggregated ? 'disaggregated' : 'aggregated';
-}
 
 /** The winner, and by how much it is ahead of the other kind, in a sentence or two. */
 export function verdict({ winner, contenders }: PlanResult): string {

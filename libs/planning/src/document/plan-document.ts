@@ -1,21 +1,24 @@
 import { type Distribution, formatSlo, roundTo } from '@baton/analysis';
-import { type EngineRole, formatTopology } from '@baton/placement';
-import { type Candidate, isAggregated } from '@baton/planner';
-import type { WorkloadDescription } from '@baton/workload';
 import { shownConfig } from '@baton/config';
-import { shownWorkload } from '@baton/workload-source';
-import { caveats } from './caveats';
-import { replayCommand, upCommand } from './commands';
-import type { PreparedPlan } from './prepare-plan';
+import { type EngineRole, formatTopology } from '@baton/placement';
 import {
+  type Candidate,
   type FrontierPoint,
-  type PlanResult,
   goodputOf,
+  isAggregated,
+  type PlanFigures,
+  type PlanResult,
+  type Preferred,
+  preferred,
   type SensitivityRow,
   type SplitResult,
-} from './split-result';
-import { type PlanFigures, TOLERANCE } from './task';
-import { type Preferred, preferred, verdict } from './verdict';
+  TOLERANCE,
+} from '@baton/planner';
+import type { WorkloadDescription } from '@baton/workload';
+import { shownWorkload } from '@baton/workload-source';
+import type { PreparedPlan } from '../prepare-plan';
+import { caveats } from './caveats';
+import { verdict } from './verdict';
 
 type Rate = number | null;
 
@@ -97,7 +100,12 @@ export interface PlanDocument {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-export function planDocument(prepared: PreparedPlan, result: PlanResult): PlanDocument {
+/** @param commands  which start the winner, and replay the workload on it */
+export function planDocument(
+  prepared: PreparedPlan,
+  result: PlanResult,
+  commands: Pick<PlanDocument, 'command' | 'replay_command'>,
+): PlanDocument {
   const { context, loaded, workloadFlags, description, stepTimes } = prepared;
   const { config, target } = context;
   const { winner, contenders, splits, frontier, sensitivity } = result;
@@ -115,8 +123,7 @@ export function planDocument(prepared: PreparedPlan, result: PlanResult): PlanDo
     best_disaggregated: contenders.disaggregated?.name ?? null,
     best_aggregated: contenders.aggregated?.name ?? null,
     margin_over_aggregated: roundTo(goodputOf(winner) / goodputOf(contenders.aggregated) - 1, 6),
-    command: upCommand(prepared, winner),
-    replay_command: replayCommand(prepared, winner) ?? null,
+    ...commands,
     splits: splits.map(documentOf),
     frontier: frontier.map(frontierDocument),
     sensitivity: sensitivity.map((row) => sensitivityDocument(row, result)),

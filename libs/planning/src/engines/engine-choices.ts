@@ -4,7 +4,13 @@ import { assert } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import type { Candidate, Choices, Engines } from '@baton/planner';
 import { poolOf } from '@baton/scenario';
-import type { GivenSizes } from './plan-flags';
+
+/** Tensor-parallel sizes by role, as far as they were given. */
+export interface GivenSizes {
+  readonly tp: readonly number[] | undefined;
+  readonly prefillTp: readonly number[] | undefined;
+  readonly decodeTp: readonly number[] | undefined;
+}
 
 type SizeKey = 'tensorParallelSize' | 'prefillTensorParallelSize' | 'decodeTensorParallelSize';
 type Sizes = Readonly<Record<EngineRole, readonly number[]>>;

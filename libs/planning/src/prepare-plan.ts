@@ -1,14 +1,15 @@
 import type { Slo } from '@baton/analysis';
-import { type BatonConfig, type ConfigKey, resolveConfig, UsageError } from '@baton/config';
+import { type BatonConfig, type ConfigKey, type ResolvedConfig, UsageError } from '@baton/config';
 import {
   type Candidate,
   candidatesOf,
   type Demand,
   type Engines,
-  type Estimated,
   GIVEN_UP_SHARE,
   isAggregated,
   matchRates,
+  type PlanCandidate,
+  type SloTarget,
 } from '@baton/planner';
 import {
   describeWorkload,
@@ -20,16 +21,20 @@ import {
 import {
   configuredWorkload,
   type LoadedWorkload,
+  type ReadingOptions,
   type WorkloadFlags,
 } from '@baton/workload-source';
-import { withProgress } from '../progress';
-import { EngineChoices, sizesOf } from './engine-choices';
-import type { PlanFlags } from './plan-flags';
-import type { PlanningContext } from './task';
+import { EngineChoices, type GivenSizes, sizesOf } from './engines/engine-choices';
+import type { PlanningContext } from './search/planning-context';
 
-export interface PlanCandidate extends Estimated {
-  /** A rate at which its engines are all but idle, requests per second. */
-  readonly idleRate: number;
+/** What is asked of a plan. */
+export interface PlanRequest {
+  readonly workload: WorkloadFlags;
+  readonly gpus: number;
+  readonly target: SloTarget;
+  readonly sizes: GivenSizes;
+  /** Threads that simulate. */
+  readonly threads: number;
 }
 
 /** Everything that a plan depends on. */
@@ -49,17 +54,15 @@ export interface PreparedPlan {
 }
 
 /**
- * Resolves the configuration, finds the engines that fit, and only then reads the workload, which
- * may be long.
+ * Finds the engines that fit, and only then reads the workload, which may be long.
  *
  * @throws UsageError, one sentence
  */
-export async function preparePlan(flags: PlanFlags): Promise<PreparedPlan> {
-  const resolved = resolveConfig({
-    flags: flags.config,
-    env: process.env,
-    file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
-  });
+export async function preparePlan(
+  resolved: ResolvedConfig,
+  flags: PlanRequest,
+  onProgress: NonNullable<ReadingOptions['onProgress']>,
+): Promise<PreparedPlan> {
   const { config: asked, origins } = resolved;
   if (asked.changes !== undefined) {
     throw new UsageError('A plan looks for a topology that stays: leave changes out.');
@@ -79,9 +82,9 @@ export async function preparePlan(flags: PlanFlags): Promise<PreparedPlan> {
   }
   const workloadFlags = withRate(flags.workload);
   const { maxModelLen } = engines;
-  const { config, loaded, notes } = await withProgress('reading', (onProgress) =>
-    configuredWorkload(resolved, workloadFlags, { maxModelLen, onProgress }),
-  );
+  const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {
+    ...{ maxModelLen, onProgress },
+  });
   refuseUnscalable(loaded.workload);
   const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
   const description = describeWorkload(workload);

@@ -3,7 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
 import { Failure } from '@baton/kernel';
-import { type TaskResult, performTask, type PlanningContext, type PlanTask } from './task';
+import type { PlanTask, TaskResult } from '@baton/planner';
+import { performIn, type PlanningContext } from './planning-context';
 
 /**
  * Performs tasks and returns their results in the order of the tasks, whoever did them and when.
@@ -38,7 +39,7 @@ class OneThread implements TaskPool {
   /** What a run refuses is a failure of the plan, as it is from another thread. */
   private perform(task: PlanTask): TaskResult {
     try {
-      return performTask(this.context, task);
+      return performIn(this.context, task);
     } catch (error) {
       const isRefused = error instanceof UsageError || error instanceof HardwareError;
       throw isRefused ? new Failure(error.message) : error;

@@ -1,6 +1,6 @@
-import type { Candidate } from '@baton/planner';
 import type { Assumption } from './assumption';
-import type { PlanFigures, TaskResult } from './task';
+import type { Candidate } from './candidates';
+import { type PlanFigures, type TaskResult, TOLERANCE } from './plan-task';
 
 /** What is known of a split. */
 export interface SplitResult {
@@ -80,4 +80,17 @@ export function bestOf(results: readonly SplitResult[]): SplitResult | undefined
     const difference = goodputOf(one) - goodputOf(best) || one.estimatedRate - best.estimatedRate;
     return difference > 0 ? one : best;
   }, undefined);
+}
+
+/**
+ * What a comparison of both kinds comes to. Goodputs closer than the search tells apart are equal.
+ */
+export type Preferred = 'disaggregated' | 'aggregated' | 'equal';
+
+export function preferred(goodput: Readonly<Record<keyof Contenders, number>>): Preferred {
+  const { disaggregated, aggregated } = goodput;
+  if (Math.abs(disaggregated - aggregated) <= TOLERANCE * Math.max(disaggregated, aggregated)) {
+    return 'equal';
+  }
+  return disaggregated > aggregated ? 'disaggregated' : 'aggregated';
 }
