@@ -33,4 +33,3 @@ export { LOG_LEVELS } from './tables/process';
 export { type Certificate, readAuthorities, readCertificate } from './tls/certificate';
 export { transportTimes } from './transport-times';
 export { UsageError } from './usage-error';
-export { VERSION } from './version';

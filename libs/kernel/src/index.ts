@@ -26,3 +26,4 @@ export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';
 export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';
+export { VERSION } from './version';

@@ -1,6 +1,5 @@
 import { type BenchmarkFigures, outcomeCode, summarise } from '@baton/analysis';
-import { VERSION } from '@baton/config';
-import { usToSeconds } from '@baton/kernel';
+import { usToSeconds, VERSION } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
 import { shownWorkload } from '@baton/workload-source';
 import type { PreparedBench } from './prepare-bench';
