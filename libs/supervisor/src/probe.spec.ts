@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { isServing } from './probe';
 
 const pem = (name: string): string =>
-  readFileSync(join(__dirname, '../../../api/test/certificates', name), 'utf8');
+  readFileSync(join(__dirname, '../../../apps/api/test/certificates', name), 'utf8');
 const SECURE = { sslCertfile: 'cert.pem' };
 
 async function whileListening(

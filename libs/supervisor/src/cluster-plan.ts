@@ -14,7 +14,8 @@ export type StageCounts = Readonly<Record<Stage, number>>;
 
 export const NO_ENGINES: StageCounts = { prefill: 0, decode: 0, aggregated: 0 };
 
-const APPS = join(__dirname, '..', '..', '..');
+/** Apps are started by their compiled files, which lie beside the libs. */
+const APPS = join(__dirname, '..', '..', '..', 'apps');
 /**
  * An aggregated engine streams tokens to the API as a decode engine does, so the same process runs
  * both.

@@ -30,7 +30,8 @@ export interface ProcessEvents {
   onLeft?(name: string): void;
 }
 
-const LEASH = join(__dirname, 'leash.js');
+/** Module that ends a process when the one that started it is gone, however it went. */
+export const LEASH = join(__dirname, 'leash.js');
 /** A child that ends like this was started wrongly; another try would end the same. */
 const WRONG_USAGE = 2;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig, UsageError } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../../test/support/wait';
+import { waitUntil } from '../../../test/support/wait';
 import type { ProcessSpec } from './supervised-process';
 import { Supervisor } from './supervisor';
 
