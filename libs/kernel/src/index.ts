@@ -21,6 +21,7 @@ export { Failure } from './failure';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { countIn, fieldsIn, isObject, objectIn, textIn } from './json';
 export type { JsonFields } from './json';
+export { lastSegment } from './last-segment';
 export { Patience } from './patience';
 export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';
