@@ -4,14 +4,37 @@ import { type BatonConfig, resolveConfig, shownConfig, UsageError } from '@baton
 import { parseTopology, TopologyError } from '@baton/placement';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
-import { configuredWorkload, type LoadedWorkload, shownWorkload } from '@baton/workload-source';
-import { withProgress } from '../progress';
+import {
+  configuredWorkload,
+  type LoadedWorkload,
+  type ReadingOptions,
+  shownWorkload,
+  type WorkloadFlags,
+} from '@baton/workload-source';
 import { noteOnConfig } from './recorded-config';
 import { findRecording, readRecorded, type Recording } from './recording';
-import type { ReplayFlags } from './replay-flags';
+
+/** What is asked of a replay. */
+export interface ReplayRequest {
+  /** Options of the configuration. */
+  readonly config: Readonly<Record<string, string | boolean>>;
+  /** A YAML file with options. */
+  readonly configFile: string | undefined;
+  readonly workload: WorkloadFlags;
+  /** Requests that clients have under way at most; undefined = no bound. */
+  readonly concurrency: number | undefined;
+  readonly leap: boolean;
+  /** Whether the run is laid beside the recorded one; undefined: where there is one. */
+  readonly compare: boolean | undefined;
+  /**
+   * Whether requests go to the engines that they had when they were recorded (`--placement
+   * recorded`).
+   */
+  readonly asPlaced: boolean;
+}
 
 /** Everything that a replay depends on. */
-export interface Prepared {
+export interface PreparedReplay {
   readonly config: BatonConfig;
   readonly loaded: LoadedWorkload;
   readonly scenario: ClusterScenario;
@@ -27,12 +50,16 @@ export interface Prepared {
  *
  * @throws UsageError, one sentence
  */
-export async function prepare(flags: ReplayFlags): Promise<Prepared> {
+export async function prepareReplay(
+  flags: ReplayRequest,
+  env: NodeJS.ProcessEnv,
+  onProgress: NonNullable<ReadingOptions['onProgress']>,
+): Promise<PreparedReplay> {
   const recording = await findRecording(flags.workload);
   const resolved = resolveConfig({
     flags: flags.config,
-    env: process.env,
-    file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
+    env,
+    file: flags.configFile ?? env['BATON_CONFIG_FILE'],
     recorded: recording?.header?.config,
   });
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
@@ -42,9 +69,9 @@ export async function prepare(flags: ReplayFlags): Promise<Prepared> {
     if (changes.length > 0 && flags.asPlaced) {
       throw new UsageError('--placement recorded needs engines that stay: leave changes out.');
     }
-    const { config, loaded, notes } = await withProgress('reading', (onProgress) =>
-      configuredWorkload(resolved, flags.workload, { maxModelLen, onProgress }),
-    );
+    const { config, loaded, notes } = await configuredWorkload(resolved, flags.workload, {
+      ...{ maxModelLen, onProgress },
+    });
     const { leap, concurrency } = flags;
     const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
     const use = await useRecording(flags, recording, { config, loaded });
@@ -80,9 +107,9 @@ const NOT_COMPARED =
  * is, or placed as it was.
  */
 async function useRecording(
-  flags: ReplayFlags,
+  flags: ReplayRequest,
   recording: Recording | undefined,
-  { config, loaded }: Pick<Prepared, 'config' | 'loaded'>,
+  { config, loaded }: Pick<PreparedReplay, 'config' | 'loaded'>,
 ): Promise<Use> {
   const { compare, asPlaced, concurrency, workload: given } = flags;
   const isRecording = recording?.header !== undefined;
@@ -109,8 +136,8 @@ async function useRecording(
  * have.
  */
 export function resolvedOptions(
-  { config, loaded }: Prepared,
-  flags: ReplayFlags,
+  { config, loaded }: PreparedReplay,
+  flags: ReplayRequest,
 ): Record<string, unknown> {
   return {
     ...shownConfig(config),
