@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { VERSION } from '@baton/config';
+import { VERSION } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { foldersIn, read, readJson, ROOT } from './repository';
 

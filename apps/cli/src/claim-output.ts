@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@baton/kernel';
 import { makeFolder } from '@baton/transport';
+import { reasonOf } from './system-error';
 
 /**
  * Makes the folder that results are to go to and tries a file in it, before the work that is to
@@ -35,17 +36,6 @@ export function cannotWrite(what: string, error: unknown): Failure {
   return new Failure(
     `${what} cannot be written (${reasonOf(error)}): name a place that can, with free space.`,
   );
-}
-
-/** `ENOENT: no such file or directory`, without the call and the path that Node adds. */
-export function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return isSystemError(error) ? message.replace(/, \w+( '.*)?$/s, '') : message;
-}
-
-/** The system refused a call. */
-export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
 /** A byte is written too, for a full disk still takes empty files. */

@@ -1,7 +1,8 @@
 import { configKeys, flagName, optionOf } from '@baton/config';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addConfigOptions, spelledWithDashes } from './options';
+import { addConfigOptions } from './options';
+import { spelledWithDashes } from './spelled-with-dashes';
 
 function commandWithOptions(): Command {
   const command = new Command('up').exitOverride();

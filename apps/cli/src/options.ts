@@ -18,13 +18,6 @@ export function addConfigOptions(command: Command): void {
   command.addHelpText('after', FOOTER);
 }
 
-/** vLLM takes `--max_model_len` as well as `--max-model-len`; so do we. */
-export function spelledWithDashes(argument: string): string {
-  if (!argument.startsWith('--')) return argument;
-  const [name = '', ...value] = argument.split('=');
-  return [name.replaceAll('_', '-'), ...value].join('=');
-}
-
 /** A toggle has a flag for on and one for off; the help shows the one that changes the default. */
 function optionsFor(key: ConfigKey): Option[] {
   const row = optionOf(key);

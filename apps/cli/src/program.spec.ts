@@ -1,4 +1,6 @@
+import { Command, Help } from 'commander';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { COMMANDS } from './commands';
 import { runProgram } from './program';
 
 async function told(...args: string[]): Promise<{ exitCode: number; stderr: string }> {
@@ -37,5 +39,20 @@ describe('the command line', () => {
     expect((await told('up', '--help')).exitCode).toBe(0);
     expect((await told('--help')).exitCode).toBe(0);
     expect((await told('--version')).exitCode).toBe(0);
+  });
+
+  it('needs the flags of no command to tell its version and its commands', async () => {
+    const completed = COMMANDS.map((row) => vi.spyOn(row, 'complete'));
+    await told('--version');
+    await told('--help');
+    for (const complete of completed) expect(complete).not.toHaveBeenCalled();
+    await told('doctor', '--help');
+    expect(completed.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0, 0, 0, 0, 1]);
+  });
+
+  it.each(COMMANDS)('lists $name with the arguments and flags that it has', async (row) => {
+    const command = new Command(row.name);
+    await row.complete(command, () => undefined);
+    expect(new Help().subcommandTerm(command)).toBe(`${row.name} ${row.usage}`.trimEnd());
   });
 });

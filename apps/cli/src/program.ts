@@ -1,13 +1,8 @@
-import { unknownFlag, UsageError, VERSION } from '@baton/config';
-import { HardwareError } from '@baton/hardware';
-import { Failure } from '@baton/kernel';
-import { Command, CommanderError } from 'commander';
-import { addBenchCommand, addDemoCommand } from './bench/command';
-import { addCalibrateCommand } from './calibrate/command';
-import { isSystemError, reasonOf } from './claim-output';
-import { addConfigOptions, spelledWithDashes } from './options';
-import { addPlanCommand } from './plan/command';
-import { addReplayCommand } from './replay/command';
+import { Failure, VERSION } from '@baton/kernel';
+import { Command, CommanderError, Help } from 'commander';
+import { COMMANDS } from './commands';
+import { spelledWithDashes } from './spelled-with-dashes';
+import { isSystemError, reasonOf } from './system-error';
 
 const DONE = 0;
 const FAILED = 1;
@@ -15,13 +10,19 @@ const WRONG_USAGE = 2;
 
 /**
  * Runs one command line and returns its exit code; every failure that a user can cause is one
- * sentence on stderr.
+ * sentence on stderr. Only the flags of commands that it names are loaded: the list of commands and
+ * the version come without them.
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let exitCode = DONE;
-  const program = buildProgram((code) => {
-    exitCode = code;
-  });
+  const program = emptyProgram();
+  for (const row of COMMANDS) {
+    const command = quiet(program.command(row.name).description(row.description));
+    if (!args.includes(row.name)) continue;
+    await row.complete(command, (code) => {
+      exitCode = code;
+    });
+  }
   try {
     await program.parseAsync(args.map(spelledWithDashes), { from: 'user' });
     return exitCode;
@@ -30,33 +31,21 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-function buildProgram(finish: (exitCode: number) => void): Command {
+function emptyProgram(): Command {
   const program = new Command('baton')
     .description('Load-test a disaggregated LLM serving design before you own the GPUs.')
     .version(VERSION, '--version', 'print the version')
+    .configureHelp({ subcommandTerm })
     .showSuggestionAfterError(false);
-  quiet(program);
-  const upCommand = program
-    .command('up')
-    .description('Start a cluster: API, prefill and decode engines, and a broker if none is given.')
-    .argument('[topology]', 'engines by role: 2P3D, 4A, 2P3D1A (default: 2P2D)')
-    .action(async (topology: string | undefined, flags: Record<string, string | boolean>) => {
-      const { up } = await import('./up/up');
-      finish(await up(topology, flags));
-    });
-  addConfigOptions(quiet(upCommand));
-  addBenchCommand(quiet(program.command('bench')), finish);
-  addDemoCommand(quiet(program.command('demo')), finish);
-  addReplayCommand(quiet(program.command('replay')));
-  addPlanCommand(quiet(program.command('plan')));
-  addCalibrateCommand(quiet(program.command('calibrate')), finish);
-  quiet(program.command('doctor'))
-    .description('Say what is installed here and what `baton up` would use.')
-    .action(async () => {
-      const { doctor } = await import('./doctor/doctor');
-      await doctor();
-    });
-  return program;
+  return quiet(program);
+}
+
+/** A command in the list, whose flags may not be there. */
+function subcommandTerm(command: Command): string {
+  const row = COMMANDS.find(({ name }) => name === command.name());
+  return row === undefined
+    ? new Help().subcommandTerm(command)
+    : `${row.name} ${row.usage}`.trimEnd();
 }
 
 /** Errors are thrown to `runProgram`, which prints them in our own words. */
@@ -76,8 +65,10 @@ function flagsOf(program: Command, name: string | undefined): string[] {
     .flatMap((option) => option.long ?? []);
 }
 
-function explain(error: unknown, flags: readonly string[]): number {
+async function explain(error: unknown, flags: readonly string[]): Promise<number> {
   if (error instanceof CommanderError) return explainUsage(error, flags);
+  const { UsageError } = await import('@baton/config');
+  const { HardwareError } = await import('@baton/hardware');
   if (error instanceof UsageError) return say(error.message, WRONG_USAGE);
   if (error instanceof Failure || error instanceof HardwareError) {
     return say(error.message, FAILED);
@@ -93,14 +84,15 @@ function withPath(error: NodeJS.ErrnoException): string {
   return `${path} cannot be used (${reasonOf(error)}): check that it is there, may be written and has free space.`;
 }
 
-function explainUsage(error: CommanderError, flags: readonly string[]): number {
+async function explainUsage(error: CommanderError, flags: readonly string[]): Promise<number> {
   if (error.exitCode === DONE) return DONE;
   // A command line without a command was answered with the help text already.
   if (error.code === 'commander.help') return WRONG_USAGE;
   const [, name] = /'(.*?)'/.exec(error.message) ?? [];
   const isUnknownFlag = error.code === 'commander.unknownOption' && name !== undefined;
-  const sentence = isUnknownFlag ? unknownFlag(name, flags) : error.message.replace(/^error: /, '');
-  return say(sentence, WRONG_USAGE);
+  if (!isUnknownFlag) return say(error.message.replace(/^error: /, ''), WRONG_USAGE);
+  const { unknownFlag } = await import('@baton/config');
+  return say(unknownFlag(name, flags), WRONG_USAGE);
 }
 
 function say(sentence: string, exitCode: number): number {

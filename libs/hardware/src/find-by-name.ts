@@ -1,4 +1,4 @@
-import { editDistance } from '@baton/kernel';
+import { editDistance, lastSegment } from '@baton/kernel';
 import { HardwareError } from './hardware-error';
 
 /** Something that a user picks by name from a catalogue. */
@@ -41,7 +41,7 @@ function namesOf(entry: Named): string[] {
 }
 
 function normalise(name: string): string {
-  const withoutOrganisation = name.slice(name.lastIndexOf('/') + 1);
+  const withoutOrganisation = lastSegment(name);
   return withoutOrganisation.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 

@@ -1,4 +1,5 @@
-import { type BatonConfig, VERSION, modelOf } from '@baton/config';
+import { type BatonConfig, modelOf } from '@baton/config';
+import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,
   type ModelCard,

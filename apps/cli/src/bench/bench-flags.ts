@@ -2,14 +2,14 @@ import { type Objective, OBJECTIVES, type Slo } from '@baton/analysis';
 import { UsageError } from '@baton/config';
 import { msToUs } from '@baton/kernel';
 import type { ServerAccess } from '@baton/loadgen';
-import { type Command, Option } from 'commander';
-import { FlagValues } from '../workload/flag-values';
 import {
-  addWorkloadOptions,
   flagNameOf,
+  FlagValues,
   splitWorkloadFlags,
   type WorkloadFlags,
-} from '../workload/workload-options';
+} from '@baton/workload-source';
+import { type Command, Option } from 'commander';
+import { addWorkloadOptions } from '../workload-options';
 import { BENCH_ROWS, type BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
 import { readServerFlags } from './server-flags';

@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadWorkload } from '@baton/workload-source';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReferenceServer, type Stamp } from '../../../../test/support/reference-server';
 import { type CommandAnswer, runCommand } from '../../test/test-command';
-import { loadWorkload } from '../workload/load-workload';
 
 let server: ReferenceServer;
 beforeAll(async () => {

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Failure } from '@baton/kernel';
+import { LEASH } from '@baton/supervisor';
 
 const MAIN = join(__dirname, '..', 'main.js');
-/** Ends the cluster when this process is gone, however it went. */
-const LEASH = join(__dirname, '..', 'up', 'leash.js');
 const URL_OF_READY = /^Ready in .*?: (\S+)\/v1 ·/;
 const LAST_LINES = 20;
 

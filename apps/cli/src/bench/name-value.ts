@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/config';
-import { flagNameOf } from '../workload/workload-options';
+import { flagNameOf } from '@baton/workload-source';
 import type { BenchFlag } from './bench-options';
 
 /** `name=value`. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { UsageError } from '@baton/config';
 import { findPromptWords, probeServer, RequestWriter, ServerTokenizer } from '@baton/loadgen';
-import { openProgress } from '../replay/progress';
-import { type LoadedWorkload, loadWorkload } from '../workload/load-workload';
+import { type LoadedWorkload, loadWorkload } from '@baton/workload-source';
+import { withProgress } from '../progress';
 import type { BenchFlags } from './bench-flags';
 
 /**
@@ -59,21 +59,18 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
   };
 }
 
-async function workloadOf(
+function workloadOf(
   { workload: flags, seed }: BenchFlags,
   maxModelLen: number | undefined,
 ): Promise<LoadedWorkload> {
-  const progress = await openProgress('reading');
   const isSingle = flags.trace === undefined && flags.dataset !== 'multi-turn';
-  try {
-    return await loadWorkload(flags, {
+  return withProgress('reading', (onProgress) =>
+    loadWorkload(flags, {
       seed,
       blockSize: isSingle ? FINE_BLOCK : BLOCK,
       mayCoarsen: true,
       ...(maxModelLen === undefined ? {} : { maxModelLen }),
-      onProgress: progress.update.bind(progress),
-    });
-  } finally {
-    progress.end();
-  }
+      onProgress,
+    }),
+  );
 }

@@ -1,8 +1,7 @@
 import { type BenchmarkFigures, outcomeCode, summarise } from '@baton/analysis';
-import { VERSION } from '@baton/config';
-import { usToSeconds } from '@baton/kernel';
+import { usToSeconds, VERSION } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
-import { shownWorkload } from '../replay/prepare';
+import { shownWorkload } from '@baton/workload-source';
 import type { PreparedBench } from './prepare-bench';
 
 export type ResultDocument = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lastSegment } from '@baton/kernel';
 import type { BenchmarkReport } from '@baton/report';
 import { type NamedContent, writeFiles } from '../replay/result-files';
 import { say } from '../say';
@@ -45,6 +46,5 @@ function fileNameOf(prepared: PreparedBench, date: string): string {
   const rateText = rate === Infinity ? 'inf' : (rate ?? 'trace');
   const concurrency =
     flags.maxConcurrency === undefined ? '' : `-concurrency${flags.maxConcurrency}`;
-  const shortModel = model.split('/').at(-1) ?? model;
-  return `${label ?? flags.server.backend}-${rateText}qps${concurrency}-${shortModel}-${date}.json`;
+  return `${label ?? flags.server.backend}-${rateText}qps${concurrency}-${lastSegment(model)}-${date}.json`;
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '@baton/config';
 import { ENDPOINTS, type Protocol, type ServerAccess } from '@baton/loadgen';
-import type { FlagValues } from '../workload/flag-values';
+import type { FlagValues } from '@baton/workload-source';
 import type { BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
 

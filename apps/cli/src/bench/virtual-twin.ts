@@ -1,8 +1,9 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import { prepareReplay } from '@baton/replay';
 import { consoleTable, formatMs, formatNumber } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
-import { prepare } from '../replay/prepare';
+import { withProgress } from '../progress';
 import { readReplayFlags } from '../replay/replay-flags';
 import type { BenchFlags } from './bench-flags';
 import type { ResultDocument } from './result-document';
@@ -12,7 +13,9 @@ export async function virtualTwin(flags: BenchFlags, topology: string): Promise<
   const { workload, seed, maxConcurrency, slo } = flags;
   const bound = maxConcurrency === undefined ? {} : { concurrency: String(maxConcurrency) };
   const given = { ...workload, topology, seed: String(seed), ...bound };
-  const prepared = await prepare(readReplayFlags(given));
+  const prepared = await withProgress('reading', (onProgress) =>
+    prepareReplay(readReplayFlags(given), process.env, onProgress),
+  );
   const beganMs = performance.now();
   const run = simulate(prepared.scenario);
   return summarise(run, {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Finish } from '../commands';
 import { addCalibrateOptions, type Flags } from './calibrate-flags';
 import { addLiveOptions } from './live-flags';
 
@@ -6,18 +7,16 @@ import { addLiveOptions } from './live-flags';
  * Makes `command` the fit of step times to measurements. What it needs to run is loaded when it
  * runs.
  */
-export function addCalibrateCommand(command: Command, finish: (exitCode: number) => void): void {
-  command
-    .description('Fit step times to measurements, and say how well they are met.')
-    .action(async (flags: Flags) => {
-      if (flags['live'] === true) {
-        const { calibrateLive } = await import('./calibrate-live');
-        finish(await calibrateLive(flags));
-        return;
-      }
-      const { calibrate } = await import('./calibrate');
-      calibrate(flags);
-    });
+export function completeCalibrate(command: Command, finish: Finish): void {
+  command.action(async (flags: Flags) => {
+    if (flags['live'] === true) {
+      const { calibrateLive } = await import('./calibrate-live');
+      finish(await calibrateLive(flags));
+      return;
+    }
+    const { calibrate } = await import('./calibrate');
+    calibrate(flags);
+  });
   addCalibrateOptions(command);
   addLiveOptions(command);
 }

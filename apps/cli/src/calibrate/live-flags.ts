@@ -1,11 +1,11 @@
-import type { LiveRequest, LoadRequest, Span } from '@baton/profiling';
 import { UsageError } from '@baton/config';
 import type { ServerAccess } from '@baton/loadgen';
+import type { LiveRequest, LoadRequest, Span } from '@baton/profiling';
+import { FlagValues } from '@baton/workload-source';
 import { Command, Option } from 'commander';
 import { readServerFlags } from '../bench/server-flags';
 import { addConfigOptions } from '../options';
 import { partConfig } from '../replay/replay-flags';
-import { FlagValues } from '../workload/flag-values';
 import type { Flags } from './calibrate-flags';
 
 interface FlagRow {

@@ -1,8 +1,8 @@
 import { resolveConfig } from '@baton/config';
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
 import { detectBroker } from '@baton/transport';
+import { SHIPPED_TRACES } from '@baton/workload-source';
 import { brokerOptions } from '../up/broker';
-import { SHIPPED_TRACES } from '../workload/shipped-traces';
 import { type DoctorFinding, machineFindings, programFindings } from './findings';
 
 const LABEL_WIDTH = 15;

@@ -6,14 +6,10 @@ import { addPlanOptions } from './plan-flags';
  * Makes `command` the search for the best split of GPUs. What it needs to run is loaded when it
  * runs.
  */
-export function addPlanCommand(command: Command): void {
-  command
-    .description(
-      'Find the split of GPUs into prefill and decode engines that serves a workload best.',
-    )
-    .action(async (flags: GivenReplayFlags) => {
-      const { plan } = await import('./plan');
-      await plan(flags);
-    });
+export function completePlan(command: Command): void {
+  command.action(async (flags: GivenReplayFlags) => {
+    const { plan } = await import('./plan');
+    await plan(flags);
+  });
   addPlanOptions(command);
 }

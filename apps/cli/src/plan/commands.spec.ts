@@ -1,12 +1,11 @@
 import { defaultConfig, resolveConfig } from '@baton/config';
+import type { SplitResult } from '@baton/planner';
+import { configOf, type PreparedPlan } from '@baton/planning';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../program';
 import type { up } from '../up/up';
 import { replayCommand, upCommand } from './commands';
-import type { PreparedPlan } from './prepare-plan';
-import { configOf } from './split-config';
-import type { SplitResult } from './split-result';
 
 const started = vi.hoisted(() => vi.fn<typeof up>(() => Promise.resolve(0)));
 vi.mock('../up/up', () => ({ up: started }));

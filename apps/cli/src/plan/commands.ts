@@ -7,11 +7,10 @@ import {
   optionOf,
   SECTIONS,
 } from '@baton/config';
+import type { SplitResult } from '@baton/planner';
+import { configOf, type PreparedPlan } from '@baton/planning';
 import { meanRatePerSecond } from '@baton/workload';
-import { flagNameOf } from '../workload/workload-options';
-import type { PreparedPlan } from './prepare-plan';
-import { configOf } from './split-config';
-import type { SplitResult } from './split-result';
+import { flagNameOf } from '@baton/workload-source';
 
 const PROGRAM = 'bin/baton';
 /** Where a process listens and how it logs has nothing to do with a plan, but the seed has. */

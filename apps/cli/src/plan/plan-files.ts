@@ -1,8 +1,6 @@
+import { planCsv, type PlanDocument, planReport } from '@baton/planning';
 import { htmlReport } from '@baton/report';
 import type { NamedContent } from '../replay/result-files';
-import { planCsv } from './plan-csv';
-import type { PlanDocument } from './plan-document';
-import { planReport } from './plan-report';
 
 export function documentJson(document: PlanDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;

@@ -1,36 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { flagName, keyOf, UsageError } from '@baton/config';
-import type { SloTarget } from '@baton/planner';
-import { type Command, Option } from 'commander';
-import { addConfigOptions } from '../options';
-import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
+import type { GivenSizes, PlanRequest, SearchOptions } from '@baton/planning';
 import {
-  addWorkloadOptions,
   flagNameOf,
   splitWorkloadFlags,
   type WorkloadFlag,
   type WorkloadFlags,
-} from '../workload/workload-options';
-
-/** Tensor-parallel sizes by role, as far as they were given. */
-export interface GivenSizes {
-  readonly tp: readonly number[] | undefined;
-  readonly prefillTp: readonly number[] | undefined;
-  readonly decodeTp: readonly number[] | undefined;
-}
+} from '@baton/workload-source';
+import { type Command, Option } from 'commander';
+import { addConfigOptions } from '../options';
+import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
+import { addWorkloadOptions } from '../workload-options';
 
 /** The flags of `baton plan`, by whom they concern. */
-export interface PlanFlags {
+export interface PlanFlags extends PlanRequest, SearchOptions {
   readonly config: GivenReplayFlags;
   /** A YAML file with options. */
   readonly configFile: string | undefined;
-  readonly workload: WorkloadFlags;
-  readonly gpus: number;
-  readonly target: SloTarget;
-  readonly sizes: GivenSizes;
-  /** Splits that are simulated, at most, beside the aggregated ones. */
-  readonly mostSimulated: number;
-  readonly threads: number;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;

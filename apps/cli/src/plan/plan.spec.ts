@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '@baton/analysis';
+import type { PlanDocument, SplitDocument } from '@baton/planning';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CommandAnswer, runCommand } from '../../test/test-command';
-import type { PlanDocument, SplitDocument } from './plan-document';
 
 const SLO = ['--slo', 'ttft=1s,tpot=30ms'];
 const WORKLOAD = ['--dataset', 'random', '--num-prompts', '300', '--random-range-ratio', '0.5'];

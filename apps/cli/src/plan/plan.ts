@@ -1,20 +1,25 @@
 import { formatSlo } from '@baton/analysis';
+import { resolveConfig } from '@baton/config';
+import type { PlanResult } from '@baton/planner';
+import {
+  caveats,
+  planConsole,
+  type PlanDocument,
+  planDocument,
+  preparePlan,
+  type PreparedPlan,
+  searchPlan,
+} from '@baton/planning';
 import { formatShare } from '@baton/report';
+import { shippedTracesText, splitWorkloadFlags, wantsTraceList } from '@baton/workload-source';
 import { claimFolder } from '../claim-output';
+import { withProgress } from '../progress';
 import type { GivenReplayFlags } from '../replay/replay-flags';
 import { writeFiles } from '../replay/result-files';
 import { say } from '../say';
-import { wantsTraceList } from '../workload/load-workload';
-import { shippedTracesText } from '../workload/shipped-traces';
-import { splitWorkloadFlags } from '../workload/workload-options';
-import { caveats } from './caveats';
-import { type PlanFlags, readPlanFlags } from './plan-flags';
-import { planConsole } from './plan-console';
+import { replayCommand, upCommand } from './commands';
 import { documentJson, planFiles } from './plan-files';
-import { type PlanDocument, planDocument } from './plan-document';
-import { preparePlan, type PreparedPlan } from './prepare-plan';
-import { searchSplits } from './search';
-import { openTaskPool } from './task-pool';
+import { type PlanFlags, readPlanFlags } from './plan-flags';
 
 /**
  * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints what
@@ -28,16 +33,27 @@ export async function plan(given: GivenReplayFlags): Promise<void> {
   }
   const flags = readPlanFlags(given);
   claimFolder(flags.out, '--out');
-  const prepared = await preparePlan(flags);
+  const prepared = await preparedFrom(flags);
   for (const note of prepared.notes) say(note);
-  const pool = openTaskPool(prepared.context, flags.threads);
-  try {
-    const result = await searchSplits(prepared, pool, flags.mostSimulated);
-    for (const caveat of caveats(prepared, result)) say(caveat);
-    await tell(planDocument(prepared, result), prepared, flags);
-  } finally {
-    await pool.close();
-  }
+  const result = await searchPlan(prepared, flags, withProgress);
+  for (const caveat of caveats(prepared, result)) say(caveat);
+  await tell(documentOf(prepared, result), prepared, flags);
+}
+
+function preparedFrom(flags: PlanFlags): Promise<PreparedPlan> {
+  const resolved = resolveConfig({
+    flags: flags.config,
+    env: process.env,
+    file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
+  });
+  return withProgress('reading', (onProgress) => preparePlan(resolved, flags, onProgress));
+}
+
+function documentOf(prepared: PreparedPlan, result: PlanResult): PlanDocument {
+  return planDocument(prepared, result, {
+    command: upCommand(prepared, result.winner),
+    replay_command: replayCommand(prepared, result.winner) ?? null,
+  });
 }
 
 async function tell(

@@ -1,34 +1,17 @@
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
 import { isConfigKey, keyOf, UsageError } from '@baton/config';
+import type { ReplayRequest } from '@baton/replay';
+import { splitWorkloadFlags } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
 import { addConfigOptions } from '../options';
-import {
-  addWorkloadOptions,
-  splitWorkloadFlags,
-  type WorkloadFlags,
-} from '../workload/workload-options';
+import { addWorkloadOptions } from '../workload-options';
 
 type FlagValue = string | boolean;
 export type GivenReplayFlags = Readonly<Record<string, FlagValue>>;
 
 /** The flags of `baton replay`, by whom they concern. */
-export interface ReplayFlags {
-  /** Options of the configuration. */
-  readonly config: GivenReplayFlags;
-  /** A YAML file with options. */
-  readonly configFile: string | undefined;
-  readonly workload: WorkloadFlags;
+export interface ReplayFlags extends ReplayRequest {
   readonly slo: Slo | undefined;
-  /** Requests that clients have under way at most; undefined = no bound. */
-  readonly concurrency: number | undefined;
-  readonly leap: boolean;
-  /** Whether the run is laid beside the recorded one; undefined: where there is one. */
-  readonly compare: boolean | undefined;
-  /**
-   * Whether requests go to the engines that they had when they were recorded (`--placement
-   * recorded`).
-   */
-  readonly asPlaced: boolean;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;

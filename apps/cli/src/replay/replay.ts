@@ -6,14 +6,13 @@ import {
   type Summary,
 } from '@baton/analysis';
 import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
+import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
+import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
 import { claimFolder } from '../claim-output';
+import { withProgress } from '../progress';
 import { say } from '../say';
-import { wantsTraceList } from '../workload/load-workload';
-import { shippedTracesText } from '../workload/shipped-traces';
-import { prepare, type Prepared, resolvedOptions } from './prepare';
-import { openProgress } from './progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
 import { summaryJson, writeResultFiles } from './result-files';
 import { StepSpans } from './step-log';
@@ -34,7 +33,9 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     return;
   }
   claimFolder(flags.out, '--out');
-  const prepared = await prepare(flags);
+  const prepared = await withProgress('reading', (onProgress) =>
+    prepareReplay(flags, process.env, onProgress),
+  );
   for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const { run, wallSeconds } = await timed(prepared.scenario, steps);
@@ -47,24 +48,21 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });
 }
 
-async function timed(
+function timed(
   scenario: ClusterScenario,
   steps: StepSpans | undefined,
 ): Promise<{ run: RunRecord; wallSeconds: number }> {
-  const progress = await openProgress('replay');
-  const beganMs = performance.now();
-  try {
+  return withProgress('replay', (onProgress) => {
+    const beganMs = performance.now();
     const run = simulate(scenario, {
-      onProgress: (ended, count) => progress.update(ended, count),
+      onProgress,
       ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
     });
     return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
-  } finally {
-    progress.end();
-  }
+  });
 }
 
-function comparedWith({ recorded }: Prepared, run: RunRecord): ComparisonReport | undefined {
+function comparedWith({ recorded }: PreparedReplay, run: RunRecord): ComparisonReport | undefined {
   if (recorded === undefined) return undefined;
   const runs = { recorded, simulated: run };
   const latencies = comparedLatencies(runs);
@@ -72,7 +70,7 @@ function comparedWith({ recorded }: Prepared, run: RunRecord): ComparisonReport 
 }
 
 interface Outcome {
-  readonly prepared: Prepared;
+  readonly prepared: PreparedReplay;
   readonly flags: ReplayFlags;
   readonly run: RunRecord;
   readonly summary: Summary;

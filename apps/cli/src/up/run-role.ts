@@ -1,8 +1,6 @@
 import { type BatonConfig, configToJson, UsageError } from '@baton/config';
+import { checkEngines, claimPort, entryOf, NO_ENGINES } from '@baton/supervisor';
 import { obtainBroker } from './broker';
-import { checkEngines } from './checks';
-import { entryOf, NO_ENGINES } from './cluster-plan';
-import { claimPort } from './ports';
 
 /**
  * `baton up --role`: turns this process into one role of a cluster that others form with it over

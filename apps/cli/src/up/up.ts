@@ -1,21 +1,29 @@
 import { once } from 'node:events';
 import { type BatonConfig, readCertificate, resolveConfig } from '@baton/config';
 import { countRanks } from '@baton/scenario';
+import {
+  checkEnginePorts,
+  checkEngines,
+  claimPort,
+  ClusterReadiness,
+  enginesOf,
+  planOneProcess,
+  planProcesses,
+  type ProcessSpec,
+  type StageCounts,
+  Supervisor,
+  withScheduledChanges,
+  WorkerStarter,
+} from '@baton/supervisor';
 import type { Broker } from '@baton/transport';
 import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
-import { checkEngines, enginesOf, withScheduledChanges } from './checks';
-import { type StageCounts, planOneProcess, planProcesses } from './cluster-plan';
 import { followChanges, type FollowedChanges } from './follow-changes';
 import { formatLine } from './log-lines';
 import { clearOutputFiles } from './output-files';
-import { checkEnginePorts, claimPort } from './ports';
-import { ClusterReadiness, readyText } from './readiness';
+import { readyText } from './ready-text';
 import { runRole } from './run-role';
 import { StopRequests } from './stop-requests';
-import type { ProcessSpec } from './supervised-process';
-import { Supervisor } from './supervisor';
-import { WorkerStarter } from './worker-starter';
 
 const MS_PER_SECOND = 1_000;
 

@@ -1,4 +1,5 @@
-import { type BatonConfig, UsageError, VERSION } from '@baton/config';
+import { type BatonConfig, UsageError } from '@baton/config';
+import { VERSION } from '@baton/kernel';
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';

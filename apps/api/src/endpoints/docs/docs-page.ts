@@ -1,3 +1,4 @@
+import { lastSegment } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
 import { DOCS_STYLE } from './docs-style';
 import type { DescribedOperation, OpenApiDocument } from './openapi-document';
@@ -78,11 +79,7 @@ function fieldsHtml(heading: string, rows: readonly FieldRow[]): string {
 }
 
 function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
-  const name =
-    String(schema['$ref'] ?? '')
-      .split('/')
-      .at(-1) ?? '';
-  return components.schemas[name] ?? schema;
+  return components.schemas[lastSegment(String(schema['$ref'] ?? ''))] ?? schema;
 }
 
 /** A schema in a few words: `string or list of integer`. */

@@ -1,4 +1,5 @@
-import { type BatonConfig, VERSION } from '@baton/config';
+import type { BatonConfig } from '@baton/config';
+import { VERSION } from '@baton/kernel';
 import { type JsonSchema, requestSchemas } from '@baton/openai';
 import type { KnownRoute } from '../../http/known-routes';
 import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { type BatonConfig, VERSION } from '@baton/config';
+import type { BatonConfig } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
+import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';

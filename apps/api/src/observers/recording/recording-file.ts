@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { parse, join } from 'node:path';
-import { type BatonConfig, recordableConfig, VERSION } from '@baton/config';
+import { type BatonConfig, recordableConfig } from '@baton/config';
+import { VERSION } from '@baton/kernel';
 import { LineFile, type Logger } from '@baton/telemetry';
 import { recordingHeaderLine } from '@baton/workload';
 

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+
+/** Sets what the program ends with. */
+export type Finish = (exitCode: number) => void;
+
+/** A command as the list of commands shows it, and the rest of it. */
+export interface CommandRow {
+  readonly name: string;
+  /** Behind the name in the list. */
+  readonly usage: string;
+  readonly description: string;
+  /** Adds arguments, flags and the action; loads the modules that have them. */
+  readonly complete: (command: Command, finish: Finish) => Promise<void>;
+}
+
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'up',
+    usage: '[options] [topology]',
+    description: 'Start a cluster: API, prefill and decode engines, and a broker if none is given.',
+    complete: async (command, finish) => {
+      const { completeUp } = await import('./up/command');
+      completeUp(command, finish);
+    },
+  },
+  {
+    name: 'bench',
+    usage: '[options]',
+    description: 'Send a workload to any OpenAI-compatible server and measure what its users see.',
+    complete: async (command, finish) => {
+      const { completeBench } = await import('./bench/command');
+      completeBench(command, finish);
+    },
+  },
+  {
+    name: 'demo',
+    usage: '[options] [topology]',
+    description: 'Start a cluster, load it, write a report, and stop the cluster.',
+    complete: async (command, finish) => {
+      const { completeDemo } = await import('./bench/command');
+      completeDemo(command, finish);
+    },
+  },
+  {
+    name: 'replay',
+    usage: '[options]',
+    description: 'Replay a trace or a made-up workload on a simulated cluster, in virtual time.',
+    complete: async (command) => {
+      const { completeReplay } = await import('./replay/command');
+      completeReplay(command);
+    },
+  },
+  {
+    name: 'plan',
+    usage: '[options]',
+    description:
+      'Find the split of GPUs into prefill and decode engines that serves a workload best.',
+    complete: async (command) => {
+      const { completePlan } = await import('./plan/command');
+      completePlan(command);
+    },
+  },
+  {
+    name: 'calibrate',
+    usage: '[options]',
+    description: 'Fit step times to measurements, and say how well they are met.',
+    complete: async (command, finish) => {
+      const { completeCalibrate } = await import('./calibrate/command');
+      completeCalibrate(command, finish);
+    },
+  },
+  {
+    name: 'doctor',
+    usage: '',
+    description: 'Say what is installed here and what `baton up` would use.',
+    complete: async (command) => {
+      const { doctor } = await import('./doctor/doctor');
+      command.action(doctor);
+    },
+  },
+];

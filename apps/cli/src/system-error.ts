@@ -1,0 +1,10 @@
+/** `ENOENT: no such file or directory`, without the call and the path that Node adds. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isSystemError(error) ? message.replace(/, \w+( '.*)?$/s, '') : message;
+}
+
+/** The system refused a call. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
+}

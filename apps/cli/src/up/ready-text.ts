@@ -1,0 +1,16 @@
+import type { BatonConfig } from '@baton/config';
+import { baseUrl } from '@baton/supervisor';
+
+/** What stands in the terminal once requests can be sent. */
+export function readyText(config: BatonConfig, seconds: number): string {
+  const url = baseUrl(config);
+  const model = config.servedModelName ?? config.model;
+  const body = `{"model":"${model}","messages":[{"role":"user","content":"Hello"}],"stream":true}`;
+  return [
+    `Ready in ${seconds.toFixed(1)} s: ${url}/v1 · model ${model} · topology ${config.topology}`,
+    `  curl -N ${url}/v1/chat/completions -H 'content-type: application/json' -d '${body}'`,
+    `  ${url}/ui shows it live.`,
+    '  Ctrl-C lets running requests finish and stops everything; a second one stops at once.',
+    '',
+  ].join('\n');
+}

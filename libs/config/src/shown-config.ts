@@ -1,0 +1,13 @@
+import { type BatonConfig, configKeys, optionOf } from './config';
+import { fileName } from './names';
+
+/**
+ * Options that are set, by the names that files have. Not the broker, which has no part in virtual
+ * time and may carry a password.
+ */
+export function shownConfig(config: BatonConfig): Record<string, unknown> {
+  const shown = configKeys().filter(
+    (key) => key !== 'redis' && config[key] !== undefined && !optionOf(key).hidden,
+  );
+  return Object.fromEntries(shown.map((key) => [fileName(key), config[key]]));
+}

@@ -1,0 +1,61 @@
+import type { Distribution, Slo } from '@baton/analysis';
+import { Failure, msToUs } from '@baton/kernel';
+import { AS_CONFIGURED } from './assumption';
+import type { Candidate } from './candidates';
+import type { PlanFigures, PlanTask, TaskResult } from './plan-task';
+import type { PlanQuestion } from './search-splits';
+
+/** No split keeps the target at any rate. */
+export class NothingKept extends Error {
+  override readonly name = 'NothingKept';
+
+  /** @param figures of the nearest miss, all but idle; undefined: nothing was measured */
+  constructor(
+    readonly nearest: Candidate,
+    readonly figures: PlanFigures | undefined,
+  ) {
+    super('no split keeps the target at any rate');
+  }
+}
+
+/** Which split comes nearest when hardly anything is asked of it, and how it fares. */
+export async function nearestMiss(
+  { candidates, target, mostSimulated }: PlanQuestion,
+  run: (tasks: readonly PlanTask[]) => Promise<TaskResult[]>,
+): Promise<NothingKept | Failure> {
+  const ableFirst = [...candidates].sort((a, b) => b.idleRate - a.idleRate).slice(0, mostSimulated);
+  const able = ableFirst.filter(({ idleRate }) => idleRate > 0);
+  if (able.length === 0)
+    return new Failure('No engine has KV blocks for a request of mean length.');
+  const measured = await run(
+    able.map(({ candidate, idleRate }): PlanTask => {
+      return { kind: 'measure', split: candidate, assumption: AS_CONFIGURED, rate: idleRate };
+    }),
+  );
+  const best = measured.reduce((top, { figures }, i) => {
+    return isNearer(figures, measured[top]?.figures, target.slo) ? i : top;
+  }, 0);
+  return new NothingKept(able[best]!.candidate, measured[best]?.figures);
+}
+
+function isNearer(a: PlanFigures | undefined, b: PlanFigures | undefined, slo: Slo): boolean {
+  const ahead = attainment(a) - attainment(b);
+  return ahead > 0 || (ahead === 0 && excess(a, slo) < excess(b, slo));
+}
+
+/** How many times the worst objective is exceeded by one request in ten. */
+function excess(figures: PlanFigures | undefined, slo: Slo): number {
+  const { ttft, tpot, itl, e2el } = slo;
+  const times = (latency: Distribution | undefined, boundUs = Infinity): number => {
+    return msToUs(latency?.p90 ?? Infinity) / boundUs;
+  };
+  return Math.max(
+    times(figures?.ttft_ms, ttft),
+    times(figures?.tpot_ms, Math.min(tpot ?? Infinity, itl ?? Infinity)),
+    times(figures?.e2el_ms, e2el),
+  );
+}
+
+function attainment(figures: PlanFigures | undefined): number {
+  return figures?.slo_attainment ?? 0;
+}

@@ -1,0 +1,76 @@
+import { type RunRecord, summarise, type Summary } from '@baton/analysis';
+import { type ClusterScenario, simulate } from '@baton/cluster';
+import { usToSeconds } from '@baton/kernel';
+import type { Assumption } from './assumption';
+import type { Candidate } from './candidates';
+import { findRate } from './find-rate';
+import { atRate, runWithin, type SloTarget } from './trial';
+
+/**
+ * Something to simulate. `search`: the highest rate that keeps the target, from `rate` on.
+ * `measure`: what happens at `rate`. Plain data.
+ */
+export interface PlanTask {
+  readonly kind: 'search' | 'measure';
+  readonly split: Candidate;
+  readonly assumption: Assumption;
+  /** Requests per second. */
+  readonly rate: number;
+}
+
+/** What came out. Plain data, and a function of scenario and task alone. */
+export interface TaskResult {
+  /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
+  readonly rate: number;
+  /**
+   * Requests per second that are completed at that rate, from the first arrival to the end. In a
+   * long run that is the rate itself. A short one may keep the target at any rate, for all of a
+   * burst can be in time; what is completed per second stays bounded.
+   */
+  readonly completedRate: number;
+  /** At that rate; undefined when none was found. */
+  readonly figures: PlanFigures | undefined;
+  readonly simulations: number;
+}
+
+/** A summary without the wall clock. */
+export type PlanFigures = Omit<Summary, 'wall_seconds' | 'requests_per_wall_second' | 'config'>;
+
+/** Relative width of the interval in which the rate is known at the end. */
+export const TOLERANCE = 0.02;
+const MOST_TRIES = 40;
+
+export interface TaskOptions {
+  readonly target: SloTarget;
+  readonly seed: number;
+}
+
+/** Simulates the split of a task, given as `scenario`, as the task asks. */
+export function performTask(
+  scenario: ClusterScenario,
+  task: Pick<PlanTask, 'kind' | 'rate'>,
+  options: TaskOptions,
+): TaskResult {
+  if (task.kind === 'measure') {
+    const run = simulate(atRate(scenario, task.rate));
+    return { rate: task.rate, ...told(run, options), simulations: 1 };
+  }
+  const { rate, result, tries } = findRate({
+    startRate: task.rate,
+    tolerance: TOLERANCE,
+    mostTries: MOST_TRIES,
+    tryRate: (tried) => runWithin(scenario, tried, options.target),
+  });
+  return { rate, ...told(result, options), simulations: tries };
+}
+
+function told(
+  run: RunRecord | undefined,
+  { target, seed }: TaskOptions,
+): Pick<TaskResult, 'completedRate' | 'figures'> {
+  if (run === undefined) return { completedRate: 0, figures: undefined };
+  const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed });
+  const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
+  const seconds = usToSeconds(run.endUs - run.log.arrivalUs[0]!);
+  return { completedRate: figures.completed / seconds, figures };
+}

@@ -1,0 +1,227 @@
+import { type Distribution, formatSlo, roundTo } from '@baton/analysis';
+import { shownConfig } from '@baton/config';
+import { type EngineRole, formatTopology } from '@baton/placement';
+import {
+  type Candidate,
+  type FrontierPoint,
+  goodputOf,
+  isAggregated,
+  type PlanFigures,
+  type PlanResult,
+  type Preferred,
+  preferred,
+  type SensitivityRow,
+  type SplitResult,
+  TOLERANCE,
+} from '@baton/planner';
+import type { WorkloadDescription } from '@baton/workload';
+import { shownWorkload } from '@baton/workload-source';
+import type { PreparedPlan } from '../prepare-plan';
+import { caveats } from './caveats';
+import { verdict } from './verdict';
+
+type Rate = number | null;
+
+/**
+ * A split and, where it was simulated, how it fares at its highest rate; docs/planning.md defines
+ * each name.
+ */
+export interface SplitDocument {
+  readonly name: string;
+  readonly topology: string;
+  readonly kind: 'disaggregated' | 'aggregated';
+  readonly tensor_parallel_size: Readonly<Partial<Record<EngineRole, number>>>;
+  readonly estimated_rps: Rate;
+  readonly simulated: boolean;
+  readonly request_rate: Rate;
+  readonly goodput_rps: Rate;
+  readonly goodput_rps_per_gpu: Rate;
+  readonly slo_attainment: Rate;
+  /** Requests that can never fit an engine of the split. */
+  readonly refused: Rate;
+  /** False: it refuses requests that other splits serve, so that it cannot be the winner. */
+  readonly comparable: boolean;
+  readonly ttft_ms: Distribution | null;
+  readonly tpot_ms: Distribution | null;
+  readonly itl_ms: Distribution | null;
+  readonly e2el_ms: Distribution | null;
+  /** Mean share of its time in which an engine of the role steps. */
+  readonly utilisation: Readonly<Partial<Record<EngineRole, Rate>>>;
+  readonly on_pareto_front: boolean;
+  readonly simulations: number;
+}
+
+export interface FrontierDocument {
+  readonly name: string;
+  readonly request_rate: Rate;
+  readonly request_rps: Rate;
+  readonly request_rps_per_gpu: Rate;
+  readonly slo_attainment: Rate;
+  readonly ttft_ms: Distribution;
+  readonly tpot_ms: Distribution;
+  readonly on_pareto_front: boolean;
+}
+
+export interface SensitivityDocument {
+  readonly assumption: string;
+  readonly disaggregated_goodput_rps_per_gpu: Rate;
+  readonly aggregated_goodput_rps_per_gpu: Rate;
+  readonly better: Preferred | null;
+  /** Whether the same kind is better as without the assumption. */
+  readonly same_winner: boolean | null;
+}
+
+/**
+ * The result of a plan. A function of workload, configuration and flags; threads and clocks leave
+ * no trace in it.
+ */
+export interface PlanDocument {
+  readonly gpus: number;
+  readonly slo: string;
+  readonly slo_attainment_target: number;
+  readonly verdict: string;
+  readonly winner: SplitDocument;
+  readonly best_disaggregated: string | null;
+  readonly best_aggregated: string | null;
+  readonly margin_over_aggregated: Rate;
+  readonly command: string;
+  readonly replay_command: string | null;
+  readonly splits: readonly SplitDocument[];
+  readonly frontier: readonly FrontierDocument[];
+  readonly sensitivity: readonly SensitivityDocument[];
+  /** Everything that was measured of the winner at its highest rate. */
+  readonly winner_summary: PlanFigures | null;
+  readonly tolerance: number;
+  readonly simulations: number;
+  readonly notes: readonly string[];
+  readonly step_times: Readonly<Record<string, string>>;
+  readonly workload: WorkloadDescription;
+  readonly seed: number;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** @param commands  which start the winner, and replay the workload on it */
+export function planDocument(
+  prepared: PreparedPlan,
+  result: PlanResult,
+  commands: Pick<PlanDocument, 'command' | 'replay_command'>,
+): PlanDocument {
+  const { context, loaded, workloadFlags, description, stepTimes } = prepared;
+  const { config, target } = context;
+  const { winner, contenders, splits, frontier, sensitivity } = result;
+  const front = new Set(frontier.map(({ name }) => name));
+  const documentOf = (split: SplitResult): SplitDocument => {
+    const marks = { front: front.has(split.name), comparable: result.rivals.includes(split) };
+    return splitDocument(split, marks);
+  };
+  return {
+    gpus: winner.split.gpus,
+    slo: formatSlo(target.slo),
+    slo_attainment_target: target.attainment,
+    verdict: verdict(result),
+    winner: documentOf(winner),
+    best_disaggregated: contenders.disaggregated?.name ?? null,
+    best_aggregated: contenders.aggregated?.name ?? null,
+    margin_over_aggregated: roundTo(goodputOf(winner) / goodputOf(contenders.aggregated) - 1, 6),
+    ...commands,
+    splits: splits.map(documentOf),
+    frontier: frontier.map(frontierDocument),
+    sensitivity: sensitivity.map((row) => sensitivityDocument(row, result)),
+    winner_summary: winner.measured?.figures ?? null,
+    tolerance: TOLERANCE,
+    simulations: result.simulations,
+    notes: [...prepared.notes, ...caveats(prepared, result)],
+    step_times: stepTimes,
+    workload: description,
+    seed: config.seed,
+    config: {
+      ...withoutSplit(shownConfig(config)),
+      workload: shownWorkload(loaded, workloadFlags),
+    },
+  };
+}
+
+function splitDocument(
+  result: SplitResult,
+  marks: { readonly front: boolean; readonly comparable: boolean },
+): SplitDocument {
+  const { name, split, estimatedRate, measured } = result;
+  const { figures } = measured ?? {};
+  const goodput = measured === undefined ? NaN : goodputOf(result);
+  return {
+    name,
+    topology: formatTopology(split.topology),
+    kind: isAggregated(split) ? 'aggregated' : 'disaggregated',
+    tensor_parallel_size: sizesOf(split),
+    estimated_rps: roundTo(estimatedRate, 6),
+    simulated: measured !== undefined,
+    request_rate: roundTo(measured?.rate ?? NaN, 6),
+    goodput_rps: roundTo(goodput, 6),
+    goodput_rps_per_gpu: roundTo(goodput / split.gpus, 6),
+    slo_attainment: figures?.slo_attainment ?? null,
+    refused: figures?.refused ?? null,
+    comparable: marks.comparable,
+    ttft_ms: figures?.ttft_ms ?? null,
+    tpot_ms: figures?.tpot_ms ?? null,
+    itl_ms: figures?.itl_ms ?? null,
+    e2el_ms: figures?.e2el_ms ?? null,
+    utilisation: figures === undefined ? {} : utilisationOf(figures),
+    on_pareto_front: marks.front,
+    simulations: measured?.simulations ?? 0,
+  };
+}
+
+function sizesOf(split: Candidate): SplitDocument['tensor_parallel_size'] {
+  const { prefillTp: prefill, decodeTp: decode } = split;
+  return isAggregated(split) ? { aggregated: decode } : { prefill, decode };
+}
+
+function utilisationOf({ engines }: PlanFigures): SplitDocument['utilisation'] {
+  const roles = [...new Set(engines.map(({ role }) => role))];
+  const means = roles.map((role) => {
+    const shares = engines.filter((one) => one.role === role).map((one) => one.utilisation ?? 0);
+    return [role, roundTo(shares.reduce((sum, one) => sum + one, 0) / shares.length, 6)] as const;
+  });
+  return Object.fromEntries(means);
+}
+
+function frontierDocument(point: FrontierPoint): FrontierDocument {
+  const { name, split, rate, completedRate, figures, isOnFront } = point;
+  return {
+    name,
+    request_rate: roundTo(rate, 6),
+    request_rps: roundTo(completedRate, 6),
+    request_rps_per_gpu: roundTo(completedRate / split.gpus, 6),
+    slo_attainment: figures.slo_attainment,
+    ttft_ms: figures.ttft_ms,
+    tpot_ms: figures.tpot_ms,
+    on_pareto_front: isOnFront,
+  };
+}
+
+function sensitivityDocument(
+  { assumption, goodput }: SensitivityRow,
+  { contenders, winner }: PlanResult,
+): SensitivityDocument {
+  const { disaggregated, aggregated } = goodput;
+  const perGpu = (rps = NaN): Rate => roundTo(rps / winner.split.gpus, 6);
+  const isCompared = disaggregated !== undefined && aggregated !== undefined;
+  const better = isCompared ? preferred({ disaggregated, aggregated }) : null;
+  const asConfigured = preferred({
+    disaggregated: goodputOf(contenders.disaggregated),
+    aggregated: goodputOf(contenders.aggregated),
+  });
+  return {
+    assumption: assumption.name,
+    disaggregated_goodput_rps_per_gpu: perGpu(disaggregated),
+    aggregated_goodput_rps_per_gpu: perGpu(aggregated),
+    better,
+    same_winner: better === null ? null : better === asConfigured,
+  };
+}
+
+/** What a plan looks for is no part of what it was told. */
+function withoutSplit(config: Record<string, unknown>): Record<string, unknown> {
+  const looked = /^topology$|^(prefill_|decode_)?tensor_parallel_size$/;
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !looked.test(name)));
+}

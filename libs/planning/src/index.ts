@@ -1,0 +1,12 @@
+export { caveats } from './document/caveats';
+export { planConsole } from './document/plan-console';
+export { planCsv } from './document/plan-csv';
+export { planDocument } from './document/plan-document';
+export type { PlanDocument, SplitDocument } from './document/plan-document';
+export { planReport } from './document/plan-report';
+export type { GivenSizes } from './engines/engine-choices';
+export { configOf } from './engines/split-config';
+export { preparePlan } from './prepare-plan';
+export type { PlanRequest, PreparedPlan } from './prepare-plan';
+export { searchPlan } from './search/search-plan';
+export type { SearchOptions, Watch } from './search/search-plan';

@@ -1,0 +1,149 @@
+import type { Slo } from '@baton/analysis';
+import { type BatonConfig, type ConfigKey, type ResolvedConfig, UsageError } from '@baton/config';
+import {
+  type Candidate,
+  candidatesOf,
+  type Demand,
+  type Engines,
+  GIVEN_UP_SHARE,
+  isAggregated,
+  matchRates,
+  type PlanCandidate,
+  type SloTarget,
+} from '@baton/planner';
+import {
+  describeWorkload,
+  meanRatePerSecond,
+  shareWorkload,
+  type Workload,
+  type WorkloadDescription,
+} from '@baton/workload';
+import {
+  configuredWorkload,
+  type LoadedWorkload,
+  type ReadingOptions,
+  type WorkloadFlags,
+} from '@baton/workload-source';
+import { EngineChoices, type GivenSizes, sizesOf } from './engines/engine-choices';
+import type { PlanningContext } from './search/planning-context';
+
+/** What is asked of a plan. */
+export interface PlanRequest {
+  readonly workload: WorkloadFlags;
+  readonly gpus: number;
+  readonly target: SloTarget;
+  readonly sizes: GivenSizes;
+  /** Threads that simulate. */
+  readonly threads: number;
+}
+
+/** Everything that a plan depends on. */
+export interface PreparedPlan {
+  readonly context: PlanningContext;
+  /** The configuration before the workload named its blocks: what a user would start. */
+  readonly asked: BatonConfig;
+  readonly loaded: LoadedWorkload;
+  /** As they were asked for, with the rate that a dataset without one has here. */
+  readonly workloadFlags: WorkloadFlags;
+  readonly description: WorkloadDescription;
+  readonly candidates: readonly PlanCandidate[];
+  /** How steps are timed, by role and size. */
+  readonly stepTimes: Readonly<Record<string, string>>;
+  /** Sentences that the user should see. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Finds the engines that fit, and only then reads the workload, which may be long.
+ *
+ * @throws UsageError, one sentence
+ */
+export async function preparePlan(
+  resolved: ResolvedConfig,
+  flags: PlanRequest,
+  onProgress: NonNullable<ReadingOptions['onProgress']>,
+): Promise<PreparedPlan> {
+  const { config: asked, origins } = resolved;
+  if (asked.changes !== undefined) {
+    throw new UsageError('A plan looks for a topology that stays: leave changes out.');
+  }
+  if (asked.dataParallelSize > 1) {
+    throw new UsageError(
+      'A plan knows engines of one data-parallel rank: leave data_parallel_size at 1.',
+    );
+  }
+  const isSet = (key: ConfigKey): boolean => origins[key] !== 'default';
+  const engines = new EngineChoices(asked, sizesOf(flags.sizes, asked, isSet), flags.gpus);
+  const candidates = candidatesOf(engines.choices);
+  if (candidates.length === 0) {
+    throw new UsageError(
+      `No engines of these sizes use all ${flags.gpus} GPUs: change --gpus or --tp.`,
+    );
+  }
+  const workloadFlags = withRate(flags.workload);
+  const { maxModelLen } = engines;
+  const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {
+    ...{ maxModelLen, onProgress },
+  });
+  refuseUnscalable(loaded.workload);
+  const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
+  const description = describeWorkload(workload);
+  return {
+    context: { config, workload, target: flags.target },
+    ...{ asked, loaded, workloadFlags, description },
+    candidates: candidates.map((candidate) => {
+      const demand = demandOf(candidate, description, config);
+      return estimated(candidate, engines.enginesOf(candidate), { demand, slo: flags.target.slo });
+    }),
+    stepTimes: engines.stepTimes,
+    notes: [...notes, ...engines.notes],
+  };
+}
+
+/** The rate is what is looked for; a dataset only needs one to have arrivals that can be scaled. */
+function withRate(flags: WorkloadFlags): WorkloadFlags {
+  const isTimed = flags.requestRate !== undefined || flags.rampUpStartRps !== undefined;
+  return flags.dataset === undefined || isTimed ? flags : { ...flags, requestRate: '1' };
+}
+
+function refuseUnscalable(workload: Workload): void {
+  if (workload.count === 0) throw new UsageError('A plan needs requests; there are none.');
+  if (meanRatePerSecond(workload) > 0) return;
+  throw new UsageError(
+    'A plan looks for the highest rate, and requests that all arrive at one instant have none: give --arrivals poisson.',
+  );
+}
+
+function estimated(
+  candidate: Candidate,
+  engines: Engines,
+  { demand, slo }: { readonly demand: Demand; readonly slo: Slo },
+): PlanCandidate {
+  const { tpot = Infinity, itl = Infinity } = slo;
+  const rateWithin = (tpotUs: number): number => matchRates(candidate, engines, { demand, tpotUs });
+  return {
+    candidate,
+    estimatedRate: rateWithin(Math.min(tpot, itl)),
+    idleRate: rateWithin(Infinity) * GIVEN_UP_SHARE,
+  };
+}
+
+/**
+ * A mean request. Of what one cache without end would hold, an engine finds its share: a prefix was
+ * computed by one of them, and only some policies send the next request there.
+ */
+function demandOf(
+  candidate: Candidate,
+  { promptTokens, outputTokens, reusableShare }: WorkloadDescription,
+  { enablePrefixCaching, placement }: BatonConfig,
+): Demand {
+  const { prefill, aggregated } = candidate.topology;
+  const isFound = placement === 'prefix-aware' || placement === 'session-sticky';
+  const engines = isAggregated(candidate) ? aggregated : prefill;
+  const share = enablePrefixCaching ? reusableShare / (isFound ? 1 : engines) : 0;
+  return {
+    promptTokens: promptTokens.mean,
+    cachedTokens: promptTokens.mean * share,
+    outputTokens: outputTokens.mean,
+  };
+}

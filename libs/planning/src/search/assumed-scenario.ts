@@ -1,0 +1,76 @@
+import type { ClusterScenario, EnginePool } from '@baton/cluster';
+import type { BatonConfig } from '@baton/config';
+import type { Assumption, Candidate } from '@baton/planner';
+import { poolOf, scenarioOf } from '@baton/scenario';
+import type { Workload } from '@baton/workload';
+import { configOf } from '../engines/split-config';
+
+/** Mixed-batch factors: none, and the lowest and highest that were measured (docs/step-time.md). */
+const MIXED_DECODE_FACTORS = [1, 1.75, 3.2] as const;
+/**
+ * Step-time models that are put together of attention and overhead; others were measured or given
+ * whole.
+ */
+const COMPOSED: ReadonlySet<BatonConfig['stepTime']> = new Set([
+  ...(['auto', 'composed', 'calibrated', 'roofline'] as const),
+]);
+
+/** The doubts that a plan answers. */
+export function assumptionsOf(config: BatonConfig): Assumption[] {
+  const isComposed = COMPOSED.has(config.stepTime);
+  // The steps of a file may hold their overhead already; how much it is nobody knows.
+  const hasOverhead =
+    config.stepOverheadMs !== undefined || (isComposed && config.stepTimeFile === undefined);
+  return [
+    { name: 'link bandwidth x0.5', linkFactor: 0.5 },
+    { name: 'link bandwidth x2', linkFactor: 2 },
+    ...(hasOverhead
+      ? [
+          { name: 'no step overhead', overheadFactor: 0 },
+          { name: 'step overhead x2', overheadFactor: 2 },
+        ]
+      : []),
+    ...(isComposed ? MIXED_DECODE_FACTORS : []).map((factor) => {
+      return { name: `mixed_decode_factor ${factor}`, mixedDecodeFactor: factor };
+    }),
+    { name: 'aggregated token budget / 4', aggregatedBudgetFactor: 0.25 },
+  ];
+}
+
+/** The split under an assumption, as a scenario. */
+export function scenarioUnder(
+  assumption: Assumption,
+  split: Candidate,
+  { config, workload }: { readonly config: BatonConfig; readonly workload: Workload },
+): ClusterScenario {
+  const own = configOf(config, split);
+  const scenario = scenarioOf(own, workload);
+  return { ...scenario, pools: scenario.pools.map((pool) => assumed(pool, own, assumption)) };
+}
+
+function assumed(pool: EnginePool, config: BatonConfig, assumption: Assumption): EnginePool {
+  const { overheadFactor, mixedDecodeFactor, aggregatedBudgetFactor } = assumption;
+  const { role, count, options, link } = pool;
+  if (assumption.linkFactor !== undefined) {
+    const bytesPerSecond = link.bytesPerSecond * assumption.linkFactor;
+    return { ...pool, link: { ...link, bytesPerSecond } };
+  }
+  if (overheadFactor !== undefined) {
+    const stepOverheadMs = overheadFactor * (options.stepTime.overheadMs ?? 0);
+    return poolOf({ ...config, stepOverheadMs }, role, count);
+  }
+  if (mixedDecodeFactor !== undefined) return poolOf({ ...config, mixedDecodeFactor }, role, count);
+  if (aggregatedBudgetFactor === undefined || role !== 'aggregated') return pool;
+  const maxNumBatchedTokens = smallerBudget(options, config, aggregatedBudgetFactor);
+  return poolOf({ ...config, maxNumBatchedTokens }, role, count);
+}
+
+/** Never below what a full batch of decodes needs. */
+function smallerBudget(
+  { maxNumBatchedTokens, maxNumSeqs }: EnginePool['options'],
+  { numSpeculativeTokens }: BatonConfig,
+  factor: number,
+): number {
+  const smaller = Math.round(maxNumBatchedTokens * factor);
+  return Math.max(smaller, maxNumSeqs, numSpeculativeTokens + 1);
+}

@@ -1,0 +1,17 @@
+import type { BatonConfig } from '@baton/config';
+import { performTask, type PlanTask, type SloTarget, type TaskResult } from '@baton/planner';
+import type { Workload } from '@baton/workload';
+import { scenarioUnder } from './assumed-scenario';
+
+/** What all tasks of a plan share. Plain data, so that it can be posted to a thread. */
+export interface PlanningContext {
+  readonly config: BatonConfig;
+  readonly workload: Workload;
+  readonly target: SloTarget;
+}
+
+export function performIn(context: PlanningContext, task: PlanTask): TaskResult {
+  const { config, target } = context;
+  const scenario = scenarioUnder(task.assumption, task.split, context);
+  return performTask(scenario, task, { target, seed: config.seed });
+}

@@ -1,0 +1,40 @@
+import { NothingKept, type PlanQuestion, type PlanResult, searchSplits } from '@baton/planner';
+import type { PreparedPlan } from '../prepare-plan';
+import { assumptionsOf } from './assumed-scenario';
+import { nothingKept } from './nothing-kept';
+import { openTaskPool } from './task-pool';
+
+export interface SearchOptions extends Pick<PlanQuestion, 'mostSimulated'> {
+  /** Threads that simulate, this one if it is 1. */
+  readonly threads: number;
+}
+
+/** Lets somebody watch a piece of work: tasks done, and tasks in all. */
+export type Watch = <T>(
+  what: string,
+  work: (onProgress: (done: number, whole: number) => void) => Promise<T>,
+) => Promise<T>;
+
+/**
+ * The search for the best split, in threads that have ended when it returns.
+ *
+ * @throws Failure, one sentence: nothing keeps the target, or a run was refused
+ */
+export async function searchPlan(
+  { context, candidates }: PreparedPlan,
+  { threads, mostSimulated }: SearchOptions,
+  watch: Watch,
+): Promise<PlanResult> {
+  const { config, target } = context;
+  const question = { candidates, assumptions: assumptionsOf(config), target, mostSimulated };
+  const pool = openTaskPool(context, threads);
+  try {
+    return await searchSplits(question, (stage, tasks) =>
+      watch(stage, (onProgress) => pool.run(tasks, (done) => onProgress(done, tasks.length))),
+    );
+  } catch (error) {
+    throw error instanceof NothingKept ? nothingKept(error, target) : error;
+  } finally {
+    await pool.close();
+  }
+}

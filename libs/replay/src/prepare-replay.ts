@@ -1,0 +1,154 @@
+import type { RecordedRun } from '@baton/analysis';
+import type { ClusterScenario } from '@baton/cluster';
+import { type BatonConfig, resolveConfig, shownConfig, UsageError } from '@baton/config';
+import { parseTopology, TopologyError } from '@baton/placement';
+import { poolOf, scenarioOf } from '@baton/scenario';
+import { configuredChanges } from '@baton/worker';
+import {
+  configuredWorkload,
+  type LoadedWorkload,
+  type ReadingOptions,
+  shownWorkload,
+  type WorkloadFlags,
+} from '@baton/workload-source';
+import { noteOnConfig } from './recorded-config';
+import { findRecording, readRecorded, type Recording } from './recording';
+
+/** What is asked of a replay. */
+export interface ReplayRequest {
+  /** Options of the configuration. */
+  readonly config: Readonly<Record<string, string | boolean>>;
+  /** A YAML file with options. */
+  readonly configFile: string | undefined;
+  readonly workload: WorkloadFlags;
+  /** Requests that clients have under way at most; undefined = no bound. */
+  readonly concurrency: number | undefined;
+  readonly leap: boolean;
+  /** Whether the run is laid beside the recorded one; undefined: where there is one. */
+  readonly compare: boolean | undefined;
+  /**
+   * Whether requests go to the engines that they had when they were recorded (`--placement
+   * recorded`).
+   */
+  readonly asPlaced: boolean;
+}
+
+/** Everything that a replay depends on. */
+export interface PreparedReplay {
+  readonly config: BatonConfig;
+  readonly loaded: LoadedWorkload;
+  readonly scenario: ClusterScenario;
+  /** What was measured of the same requests; undefined: nothing is compared. */
+  readonly recorded: RecordedRun | undefined;
+  /** Sentences that the user should see. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Resolves the configuration, checks the cluster, and only then reads the workload, which may be
+ * long.
+ *
+ * @throws UsageError, one sentence
+ */
+export async function prepareReplay(
+  flags: ReplayRequest,
+  env: NodeJS.ProcessEnv,
+  onProgress: NonNullable<ReadingOptions['onProgress']>,
+): Promise<PreparedReplay> {
+  const recording = await findRecording(flags.workload);
+  const resolved = resolveConfig({
+    flags: flags.config,
+    env,
+    file: flags.configFile ?? env['BATON_CONFIG_FILE'],
+    recorded: recording?.header?.config,
+  });
+  const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
+  try {
+    const maxModelLen = contextOf(resolved.config);
+    const changes = configuredChanges(resolved.config);
+    if (changes.length > 0 && flags.asPlaced) {
+      throw new UsageError('--placement recorded needs engines that stay: leave changes out.');
+    }
+    const { config, loaded, notes } = await configuredWorkload(resolved, flags.workload, {
+      ...{ maxModelLen, onProgress },
+    });
+    const { leap, concurrency } = flags;
+    const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
+    const use = await useRecording(flags, recording, { config, loaded });
+    const scenario = scenarioOf(config, loaded.workload, { leap, changes, ...bound });
+    return {
+      ...{ config, loaded, recorded: use.run },
+      scenario: { ...scenario, ...use.scenario },
+      notes: [...(asRecorded === undefined ? [] : [asRecorded]), ...notes, ...use.notes],
+    };
+  } catch (error) {
+    if (error instanceof TopologyError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** What the recording says of the requests, as far as it is wanted. */
+interface Use {
+  readonly run?: RecordedRun;
+  readonly scenario: Pick<ClusterScenario, 'recordedPlacement'>;
+  readonly notes: readonly string[];
+}
+
+/** Flags that let requests arrive otherwise than they did. */
+const RETIMING = [
+  ...(['arrivals', 'requestRate', 'rateScale', 'burstiness'] as const),
+  ...(['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const),
+];
+const NOT_COMPARED =
+  'Not compared with what was recorded, for requests arrive otherwise (--compare compares all the same).';
+
+/**
+ * Reads what was measured if the run is to be compared with it, as by itself that of a recording
+ * is, or placed as it was.
+ */
+async function useRecording(
+  flags: ReplayRequest,
+  recording: Recording | undefined,
+  { config, loaded }: Pick<PreparedReplay, 'config' | 'loaded'>,
+): Promise<Use> {
+  const { compare, asPlaced, concurrency, workload: given } = flags;
+  const isRecording = recording?.header !== undefined;
+  const isRetimed = concurrency !== undefined || RETIMING.some((flag) => given[flag] !== undefined);
+  const isCompared = compare ?? (isRecording && !isRetimed);
+  const notes = compare === undefined && isRecording && isRetimed ? [NOT_COMPARED] : [];
+  if (!isCompared && !asPlaced) return { scenario: {}, notes };
+  const recorded = recording && (await readRecorded(recording, loaded.workload));
+  if (recorded === undefined || recorded.requests === 0) {
+    if (compare !== true && !asPlaced) return { scenario: {}, notes };
+    const flag = asPlaced ? '--placement recorded' : '--compare';
+    throw new UsageError(`${flag} needs a trace that \`baton up --record\` wrote.`);
+  }
+  const placement = asPlaced ? recorded.places.on(parseTopology(config.topology)) : undefined;
+  return {
+    ...(isCompared ? { run: recorded.run } : {}),
+    scenario: placement === undefined ? {} : { recordedPlacement: placement },
+    notes,
+  };
+}
+
+/**
+ * The resolved configuration and what else a result depends on, by the names that files and flags
+ * have.
+ */
+export function resolvedOptions(
+  { config, loaded }: PreparedReplay,
+  flags: ReplayRequest,
+): Record<string, unknown> {
+  return {
+    ...shownConfig(config),
+    ...(flags.asPlaced ? { placement: 'recorded' } : {}),
+    workload: shownWorkload(loaded, flags.workload),
+    ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+  };
+}
+
+/** Longest prompt plus output on the engines that generate. */
+function contextOf(config: BatonConfig): number {
+  const { aggregated } = parseTopology(config.topology);
+  return poolOf(config, aggregated > 0 ? 'aggregated' : 'decode', 1).options.maxModelLen;
+}

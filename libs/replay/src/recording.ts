@@ -1,0 +1,138 @@
+import { statSync } from 'node:fs';
+import { IntervalHistogram, outcomeCode, type RecordedRun, RequestLog } from '@baton/analysis';
+import { UsageError } from '@baton/config';
+import type { Micros } from '@baton/kernel';
+import {
+  isRecordingHeader,
+  type MeasuredRequest,
+  parseMeasured,
+  parseRecordingHeader,
+  type RecordingHeader,
+  requestIdOf,
+  TraceError,
+  type Workload,
+} from '@baton/workload';
+import { readLines, SHIPPED_TRACES, type WorkloadFlags } from '@baton/workload-source';
+import { PlacementGatherer } from './recorded-placement';
+
+/** A trace that may be that of a live run. */
+export interface Recording {
+  readonly path: string;
+  /** Undefined when it does not begin as `baton up --record` writes it. */
+  readonly header: RecordingHeader | undefined;
+}
+
+/**
+ * The trace that the flags name, if it is a file that can be read more than once.
+ *
+ * @throws UsageError when it begins as a recording and is none
+ */
+export async function findRecording({ trace }: WorkloadFlags): Promise<Recording | undefined> {
+  if (trace === undefined || SHIPPED_TRACES.some(({ name }) => name === trace)) return undefined;
+  if (statSync(trace, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  let header: RecordingHeader | undefined;
+  await readTrace(trace, (line, lineNumber) => {
+    if (isRecordingHeader(line)) header = parseRecordingHeader(line, trace, lineNumber);
+    return line.trim() === '';
+  });
+  return { path: trace, header };
+}
+
+/** What a recording says of requests. */
+export interface Recorded {
+  readonly run: RecordedRun;
+  readonly places: PlacementGatherer;
+  /** Requests of which it says anything. */
+  readonly requests: number;
+}
+
+/**
+ * What the recording says of the requests of a workload that was read from it.
+ *
+ * @throws UsageError naming file and line when a line says something else
+ */
+export async function readRecorded(
+  { path, header }: Recording,
+  workload: Workload,
+): Promise<Recorded> {
+  const rows = rowsById(workload);
+  const places = new PlacementGatherer(workload.count);
+  let requests = 0;
+  const run = new RunBuilder(workload, Number(header?.config['speedup'] ?? 1));
+  await readTrace(path, (line, lineNumber) => {
+    const found = line.trim() === '' ? undefined : parseMeasured(line, path, lineNumber);
+    const row = found?.id === undefined ? undefined : rows.get(found.id);
+    if (found === undefined || row === undefined) return true;
+    run.add(row, found.measured);
+    places.add(row, found.measured);
+    requests += 1;
+    return true;
+  });
+  return { run, places, requests };
+}
+
+class RunBuilder implements RecordedRun {
+  readonly seen: RequestLog;
+  readonly stamped: RequestLog;
+  readonly itl = new IntervalHistogram();
+
+  constructor(
+    private readonly workload: Workload,
+    readonly speedup: number,
+  ) {
+    this.seen = new RequestLog(workload.count);
+    this.stamped = new RequestLog(workload.count);
+  }
+
+  add(row: number, measured: MeasuredRequest): void {
+    const { seen, stamped, outcome } = measured;
+    this.put(this.seen, row, { ...stamped, ...seen, measured });
+    this.put(this.stamped, row, { ...stamped, measured });
+    if (outcome !== 'completed') return;
+    for (const [us, times] of measured.gapsUs) this.itl.add(us, times);
+  }
+
+  private put(
+    log: RequestLog,
+    row: number,
+    at: MeasuredRequest['stamped'] & { measured: MeasuredRequest },
+  ): void {
+    const { measured } = at;
+    const arrivalUs = this.workload.arrivalUs[row]!;
+    const fill = (column: Float64Array, us: Micros | undefined): void => {
+      if (us !== undefined) column[row] = arrivalUs + us;
+    };
+    log.outcome[row] = outcomeCode(measured.outcome === 'completed' ? 'completed' : 'failed');
+    log.promptTokens[row] = this.workload.promptTokens[row]!;
+    log.outputTokens[row] = this.workload.outputTokens[row]!;
+    log.emittedTokens[row] = measured.tokens;
+    log.cachedTokens[row] = measured.cachedTokens;
+    log.transferredTokens[row] = measured.transferredTokens;
+    log.arrivalUs[row] = arrivalUs;
+    fill(log.prefillStartUs, at.scheduledUs);
+    fill(log.heldUs, at.heldUs);
+    fill(log.firstTokenUs, at.firstTokenUs);
+    fill(log.finishUs, at.finishUs);
+  }
+}
+
+function rowsById(workload: Workload): ReadonlyMap<string, number> {
+  const rows = new Map<string, number>();
+  for (let row = 0; row < workload.count; row++) {
+    const id = requestIdOf(workload, row);
+    if (id !== undefined) rows.set(id, row);
+  }
+  return rows;
+}
+
+async function readTrace(
+  path: string,
+  onLine: (line: string, lineNumber: number) => boolean,
+): Promise<void> {
+  try {
+    await readLines(path, { onLine });
+  } catch (error) {
+    if (error instanceof TraceError) throw new UsageError(error.message);
+    throw error;
+  }
+}

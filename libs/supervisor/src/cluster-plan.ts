@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import type { BatonConfig } from '@baton/config';
+import type { Stage } from '@baton/contract';
+import { withUpstreams } from '@baton/executors';
+import { parseEngines } from '@baton/placement';
+import type { ProcessSpec } from './supervised-process';
+
+export type Role = 'api' | Stage;
+
+export const STAGES_OF_WORKERS = ['prefill', 'decode', 'aggregated'] as const;
+
+/** Engines of each stage. */
+export type StageCounts = Readonly<Record<Stage, number>>;
+
+export const NO_ENGINES: StageCounts = { prefill: 0, decode: 0, aggregated: 0 };
+
+/** Apps are started by their compiled files, which lie beside the libs. */
+const APPS = join(__dirname, '..', '..', '..', 'apps');
+/**
+ * An aggregated engine streams tokens to the API as a decode engine does, so the same process runs
+ * both.
+ */
+const APP_OF_ROLE: Readonly<Record<Role, string>> = {
+  api: 'api',
+  prefill: 'prefill',
+  decode: 'decode',
+  aggregated: 'decode',
+};
+
+/** Compiled main module of the app that plays a role. */
+export function entryOf(role: Role): string {
+  return join(APPS, APP_OF_ROLE[role], 'src', 'main.js');
+}
+
+/**
+ * The processes of a cluster over Redis: one API, and per stage as many workers as its engines need
+ * at `engines_per_process`. Each gets a configuration with its own role and its own number of
+ * engines.
+ */
+export function planProcesses(config: BatonConfig, engines: StageCounts): ProcessSpec[] {
+  const workers = STAGES_OF_WORKERS.flatMap((stage) =>
+    planWorkers(config, { stage, engines: engines[stage], firstIndex: 0 }),
+  );
+  return [{ name: 'api', entry: entryOf('api'), config: { ...config, role: 'api' } }, ...workers];
+}
+
+export interface WorkersWanted {
+  readonly stage: Stage;
+  readonly engines: number;
+  /** Number in the name of the first. */
+  readonly firstIndex: number;
+}
+
+/** Workers for some engines of one stage. */
+export function planWorkers(config: BatonConfig, wanted: WorkersWanted): ProcessSpec[] {
+  const { stage, engines, firstIndex } = wanted;
+  return packed(engines, config.enginesPerProcess).map((count, index) => ({
+    name: `${stage}-${firstIndex + index}`,
+    entry: entryOf(stage),
+    config: {
+      ...withUpstreams(config, stage, { from: index * config.enginesPerProcess, count }),
+      role: stage,
+      enginesPerProcess: count,
+    },
+  }));
+}
+
+/**
+ * What a worker is to be in another life when its engines are these by now, in the notation of
+ * topologies; undefined when it has none.
+ */
+export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | undefined {
+  if (engines === '') return undefined;
+  const counts = parseEngines(engines);
+  const role = STAGES_OF_WORKERS.find((stage) => counts[stage] > 0) ?? 'prefill';
+  const config = { ...spec.config, role, workerEngines: engines };
+  return { ...spec, entry: entryOf(role), config };
+}
+
+/** Without Redis one process plays all roles: the API's, told no role. */
+export function planOneProcess(config: BatonConfig): ProcessSpec[] {
+  const alone = { ...config, role: undefined, redis: undefined };
+  return [{ name: 'api', entry: entryOf('api'), config: alone }];
+}
+
+/** 7 engines at 3 per process: 3, 3, 1. */
+function packed(engines: number, perProcess: number): number[] {
+  const processes = Math.ceil(engines / perProcess);
+  return Array.from({ length: processes }, (_none, i) =>
+    Math.min(perProcess, engines - i * perProcess),
+  );
+}

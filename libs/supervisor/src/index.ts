@@ -1,0 +1,10 @@
+export { checkEngines, enginesOf, withScheduledChanges } from './checks';
+export { entryOf, NO_ENGINES, planOneProcess, planProcesses } from './cluster-plan';
+export type { StageCounts } from './cluster-plan';
+export { checkEnginePorts, claimPort } from './ports';
+export { baseUrl, ClusterReadiness } from './readiness';
+export { LEASH } from './supervised-process';
+export type { ProcessSpec } from './supervised-process';
+export { Supervisor } from './supervisor';
+export type { SupervisorEvents } from './supervisor';
+export { WorkerStarter } from './worker-starter';

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type BatonConfig, configToJson } from '@baton/config';
+import type { ChildMessage, SupervisorMessage } from '@baton/contract';
+import { Backoff } from './backoff';
+
+/** One process of the cluster, as it is started again and again. */
+export interface ProcessSpec {
+  /** `api`, `prefill-0`, `decode-1`. */
+  readonly name: string;
+  /** Compiled main module. */
+  readonly entry: string;
+  readonly config: BatonConfig;
+  /** Module loaded before it; unset: the leash, which ends it when the supervisor is gone. */
+  readonly preload?: string;
+}
+
+/** What happens to the processes, as the supervisor reports it. */
+export interface ProcessEvents {
+  /** A line the process wrote, or a sentence about it. */
+  onLine(name: string, line: string): void;
+  /** It can do its work; said once per life. */
+  onReady(name: string): void;
+  /** It will not be started again. */
+  onGivenUp(sentence: string, exitCode: number): void;
+  /** It has something else to say than that it is ready. */
+  onMessage?(name: string, message: ChildMessage): void;
+  /** It ended as it was to: `becomes` said so. */
+  onLeft?(name: string): void;
+}
+
+/** Module that ends a process when the one that started it is gone, however it went. */
+export const LEASH = join(__dirname, 'leash.js');
+/** A child that ends like this was started wrongly; another try would end the same. */
+const WRONG_USAGE = 2;
+
+/**
+ * Owns one child: starts it in a process group of its own (so that Ctrl-C reaches the supervisor
+ * alone, which stops all in order), starts it again after a crash, and ends it on request.
+ */
+export class SupervisedProcess {
+  private child: ChildProcess | undefined;
+  private readonly backoff = new Backoff();
+  private restart: NodeJS.Timeout | undefined;
+  private isStopping = false;
+  private hasCrashed = false;
+  private starts = 0;
+
+  /** What the next life of the process is to be; undefined when there is to be none. */
+  private next: ProcessSpec | undefined;
+
+  constructor(
+    readonly spec: ProcessSpec,
+    private readonly events: ProcessEvents,
+  ) {
+    this.next = spec;
+  }
+
+  get isRunning(): boolean {
+    return this.child !== undefined;
+  }
+
+  /** Should it end, it is started again as this, or not at all. */
+  becomes(next: ProcessSpec | undefined): void {
+    this.next = next;
+  }
+
+  send(message: SupervisorMessage): void {
+    this.child?.send(message);
+  }
+
+  start(): void {
+    const spec = this.next ?? this.spec;
+    const { name, entry, preload = LEASH } = spec;
+    // A crash made on purpose is made once: the next life is there to show the recovery from it.
+    const config = this.hasCrashed ? { ...spec.config, crashAfter: undefined } : spec.config;
+    const startedMs = performance.now();
+    const child = spawn(process.execPath, ['--require', preload, entry], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: {
+        ...process.env,
+        BATON_CONFIG: configToJson(config),
+        BATON_PROCESS: name,
+        BATON_RESTARTS: String(this.starts++),
+      },
+      detached: true,
+    });
+    this.child = child;
+    for (const output of [child.stdout, child.stderr]) {
+      if (output === null) continue;
+      createInterface({ input: output }).on('line', (line) => this.events.onLine(name, line));
+    }
+    child.on('message', (message: ChildMessage) => {
+      if (message.kind === 'ready') this.events.onReady(name);
+      else this.events.onMessage?.(name, message);
+    });
+    child.once('error', (error) => this.events.onLine(name, error.message));
+    child.once('exit', (code, signal) => {
+      this.child = undefined;
+      if (this.isStopping) return;
+      if (this.next === undefined) this.events.onLeft?.(name);
+      else this.onCrash(code, signal, performance.now() - startedMs);
+    });
+  }
+
+  /**
+   * Asks it to drain and end; resolves when it is gone, after `deadlineMs` at the latest by force.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    const child = this.child;
+    if (child === undefined) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+    child.kill('SIGTERM');
+    // A stopped process cannot act on the signal until it is continued.
+    child.kill('SIGCONT');
+    await gone;
+    clearTimeout(force);
+  }
+
+  kill(): void {
+    this.isStopping = true;
+    clearTimeout(this.restart);
+    this.child?.kill('SIGKILL');
+  }
+
+  private onCrash(code: number | null, signal: string | null, livedMs: number): void {
+    const { name } = this.spec;
+    this.hasCrashed = true;
+    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+    const pauseMs = code === WRONG_USAGE ? undefined : this.backoff.next(livedMs);
+    if (pauseMs === undefined) {
+      const exitCode = code === WRONG_USAGE ? WRONG_USAGE : 1;
+      this.events.onGivenUp(`${name} ended ${how} and is not started again.`, exitCode);
+      return;
+    }
+    this.events.onLine(name, `ended ${how}; starting it again in ${pauseMs} ms`);
+    this.restart = setTimeout(() => this.start(), pauseMs);
+  }
+}

@@ -1,0 +1,75 @@
+import { UsageError } from '@baton/config';
+import { flagNameOf, type WorkloadFlag } from './workload-flags';
+
+export interface NumberBounds {
+  readonly from: number;
+  readonly to: number;
+  /** What the bounds mean, as the sentence says it: "a number from 0 to 1". */
+  readonly expected: string;
+  /** `inf` is a value too. */
+  readonly orInfinite?: boolean;
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const INFINITE = /^\+?inf(inity)?$/i;
+const MOST_COUNT = 1_000_000_000;
+const MOST_SECONDS = 1e9;
+
+/**
+ * Reads the values of flags, those of a workload unless told otherwise; a wrong one is one
+ * sentence.
+ */
+export class FlagValues<Name extends string = WorkloadFlag> {
+  constructor(private readonly flags: Readonly<Partial<Record<Name, string>>>) {}
+
+  has(name: Name): boolean {
+    return this.flags[name] !== undefined;
+  }
+
+  text(name: Name): string | undefined {
+    return this.flags[name];
+  }
+
+  choice<T extends string>(name: Name, choices: readonly T[]): T | undefined {
+    const given = this.flags[name];
+    if (given === undefined) return undefined;
+    const found = choices.find((choice) => choice === given.replaceAll('_', '-').toLowerCase());
+    if (found === undefined) throw this.misfit(name, `one of ${choices.join(', ')}`);
+    return found;
+  }
+
+  /** A whole number. */
+  count(name: Name, from = 1, to = MOST_COUNT): number | undefined {
+    const expected = `a whole number from ${from} to ${to}`;
+    const value = this.number(name, { from, to, expected });
+    if (value !== undefined && !Number.isInteger(value)) throw this.misfit(name, expected);
+    return value;
+  }
+
+  /** A number above 0. */
+  positive(name: Name, orInfinite = false): number | undefined {
+    const bounds = { from: Number.MIN_VALUE, to: Number.MAX_VALUE, orInfinite };
+    return this.number(name, {
+      ...bounds,
+      expected: `a number above 0${orInfinite ? ' or inf' : ''}`,
+    });
+  }
+
+  seconds(name: Name): number | undefined {
+    const expected = `a number of seconds from 0 to ${MOST_SECONDS}`;
+    return this.number(name, { from: 0, to: MOST_SECONDS, expected });
+  }
+
+  number(name: Name, bounds: NumberBounds): number | undefined {
+    const given = this.flags[name];
+    if (given === undefined) return undefined;
+    if (bounds.orInfinite === true && INFINITE.test(given)) return Infinity;
+    const value = NUMBER.test(given) ? Number(given) : NaN;
+    if (value >= bounds.from && value <= bounds.to) return value;
+    throw this.misfit(name, bounds.expected);
+  }
+
+  misfit(name: Name, expected: string): UsageError {
+    return new UsageError(`${flagNameOf(name)} must be ${expected}; '${this.flags[name]}' is not.`);
+  }
+}

@@ -1,0 +1,275 @@
+import { existsSync } from 'node:fs';
+import { fileName, nearestName, UsageError } from '@baton/config';
+import { secondsToUs } from '@baton/kernel';
+import type { WrittenWorkload } from '@baton/loadgen';
+import {
+  drawArrivals,
+  firstCount,
+  head,
+  meanRatePerSecond,
+  mostAtOneInstant,
+  openAnyTrace,
+  openTrace,
+  scaleRate,
+  spreadStamps,
+  type Trace,
+  TRACE_FORMATS,
+  TraceError,
+  type TraceFormat,
+  type TraceReport,
+  withArrivals,
+  withContentBlock,
+  within,
+  type Workload,
+  WorkloadError,
+  workloadStream,
+} from '@baton/workload';
+import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
+import { type DatasetContext, type DatasetKind, generateDataset } from './dataset';
+import { isExchangeFile, readExchanges } from './files/exchanges';
+import { readLines } from './files/file-lines';
+import { FlagValues } from './flag-values';
+import { loadShareGpt } from './files/sharegpt';
+import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './files/shipped-traces';
+import {
+  belongsTo,
+  flagNameOf,
+  type SourceKind,
+  SOURCES,
+  WORKLOAD_FLAGS,
+  type WorkloadFlag,
+  type WorkloadFlags,
+} from './workload-flags';
+
+/** From so many requests at one instant on, a note tells of the trace's coarse clock. */
+const COARSE = 4;
+
+export interface WorkloadContext extends Partial<DatasetContext> {
+  readonly seed: number;
+  /** Tokens per KV block; contents come in blocks of that size. */
+  readonly blockSize: number;
+  /** Whether a trace that names contents in larger blocks keeps them. */
+  readonly mayCoarsen?: boolean;
+  /** While a file is read: bytes so far and in all (0: not known). */
+  onProgress?(doneBytes: number, totalBytes: number): void;
+}
+
+export interface LoadedWorkload extends WrittenWorkload {
+  readonly source:
+    | { readonly kind: 'trace'; readonly name: string; readonly format: TraceFormat }
+    | { readonly kind: 'dataset'; readonly name: DatasetKind | 'sharegpt' };
+  /** What the reader of a trace had to decide. */
+  readonly report: TraceReport | undefined;
+  /** Sentences that the user should see. */
+  readonly notes: readonly string[];
+}
+
+/** The workload as it was asked for, and how many requests it has. */
+export function shownWorkload(
+  { source, workload }: LoadedWorkload,
+  flags: WorkloadFlags,
+): Record<string, unknown> {
+  const asked = Object.entries(flags).map(([name, value]) => [fileName(name), value]);
+  return {
+    source: source.kind === 'trace' ? source.format : source.name,
+    ...Object.fromEntries(asked),
+    requests: workload.count,
+  };
+}
+
+/** Whether `--trace list` was asked: print `shippedTracesText()` and be done. */
+export function wantsTraceList(flags: WorkloadFlags): boolean {
+  return flags.trace === 'list';
+}
+
+/**
+ * The requests that the flags ask for.
+ *
+ * @throws UsageError, one sentence; for a malformed line `file:line: reason`
+ */
+export async function loadWorkload(
+  flags: WorkloadFlags,
+  context: WorkloadContext,
+): Promise<LoadedWorkload> {
+  const kind = sourceOf(flags);
+  const values = new FlagValues(flags);
+  const scale = values.positive('rateScale') ?? 1;
+  try {
+    const loaded = await loadSource(kind, values, context);
+    const scaled = scaleRate(loaded.workload, scale);
+    const durationS = values.seconds('duration');
+    const limited = durationS === undefined ? scaled : within(scaled, secondsToUs(durationS));
+    return { ...loaded, workload: withContentBlock(limited, blockTokensOf(limited, context)) };
+  } catch (error) {
+    if (error instanceof TraceError || error instanceof WorkloadError) {
+      throw new UsageError(error.message);
+    }
+    throw error;
+  }
+}
+
+async function loadSource(
+  kind: SourceKind,
+  values: FlagValues,
+  context: WorkloadContext,
+): Promise<LoadedWorkload> {
+  switch (kind) {
+    case 'trace':
+      return loadTrace(values, context);
+    case 'sharegpt':
+      return datasetOf(kind, values, await loadShareGpt(values, context));
+    default:
+      return loadDataset(kind, values, context);
+  }
+}
+
+/**
+ * Finer blocks than the contents are named in find no more in a cache, and cost time and memory.
+ */
+function blockTokensOf(workload: Workload, { blockSize, mayCoarsen }: WorkloadContext): number {
+  const isNamed = workload.contentIds.length > 0;
+  return mayCoarsen && isNamed ? Math.max(blockSize, workload.contentBlockTokens) : blockSize;
+}
+
+/** Refuses flags that would do nothing. */
+function sourceOf(flags: WorkloadFlags): SourceKind {
+  const dataset = new FlagValues(flags).choice('dataset', [...SOURCES, 'prefix-repetition']);
+  const kind = dataset === 'prefix-repetition' ? 'shared-prefix' : dataset;
+  if (flags.trace !== undefined && kind !== undefined && kind !== 'trace') {
+    throw new UsageError('--trace and --dataset exclude each other.');
+  }
+  const source = flags.trace === undefined ? kind : 'trace';
+  if (source === undefined || (source === 'trace' && flags.trace === undefined)) {
+    throw new UsageError(
+      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn or sharegpt.',
+    );
+  }
+  const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
+  if (idle !== undefined) {
+    const what = source === 'trace' ? 'a trace' : `the dataset ${source}`;
+    throw new UsageError(`${flagNameOf(idle)} has no meaning for ${what}.`);
+  }
+  return source;
+}
+
+function loadDataset(
+  name: DatasetKind,
+  values: FlagValues,
+  context: WorkloadContext,
+): LoadedWorkload {
+  const { seed, blockSize, maxModelLen = Infinity } = context;
+  const workload = generateDataset(name, values, { seed, blockSize, maxModelLen });
+  return datasetOf(name, values, { workload });
+}
+
+function datasetOf(
+  name: DatasetKind | 'sharegpt',
+  values: FlagValues,
+  made: Pick<LoadedWorkload, 'workload' | 'texts'>,
+): LoadedWorkload {
+  const isTimed = ['requestRate', 'rampUpStartRps'].some((flag) =>
+    values.has(flag as WorkloadFlag),
+  );
+  const notes = isTimed ? [] : ['Without --request-rate all requests arrive at once.'];
+  return { ...made, source: { kind: 'dataset', name }, report: undefined, notes };
+}
+
+async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<LoadedWorkload> {
+  const name = values.text('trace') ?? '';
+  if (isExchangeFile(name)) return loadExchanges(name, values, context);
+  const { workload: read, report } = await readTraceFile(name, values, context);
+  const wanted = head(read, values.count('numPrompts', 0) ?? read.count);
+  const plan = arrivalsOfTrace(values, wanted);
+  return {
+    workload: retimed(wanted, plan, context.seed),
+    source: { kind: 'trace', name, format: report.format },
+    report,
+    notes: notesOn(wanted, plan, report),
+  };
+}
+
+async function loadExchanges(
+  path: string,
+  values: FlagValues,
+  { seed }: WorkloadContext,
+): Promise<LoadedWorkload> {
+  const read = await readExchanges(path, values.count('limit', 0));
+  const wanted = head(read.workload, values.count('numPrompts', 0) ?? read.workload.count);
+  const note = `Exchanges that are left out, for they were refused, not whole, or no request for tokens: ${read.leftOut}.`;
+  return {
+    workload: retimed(wanted, arrivalsOfTrace(values, wanted), seed),
+    source: { kind: 'trace', name: path, format: 'baton' },
+    report: undefined,
+    notes: read.leftOut === 0 ? [] : [note],
+    requests: read.requests,
+  };
+}
+
+async function readTraceFile(
+  name: string,
+  values: FlagValues,
+  context: WorkloadContext,
+): Promise<Trace> {
+  const shipped = SHIPPED_TRACES.find((trace) => trace.name === name);
+  const path = shipped === undefined ? name : shippedTracePath(shipped);
+  if (shipped === undefined && !existsSync(path)) throw unknownTrace(name);
+  const format = values.choice('traceFormat', TRACE_FORMATS) ?? shipped?.format;
+  const blockTokens = values.count('traceBlockSize');
+  const options = { file: path, limit: values.count('limit', 0), blockTokens };
+  const reader = format === undefined ? openAnyTrace(options) : openTrace(format, options);
+  await readLines(path, {
+    onLine: (line, lineNumber) => {
+      reader.push(line, lineNumber);
+      return !reader.isFull;
+    },
+    ...(context.onProgress === undefined ? {} : { onProgress: context.onProgress.bind(context) }),
+  });
+  if (blockTokens !== undefined && reader.format !== 'mooncake') {
+    throw new UsageError(`--trace-block-size has no meaning for the format ${reader.format}.`);
+  }
+  return reader.end();
+}
+
+function unknownTrace(name: string): UsageError {
+  if (name === 'list') return new UsageError(`Traces that ship:\n${shippedTracesText()}`);
+  const names = SHIPPED_TRACES.map((trace) => trace.name);
+  const nearest = nearestName(name, names);
+  const hint = nearest === undefined ? '' : `; did you mean '${nearest}'?`;
+  return new UsageError(
+    `'${name}' is neither a file nor a trace that ships (${names.join(', ')})${hint}`,
+  );
+}
+
+function retimed(workload: Workload, plan: ArrivalPlan, seed: number): Workload {
+  if (plan.kind === 'process') {
+    const limits = { count: firstCount(workload), exactRate: true };
+    return withArrivals(
+      workload,
+      drawArrivals(plan.spec, limits, workloadStream(seed, 'arrivals')),
+    );
+  }
+  const timed = plan.kind === 'spread' ? spreadStamps(workload) : workload;
+  const ownRate = meanRatePerSecond(timed);
+  if (plan.ratePerSecond === undefined || timed.count < 2) return timed;
+  if (ownRate === 0) {
+    throw new UsageError(
+      'All requests arrive at one instant: add --arrivals poisson to give them a rate.',
+    );
+  }
+  return scaleRate(timed, plan.ratePerSecond / ownRate);
+}
+
+function notesOn(workload: Workload, plan: ArrivalPlan, report: TraceReport): string[] {
+  const most = plan.kind === 'trace' ? mostAtOneInstant(workload) : 0;
+  const facts: readonly (readonly [number, string])[] = [
+    [report.emptyPrompts, 'Requests without prompt tokens, which have one now'],
+    [report.emptyOutputs, 'Requests without output tokens, which have one now'],
+    [report.failed, 'Requests that failed when they were recorded and are left out'],
+    [report.outOfOrder, 'Requests that lay out of order and were sorted'],
+    [
+      most >= COARSE ? most : 0,
+      "Requests at one instant, for the trace's clock is coarse (--arrivals spread spreads them)",
+    ],
+  ];
+  return facts.filter(([count]) => count > 0).map(([count, fact]) => `${fact}: ${count}.`);
+}

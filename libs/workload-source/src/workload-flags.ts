@@ -1,0 +1,210 @@
+import { UsageError } from '@baton/config';
+import { TRACE_FORMATS, type TraceFormat } from '@baton/workload';
+
+/** What requests can come from. */
+export const SOURCES = ['trace', 'random', 'shared-prefix', 'multi-turn', 'sharegpt'] as const;
+export type SourceKind = (typeof SOURCES)[number];
+
+export const ARRIVALS = ['trace', 'poisson', 'gamma', 'constant', 'ramp', 'spread'] as const;
+export type ArrivalKind = (typeof ARRIVALS)[number];
+
+const DATASETS = ['random', 'shared-prefix', 'multi-turn'] as const;
+
+/** Datasets that are traces of one format, or of any. */
+const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
+  trace: undefined,
+  recorded: 'baton',
+  azure: 'azure',
+  mooncake: 'mooncake',
+  'timed-trace': 'mooncake',
+  burstgpt: 'burstgpt',
+};
+
+/**
+ * A flag of the workload: how it is written, what it says, and for which sources it means anything
+ * (left out: for all).
+ */
+export interface WorkloadFlagRow {
+  readonly value: string;
+  readonly help: string;
+  readonly of?: readonly SourceKind[];
+}
+
+/** Names as `vllm bench serve` has them, where it has them. */
+export const WORKLOAD_FLAG_ROWS = {
+  trace: {
+    value: 'name|file',
+    help: 'Requests of a trace: one that ships (`list` names them) or a file, .gz too.',
+  },
+  traceFormat: {
+    value: 'format',
+    help: `Format of the file: ${TRACE_FORMATS.join(', ')} (default: seen from its first line).`,
+    of: ['trace'],
+  },
+  traceBlockSize: {
+    value: 'tokens',
+    help: 'Tokens per hash id of a Mooncake file (default: 512).',
+    of: ['trace'],
+  },
+  limit: { value: 'n', help: 'Read the first n requests of the trace only.', of: ['trace'] },
+  dataset: {
+    value: 'name',
+    help: `Requests that are made up: ${DATASETS.join(', ')}; or those of a file: sharegpt, ${Object.keys(TRACE_DATASETS).join(', ')}.`,
+  },
+  datasetFile: {
+    value: 'file',
+    help: 'The file of --dataset sharegpt, or the same as --trace.',
+    of: ['sharegpt'],
+  },
+  sharegptOutputLen: {
+    value: 'tokens',
+    help: 'Output length (default: that of the answer in the file).',
+    of: ['sharegpt'],
+  },
+  numPrompts: {
+    value: 'n',
+    help: 'Requests in all (default: all of a trace, 1000 of a dataset).',
+  },
+  duration: { value: 's', help: 'Only requests that arrive within so many seconds.' },
+  arrivals: {
+    value: 'process',
+    help: `When requests arrive: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with --request-rate). spread undoes coarse stamps.`,
+  },
+  requestRate: {
+    value: 'per-second',
+    help: 'Mean rate; inf sends all at once (default: that of the trace, inf for a dataset). Conversations per second for multi-turn.',
+  },
+  rateScale: { value: 'x', help: 'Let everything arrive x times as often (default: 1).' },
+  burstiness: {
+    value: 'x',
+    help: 'Gamma shape of the gaps: 1 is Poisson, below it burstier, inf constant (default: 1).',
+  },
+  rampUpStrategy: {
+    value: 'name',
+    help: 'linear or exponential, from --ramp-up-start-rps to --ramp-up-end-rps over the requests.',
+  },
+  rampUpStartRps: { value: 'per-second', help: 'Rate at the first request of a ramp.' },
+  rampUpEndRps: { value: 'per-second', help: 'Rate at the last request of a ramp.' },
+  randomInputLen: {
+    value: 'tokens',
+    help: 'Prompt length; per message for multi-turn (default: 1024).',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  randomOutputLen: {
+    value: 'tokens',
+    help: 'Output length (default: 128).',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  randomRangeRatio: {
+    value: 'r',
+    help: 'Lengths are uniform within length · (1 - r) and length · (1 + r) (default: 0).',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  lengthSigma: {
+    value: 'x',
+    help: 'Lengths are lognormal instead, with these means and this sigma.',
+    of: ['random', 'shared-prefix', 'multi-turn'],
+  },
+  randomPrefixLen: {
+    value: 'tokens',
+    help: 'Tokens that all prompts begin with, before the length above (default: 0).',
+    of: ['random', 'multi-turn'],
+  },
+  prefixRepetitionNumPrefixes: {
+    value: 'n',
+    help: 'Different prefixes (default: 10).',
+    of: ['shared-prefix'],
+  },
+  prefixRepetitionPrefixLen: {
+    value: 'tokens',
+    help: 'Length of the prefixes (default: 256).',
+    of: ['shared-prefix'],
+  },
+  prefixRepetitionSuffixLen: {
+    value: 'tokens',
+    help: 'Length of what follows them; the same as --random-input-len (default: 256).',
+    of: ['shared-prefix'],
+  },
+  prefixRepetitionOutputLen: {
+    value: 'tokens',
+    help: 'Output length; the same as --random-output-len (default: 128).',
+    of: ['shared-prefix'],
+  },
+  prefixShare: {
+    value: 'share',
+    help: 'Share this part of each prompt instead of a prefix of fixed length, 0 to 1.',
+    of: ['shared-prefix'],
+  },
+  prefixZipf: {
+    value: 's',
+    help: 'Prefix k is asked for in proportion to 1 / k^s (default: all equally).',
+    of: ['shared-prefix'],
+  },
+  multiTurnTurns: {
+    value: 'n|n-m',
+    help: 'Turns per conversation, or a range (default: 4).',
+    of: ['multi-turn'],
+  },
+  multiTurnThinkTime: {
+    value: 's',
+    help: 'Mean pause between an answer and the next turn (default: 10).',
+    of: ['multi-turn'],
+  },
+} as const satisfies Record<string, WorkloadFlagRow>;
+
+export type WorkloadFlag = keyof typeof WORKLOAD_FLAG_ROWS;
+export const WORKLOAD_FLAGS = Object.keys(WORKLOAD_FLAG_ROWS) as readonly WorkloadFlag[];
+
+/** What was given, by option name. */
+export type WorkloadFlags = Readonly<Partial<Record<WorkloadFlag, string>>>;
+
+/** Other spellings of flags, as other tools have them. */
+export const WORKLOAD_FLAG_ALIASES: Readonly<Record<string, WorkloadFlag>> = {
+  datasetName: 'dataset',
+};
+
+/** `--num-prompts` for `numPrompts`. */
+export function flagNameOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/**
+ * Parts the flags of a command into those of the workload and all others (which are options of the
+ * configuration, or the command's own).
+ */
+export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
+  readonly workload: WorkloadFlags;
+  readonly others: Record<string, T>;
+} {
+  const workload: Record<string, string> = {};
+  const others: Record<string, T> = {};
+  for (const [given, value] of Object.entries(flags)) {
+    const name = WORKLOAD_FLAG_ALIASES[given] ?? given;
+    if (name in WORKLOAD_FLAG_ROWS) workload[name] = String(value);
+    else others[given] = value;
+  }
+  return { workload: withTraceNamed(workload), others };
+}
+
+/**
+ * `--dataset mooncake --dataset-file F`, as other tools have it, is `--trace F --trace-format
+ * mooncake`.
+ */
+function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
+  const { dataset, datasetFile, ...rest } = flags;
+  const name = dataset?.replaceAll('_', '-').toLowerCase() ?? '';
+  if (!(name in TRACE_DATASETS)) return flags;
+  if (flags.trace !== undefined && datasetFile !== undefined) {
+    throw new UsageError('--trace and --dataset-file name the same file: give one.');
+  }
+  const trace = flags.trace ?? datasetFile;
+  if (trace === undefined) throw new UsageError(`--dataset ${name} needs --dataset-file FILE.`);
+  const format = TRACE_DATASETS[name];
+  return { ...rest, trace, ...(format === undefined ? {} : { traceFormat: format }) };
+}
+
+/** Whether a flag means anything for a source. */
+export function belongsTo(name: WorkloadFlag, source: SourceKind): boolean {
+  const { of }: WorkloadFlagRow = WORKLOAD_FLAG_ROWS[name];
+  return of === undefined || of.includes(source);
+}
