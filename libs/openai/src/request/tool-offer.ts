@@ -3,10 +3,9 @@ import {
   type Constraint,
   constrain,
   ConstraintError,
-  type OfferedTool,
   type StructuredText,
-  type ToolOffer,
-} from '@baton/text';
+} from '@baton/structured';
+import { type OfferedTool, type ToolOffer } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { CallShape } from '../generation-request';
 import type { Dialect, RequestLimits } from '../limits';

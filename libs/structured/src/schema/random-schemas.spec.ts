@@ -1,8 +1,8 @@
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { runsOf } from '../../../../../test/support/runs';
-import { RandomSchema } from '../../../test/random-schema';
+import { runsOf } from '../../../../test/support/runs';
+import { RandomSchema } from '../../test/random-schema';
 import { ConstraintError } from '../constraint-error';
 import type { Json } from '../json';
 import { SchemaText } from './schema-text';

@@ -1,7 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runsOf } from '../../../../../test/support/runs';
+import { runsOf } from '../../../../test/support/runs';
 import { Pattern } from './pattern';
 import { RegexError } from './regex-node';
 import { StringLanguage } from './string-language';

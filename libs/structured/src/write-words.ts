@@ -1,5 +1,5 @@
 import type { RandomStream } from '@baton/kernel';
-import { ADJECTIVES, NOUNS } from '../word-lists';
+import { ADJECTIVES, NOUNS } from './word-lists';
 import { codePointsOf } from './json';
 
 export interface WordsWish {
