@@ -1,10 +1,9 @@
 import { valueError } from '../errors/request-error';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { servedModel } from './check-model';
 import type { CompletionDto, PromptField } from './completion.dto';
 import { ContextLength, type PromptLength } from './context-length';
-import { objectBody } from './parse-body';
+import { objectBody, servedModel } from './parse-body';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly, completionDto } from './strict';

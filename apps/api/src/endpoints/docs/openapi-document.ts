@@ -1,7 +1,8 @@
 import { type BatonConfig, VERSION } from '@baton/config';
-import { type JsonSchema, requestSchemas } from '@baton/openai';
+import type { JsonSchema } from '@baton/openai';
 import type { KnownRoute } from '../../http/known-routes';
 import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
+import { requestSchemas } from '../../http/request-schemas';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
