@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { SharedInstant } from '../shared-instant';
+import { SharedInstant } from '../../shared-instant';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
 import { ScriptRunner } from './script';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { SharedInstant } from '../shared-instant';
-import type { TransportTimes } from '../times';
+import { SharedInstant } from '../../shared-instant';
+import type { TransportTimes } from '../../times';
 import type { RedisAddress } from './address';
 
 /** A key that expires unless this process renews it: the lock of a held job, or a presence. */

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis';
-import { TransportUnavailable } from '../port';
+import { TransportUnavailable } from '../../port/failures';
 
 /**
  * Where a Redis lives, as a URL says it. `label` is fit for a log line: it never holds credentials.

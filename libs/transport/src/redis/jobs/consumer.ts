@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConsumeOptions, JobConsumer, TransportTimes } from '../port';
+import type { ConsumeOptions, JobConsumer } from '../../port/queues';
+import type { TransportTimes } from '../../times';
 import { type BullJob, type BullWorker, HeldJobs } from './held-jobs';
-import type { RedisLink } from './link';
+import type { RedisLink } from '../connection/link';
 import { Signal } from './signal';
 
 /**

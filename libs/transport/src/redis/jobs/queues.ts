@@ -1,12 +1,13 @@
 import { type EngineJob, jobId } from '@baton/contract';
 import { type JobsOptions, PRIORITY_LIMIT, Queue, Worker } from 'bullmq';
-import type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TransportTimes } from '../port';
+import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
+import type { TransportTimes } from '../../times';
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
-import { type Keys, withoutColons } from './keys';
-import type { RedisLink } from './link';
+import { type Keys, withoutColons } from '../keys';
+import type { RedisLink } from '../connection/link';
 import { ABANDON, RECLAIM } from './queue-scripts';
-import type { ScriptReply } from './script';
+import type { ScriptReply } from '../connection/script';
 
 type BullQueue = Queue<EngineJob, null, string>;
 

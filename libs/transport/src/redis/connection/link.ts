@@ -1,9 +1,10 @@
-import { type TransportTimes, TransportUnavailable } from '../port';
-import { Punctuality } from '../punctuality';
+import { TransportUnavailable } from '../../port/failures';
+import type { TransportTimes } from '../../times';
+import { Punctuality } from '../../punctuality';
 import type { RedisAddress } from './address';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
-import type { Keys } from './keys';
+import type { Keys } from '../keys';
 import { ScriptRunner } from './script';
 import { Standby } from './standby';
 

@@ -1,8 +1,9 @@
 import type { EngineJob } from '@baton/contract';
 import type { Job, Worker } from 'bullmq';
-import type { TakenJob, TransportTimes } from '../port';
-import { isLockFailure } from './failures';
-import type { RedisLink } from './link';
+import type { TakenJob } from '../../port/queues';
+import type { TransportTimes } from '../../times';
+import { isLockFailure } from '../connection/failures';
+import type { RedisLink } from '../connection/link';
 import { RENEW_LOCKS } from './queue-scripts';
 
 export type BullWorker = Worker<EngineJob, null>;

@@ -1,4 +1,4 @@
-import type { Script } from './script';
+import type { Script } from '../connection/script';
 
 /**
  * Empties a BullMQ queue for good. KEYS: wait, active, prioritized, then every other key of the

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TransportUnavailable } from '../port';
+import { TransportUnavailable } from '../../port/failures';
 import { parseRedisAddress } from './address';
 
 describe('parseRedisAddress', () => {

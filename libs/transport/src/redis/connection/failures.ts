@@ -1,4 +1,4 @@
-import { TransportOutOfMemory, TransportUnavailable } from '../port';
+import { TransportOutOfMemory, TransportUnavailable } from '../../port/failures';
 
 /** Replies of a server that is there but cannot serve now. */
 const REFUSALS =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TransportOutOfMemory, TransportUnavailable } from '../port';
+import { TransportOutOfMemory, TransportUnavailable } from '../../port/failures';
 import { asTransportFailure, isLockFailure } from './failures';
 
 function failure(name: string, message: string): Error {
