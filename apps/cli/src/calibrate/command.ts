@@ -15,8 +15,8 @@ export function addCalibrateCommand(command: Command, finish: (exitCode: number)
         finish(await calibrateLive(flags));
         return;
       }
-      const { calibrate } = await import('./calibrate');
-      calibrate(flags);
+      const { calibrateFiles } = await import('./calibrate');
+      calibrateFiles(flags);
     });
   addCalibrateOptions(command);
   addLiveOptions(command);

@@ -1,7 +1,6 @@
 import type { ExecutedRequest, UpstreamFailure } from '@baton/contract';
 import { Agent, type Dispatcher } from 'undici';
-import type { JsonObjectText } from './json-object-text';
-import type { Body } from './leg-bodies';
+import type { Body, JsonObjectText } from './json-object-text';
 import { eventsIn, GarbledStream } from './sse-reader';
 
 /** The last event of a stream. */

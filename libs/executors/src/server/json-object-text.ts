@@ -1,3 +1,6 @@
+/** The members of a JSON object, by name. */
+export type Body = Readonly<Record<string, unknown>>;
+
 interface Member {
   readonly name: string;
   /** With its name, as it is written. */
