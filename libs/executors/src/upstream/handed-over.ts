@@ -4,12 +4,12 @@ import { EXECUTED, type Run } from '@baton/driver';
 import type { HandoffRecord } from '@baton/transport';
 
 /** A prefill run whose leg goes on beside decode's. */
-export interface Source {
+export interface PrefillSource {
   readonly engineId: string;
   readonly epoch: Epoch;
 }
 
-export function sourceIn(handoff: HandoffRecord | undefined): Source | undefined {
+export function sourceIn(handoff: HandoffRecord | undefined): PrefillSource | undefined {
   if (handoff?.prefillEngineId === undefined) return undefined;
   return { engineId: handoff.prefillEngineId, epoch: handoff.epoch };
 }

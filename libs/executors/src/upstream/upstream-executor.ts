@@ -34,7 +34,7 @@ import {
   wholeText,
 } from '../server/upstream-server';
 import { FINISH_REASON, reasonIn } from './finish-reason';
-import { hasTransfer, isSpent, sourceIn, type Source } from './handed-over';
+import { hasTransfer, isSpent, sourceIn, type PrefillSource } from './handed-over';
 import { HealthWatch } from './health-watch';
 import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
 import { PairedEnd } from './paired-end';
@@ -58,7 +58,7 @@ export interface Upstream {
 interface ActiveLeg {
   readonly controller: AbortController;
   /** On decode: the prefill run whose leg is under way at the same time. */
-  readonly source: Source | undefined;
+  readonly source: PrefillSource | undefined;
   /** On prefill: decode has the request already. */
   isPaired: boolean;
   /** On decode: its server is told where the KV is. */
