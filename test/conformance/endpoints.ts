@@ -1,20 +1,13 @@
+import { countTokensBody, parseMessages } from '@baton/anthropic';
+import { detokenizeBody, parseGenerate, parseSglangGenerate, tokenizeBody } from '@baton/token-api';
+import { type Dialect, parseChat, parseCompletion, type RequestLimits } from '@baton/openai';
 import {
-  countTokensBody,
-  detokenizeBody,
-  type Dialect,
-  parseChat,
   parseClassify,
-  parseCompletion,
   parseEmbeddings,
-  parseGenerate,
-  parseMessages,
   parsePooling,
   parseRerank,
   parseScore,
-  parseSglangGenerate,
-  type RequestLimits,
-  tokenizeBody,
-} from '@baton/openai';
+} from '@baton/pooling';
 import { defaultTokenizer } from '@baton/text';
 
 export const DIMENSIONS = 16;

@@ -1,5 +1,6 @@
 import { BatonError } from '@baton/contract';
-import { type Dialect, renderError, renderMessageError } from '@baton/openai';
+import { type Dialect, renderError } from '@baton/openai';
+import { renderMessageError } from '@baton/anthropic';
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type EndpointPath, limitsOf } from './endpoints';
 import { PROMPT_RANGES } from './ranges/prompt-ranges';

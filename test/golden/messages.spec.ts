@@ -1,13 +1,12 @@
 import { BatonError } from '@baton/contract';
+import { type Dialect, planSequence } from '@baton/openai';
 import {
-  type Dialect,
   messageId,
   parseMessages,
-  planSequence,
   renderMessage,
   renderMessageError,
   StreamedMessage,
-} from '@baton/openai';
+} from '@baton/anthropic';
 import { defaultTokenizer } from '@baton/text';
 import { describe, it } from 'vitest';
 import { expectGolden } from './golden-file';

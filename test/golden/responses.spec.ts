@@ -1,13 +1,12 @@
 import { BatonError } from '@baton/contract';
+import { type Dialect, planSequence } from '@baton/openai';
 import {
-  type Dialect,
   parseResponse,
-  planSequence,
   type ReasoningEvents,
   readResponse,
   ResponseOutcome,
   StreamedResponse,
-} from '@baton/openai';
+} from '@baton/responses';
 import { defaultTokenizer } from '@baton/text';
 import { describe, expect, it } from 'vitest';
 import { expectGolden } from './golden-file';

@@ -84,14 +84,14 @@ describe.each(PAGES)('%s', (page) => {
 /** Where the fields of which classes have their rows. */
 const DECLARED: readonly (readonly [page: string, section: RegExp, path: string])[] = [
   [PAGES[0], /^Chat and completions/, 'libs/openai/src/request'],
-  [PAGES[1], /^Pooling/, 'libs/openai/src/embeddings'],
-  [PAGES[1], /^Pooling/, 'libs/openai/src/score'],
-  [PAGES[1], /^Responses/, 'libs/openai/src/responses'],
-  [PAGES[1], /^Responses/, 'libs/openai/src/responses/conversations.ts'],
-  [PAGES[1], /^Tokens/, 'libs/openai/src/tokens'],
-  [PAGES[1], /^Tokens/, 'libs/openai/src/tokens/generate.ts'],
-  [PAGES[1], /^Tokens/, 'libs/openai/src/tokens/derender.ts'],
-  [PAGES[1], /^Anthropic/, 'libs/openai/src/messages'],
+  [PAGES[1], /^Pooling/, 'libs/pooling/src/pooling.dto.ts'],
+  [PAGES[1], /^Pooling/, 'libs/pooling/src/score.dto.ts'],
+  [PAGES[1], /^Responses/, 'libs/responses/src'],
+  [PAGES[1], /^Responses/, 'libs/responses/src/conversations.ts'],
+  [PAGES[1], /^Tokens/, 'libs/token-api/src'],
+  [PAGES[1], /^Tokens/, 'libs/token-api/src/generate.ts'],
+  [PAGES[1], /^Tokens/, 'libs/token-api/src/derender.ts'],
+  [PAGES[1], /^Anthropic/, 'libs/anthropic/src'],
 ];
 
 describe('every field has a row', () => {

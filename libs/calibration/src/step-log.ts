@@ -1,4 +1,5 @@
 import { HardwareError } from '@baton/hardware';
+import { countIn, type JsonFields, objectIn } from '@baton/kernel';
 import type { MeasuredStep } from './measured-step';
 
 /**
@@ -55,13 +56,14 @@ export function stepLogLine(step: MeasuredStep, engine?: string): string {
 
 /** @throws HardwareError `bad-points`, a sentence without the line's number */
 export function parseStepLogLine(line: string): MeasuredStep {
-  const entry = objectOf(line);
+  const entry = objectIn(line);
+  if (entry === undefined) throw bad('not a JSON object');
   const unknown = Object.keys(entry).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw bad(`unknown key '${unknown}'`);
   const ms = entry['step_ms'];
   if (typeof ms !== 'number' || !(ms > 0)) throw bad('step_ms must be a number above 0');
   const [tokens, seqs, quadratic, context, decodes, decodeContext, drafts] = COUNTS.map((key) =>
-    countOf(entry, key),
+    givenCount(entry, key),
   );
   const prefillTokens = tokens ?? 0;
   const prefillContext = context ?? 0;
@@ -78,22 +80,11 @@ export function parseStepLogLine(line: string): MeasuredStep {
   };
 }
 
-function objectOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(line);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
-      return parsed as Record<string, unknown>;
-    }
-  } catch {
-    // The sentence below says it.
-  }
-  throw bad('not a JSON object');
-}
-
-function countOf(entry: Readonly<Record<string, unknown>>, key: string): number | undefined {
-  const value = entry[key];
-  if (value === undefined || (typeof value === 'number' && value >= 0)) return value;
-  throw bad(`${key} must be a number from 0`);
+/** Undefined where the entry leaves it out. */
+function givenCount(entry: JsonFields, key: string): number | undefined {
+  const count = countIn(entry[key]);
+  if (count === undefined && entry[key] !== undefined) throw bad(`${key} must be a number from 0`);
+  return count;
 }
 
 function bad(why: string): HardwareError {

@@ -10,4 +10,4 @@ export {
   type ServerAddress,
   upstreamAt,
   withUpstreams,
-} from './upstream/executing';
+} from './server/executing';

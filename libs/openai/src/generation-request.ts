@@ -1,5 +1,6 @@
 import type { EngineParameters } from '@baton/contract';
-import type { Steering, StructuredText, ToolOffer } from '@baton/text';
+import type { Steering, ToolOffer } from '@baton/text';
+import type { StructuredText } from '@baton/structured';
 
 export type Endpoint = 'chat' | 'completions';
 

@@ -1,27 +1,30 @@
 export { answerId, systemFingerprint } from './answer/answer-head';
 export type { AnswerHead, AnswerOptions } from './answer/answer-head';
+export { callId } from './answer/call-id';
+export { finishReasonOf } from './answer/finish-reason';
+export { LogprobsWriter } from './answer/logprobs-json';
 export { modelCard, modelList, versionBody } from './answer/models';
 export type { ModelCard } from './answer/models';
+export { rawArray, rawIds, rawObject } from './answer/raw-json';
+export type { RawJson } from './answer/raw-json';
 export { renderFinal } from './answer/render-final';
-export type { FinalContext, FinalFacts, FinishedSequence } from './answer/render-final';
-export { parseClassify, parseEmbeddings, parsePooling } from './embeddings/parse-embeddings';
-export type { PoolingContext, PoolingTask } from './embeddings/pooling-task';
-export { messageId } from './messages/message-facts';
-export { renderMessageError } from './messages/message-error';
-export { countTokensBody, parseMessages } from './messages/parse-messages';
-export { renderMessage } from './messages/render-message';
-export { StreamedMessage } from './messages/streamed-message';
-export { parseRerank, parseScore } from './score/parse-score';
-export { derenderChatBody, derenderCompletionBody } from './tokens/derender';
-export { parseGenerate, renderGenerate } from './tokens/generate';
-export { renderChatBody, renderCompletionBody } from './tokens/render';
-export { StreamedGenerate } from './tokens/streamed-generate';
-export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './tokens/tokens';
-export { StreamedAnswer } from './answer/streamed-answer';
+export type {
+  FinalChoice,
+  FinalContext,
+  FinalFacts,
+  FinishedSequence,
+} from './answer/render-final';
+export { reasoningTokens, ReportedTokens } from './answer/reported-tokens';
 export type { StreamRenderer } from './answer/stream-renderer';
+export { StreamedAnswer } from './answer/streamed-answer';
+export { usageJson } from './answer/usage';
+export { VisibleText } from './answer/visible-text';
+export { vllmBody, vllmChoice } from './answer/vllm-final-shape';
+export { pythonFloat } from './errors/python-text';
 export { renderError, renderStreamError } from './errors/render-error';
 export type { RenderedError } from './errors/render-error';
-export { RequestError } from './errors/request-error';
+export { RequestError, valueError } from './errors/request-error';
+export { UpstreamError } from './errors/upstream-error';
 export type {
   Endpoint,
   GenerationRequest,
@@ -32,37 +35,33 @@ export type {
 export type { Dialect, RequestLimits, Strictness } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';
-export { modelNotFound } from './request/check-model';
-export { requestSchemas } from './request-schemas';
-export type { JsonSchema } from './request/shapes';
-export { UpstreamError } from './errors/upstream-error';
+export { chatSchemas } from './request-schemas';
+export { chatPromptIds, hasMessages } from './request/chat-prompt';
+export { ContextLength } from './request/context-length';
 export { executedRequest } from './request/executed-request';
+export {
+  modelNotFound,
+  objectBody,
+  parseJsonBody,
+  parseNested,
+  servedModel,
+} from './request/parse-body';
 export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
-export { parseJsonBody } from './request/parse-body';
-export { asCompaction, renderCompaction } from './responses/compaction';
+export { engineFields, Is, schemaOf, validateBody, Within } from './request/rules';
+export { samplingPart } from './request/sampling-request';
+export { SamplingDto, TOKEN_IDS } from './request/sampling.dto';
 export {
-  conversationObject,
-  readConversation,
-  readConversationItems,
-  readMetadata,
-} from './responses/conversations';
-export { followReferences } from './responses/items';
-export type { Item as ResponseItem } from './responses/items';
-export { parseResponse, readResponse } from './responses/parse-response';
-export type { ResponseDraft, ResponseLimits, ResponseRequest } from './responses/parse-response';
-export { responseIdOf } from './responses/response-context';
-export type { ReasoningEvents } from './responses/response-events';
-export { renderResponseError } from './responses/response-error';
-export type { ResponseEnd, ResponseObject } from './responses/response-object';
-export { queuedResponse, ResponseOutcome } from './responses/response-outcome';
-export {
-  inputTokensBody,
-  itemsPage,
-  replayEvents,
-  startingAfter,
-} from './responses/stored-response';
-export { isSglangBatch, parseSglangGenerate, renderSglangGenerate } from './sglang/sglang-generate';
-export { StreamedSglangGenerate } from './sglang/streamed-sglang-generate';
-export { StreamedResponse } from './responses/streamed-response';
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  INTEGER,
+  NUMBER,
+  OBJECT,
+  recordOf,
+  STRING,
+} from './request/shapes';
+export type { JsonSchema } from './request/shapes';
+export { Truncation } from './request/truncation';
+export { unsupported } from './request/unsupported';

@@ -1,5 +1,5 @@
 import { RandomStream } from '@baton/kernel';
-import type { StructuredText } from './structured/structured-text';
+import type { StructuredText } from '@baton/structured';
 
 /** More calls than this are never made at once. */
 const MAX_CALLS = 4;

@@ -8,7 +8,7 @@ import {
   NOUNS,
   PREPOSITIONS,
   VERBS,
-} from './word-lists';
+} from '@baton/structured';
 
 /** Parts of a sentence, small integers since the generator walks over them once per token. */
 export const PART = {

@@ -1,5 +1,5 @@
 import { encodeText } from './encode-text';
-import type { StructuredText } from './structured/structured-text';
+import type { StructuredText } from '@baton/structured';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import type { WrittenTokens } from './write-sentences';
 

@@ -1,28 +1,22 @@
 export { attachInProcess } from './in-process/attach';
 export { InProcessHub } from './in-process/hub';
-export { channels, DEFAULT_TIMES, TransportOutOfMemory, TransportUnavailable } from './port';
+export { channels } from './port/bus';
+export { TransportOutOfMemory, TransportUnavailable } from './port/failures';
+export { DEFAULT_TIMES } from './times';
+export type { Bus, Unsubscribe } from './port/bus';
+export type { CollectionBounds, DocumentPlace, DocumentStore } from './port/documents';
 export type {
-  BudgetAnswer,
-  BudgetTake,
-  Bus,
-  CollectionBounds,
-  ConsumeOptions,
-  DocumentPlace,
-  DocumentStore,
   HandoffRecord,
-  JobConsumer,
-  JobQueues,
-  QueueName,
   RequestLedger,
   RequestResult,
   RequestView,
   RunPermit,
   RunStart,
-  TakenJob,
-  Transport,
-  TransportTimes,
-  Unsubscribe,
-} from './port';
+} from './port/ledger';
+export type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TakenJob } from './port/queues';
+export type { BudgetAnswer, BudgetTake } from './port/rates';
+export type { Transport } from './port/transport';
+export type { TransportTimes } from './times';
 export { connectRedisTransport } from './redis/connect';
 export { type Broker, type BrokerOptions, CacheUnusable } from './broker/broker';
 export { makeFolder } from './broker/make-folder';

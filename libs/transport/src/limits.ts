@@ -1,4 +1,4 @@
-import type { RequestResult } from './port';
+import type { RequestResult } from './port/ledger';
 
 /** What both adapters bound alike. */
 

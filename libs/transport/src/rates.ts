@@ -1,4 +1,4 @@
-import type { BudgetAnswer, BudgetState, BudgetTake } from './port';
+import type { BudgetAnswer, BudgetState, BudgetTake } from './port/rates';
 
 const MINUTE_US = 60_000_000;
 /** Rounding in the representation of instants; no limit is that fine. */

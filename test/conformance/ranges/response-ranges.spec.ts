@@ -7,7 +7,7 @@ import {
   renderResponseError,
   type ResponseItem,
   startingAfter,
-} from '@baton/openai';
+} from '@baton/responses';
 import { describe, expect, it } from 'vitest';
 import { limitsOf } from '../endpoints';
 import { LAST_TOKEN, many, MAX_MODEL_LEN } from './range';

@@ -1,11 +1,7 @@
 import type { BatonError } from '@baton/contract';
-import {
-  type Dialect,
-  renderError,
-  type RenderedError,
-  renderMessageError,
-  renderResponseError,
-} from '@baton/openai';
+import { type Dialect, renderError, type RenderedError } from '@baton/openai';
+import { renderMessageError } from '@baton/anthropic';
+import { renderResponseError } from '@baton/responses';
 import { pathOf } from './request-context';
 
 const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;

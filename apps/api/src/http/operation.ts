@@ -1,5 +1,5 @@
-import type { requestSchemas } from '@baton/openai';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { requestSchemas } from './request-schemas';
 
 /** Headings of the readable page, in its order. */
 export const TAGS = [

@@ -15,10 +15,10 @@ import { liveFlagsIn } from './live-flags';
 import { writeFile } from './write-file';
 
 /**
- * `baton calibrate`: reads measured points, fits a step-time model, prints how well it does and
- * writes the profile when asked to. The result goes to stdout, what could not be used to stderr.
+ * `baton calibrate --input`: reads measured points, fits a step-time model, prints how well it does
+ * and writes the profile when asked to. The result goes to stdout, what could not be used to stderr.
  */
-export function calibrate(given: Flags): void {
+export function calibrateFiles(given: Flags): void {
   const request = readCalibrateFlags(given);
   if (request.inputs.length === 0) {
     throw new UsageError('Say what to fit: --input FILE…, or --live to measure a running cluster.');

@@ -14,8 +14,8 @@ export function completeCalibrate(command: Command, finish: Finish): void {
       finish(await calibrateLive(flags));
       return;
     }
-    const { calibrate } = await import('./calibrate');
-    calibrate(flags);
+    const { calibrateFiles } = await import('./calibrate');
+    calibrateFiles(flags);
   });
   addCalibrateOptions(command);
   addLiveOptions(command);

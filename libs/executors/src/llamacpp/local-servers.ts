@@ -3,7 +3,7 @@ import { type Stage, STAGES } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 import type { Logger } from '@baton/telemetry';
 import type { DocumentPlace, Transport } from '@baton/transport';
-import { executorOf, type ServerAddress } from '../upstream/executing';
+import { executorOf, type ServerAddress } from '../server/executing';
 import { type LocalServer, type Peer, startLocalServer } from './local-server';
 
 /** Slots of a server unless max_num_seqs says otherwise. */

@@ -1,5 +1,5 @@
 import { UPSTREAM_OUTCOMES, type UpstreamKey, type UpstreamOutcome } from '@baton/telemetry';
-import { lostBy, UpstreamLost, UpstreamRefusal } from '../upstream/upstream-server';
+import { lostBy, UpstreamLost, UpstreamRefusal } from '../server/upstream-server';
 
 /** Counts how the legs of one engine end on its server. */
 export class LegTally {

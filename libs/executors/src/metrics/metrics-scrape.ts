@@ -1,4 +1,4 @@
-import type { UpstreamServer } from '../upstream/upstream-server';
+import type { UpstreamServer } from '../server/upstream-server';
 import { engineFamilies, renderPage } from './upstream-page';
 
 /**

@@ -3,7 +3,7 @@ import type { BatonConfig } from '@baton/config';
 import type { EngineMessage, EnginePresence, UpstreamMetrics } from '@baton/contract';
 import { engineLabels, isSimulatedFamily } from '@baton/telemetry';
 import { channels, type Transport } from '@baton/transport';
-import { executes } from '../upstream/executing';
+import { executes } from '../server/executing';
 import { parsePage, withUpstreamPages } from './upstream-page';
 
 /** Engines that have not told by then have no numbers. Longer than a worker waits for a server. */

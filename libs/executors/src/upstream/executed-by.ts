@@ -2,14 +2,14 @@ import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import type { HostOptions } from '@baton/driver';
 import type { EngineOptions } from '@baton/engine';
-import { executorOf, readUpstreamCa, type ServerAddress } from './executing';
+import { executorOf, readUpstreamCa, type ServerAddress } from '../server/executing';
 import { IdleEngine } from './idle-engine';
 import { type KvConnector, NIXL_PULL, NO_TRANSFER } from './kv-connector';
 import { Mooncake } from './mooncake';
 import { NixlPush } from './nixl-push';
 import { Sglang } from './sglang';
 import { UpstreamExecutor } from './upstream-executor';
-import { UpstreamServer } from './upstream-server';
+import { UpstreamServer } from '../server/upstream-server';
 
 export interface ExecutedEngine {
   readonly config: BatonConfig;

@@ -2,7 +2,7 @@ import { createLogger } from '@baton/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HealthWatch } from './health-watch';
 import { NIXL_PULL } from './kv-connector';
-import type { UpstreamServer } from './upstream-server';
+import type { UpstreamServer } from '../server/upstream-server';
 
 /** A server that is asked for its health alone. */
 class Patient {

@@ -1,6 +1,6 @@
 import type { Logger } from '@baton/telemetry';
 import type { KvConnector } from './kv-connector';
-import type { UpstreamServer } from './upstream-server';
+import type { UpstreamServer } from '../server/upstream-server';
 
 const LOOK_EVERY_MS = 5_000;
 /** While something is wrong. */

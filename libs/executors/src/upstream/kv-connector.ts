@@ -1,6 +1,6 @@
 import type { ExecutedRequest } from '@baton/contract';
-import type { JsonObjectText } from './json-object-text';
-import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
+import type { Body, JsonObjectText } from '../server/json-object-text';
+import { decodeBody, HOLD, prefillBody } from './leg-bodies';
 
 /** What the client asked for. */
 export interface ClientRequest extends Omit<ExecutedRequest, 'text'> {

@@ -1,6 +1,4 @@
-import type { JsonObjectText } from './json-object-text';
-
-export type Body = Readonly<Record<string, unknown>>;
+import type { Body, JsonObjectText } from '../server/json-object-text';
 
 /** What vLLM's proxies ask a prefill instance for; the decode instance's part is unknown yet. */
 export const HOLD: Body = {

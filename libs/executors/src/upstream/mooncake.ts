@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObjectText } from './json-object-text';
+import type { Body, JsonObjectText } from '../server/json-object-text';
 import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
-import { type Body, decodeBody, prefillBody } from './leg-bodies';
-import type { UpstreamServer } from './upstream-server';
+import { decodeBody, prefillBody } from './leg-bodies';
+import type { UpstreamServer } from '../server/upstream-server';
 
 /**
  * Mooncake, as vLLM's Mooncake proxy plays it

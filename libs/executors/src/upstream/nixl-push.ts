@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObjectText } from './json-object-text';
+import type { Body, JsonObjectText } from '../server/json-object-text';
 import { type ClientRequest, type KvConnector, paramsIn, type PrefillLeg } from './kv-connector';
-import { type Body, decodeBody, HOLD, prefillBody } from './leg-bodies';
+import { decodeBody, HOLD, prefillBody } from './leg-bodies';
 
 /**
  * NIXL push, as vLLM's push proxy plays it

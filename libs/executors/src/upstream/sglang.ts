@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonObjectText } from './json-object-text';
+import type { Body, JsonObjectText } from '../server/json-object-text';
 import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
-import type { Body } from './leg-bodies';
 
 /**
  * SGLang, as its mini_lb plays it: the client's body goes to both servers with the same three

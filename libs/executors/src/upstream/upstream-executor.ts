@@ -1,7 +1,6 @@
 import {
   emptyFrameEntry,
   type EngineMessage,
-  type Epoch,
   type ExecutedRequest,
   type KvTransferParams,
   type LegFailure,
@@ -21,13 +20,8 @@ import type { Incoming } from '@baton/placement';
 import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';
 import { MetricsScrape } from '../metrics/metrics-scrape';
-import { FINISH_REASON, reasonIn } from './finish-reason';
-import { HealthWatch } from './health-watch';
-import { JsonObjectText } from './json-object-text';
-import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
-import type { Body } from './leg-bodies';
-import { PairedEnd } from './paired-end';
-import { eventsIn } from './sse-reader';
+import { type Body, JsonObjectText } from '../server/json-object-text';
+import { eventsIn } from '../server/sse-reader';
 import {
   DONE_DATA,
   upstreamBody,
@@ -36,7 +30,12 @@ import {
   UpstreamRefusal,
   type UpstreamServer,
   wholeText,
-} from './upstream-server';
+} from '../server/upstream-server';
+import { FINISH_REASON, reasonIn } from './finish-reason';
+import { hasTransfer, isSpent, sourceIn, type PrefillSource } from './handed-over';
+import { HealthWatch } from './health-watch';
+import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
+import { PairedEnd } from './paired-end';
 
 const LOST_CODES = {
   unreachable: 'upstream_lost',
@@ -57,7 +56,7 @@ export interface Upstream {
 interface ActiveLeg {
   readonly controller: AbortController;
   /** On decode: the prefill run whose leg is under way at the same time. */
-  readonly source: { readonly engineId: string; readonly epoch: Epoch } | undefined;
+  readonly source: PrefillSource | undefined;
   /** On prefill: decode has the request already. */
   isPaired: boolean;
   /** On decode: its server is told where the KV is. */
@@ -65,8 +64,9 @@ interface ActiveLeg {
 }
 
 /**
- * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are those of any engine. An upstream text is never begun twice for one client: what fails before
- * its first token is tried again elsewhere, with a prefill of its own, and what fails later ends the answer.
+ * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are those
+ * of any engine. An upstream text is never begun twice for one client: what fails before its first
+ * token is tried again elsewhere, with a prefill of its own, and what fails later ends the answer.
  */
 export class UpstreamExecutor implements Executor {
   private readonly legs = new Map<Run, ActiveLeg>();
@@ -209,7 +209,10 @@ export class UpstreamExecutor implements Executor {
     await this.parts.handoff.pass(run, this.held(params));
   }
 
-  /** Decode's leg may begin before this one does, and knows where it goes on. False when the run is over. */
+  /**
+   * Decode's leg may begin before this one does, and knows where it goes on. False when the run is
+   * over.
+   */
   private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
     run.state = 'moving-on';
     const held = { ...this.held(params), prefillEngineId: this.site.identity.engineId };
@@ -234,7 +237,10 @@ export class UpstreamExecutor implements Executor {
     return isStream ? this.stream(run, answer) : this.whole(run, answer);
   }
 
-  /** What an upstream prefill has answered. A simulated one holds nothing that a server could read, and need not hold it any longer. */
+  /**
+   * What an upstream prefill has answered. A simulated one holds nothing that a server could read,
+   * and need not hold it any longer.
+   */
   private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
     if (handoff === undefined) return undefined;
     const { params, generation } = handoff;
@@ -323,7 +329,11 @@ export class UpstreamExecutor implements Executor {
     else this.beginAnew(run);
   }
 
-  /** Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not come, and often before anybody knows of a lost prefill: another one may mend that. One that says 503 is not to be asked again. */
+  /**
+   * Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not
+   * come, and often before anybody knows of a lost prefill: another one may mend that. One that says
+   * 503 is not to be asked again.
+   */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
     const { workerLossPolicy, maxRuns } = this.site.options;
@@ -376,21 +386,6 @@ interface Generation {
   readonly signal: AbortSignal;
 }
 
-function sourceIn(handoff: HandoffRecord | undefined): ActiveLeg['source'] {
-  if (handoff?.prefillEngineId === undefined) return undefined;
-  return { engineId: handoff.prefillEngineId, epoch: handoff.epoch };
-}
-
 function isInternal(failure: LegFailure): boolean {
   return 'status' in failure && failure.status === 500;
-}
-
-function hasTransfer({ params, generation }: HandoffRecord): boolean {
-  return generation === EXECUTED && Object.keys(params).length > 0;
-}
-
-/** The record is gone, or a decode run before this one may have used what it names: a server reads garbage under a name that was used. */
-function isSpent({ epoch }: Run, handoff: HandoffRecord | undefined): boolean {
-  if (handoff === undefined) return true;
-  return hasTransfer(handoff) && epoch !== handoff.epoch + 1;
 }

@@ -41,7 +41,6 @@ export class StreamRenderer {
   private readonly isChat: boolean;
   /** Of an answer that is more than content. */
   private readonly parts: SegmentDeltas | undefined;
-  private readonly reported: ReportedTokens;
 
   constructor(
     private readonly request: GenerationRequest,
@@ -55,7 +54,6 @@ export class StreamRenderer {
     if (request.logprobs !== undefined) {
       this.logprobs = new LogprobsWriter(options.tokenizer, request.logprobs, request.tokensAsIds);
     }
-    this.reported = new ReportedTokens(plan, request, options.dialect);
     this.parts = plan.segments === undefined ? undefined : this.segmentDeltas();
     this.frame = this.constantFrame();
   }
@@ -109,7 +107,7 @@ export class StreamRenderer {
     this.received = fromIndex + count;
     const { plan } = this.sequence;
     const finish = {
-      reason: finishReasonOf(this.request, plan, reason),
+      reason: plan.segments === undefined ? reason : finishReasonOf(this.request, plan, reason),
       stopReason: reason === 'stop' ? plan.stopReason : null,
     };
     if (this.parts !== undefined) {
@@ -152,6 +150,11 @@ export class StreamRenderer {
   private hasUnshownIds(): boolean {
     if (!this.request.returnTokenIds) return false;
     return this.reported.ids(this.sequence.plan, this.firstUnshown, this.received).length > 0;
+  }
+
+  /** Asked only for ids and log-probabilities. */
+  private get reported(): ReportedTokens {
+    return new ReportedTokens(this.sequence.plan, this.request, this.options.dialect);
   }
 
   private segmentDeltas(): SegmentDeltas {

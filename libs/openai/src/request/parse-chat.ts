@@ -1,17 +1,22 @@
 import { applyChatTemplate, type ChatTurn } from '@baton/text';
-import type { GenerationRequest, Prompt, SaidMessage } from '../generation-request';
+import type {
+  GenerationRequest,
+  Prompt,
+  ReasoningRequest,
+  SaidMessage,
+} from '../generation-request';
 import type { RequestLimits } from '../limits';
-import type { ChatDto } from './chat.dto';
-import { servedModel } from './check-model';
+import { ChatDto } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
 import { endsWithResult, turnsOf } from './conversation';
-import { objectBody } from './parse-body';
+import { objectBody, servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
-import { chatDto, checkStrictly } from './strict';
-import { toolUse } from './tool-offer';
+import { checkStrictly } from './strict';
+import { StrictChatDto } from './strict.dto';
+import { NO_TOOLS, type ToolUse, toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
 
@@ -21,8 +26,9 @@ import { refuseTemplate, refuseUnsupported } from './unsupported';
  */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
-  const dto = validateBody(chatDto(limits), fields);
-  checkStrictly(dto, limits);
+  const { strict } = limits;
+  const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
+  if (strict !== undefined) checkStrictly(dto, strict);
   refuseUnsupported(fields);
   refuseTemplate(fields);
   const model = servedModel(dto.model, limits);
@@ -34,7 +40,7 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   if (typeof dto.prompt_logprobs === 'number') {
     checkLogprobs({ field: 'prompt_logprobs', kind: 'prompt', count: dto.prompt_logprobs }, limits);
   }
-  const tools = toolUse(dto, limits, endsWithResult(dto.messages));
+  const tools = toolsIn(dto, limits);
   const documents = dto.documents ?? [];
   const turns = turnsOf(
     { messages: dto.messages, definitions: tools.definitions, documents },
@@ -48,30 +54,51 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
     choices: part.shownChoices,
     tools: tools.offer,
     calls: tools.shape,
-    reasoning: reasoningOf(dto, limits),
+    reasoning: reasoningIn(dto, limits),
     logprobs,
     promptLogprobs: dto.prompt_logprobs ?? undefined,
     returnPromptText: dto.return_prompt_text ?? false,
   };
 }
 
+function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
+  const given = dto.tools ?? dto.functions ?? dto.tool_choice ?? dto.function_call;
+  return given === undefined || given === null
+    ? NO_TOOLS
+    : toolUse(dto, limits, endsWithResult(dto.messages));
+}
+
+/** What is asked of a model that does not reason is checked all the same. */
+function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
+  const effort = dto.reasoning_effort ?? undefined;
+  if (limits.isReasoning !== true && effort === undefined) return undefined;
+  return reasoningOf(dto, limits);
+}
+
+/** Undefined: the whole prompt is kept. */
+function truncationOf(dto: ChatDto, limits: RequestLimits): Truncation | undefined {
+  const asked = dto.truncate_prompt_tokens ?? undefined;
+  return asked === undefined ? undefined : new Truncation(dto, limits);
+}
+
 function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimits): Prompt {
   const output = outputLimit(dto);
   const context = new ContextLength(limits, output);
-  const truncation = new Truncation(dto, limits);
+  const truncation = truncationOf(dto, limits);
   const characters = turns.reduce((sum, turn) => sum + plainText(turn.content).length, 0);
-  if (!truncation.isWanted) context.checkText(characters);
-  const most = truncation.isWanted ? Infinity : context.maxInputTokens;
+  if (truncation === undefined) context.checkText(characters);
+  const most = truncation === undefined ? context.maxInputTokens : Infinity;
   const continueFinalTurn = dto.continue_final_message ?? false;
   const addGenerationPrompt = dto.add_generation_prompt ?? !continueFinalTurn;
   const options = {
     template: limits.template,
     addGenerationPrompt,
-    thinks: reasoningOf(dto, limits) !== undefined,
+    thinks: reasoningIn(dto, limits) !== undefined,
     continueFinalTurn,
     limit: most,
   };
-  const ids = truncation.ofIds(applyChatTemplate(limits.tokenizer, turns, options));
+  const whole = applyChatTemplate(limits.tokenizer, turns, options);
+  const ids = truncation?.ofIds(whole) ?? whole;
   const maxTokens = context.room({ tokens: ids.length, isAtLeast: ids.length > most });
   checkMinTokens(dto.min_tokens ?? 0, maxTokens);
   if (output.maxTokens !== undefined) context.checkCapacity(ids.length + maxTokens);

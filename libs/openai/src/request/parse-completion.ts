@@ -1,13 +1,13 @@
 import { valueError } from '../errors/request-error';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { servedModel } from './check-model';
-import type { CompletionDto, PromptField } from './completion.dto';
+import { CompletionDto, type PromptField } from './completion.dto';
 import { ContextLength, type PromptLength } from './context-length';
-import { objectBody } from './parse-body';
+import { objectBody, servedModel } from './parse-body';
 import { validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
-import { checkStrictly, completionDto } from './strict';
+import { checkStrictly } from './strict';
+import { StrictCompletionDto } from './strict.dto';
 import { Truncation } from './truncation';
 import { refuseSuffix, refuseUnsupported } from './unsupported';
 
@@ -24,8 +24,12 @@ type PromptSource = string | readonly number[];
  */
 export function parseCompletion(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
-  const dto = validateBody(completionDto(limits), fields);
-  checkStrictly(dto, limits);
+  const { strict } = limits;
+  const dto = validateBody(
+    strict === undefined ? new CompletionDto() : new StrictCompletionDto(),
+    fields,
+  );
+  if (strict !== undefined) checkStrictly(dto, strict);
   refuseSuffix(fields);
   refuseUnsupported(fields);
   const sources = promptSources(dto.prompt);

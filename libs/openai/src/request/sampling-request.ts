@@ -27,7 +27,8 @@ export type SamplingPart = Omit<
 export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingPart {
   const shownChoices = dto.n ?? 1;
   checkGreedy(dto, shownChoices, limits);
-  checkVocabulary('stop_token_ids', dto.stop_token_ids ?? [], limits.tokenizer);
+  const { stop_token_ids: stopTokenIds } = dto;
+  if (isGiven(stopTokenIds)) checkVocabulary('stop_token_ids', stopTokenIds, limits.tokenizer);
   const includeUsage = dto.stream_options?.include_usage ?? false;
   return {
     shownChoices,
@@ -38,11 +39,11 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     minTokens: dto.min_tokens ?? 0,
     ignoreEos: dto.ignore_eos ?? false,
     stop: typeof dto.stop === 'string' ? [dto.stop] : (dto.stop ?? []),
-    stopTokenIds: dto.stop_token_ids ?? [],
+    stopTokenIds: stopTokenIds ?? [],
     includeStop: dto.include_stop_str_in_output ?? false,
     sampling: samplingOf(dto),
-    steering: steeringOf(dto, limits),
-    constraint: constraintOf(dto),
+    steering: isSteered(dto) ? steeringOf(dto, limits) : undefined,
+    constraint: isConfined(dto) ? constraintOf(dto) : undefined,
     tokensAsIds: dto.return_tokens_as_token_ids ?? false,
     echo: dto.echo ?? false,
     returnTokenIds: dto.return_token_ids ?? false,
@@ -54,6 +55,18 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     serviceTier: servedTier(dto.service_tier ?? undefined),
     user: dto.user ?? undefined,
   };
+}
+
+function isGiven<Value>(value: Value | null | undefined): value is Value {
+  return value !== undefined && value !== null;
+}
+
+function isSteered(dto: SamplingDto): boolean {
+  return [dto.logit_bias, dto.allowed_token_ids, dto.bad_words].some(isGiven);
+}
+
+function isConfined(dto: SamplingDto): boolean {
+  return isGiven(dto.response_format) || isGiven(dto.structured_outputs);
 }
 
 /** Refuses more alternatives than the server gives; -1 asks for the whole vocabulary. */

@@ -1,27 +1,18 @@
 import { valueError } from '../errors/request-error';
 import { schemaError } from '../errors/schema-error';
-import type { RequestLimits, Strictness } from '../limits';
-import { ChatDto } from './chat.dto';
-import { CompletionDto } from './completion.dto';
-import { StrictChatDto, StrictCompletionDto } from './strict.dto';
+import type { Strictness } from '../limits';
+import type { ChatDto } from './chat.dto';
+import type { CompletionDto } from './completion.dto';
+import { StrictChatDto } from './strict.dto';
 
 /** Beyond what a signed integer of 64 bits holds. */
 const INT64_END = 2 ** 63;
-
-export function chatDto({ strict }: RequestLimits): ChatDto {
-  return strict === undefined ? new ChatDto() : new StrictChatDto();
-}
-
-export function completionDto({ strict }: RequestLimits): CompletionDto {
-  return strict === undefined ? new CompletionDto() : new StrictCompletionDto();
-}
 
 /**
  * Checks of vLLM's that Baton needs not make, because it serves what they refuse, or refuses it in
  * words of its own.
  */
-export function checkStrictly(dto: ChatDto | CompletionDto, { strict }: RequestLimits): void {
-  if (strict === undefined) return;
+export function checkStrictly(dto: ChatDto | CompletionDto, strict: Strictness): void {
   for (const field of ['seed', 'priority'] as const) checkInt64(field, dto[field]);
   if (dto instanceof StrictChatDto) {
     checkTemplateFlags(dto);

@@ -1,5 +1,10 @@
 import { isObject } from '@baton/kernel';
-import { type Constraint, constrain, ConstraintError, type StructuredText } from '@baton/text';
+import {
+  type Constraint,
+  constrain,
+  ConstraintError,
+  type StructuredText,
+} from '@baton/structured';
 import { valueError } from '../errors/request-error';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';

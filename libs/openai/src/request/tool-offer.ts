@@ -3,10 +3,9 @@ import {
   type Constraint,
   constrain,
   ConstraintError,
-  type OfferedTool,
   type StructuredText,
-  type ToolOffer,
-} from '@baton/text';
+} from '@baton/structured';
+import { type OfferedTool, type ToolOffer } from '@baton/text';
 import { valueError } from '../errors/request-error';
 import type { CallShape } from '../generation-request';
 import type { Dialect, RequestLimits } from '../limits';
@@ -31,11 +30,13 @@ export interface ToolUse {
 }
 
 const PLAIN: CallShape = { kind: 'tools', finishReason: 'tool_calls' };
+/** Of a request that says nothing of tools. */
+export const NO_TOOLS: ToolUse = { definitions: [], offer: undefined, shape: PLAIN };
 
 /** @param followsResult the conversation ends with a tool's result: then `auto` answers in text */
 export function toolUse(dto: ToolsDto, limits: RequestLimits, followsResult: boolean): ToolUse {
   const source = sourceOf(dto, limits.dialect);
-  if (source === undefined) return { definitions: [], offer: undefined, shape: PLAIN };
+  if (source === undefined) return NO_TOOLS;
   checkNames(source, limits.dialect);
   const wish = toolWish(source);
   const shape = shapeOf(source, wish);

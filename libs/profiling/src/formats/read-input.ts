@@ -26,7 +26,7 @@ export function readInput(
   format: InputFormat | undefined,
   options: InputOptions,
 ): ReadInput {
-  const text = textOf(path);
+  const text = fileText(path);
   const source = { path, text, documents: lazily(() => documentsOf(path, text)) };
   const known = format ?? formatOf(source);
   return { ...READERS[known](source, options), format: known };
@@ -108,7 +108,7 @@ function yamlOf(path: string, text: string): unknown {
   }
 }
 
-function textOf(path: string): string {
+function fileText(path: string): string {
   try {
     if (statSync(path).size <= BYTES_MAX) return readFileSync(path, 'utf8');
   } catch (error) {

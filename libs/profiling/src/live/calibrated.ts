@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fitKvTransfer } from '@baton/calibration';
+import { textIn } from '@baton/kernel';
 import { fitSteps } from '../fit-steps';
 import { profileYaml } from '../profile-yaml';
 import type { Result } from '../report';
@@ -38,7 +39,7 @@ export interface LiveSetup {
 export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<LiveResult> {
   const { request, live, name } = setup;
   const counters = await target.counters();
-  const topology = topologyOf(textOf(live.cluster['topology']), counters);
+  const topology = topologyOf(textIn(live.cluster['topology']), counters);
   const engines = engineCounts(topology);
   const measuring = { target, rounds: live.rounds, maxModelLen: setup.maxModelLen, say: setup.say };
   const grid = new GridRounds(measuring, { ...live, ...request.input }, engines);
@@ -133,8 +134,4 @@ function withProfile<T>(base: Result, { write }: LiveSetup, use: (path: string) 
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function textOf(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import { Curve, lowerBound } from './curve';
 
 /** Three coordinates of a measured operator, outermost first. */
-export type GridPoint = readonly [outer: number, middle: number, inner: number];
+export type OperatorPoint = readonly [outer: number, middle: number, inner: number];
 
 export interface GridRules {
   /** Least time that the data sheet allows, µs. */
@@ -32,7 +32,7 @@ export class OperatorGrid {
   constructor(private readonly rules: GridRules) {}
 
   /** Points are added in rising order of their coordinates. */
-  add(at: GridPoint, us: number): void {
+  add(at: OperatorPoint, us: number): void {
     const [outer, middle, inner] = at;
     if (this.keys.at(-1) !== outer) {
       this.keys.push(outer);
@@ -77,11 +77,11 @@ export class OperatorGrid {
     });
   }
 
-  private ratio(wanted: GridPoint, known: GridPoint): number {
+  private ratio(wanted: OperatorPoint, known: OperatorPoint): number {
     return this.rules.speedOfLightUs(...wanted) / this.rules.speedOfLightUs(...known);
   }
 
-  private beyond(wanted: GridPoint): number {
+  private beyond(wanted: OperatorPoint): number {
     const ranked = this.nearest(wanted);
     const speedOfLight = this.rules.speedOfLightUs(...wanted);
     const [nearest] = ranked;
@@ -101,7 +101,7 @@ export class OperatorGrid {
    * The nearest points in rising order, one more than count; what lies too far is passed over
    * whole.
    */
-  private nearest([outer, middle, inner]: GridPoint): Near[] {
+  private nearest([outer, middle, inner]: OperatorPoint): Near[] {
     const found: Near[] = [];
     const reach = (): number => found[NEIGHBOURS]?.distance ?? Infinity;
     const slices = this.slices

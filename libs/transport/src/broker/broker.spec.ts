@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attachInProcess } from '../in-process/attach';
-import { TransportUnavailable } from '../port';
+import { TransportUnavailable } from '../port/failures';
 import { connectRedisTransport } from '../redis/connect';
 import { onTime } from '../../../../test/support/on-time';
 import { startPrivateServer } from './private-server';

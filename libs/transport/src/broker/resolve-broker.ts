@@ -1,4 +1,4 @@
-import { TransportUnavailable } from '../port';
+import { TransportUnavailable } from '../port/failures';
 import { connectRedisTransport } from '../redis/connect';
 import {
   type Broker,

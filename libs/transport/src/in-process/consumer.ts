@@ -1,5 +1,5 @@
 import type { EngineJob } from '@baton/contract';
-import type { ConsumeOptions, JobConsumer, TakenJob } from '../port';
+import type { ConsumeOptions, JobConsumer, TakenJob } from '../port/queues';
 import type { InProcessHub } from './hub';
 import type { MemoryQueue, QueuedJob, Taker } from './memory-queue';
 

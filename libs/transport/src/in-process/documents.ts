@@ -1,5 +1,10 @@
 import { MAX_DOCUMENT_BYTES } from '../limits';
-import type { CollectionBounds, DocumentChange, DocumentPlace, DocumentStore } from '../port';
+import type {
+  CollectionBounds,
+  DocumentChange,
+  DocumentPlace,
+  DocumentStore,
+} from '../port/documents';
 import { ExpiringMap } from './expiring-map';
 import type { InProcessHub } from './hub';
 

@@ -1,5 +1,7 @@
 import { STAGES, type EnginePresence, type Stage } from '@baton/contract';
-import { DEFAULT_TIMES, type QueueName, type TransportTimes, TransportUnavailable } from '../port';
+import { TransportUnavailable } from '../port/failures';
+import type { QueueName } from '../port/queues';
+import { DEFAULT_TIMES, type TransportTimes } from '../times';
 import { Punctuality } from '../punctuality';
 import { ExpiringMap } from './expiring-map';
 import { MemoryQueue } from './memory-queue';

@@ -8,7 +8,7 @@ import type {
   Resubmission,
   RunPermit,
   RunStart,
-} from '../port';
+} from '../port/ledger';
 import type { InProcessHub } from './hub';
 import { RequestRecord } from './record';
 

@@ -1,5 +1,5 @@
 import { type EngineJob, jobId } from '@baton/contract';
-import type { TransportTimes } from '../port';
+import type { TransportTimes } from '../times';
 import type { Punctuality } from '../punctuality';
 
 /**

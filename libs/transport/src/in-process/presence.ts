@@ -1,6 +1,6 @@
 import type { EnginePresence } from '@baton/contract';
 import { CLAIM_TTL_MS } from '../limits';
-import type { PresenceBoard } from '../port';
+import type { PresenceBoard } from '../port/presence';
 import type { InProcessHub } from './hub';
 
 export class MemoryPresence implements PresenceBoard {

@@ -1,4 +1,4 @@
-import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port';
+import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port/rates';
 import { budgetAnswer, DEEPEST_US, unitUs } from '../rates';
 import type { InProcessHub } from './hub';
 

@@ -1,5 +1,11 @@
 import { type Epoch, packEpoch, type Stage } from '@baton/contract';
-import type { HandoffRecord, RequestResult, RequestView, RunPermit, RunStart } from '../port';
+import type {
+  HandoffRecord,
+  RequestResult,
+  RequestView,
+  RunPermit,
+  RunStart,
+} from '../port/ledger';
 import { EXHAUSTED_RESULT } from '../limits';
 
 const MAX_RUN = 1023;

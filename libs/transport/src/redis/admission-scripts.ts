@@ -1,4 +1,4 @@
-import type { Script } from './script';
+import type { Script } from './connection/script';
 
 const LIVING_TOTAL = `
 local function livingTotal(shares, own, apiPrefix)

@@ -1,8 +1,8 @@
 import { STAGES, type Stage } from '@baton/contract';
-import type { AdmissionCounters } from '../port';
+import type { AdmissionCounters } from '../port/admission';
 import { SET_SHARES, SHIFT, TOTALS, TRY_ENTER } from './admission-scripts';
 import type { Keys } from './keys';
-import type { RedisLink } from './link';
+import type { RedisLink } from './connection/link';
 
 type Shares = Record<Stage, number>;
 

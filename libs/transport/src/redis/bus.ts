@@ -1,6 +1,6 @@
-import type { Bus, Unsubscribe } from '../port';
+import type { Bus, Unsubscribe } from '../port/bus';
 import type { Keys } from './keys';
-import type { RedisLink } from './link';
+import type { RedisLink } from './connection/link';
 
 /**
  * Beyond this many unsent bytes messages are dropped, as a broker that does not read would drop

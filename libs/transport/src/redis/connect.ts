@@ -1,14 +1,15 @@
-import { DEFAULT_TIMES, type Transport, type TransportTimes } from '../port';
+import type { Transport } from '../port/transport';
+import { DEFAULT_TIMES, type TransportTimes } from '../times';
 import type { Punctuality } from '../punctuality';
-import { parseRedisAddress } from './address';
+import { parseRedisAddress } from './connection/address';
 import { RedisAdmission } from './admission';
 import { RedisBus } from './bus';
 import { RedisDocuments } from './documents';
 import { Keys } from './keys';
 import { RedisLedger } from './ledger';
-import { RedisLink, type LinkEvent } from './link';
+import { RedisLink, type LinkEvent } from './connection/link';
 import { RedisPresence } from './presence';
-import { RedisQueues } from './queues';
+import { RedisQueues } from './jobs/queues';
 import { RedisRates } from './rates';
 
 export interface RedisTransportOptions {

@@ -1,4 +1,4 @@
-import type { Script } from './script';
+import type { Script } from './connection/script';
 
 /**
  * Marks an id as used now. Scores come from a counter in the set itself, so that no clock matters.

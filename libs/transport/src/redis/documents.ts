@@ -1,5 +1,10 @@
 import { MAX_DOCUMENT_BYTES } from '../limits';
-import type { CollectionBounds, DocumentChange, DocumentPlace, DocumentStore } from '../port';
+import type {
+  CollectionBounds,
+  DocumentChange,
+  DocumentPlace,
+  DocumentStore,
+} from '../port/documents';
 import {
   NOTE_DOCUMENT,
   READ_DOCUMENT,
@@ -7,7 +12,7 @@ import {
   REPLACE_DOCUMENT,
 } from './documents-scripts';
 import type { Keys } from './keys';
-import type { RedisLink } from './link';
+import type { RedisLink } from './connection/link';
 
 /**
  * Documents in Redis: one key each, and per collection a sorted set of ids by their last use.

@@ -1,4 +1,4 @@
-import type { Script } from './script';
+import type { Script } from './connection/script';
 
 /*
  * The record of a request is one hash:

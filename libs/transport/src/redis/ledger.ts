@@ -7,8 +7,8 @@ import type {
   Resubmission,
   RunPermit,
   RunStart,
-  TransportTimes,
-} from '../port';
+} from '../port/ledger';
+import type { TransportTimes } from '../times';
 import { EXHAUSTED_RESULT, LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
 import type { Keys } from './keys';
 import {
@@ -22,8 +22,8 @@ import {
   RETURN_TO_PREFILL,
   WITHDRAW,
 } from './ledger-scripts';
-import type { RedisLink } from './link';
-import type { ScriptReply, Script } from './script';
+import type { RedisLink } from './connection/link';
+import type { ScriptReply, Script } from './connection/script';
 
 /** Ids per script call, so that no call keeps the server for long. */
 const BATCH = 256;

@@ -1,4 +1,4 @@
-import type { Script } from './script';
+import type { Script } from './connection/script';
 
 /** KEYS: engine, engines, indexes. ARGV: engine id, presence JSON, TTL, index. */
 export const ANNOUNCE_ENGINE: Script = {

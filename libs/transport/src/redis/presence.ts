@@ -1,9 +1,9 @@
 import type { EnginePresence } from '@baton/contract';
 import { CLAIM_TTL_MS } from '../limits';
-import type { PresenceBoard } from '../port';
+import type { PresenceBoard } from '../port/presence';
 import type { RedisAdmission } from './admission';
 import type { Keys } from './keys';
-import type { RedisLink } from './link';
+import type { RedisLink } from './connection/link';
 import {
   ANNOUNCE_API,
   ANNOUNCE_ENGINE,
@@ -11,7 +11,7 @@ import {
   LIST_ENGINES,
   REMOVE_ENGINE,
 } from './presence-scripts';
-import type { ScriptReply, Script } from './script';
+import type { ScriptReply, Script } from './connection/script';
 
 /**
  * Who is alive: keys that expire unless renewed. After a reconnection the API processes of this

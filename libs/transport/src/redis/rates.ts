@@ -1,7 +1,7 @@
-import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port';
+import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port/rates';
 import { budgetAnswer, DEEPEST_US, unitUs } from '../rates';
 import type { Keys } from './keys';
-import type { RedisLink } from './link';
+import type { RedisLink } from './connection/link';
 import { SETTLE_BUDGET, TAKE_BUDGETS } from './rates-scripts';
 
 /** Budgets in Redis: one key each, gone when it is full. */

@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { ResponseItem } from '@baton/openai';
+import type { ResponseItem } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';

@@ -7,7 +7,7 @@ import {
   readConversation,
   readConversationItems,
   readMetadata,
-} from '@baton/openai';
+} from '@baton/responses';
 import { Injectable } from '@nestjs/common';
 import { tooLarge } from '../../cluster/document-collection';
 import { ConversationStore, notFound, type StoredConversation } from './conversation-store';

@@ -1,8 +1,9 @@
 import type { BatonConfig } from '@baton/config';
 import { VERSION } from '@baton/kernel';
-import { type JsonSchema, requestSchemas } from '@baton/openai';
+import type { JsonSchema } from '@baton/openai';
 import type { KnownRoute } from '../../http/known-routes';
 import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
+import { requestSchemas } from '../../http/request-schemas';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {

@@ -7,7 +7,7 @@ import {
   parseScore,
   type PoolingContext,
   type PoolingTask,
-} from '@baton/openai';
+} from '@baton/pooling';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';

@@ -5,7 +5,7 @@ import {
   parseMessages,
   renderMessage,
   StreamedMessage,
-} from '@baton/openai';
+} from '@baton/anthropic';
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';

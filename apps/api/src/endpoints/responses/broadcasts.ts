@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { replayEvents, type ReasoningEvents } from '@baton/openai';
+import { replayEvents, type ReasoningEvents } from '@baton/responses';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { TRANSPORT } from '../../tokens';

@@ -1,6 +1,6 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import type { StreamedResponse } from '@baton/openai';
+import type { StreamedResponse } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import type { DetachedResponse } from '../../http/detached-response';
 

@@ -7,7 +7,7 @@ import {
   ResponseOutcome,
   type ResponseRequest,
   StreamedResponse,
-} from '@baton/openai';
+} from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';

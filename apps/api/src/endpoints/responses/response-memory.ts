@@ -4,7 +4,7 @@ import {
   type ResponseDraft,
   responseIdOf,
   type ResponseItem,
-} from '@baton/openai';
+} from '@baton/responses';
 import { Injectable } from '@nestjs/common';
 import { ConversationStore } from '../conversations/conversation-store';
 import { ResponseStore, type StoredResponse } from './response-store';

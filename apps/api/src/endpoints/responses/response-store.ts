@@ -1,5 +1,5 @@
 import type { BatonConfig } from '@baton/config';
-import type { ResponseItem, ResponseObject } from '@baton/openai';
+import type { ResponseItem, ResponseObject } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';

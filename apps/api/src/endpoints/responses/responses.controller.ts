@@ -1,4 +1,4 @@
-import { itemsPage } from '@baton/openai';
+import { itemsPage } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,

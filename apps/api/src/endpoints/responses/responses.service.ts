@@ -12,7 +12,7 @@ import {
   type ResponseObject,
   type ResponseRequest,
   startingAfter,
-} from '@baton/openai';
+} from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
 import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,5 +1,5 @@
 import type { BatonError, EndReason } from '@baton/contract';
-import type { ResponseObject, ResponseOutcome } from '@baton/openai';
+import type { ResponseObject, ResponseOutcome } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 
 /** How a response is kept. Neither rejects: an answer goes out, kept or not. */

@@ -1,4 +1,4 @@
-import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
+import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/token-api';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';

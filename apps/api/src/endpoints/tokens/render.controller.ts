@@ -1,10 +1,10 @@
+import { answerId } from '@baton/openai';
 import {
-  answerId,
   derenderChatBody,
   derenderCompletionBody,
   renderChatBody,
   renderCompletionBody,
-} from '@baton/openai';
+} from '@baton/token-api';
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';

@@ -3,7 +3,7 @@ import {
   parseSglangGenerate,
   renderSglangGenerate,
   StreamedSglangGenerate,
-} from '@baton/openai';
+} from '@baton/token-api';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';

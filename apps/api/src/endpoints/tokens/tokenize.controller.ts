@@ -1,4 +1,4 @@
-import { detokenizeBody, tokenizeBody, tokenizerInfoBody } from '@baton/openai';
+import { detokenizeBody, tokenizeBody, tokenizerInfoBody } from '@baton/token-api';
 import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe } from '../../http/operation';

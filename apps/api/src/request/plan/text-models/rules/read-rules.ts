@@ -1,6 +1,7 @@
 import { InjectedError } from '@baton/faults';
 import { parseDuration } from '@baton/kernel';
-import { type GivenCall, patternTest, TextPatternError } from '@baton/text';
+import { type GivenCall } from '@baton/text';
+import { patternTest, TextPatternError } from '@baton/structured';
 import type { RuleOutcome, Rule, RuleMatch, RuleSet, TextTest } from './rule';
 import { readYaml, type YamlValue } from './yaml-fields';
 

@@ -1,0 +1,16 @@
+import { messageSchemas } from '@baton/anthropic';
+import { chatSchemas, type JsonSchema } from '@baton/openai';
+import { poolingSchemas } from '@baton/pooling';
+import { responseSchemas } from '@baton/responses';
+import { tokenSchemas } from '@baton/token-api';
+
+/** The bodies that requests may have, by the names that a description of the API gives them. */
+export function requestSchemas() {
+  return {
+    ...chatSchemas(),
+    ...responseSchemas(),
+    ...messageSchemas(),
+    ...poolingSchemas(),
+    ...tokenSchemas(),
+  } satisfies Record<string, JsonSchema>;
+}

@@ -1,0 +1,132 @@
+import type { EndReason } from '@baton/contract';
+import { hashString, mix } from '@baton/kernel';
+import { asciiJson, type OutputPlan } from '@baton/text';
+import type { AnswerHead, AnswerOptions, Dialect, GenerationRequest } from '@baton/openai';
+import { callId, type RawJson, rawObject, reasoningTokens } from '@baton/openai';
+
+/** What a message is written from. */
+export interface MessageContext {
+  readonly request: GenerationRequest;
+  readonly head: AnswerHead;
+  readonly plan: OutputPlan;
+  readonly options: AnswerOptions;
+}
+
+/** `msg_…` as Anthropic names messages; vLLM names them as chats. */
+export function messageId(dialect: Dialect, requestId: string): string {
+  return `${dialect === 'vllm' ? 'chatcmpl-' : 'msg_'}${requestId}`;
+}
+
+export interface StopFields {
+  readonly stop_reason: RawJson;
+  /** Undefined: left out. */
+  readonly stop_sequence: RawJson | undefined;
+}
+
+/** Why a message ended; vLLM names the stop sequence only when there is one. */
+export function stopFields({ plan, options }: MessageContext, reason: EndReason): StopFields {
+  const sequence =
+    reason === 'stop' && typeof plan.stopReason === 'string' ? plan.stopReason : undefined;
+  const none = options.dialect === 'vllm' ? undefined : 'null';
+  return {
+    stop_reason: asciiJson(stopReason(plan, reason, sequence)),
+    stop_sequence: sequence === undefined ? none : asciiJson(sequence),
+  };
+}
+
+function stopReason(plan: OutputPlan, reason: EndReason, sequence: string | undefined): string {
+  if (reason === 'length') return 'max_tokens';
+  if (sequence !== undefined) return 'stop_sequence';
+  const hasCalls = plan.segments?.some(({ kind }) => kind === 'call') === true;
+  return reason === 'stop' && hasCalls ? 'tool_use' : 'end_turn';
+}
+
+/**
+ * Fields of a message that Anthropic's clients may count on and nothing here ever fills. vLLM has
+ * none of them.
+ */
+export function unfilledFields(
+  dialect: Dialect,
+  names: readonly string[],
+): Record<string, RawJson> {
+  return dialect === 'vllm' ? {} : Object.fromEntries(names.map((name) => [name, 'null']));
+}
+
+/**
+ * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM knows of them only with
+ * prompt token details, and before the end nobody does.
+ *
+ * @param cachedTokens undefined: not known
+ */
+export function messageUsage(
+  context: MessageContext,
+  outputTokens: number,
+  cachedTokens: number | undefined,
+): RawJson {
+  const { dialect } = context.options;
+  const tier = dialect === 'vllm' ? undefined : '"standard"';
+  return rawObject({
+    ...usageFields(context, outputTokens, cachedTokens),
+    ...unfilledFields(dialect, ['cache_creation', 'inference_geo', 'speed']),
+    service_tier: tier,
+  });
+}
+
+/** The same in the event that ends a stream, which has fewer fields. */
+export function deltaUsage(
+  context: MessageContext,
+  outputTokens: number,
+  cachedTokens: number | undefined,
+): RawJson {
+  return rawObject(usageFields(context, outputTokens, cachedTokens));
+}
+
+function usageFields(
+  { request, options, plan }: MessageContext,
+  outputTokens: number,
+  cachedTokens: number | undefined,
+): Record<string, RawJson | undefined> {
+  const promptTokens = request.prompts.reduce((sum, { ids }) => sum + ids.length, 0);
+  const isAnthropic = options.dialect === 'openai';
+  const tells = isAnthropic || options.promptTokensDetails === true;
+  const cached = tells ? cachedTokens : undefined;
+  const thinking = `{"thinking_tokens":${reasoningTokens(plan, outputTokens)}}`;
+  return {
+    input_tokens: String(promptTokens - (cached ?? 0)),
+    cache_creation_input_tokens: isAnthropic ? '0' : undefined,
+    cache_read_input_tokens: tells ? String(cached ?? 0) : undefined,
+    output_tokens: String(outputTokens),
+    output_tokens_details: isAnthropic ? thinking : undefined,
+    ...unfilledFields(options.dialect, ['server_tool_use']),
+  };
+}
+
+/** A block of text; Anthropic's say that nothing is cited. */
+export function textBlock(dialect: Dialect, text: string): object {
+  return { type: 'text', text, ...(dialect === 'vllm' ? {} : { citations: null }) };
+}
+
+/** A call of a tool; Anthropic's say that the model itself called it. */
+export function toolUseBlock(dialect: Dialect, call: ToolUse): object {
+  return { type: 'tool_use', ...call, ...(dialect === 'vllm' ? {} : { caller: DIRECT }) };
+}
+
+interface ToolUse {
+  readonly id: string;
+  readonly name: string;
+  readonly input: object;
+}
+
+const DIRECT = { type: 'direct' };
+
+/** Names a call of the message. */
+export function toolUseId({ head, options }: MessageContext, call: number): string {
+  const id = callId(options.dialect, head.id, { choice: 0, call });
+  return id.replace(/^call_/, 'toolu_');
+}
+
+/** Stands where Anthropic signs a thought, so that a client can send it back. */
+export function signatureOf({ head }: MessageContext): string {
+  const hash = mix(hashString(head.id), hashString('signature'));
+  return Buffer.from(hash.toString(16).padStart(14, '0')).toString('base64');
+}

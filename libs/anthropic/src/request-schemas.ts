@@ -1,0 +1,10 @@
+import { schemaOf } from '@baton/openai';
+import { CountTokensDto, MessagesDto } from './messages.dto';
+
+/** The bodies of messages, by their names in a description of the API. */
+export function messageSchemas() {
+  return {
+    MessagesRequest: schemaOf(new MessagesDto()),
+    CountTokensRequest: schemaOf(new CountTokensDto()),
+  };
+}

@@ -1,0 +1,93 @@
+/** The members of a JSON object, by name. */
+export type Body = Readonly<Record<string, unknown>>;
+
+interface Member {
+  readonly name: string;
+  /** With its name, as it is written. */
+  readonly text: string;
+  readonly value: string;
+}
+
+/**
+ * A JSON object as somebody wrote it: members can be changed without touching the others, so that
+ * every number and string stays as it was.
+ */
+export class JsonObjectText {
+  private readonly members: readonly Member[];
+
+  /** @param text  a whole JSON object, known to be valid */
+  constructor(readonly text: string) {
+    this.members = membersOf(text);
+  }
+
+  has(name: string): boolean {
+    return this.members.some((member) => member.name === name);
+  }
+
+  /** As it is written, the last one counting; undefined when there is none. */
+  valueOf(name: string): string | undefined {
+    return this.members.findLast((member) => member.name === name)?.value;
+  }
+
+  /** With these members instead of those of their names; undefined leaves out. */
+  with(changes: Readonly<Record<string, unknown>>): JsonObjectText {
+    const kept = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
+    const added = Object.entries(changes).flatMap(([name, value]) =>
+      value === undefined ? [] : `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    );
+    return new JsonObjectText(`{${[...kept.map(({ text }) => text), ...added].join(',')}}`);
+  }
+}
+
+function membersOf(text: string): Member[] {
+  const members: Member[] = [];
+  let at = pastSpace(text, text.indexOf('{') + 1);
+  while (text[at] === '"') {
+    const from = at;
+    at = pastString(text, at);
+    const name = JSON.parse(text.slice(from, at)) as string;
+    const valueAt = text.indexOf(':', at) + 1;
+    at = pastValue(text, valueAt);
+    const value = text.slice(valueAt, at).trim();
+    members.push({ name, text: text.slice(from, at).trimEnd(), value });
+    at = pastSpace(text, at + 1);
+  }
+  return members;
+}
+
+/** Behind a value: at the comma or the brace after it. */
+function pastValue(text: string, from: number): number {
+  let depth = 0;
+  let at = from;
+  while (at < text.length) {
+    const character = text[at];
+    if (character === '"') {
+      at = pastString(text, at);
+      continue;
+    }
+    if (depth === 0 && (character === ',' || character === '}')) return at;
+    if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    at += 1;
+  }
+  return at;
+}
+
+function pastString(text: string, from: number): number {
+  let at = from;
+  let isEscaped: boolean;
+  do {
+    at = text.indexOf('"', at + 1);
+    if (at === -1) return text.length;
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+    isEscaped = backslashes % 2 === 1;
+  } while (isEscaped);
+  return at + 1;
+}
+
+function pastSpace(text: string, from: number): number {
+  let at = from;
+  while (/\s/.test(text[at] ?? '')) at += 1;
+  return at;
+}

@@ -1,0 +1,39 @@
+import { applyChatTemplate } from '@baton/text';
+import type { RequestLimits } from '../limits';
+import { ChatDto } from './chat.dto';
+import { endsWithResult, turnsOf } from './conversation';
+import { reasoningOf } from './reasoning';
+import { validateBody } from './rules';
+import { toolUse } from './tool-offer';
+import { refuseTemplate } from './unsupported';
+
+/** Whether a body is one of messages. */
+export function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
+  return body['messages'] !== undefined && body['messages'] !== null;
+}
+
+/**
+ * The prompt of a conversation as chat completions would compute it, whatever its length. Throws
+ * `BatonError`.
+ */
+export function chatPromptIds(
+  body: Readonly<Record<string, unknown>>,
+  limits: RequestLimits,
+  opensAnswer: boolean,
+): Int32Array {
+  const dto = validateBody(new ChatDto(), body);
+  refuseTemplate(body);
+  const { definitions } = toolUse(dto, limits, endsWithResult(dto.messages));
+  const turns = turnsOf(
+    { messages: dto.messages, definitions, documents: dto.documents ?? [] },
+    limits,
+  );
+  const continueFinalTurn = dto.continue_final_message ?? false;
+  const addGenerationPrompt = dto.add_generation_prompt ?? (opensAnswer && !continueFinalTurn);
+  return applyChatTemplate(limits.tokenizer, turns, {
+    template: limits.template,
+    addGenerationPrompt,
+    thinks: reasoningOf(dto, limits) !== undefined,
+    continueFinalTurn,
+  });
+}

@@ -1,0 +1,126 @@
+import { asciiJson } from '@baton/text';
+import type { AnswerHead } from '@baton/openai';
+import {
+  chatPromptIds,
+  hasMessages,
+  objectBody,
+  rawArray,
+  type RawJson,
+  rawObject,
+  validateBody,
+  valueError,
+} from '@baton/openai';
+import { EmbeddingDto, InputDto } from './pooling.dto';
+import { inputsOf, poolingRequest, PoolingPrompts } from './pooling-prompts';
+import { type PoolingContext, type PoolingTask, resultList, tokensIn } from './pooling-task';
+import { embedText } from './text-embedding';
+
+const LABELS = 2;
+/** Makes probabilities of likenesses. */
+const SHARPNESS = 8;
+
+/** Checks a body of POST /v1/embeddings. Throws `BatonError` with the first thing that is wrong. */
+export function parseEmbeddings(body: unknown, context: PoolingContext): PoolingTask {
+  return vectorTask(body, context, { idPrefix: 'embd', object: 'embedding', key: 'embedding' });
+}
+
+/** Checks a body of POST /pooling: the same vectors under another name. */
+export function parsePooling(body: unknown, context: PoolingContext): PoolingTask {
+  return vectorTask(body, context, { idPrefix: 'pooling', object: 'pooling', key: 'data' });
+}
+
+/** Checks a body of POST /classify. */
+export function parseClassify(body: unknown, context: PoolingContext): PoolingTask {
+  const { limits } = context;
+  const fields = objectBody(body);
+  const dto = validateBody(new InputDto(), fields);
+  const prompts = promptsOf(fields, dto, context);
+  const render = (head: AnswerHead): string => {
+    const results = prompts.map((ids, index) => classification(ids, index, context));
+    return resultList(head, results, {
+      dialect: limits.dialect,
+      promptTokens: tokensIn(prompts),
+    });
+  };
+  return { request: poolingRequest(dto, prompts, limits), idPrefix: 'classify', render };
+}
+
+interface VectorShape {
+  readonly idPrefix: 'embd' | 'pooling';
+  readonly object: string;
+  /** Under which the vector stands. */
+  readonly key: string;
+}
+
+function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape): PoolingTask {
+  const { limits, space } = context;
+  const fields = objectBody(body);
+  const dto = validateBody(new EmbeddingDto(), fields);
+  const kept = dimensionsOf(dto, context);
+  const prompts = promptsOf(fields, dto, context);
+  const isBase64 = dto.encoding_format === 'base64';
+  const vectorOf = (ids: Int32Array): RawJson => {
+    const vector = embedText(limits.tokenizer.decode(ids), space, kept);
+    return isBase64 ? asciiJson(base64Of(vector)) : rawArray(Array.from(vector, String));
+  };
+  const render = (head: AnswerHead): string => {
+    const results = prompts.map((ids, index) =>
+      rawObject({
+        index: String(index),
+        object: asciiJson(shape.object),
+        [shape.key]: vectorOf(ids),
+      }),
+    );
+    return resultList(head, results, {
+      dialect: limits.dialect,
+      promptTokens: tokensIn(prompts),
+    });
+  };
+  return { request: poolingRequest(dto, prompts, limits), idPrefix: shape.idPrefix, render };
+}
+
+/** One prompt per input; a conversation is one prompt. */
+function promptsOf(
+  fields: Readonly<Record<string, unknown>>,
+  dto: InputDto,
+  { limits }: PoolingContext,
+): Int32Array[] {
+  const prompts = new PoolingPrompts(dto, limits);
+  if (hasMessages(fields))
+    return [prompts.prompt(chatPromptIds(fields, limits, false), 'messages')];
+  const inputs = inputsOf(dto.input, 'input');
+  return inputs.map((input, i) =>
+    prompts.prompt(input, inputs.length === 1 ? 'input' : `input[${i}]`),
+  );
+}
+
+function dimensionsOf({ dimensions }: EmbeddingDto, { space }: PoolingContext): number {
+  if (dimensions === undefined || dimensions === null) return space.dimensions;
+  if (dimensions >= 1 && dimensions <= space.dimensions) return dimensions;
+  const message = `dimensions must be from 1 to ${space.dimensions}, got ${dimensions}.`;
+  throw valueError({ field: 'dimensions', message, named: true, value: dimensions });
+}
+
+/** Little-endian float32, whatever this machine's order is. */
+function base64Of(vector: Float32Array): string {
+  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
+  vector.forEach((value, i) => bytes.writeFloatLE(value, i * Float32Array.BYTES_PER_ELEMENT));
+  return bytes.toString('base64');
+}
+
+/** Two classes, as a sequence classifier of the Hub has unless it names its own. */
+function classification(
+  ids: Int32Array,
+  index: number,
+  { limits, space }: PoolingContext,
+): RawJson {
+  const [first = 0, second = 0] = embedText(limits.tokenizer.decode(ids), space, LABELS);
+  const chance = 1 / (1 + Math.exp(SHARPNESS * (first - second)));
+  const probs = [Math.fround(1 - chance), Math.fround(chance)];
+  return asciiJson({
+    index,
+    label: `LABEL_${chance > 0.5 ? 1 : 0}`,
+    probs,
+    num_classes: LABELS,
+  });
+}

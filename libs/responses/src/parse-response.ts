@@ -1,0 +1,188 @@
+import { BatonError } from '@baton/contract';
+import { hashString, isObject, unitOf } from '@baton/kernel';
+import type { GenerationRequest, RequestLimits } from '@baton/openai';
+import {
+  engineFields,
+  objectBody,
+  parseChat,
+  SamplingDto,
+  unsupported,
+  validateBody,
+} from '@baton/openai';
+import { checkCallIds, messagesOf } from './item-messages';
+import { type Item, readItems } from './items';
+import { asResponseError } from './response-error';
+import { chatTools, type UnsupportedTools } from './response-tools';
+import { ResponsesDto } from './responses.dto';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields of vLLM's own that mean here what they mean in a chat. */
+const PASSED_ON = [
+  ...engineFields(new SamplingDto()),
+  ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
+  ...['kv_transfer_params', 'cache_salt', 'priority', 'request_id', 'seed', 'ignore_eos', 'top_k'],
+  ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls'],
+  ...['stop', 'stop_token_ids', 'include_stop_str_in_output', 'logit_bias', 'bad_words'],
+  ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
+];
+
+/** Fields of other endpoints that ask for another answer than the one that a response has. */
+const ONE_ANSWER = ['n', 'best_of', 'echo'];
+
+/** A checked request, of which only the context may still be missing. */
+export interface ResponseDraft {
+  readonly dto: ResponsesDto;
+  readonly fields: Fields;
+  /** Items that came with it. */
+  readonly own: readonly Item[];
+  /** The response that it goes on with. */
+  readonly previousResponseId: string | undefined;
+  readonly conversationId: string | undefined;
+}
+
+export interface ResponseRequest {
+  readonly generation: GenerationRequest;
+  readonly dto: ResponsesDto;
+  readonly own: readonly Item[];
+  /** The whole conversation: what it goes on with, then `own`. */
+  readonly items: readonly Item[];
+  readonly previousResponseId: string | undefined;
+  readonly conversationId: string | undefined;
+  readonly isStored: boolean;
+  /** Types of tools that are left out of account. */
+  readonly skippedTools: readonly string[];
+  /** What `text.format` is, for the answer to repeat. */
+  readonly format: object;
+  /** The model declines to answer, in words instead of what was asked for. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * Reads a body of POST /v1/responses as far as it needs nothing else. Throws `BatonError` with the
+ * first thing that is wrong.
+ */
+export function readResponse(body: unknown, newId: (prefix: string) => string): ResponseDraft {
+  const fields = objectBody(body);
+  const dto = validateBody(new ResponsesDto(), fields);
+  if (isObject(fields['prompt'])) throw unsupported('prompt');
+  for (const name of ONE_ANSWER) if (Object.hasOwn(fields, name)) checkOne(name, fields[name]);
+  const { conversation } = dto;
+  const conversationId = isObject(conversation) ? conversation['id'] : conversation;
+  return {
+    dto,
+    fields,
+    own: readItems(dto.input, newId),
+    previousResponseId: dto.previous_response_id ?? undefined,
+    conversationId: typeof conversationId === 'string' ? conversationId : undefined,
+  };
+}
+
+export interface ResponseLimits extends RequestLimits {
+  readonly unsupportedTools?: UnsupportedTools;
+  /** Chance, in [0, 1], that the model declines to answer. Default 0. */
+  readonly refusalProbability?: number;
+}
+
+/**
+ * What a response asks the cluster for: its conversation said again as a chat, so that both answer
+ * alike. `context`: the items that it goes on with. Throws `BatonError` in the words of the
+ * Responses API.
+ */
+export function parseResponse(
+  draft: ResponseDraft,
+  context: readonly Item[],
+  limits: ResponseLimits,
+): ResponseRequest {
+  const { dto, fields, own } = draft;
+  const items = [...context, ...own];
+  checkCallIds(items, own);
+  const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
+  const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
+  const chat = {
+    ...Object.fromEntries(passedOn.map((name) => [name, fields[name]])),
+    ...(wanted.tools.length === 0 ? {} : { tools: wanted.tools }),
+    tool_choice: wanted.toolChoice,
+    max_completion_tokens: dto.max_output_tokens,
+    ...(dto.top_p === 0 ? {} : { top_p: dto.top_p }),
+    reasoning_effort: dto.reasoning?.effort ?? 'none',
+    response_format: chatFormat(dto),
+    ...logprobFields(dto),
+    ...(dto.stream === true ? { stream_options: { include_usage: true } } : {}),
+    user: dto.user,
+  };
+  try {
+    const whole = fitting(chat, dto, { items, limits });
+    const isRefused = declines(whole, limits.refusalProbability ?? 0);
+    const tools = boundedTools(whole.tools, dto.max_tool_calls ?? undefined);
+    return {
+      generation: isRefused
+        ? { ...whole, tools: undefined, constraint: undefined }
+        : { ...whole, tools },
+      dto,
+      own,
+      items,
+      previousResponseId: draft.previousResponseId,
+      conversationId: draft.conversationId,
+      isStored: dto.store ?? true,
+      skippedTools: wanted.skipped,
+      format: dto.text?.format ?? { type: 'text' },
+      isRefused,
+    };
+  } catch (error) {
+    throw asResponseError(error, wanted.indexes);
+  }
+}
+
+/** With `truncation: auto` items are dropped from the start until the rest fits. */
+function fitting(
+  chat: object,
+  dto: ResponsesDto,
+  { items, limits }: { readonly items: readonly Item[]; readonly limits: RequestLimits },
+): GenerationRequest {
+  let rest = items;
+  for (;;) {
+    try {
+      const system = dto.instructions ? [{ role: 'system', content: dto.instructions }] : [];
+      const said = messagesOf(rest);
+      const messages =
+        said.length === 0 ? [...system, { role: 'user', content: '' }] : [...system, ...said];
+      return parseChat({ ...chat, messages }, { ...limits, dialect: 'openai' });
+    } catch (error) {
+      const isTooLong = error instanceof BatonError && error.code === 'context_length_exceeded';
+      if (!isTooLong || dto.truncation !== 'auto' || rest.length < 2) throw error;
+      rest = rest.slice(Math.max(1, Math.floor(rest.length / 4)));
+    }
+  }
+}
+
+function boundedTools(
+  tools: GenerationRequest['tools'],
+  maxCalls: number | undefined,
+): GenerationRequest['tools'] {
+  return tools === undefined || maxCalls === undefined ? tools : { ...tools, maxCalls };
+}
+
+function chatFormat({ text }: ResponsesDto): object | undefined {
+  const format = text?.format;
+  if (format === undefined || format === null) return undefined;
+  const { type, name, schema, strict } = format;
+  return type === 'json_schema' ? { type, json_schema: { name, schema, strict } } : { type };
+}
+
+function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
+  const isAsked = include?.includes('message.output_text.logprobs') === true;
+  return isAsked ? { logprobs: true, top_logprobs: top ?? 0 } : {};
+}
+
+/** Values that change nothing are fine. */
+function checkOne(name: string, value: unknown): void {
+  if (value !== null && value !== 1 && value !== false) throw unsupported(name);
+}
+
+/** Drawn from the prompt and the seed, as all of the answer is. */
+function declines({ prompts: [prompt], seed }: GenerationRequest, probability: number): boolean {
+  if (probability === 0 || prompt === undefined) return false;
+  const hash = hashString(`refusal ${seed ?? ''} ${prompt.ids.join(',')}`);
+  return unitOf(hash) < probability;
+}

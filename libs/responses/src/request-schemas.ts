@@ -1,0 +1,11 @@
+import { schemaOf } from '@baton/openai';
+import { ConversationDto } from './conversations';
+import { ResponsesDto } from './responses.dto';
+
+/** The bodies of responses and conversations, by their names in a description of the API. */
+export function responseSchemas() {
+  return {
+    ResponseRequest: schemaOf(new ResponsesDto()),
+    ConversationRequest: schemaOf(new ConversationDto()),
+  };
+}

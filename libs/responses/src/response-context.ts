@@ -1,0 +1,98 @@
+import { hashString, mix } from '@baton/kernel';
+import type { OutputPlan, PlanSegment } from '@baton/text';
+import type { AnswerHead, AnswerOptions } from '@baton/openai';
+import { LogprobsWriter, ReportedTokens } from '@baton/openai';
+import type { ResponseRequest } from './parse-response';
+import type { ReasoningEvents } from './response-events';
+
+/** What a response is written for. */
+export interface ResponseContext {
+  readonly request: ResponseRequest;
+  readonly head: AnswerHead;
+  /** The one sequence of a response. */
+  readonly plan: OutputPlan;
+  readonly options: ResponseOptions;
+}
+
+export interface ResponseOptions extends AnswerOptions {
+  /** Default `openai`. */
+  readonly reasoningEvents?: ReasoningEvents | undefined;
+}
+
+/** One item of the output: which of the plan's segments it shows. */
+export interface OutputPart {
+  readonly kind: 'reasoning' | 'message' | 'function_call' | 'custom_tool_call';
+  readonly id: string;
+  /** Its text: reasoning, content, arguments or input. Undefined where the plan ends before it. */
+  readonly text: PlanSegment | undefined;
+  /** The segment that opens it: a call's name, else the text itself. */
+  readonly opening: PlanSegment;
+  /** Of a call. */
+  readonly callId: string;
+  readonly name: string;
+}
+
+const PREFIXES = { reasoning: 'rs', message: 'msg', function_call: 'fc', custom_tool_call: 'ctc' };
+
+/** The items that the plan's tokens make up, in order. */
+export function outputParts({ head, plan }: ResponseContext): OutputPart[] {
+  const parts: OutputPart[] = [];
+  const add = (part: Omit<OutputPart, 'id' | 'callId'>): void => {
+    const hash = mix(hashString(head.id), parts.length);
+    parts.push({
+      ...part,
+      id: outputItemId(PREFIXES[part.kind], head.id, parts.length),
+      callId: `call_${idDigits(mix(hash, 1)).slice(0, 24)}`,
+    });
+  };
+  for (const segment of segmentsOf(plan)) {
+    const { kind, name, call, callKind } = segment;
+    if (kind === 'reasoning') add({ kind, text: segment, opening: segment, name });
+    if (kind === 'content') add({ kind: 'message', text: segment, opening: segment, name });
+    if (kind !== 'call') continue;
+    const text = plan.segments?.find((one) => one.kind === 'arguments' && one.call === call);
+    const type = callKind === 'custom' ? 'custom_tool_call' : 'function_call';
+    add({ kind: type, text, opening: segment, name });
+  }
+  return parts;
+}
+
+/** A plan without segments is one of content. */
+function segmentsOf({ segments, tokenIds, cut }: OutputPlan): readonly PlanSegment[] {
+  if (segments !== undefined) return segments;
+  const to = tokenIds.length;
+  return [{ kind: 'content', from: 0, to, cut, name: '', call: 0, callKind: 'function' }];
+}
+
+/** 48 hexadecimal digits that a hash stands for. */
+function idDigits(hash: number): string {
+  return [1, 2, 3, 4]
+    .map((part) => mix(hash, part).toString(16).padStart(14, '0').slice(-12))
+    .join('');
+}
+
+const RESPONSE_ID = /^resp_([0-9a-f]{48})$/;
+const OUTPUT_ITEM_ID = /^[a-z]+_([0-9a-f]{48})[0-9a-f]{2,4}$/;
+
+/** An item's id tells the response that it came from, so that a reference to it can be followed. */
+function outputItemId(prefix: string, responseId: string, index: number): string {
+  const digits = RESPONSE_ID.exec(responseId)?.[1] ?? idDigits(hashString(responseId));
+  return `${prefix}_${digits}${index.toString(16).padStart(2, '0')}`;
+}
+
+/** The response that an item of this id came from; undefined when it did not come from one. */
+export function responseIdOf(itemId: string): string | undefined {
+  const digits = OUTPUT_ITEM_ID.exec(itemId)?.[1];
+  return digits === undefined ? undefined : `resp_${digits}`;
+}
+
+/** Log-probabilities of tokens `[from, to)` of the content; an empty list when nobody asked. */
+export function outputLogprobs(context: ResponseContext, from: number, to: number): unknown[] {
+  const { request, plan, options } = context;
+  const { logprobs } = request.generation;
+  if (logprobs === undefined) return [];
+  const writer = new LogprobsWriter(options.tokenizer, logprobs, false);
+  const reported = new ReportedTokens(plan, request.generation, 'openai');
+  const json = writer.chat(writer.ofOutput({ plan, from, to, reported }));
+  return (JSON.parse(json) as { content: unknown[] }).content;
+}

@@ -1,0 +1,71 @@
+import { BatonError, type ErrorCode } from '@baton/contract';
+import { asciiJson } from '@baton/text';
+import { type RenderedError, renderError, RequestError } from '@baton/openai';
+
+/**
+ * Fields of the chat request that a response is asked for by, under the names that its clients
+ * know.
+ */
+const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/\bresponse_format\.json_schema\b/g, 'text.format'],
+  [/\bresponse_format\b/g, 'text.format'],
+  [/\bmax_completion_tokens\b/g, 'max_output_tokens'],
+  [/\breasoning_effort\b/g, 'reasoning.effort'],
+  [/\bmessages(\[[^\]]*\][\w.[\]]*)?/g, 'input'],
+];
+
+/**
+ * The same failure in the words of the Responses API. `toolIndexes[i]`: where the i-th tool of the
+ * chat stood.
+ */
+export function asResponseError(error: unknown, toolIndexes: readonly number[] = []): unknown {
+  if (!(error instanceof BatonError)) return error;
+  const renamed = (text: string): string => {
+    const names = NAMES.reduce((all, [pattern, name]) => all.replace(pattern, name), text);
+    return names.replace(
+      /\btools\[(\d+)\](?:\.(?:function|custom))?/g,
+      (_all, index: string) => `tools[${toolIndexes[Number(index)] ?? index}]`,
+    );
+  };
+  return responseError(error.code, renamed(error.message), error.param && renamed(error.param));
+}
+
+/** A failure that reads the same in both dialects. */
+export function responseError(
+  code: ErrorCode,
+  message: string,
+  param: string | null = null,
+): RequestError {
+  return new RequestError(code, { message, param }, { message, param });
+}
+
+/** Any failure as an HTTP answer: OpenAI's shape, whatever the dialect. */
+export function renderResponseError(error: BatonError): RenderedError {
+  return renderError(error, 'openai');
+}
+
+export interface ResponseFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The `error` of a response that failed. */
+export function responseFailure(error: BatonError): ResponseFailure {
+  const isLimit = error.entry.status === 429;
+  return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message: error.message };
+}
+
+/**
+ * The event of a failure in a stream: flat as OpenAI has it, and nested as Open Responses wants it.
+ * The same for whoever tells it again.
+ */
+export function errorEvent({ code, message }: ResponseFailure, sequenceNumber: number): string {
+  const type = code === 'rate_limit_exceeded' ? 'too_many_requests' : 'server_error';
+  const event = {
+    type: 'error',
+    sequence_number: sequenceNumber,
+    ...{ code, message, param: null },
+    error: { type, code, message, param: null },
+  };
+  return `event: error\ndata: ${asciiJson(event)}\n\n`;
+}

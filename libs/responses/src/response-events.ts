@@ -1,0 +1,187 @@
+import { asciiJson, escapeJson } from '@baton/text';
+import type { RawJson } from '@baton/openai';
+
+/** An item of the output as it stands in a response. */
+export type OutputItem = Readonly<Record<string, unknown>> & {
+  readonly id: string;
+  readonly type: string;
+};
+
+/**
+ * How the events of a thought are called: `reasoning_text` by OpenAI, `reasoning` by Open
+ * Responses. The names that vLLM has besides make OpenAI's client fail, so nobody gets them.
+ */
+export type ReasoningEvents = 'openai' | 'open_responses';
+
+interface TextEvents {
+  readonly delta: string;
+  readonly done: string;
+  /** Under which key the whole text is told in the end, and where a call keeps it. */
+  readonly key: 'text' | 'refusal' | 'arguments' | 'input';
+}
+
+const NAMES: Readonly<Record<string, TextEvents>> = {
+  message: { delta: 'output_text.delta', done: 'output_text.done', key: 'text' },
+  refusal: { delta: 'refusal.delta', done: 'refusal.done', key: 'refusal' },
+  reasoning: { delta: 'reasoning_text.delta', done: 'reasoning_text.done', key: 'text' },
+  open_responses: { delta: 'reasoning.delta', done: 'reasoning.done', key: 'text' },
+  function_call: {
+    delta: 'function_call_arguments.delta',
+    done: 'function_call_arguments.done',
+    key: 'arguments',
+  },
+  custom_tool_call: {
+    delta: 'custom_tool_call_input.delta',
+    done: 'custom_tool_call_input.done',
+    key: 'input',
+  },
+};
+
+/**
+ * The last event of a stream, by how the response ended. One that was cancelled has no event of its
+ * own.
+ */
+const LAST: Readonly<Record<string, string>> = {
+  completed: 'response.completed',
+  incomplete: 'response.incomplete',
+  cancelled: 'response.incomplete',
+};
+
+export const DONE_EVENT = 'data: [DONE]\n\n';
+
+/**
+ * Writes the events of one response, numbered from 0 without gaps. Every string that it returns is
+ * whole events, in ASCII.
+ */
+export class ResponseEvents {
+  private next = 0;
+
+  constructor(private readonly reasoning: ReasoningEvents = 'openai') {}
+
+  get hasBegun(): boolean {
+    return this.next > 0;
+  }
+
+  /** The number of an event that is written elsewhere. */
+  take(): number {
+    return this.next++;
+  }
+
+  /** Of a background response, before `begin`. */
+  queued(response: object): string {
+    return (
+      this.event('response.created', { response }) + this.event('response.queued', { response })
+    );
+  }
+
+  begin(response: object): string {
+    const created = this.hasBegun ? '' : this.event('response.created', { response });
+    return created + this.event('response.in_progress', { response });
+  }
+
+  /** Opens an item, and the part that its text goes into. `item` is empty. */
+  added(item: OutputItem, index: number): string {
+    const isCall = isCallItem(item);
+    const bare = isCall ? item : { ...item, content: [] };
+    const opened = this.event('response.output_item.added', { output_index: index, item: bare });
+    return isCall ? opened : opened + this.part('added', { item, index, text: '' });
+  }
+
+  /** @param text JSON-escaped */
+  delta(
+    item: OutputItem,
+    index: number,
+    { text, logprobs }: { text: string; logprobs: unknown[] },
+  ): string {
+    const { delta, key } = this.namesOf(item);
+    const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobs)}` : '';
+    return this.raw(`response.${delta}`, `${placeOf(item, index)},"delta":"${text}"${scores}`);
+  }
+
+  /** Closes an item that is as it will stay. */
+  done(item: OutputItem, index: number): string {
+    const { done, key } = this.namesOf(item);
+    const text = itemText(item);
+    const named = item.type === 'function_call' ? `,"name":${asciiJson(item['name'])}` : '';
+    const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobsOf(item))}` : '';
+    const fields = `${placeOf(item, index)}${named},"${key}":"${escapeJson(text)}"${scores}`;
+    return (
+      this.raw(`response.${done}`, fields) +
+      (isCallItem(item) ? '' : this.part('done', { item, index, text })) +
+      this.event('response.output_item.done', { output_index: index, item })
+    );
+  }
+
+  end(response: { readonly status?: unknown }): string {
+    const type = LAST[String(response.status)] ?? 'response.failed';
+    return this.event(type, { response }) + DONE_EVENT;
+  }
+
+  private part(
+    what: 'added' | 'done',
+    { item, index, text }: { item: OutputItem; index: number; text: string },
+  ): string {
+    const fields = `${placeOf(item, index)},"part":${asciiJson(partOf(item, what, text))}`;
+    return this.raw(`response.content_part.${what}`, fields);
+  }
+
+  private namesOf(item: OutputItem): TextEvents {
+    if (item.type === 'reasoning' && this.reasoning === 'open_responses') {
+      return NAMES['open_responses']!;
+    }
+    return namesOf(item);
+  }
+
+  private event(type: string, fields: object): string {
+    return this.raw(type, asciiJson(fields).slice(1, -1));
+  }
+
+  private raw(type: string, fields: RawJson): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.next++},${fields}}\n\n`;
+  }
+}
+
+function partOf(item: OutputItem, what: 'added' | 'done', text: string): object {
+  if (item.type === 'reasoning') return { type: 'reasoning_text', text };
+  if (isRefusal(item)) return { type: 'refusal', refusal: text };
+  const logprobs = what === 'done' ? logprobsOf(item) : [];
+  return { type: 'output_text', annotations: [], logprobs, text };
+}
+
+export function isCallItem({ type }: { readonly type: string }): boolean {
+  return type === 'function_call' || type === 'custom_tool_call';
+}
+
+function isRefusal(item: OutputItem): boolean {
+  return item.type === 'message' && firstPart(item)['type'] === 'refusal';
+}
+
+/** Text of a message has log-probabilities; a refusal has none. */
+function isSpoken({ type }: OutputItem, key: string): boolean {
+  return type === 'message' && key === 'text';
+}
+
+/** The text of an item, wherever it keeps it. */
+export function itemText(item: OutputItem): string {
+  const { key } = namesOf(item);
+  const text = isCallItem(item) ? item[key] : firstPart(item)[key];
+  return typeof text === 'string' ? text : '';
+}
+
+function logprobsOf(item: OutputItem): unknown {
+  return firstPart(item)['logprobs'] ?? [];
+}
+
+function firstPart({ content }: OutputItem): Readonly<Record<string, unknown>> {
+  return Array.isArray(content) ? ((content[0] ?? {}) as Record<string, unknown>) : {};
+}
+
+/** Which item, and which part of it, an event speaks of. */
+function placeOf(item: OutputItem, index: number): RawJson {
+  const place = `"item_id":${asciiJson(item.id)},"output_index":${index}`;
+  return isCallItem(item) ? place : `${place},"content_index":0`;
+}
+
+function namesOf(item: OutputItem): TextEvents {
+  return NAMES[isRefusal(item) ? 'refusal' : item.type] ?? NAMES['message']!;
+}

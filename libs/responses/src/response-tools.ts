@@ -1,0 +1,89 @@
+import { isObject } from '@baton/kernel';
+import { valueError } from '@baton/openai';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is done with tools that only OpenAI could run: web search, file search and the like. */
+export type UnsupportedTools = 'skip' | 'reject';
+
+/** The tools of a request as a chat has them. */
+export interface ResponseTools {
+  readonly tools: readonly object[];
+  readonly toolChoice: unknown;
+  /** Where each of `tools` stood in the request. */
+  readonly indexes: readonly number[];
+  /** Types of tools that were left out. */
+  readonly skipped: readonly string[];
+}
+
+export function chatTools(
+  tools: readonly Fields[],
+  choice: unknown,
+  unsupported: UnsupportedTools,
+): ResponseTools {
+  const kept: object[] = [];
+  const indexes: number[] = [];
+  const skipped: string[] = [];
+  tools.forEach((tool, i) => {
+    const { type } = tool;
+    if (typeof type !== 'string') {
+      throw valueError({
+        field: `tools[${i}].type`,
+        message: `tools[${i}].type must be a string.`,
+      });
+    }
+    const own = chatTool(tool, type);
+    if (own !== undefined) {
+      kept.push(own);
+      indexes.push(i);
+    } else if (unsupported === 'reject') {
+      const message = `tools[${i}].type '${type.slice(0, 100)}' is not supported.`;
+      throw valueError({ field: `tools[${i}].type`, message });
+    } else {
+      skipped.push(type.slice(0, 100));
+    }
+  });
+  return { tools: kept, toolChoice: chatChoice(choice, kept.length, skipped), indexes, skipped };
+}
+
+function chatTool(tool: Fields, type: string): object | undefined {
+  const { type: _type, ...rest } = tool;
+  if (type === 'function') return { type, function: rest };
+  if (type !== 'custom') return undefined;
+  const { format } = rest;
+  if (!isObject(format) || format['type'] !== 'grammar') return { type, custom: rest };
+  const { syntax, definition } = format;
+  return {
+    type,
+    custom: { ...rest, format: { type: 'grammar', grammar: { syntax, definition } } },
+  };
+}
+
+/** A choice that names or leaves only what was skipped cannot be followed. */
+function chatChoice(choice: unknown, kept: number, skipped: readonly string[]): unknown {
+  if (choice === undefined || choice === null) return undefined;
+  if (typeof choice === 'string') {
+    if (choice === 'required' && kept === 0 && skipped.length > 0) throw skippedOnly(skipped);
+    return kept === 0 && skipped.length > 0 ? 'none' : choice;
+  }
+  if (!isObject(choice)) return choice;
+  const { type, name } = choice;
+  if (type === 'function' || type === 'custom') return { type, [type]: { name } };
+  if (type === 'allowed_tools') return allowedTools(choice, skipped);
+  if (typeof type === 'string' && skipped.includes(type)) throw skippedOnly([type]);
+  return choice;
+}
+
+function allowedTools(choice: Fields, skipped: readonly string[]): object {
+  const { mode, tools } = choice;
+  const listed = Array.isArray(tools) ? (tools as unknown[]).filter(isObject) : [];
+  const own = listed.filter(({ type }) => type === 'function' || type === 'custom');
+  if (own.length === 0 && listed.length > 0) throw skippedOnly(skipped);
+  const named = own.map(({ type, name }) => ({ type, [type as string]: { name } }));
+  return { type: 'allowed_tools', allowed_tools: { mode, tools: named } };
+}
+
+function skippedOnly(skipped: readonly string[]): Error {
+  const message = `tool_choice leaves only tools that are not supported: ${skipped.join(', ')}.`;
+  return valueError({ field: 'tool_choice', message });
+}

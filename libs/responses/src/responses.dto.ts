@@ -1,0 +1,203 @@
+import { isObject } from '@baton/kernel';
+import {
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  INTEGER,
+  Is,
+  NUMBER,
+  OBJECT,
+  pythonFloat,
+  recordOf,
+  STRING,
+  Within,
+} from '@baton/openai';
+
+type Complaint = { readonly message: string } | undefined;
+
+/** OpenAI's. */
+const MIN_OUTPUT_TOKENS = 16;
+const MAX_METADATA = { pairs: 16, key: 64, value: 512 };
+const INCLUDABLE = new Set([
+  'message.output_text.logprobs',
+  'reasoning.encrypted_content',
+  'message.input_image.image_url',
+  'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+]);
+
+function between(low: number, high: number): (value: number) => Complaint {
+  return (value) =>
+    value >= low && value <= high
+      ? undefined
+      : { message: `must be in [${low}, ${high}], got ${pythonFloat(value)}.` };
+}
+
+export function metadataRange(value: Readonly<Record<string, unknown>>): Complaint {
+  const pairs = Object.entries(value);
+  if (pairs.length > MAX_METADATA.pairs) {
+    return {
+      message: `metadata must have at most ${MAX_METADATA.pairs} pairs, got ${pairs.length}.`,
+    };
+  }
+  for (const [key, text] of pairs) {
+    const shown = key.slice(0, MAX_METADATA.key);
+    if (key.length > MAX_METADATA.key) {
+      return {
+        message: `metadata keys must have at most ${MAX_METADATA.key} characters: '${shown}…'.`,
+      };
+    }
+    if (typeof text !== 'string') return { message: `metadata['${shown}'] must be a string.` };
+    if (text.length > MAX_METADATA.value) {
+      return {
+        message: `metadata['${shown}'] must have at most ${MAX_METADATA.value} characters.`,
+      };
+    }
+  }
+  return undefined;
+}
+
+function includeRange(value: readonly string[]): Complaint {
+  const unknown = value.find((one) => !INCLUDABLE.has(one));
+  return unknown === undefined
+    ? undefined
+    : { message: `include has the unknown value '${unknown.slice(0, 100)}'.` };
+}
+
+function conversationRange(value: unknown): Complaint {
+  const id = isObject(value) ? value['id'] : value;
+  return typeof id === 'string' ? undefined : { message: 'conversation must have an id.' };
+}
+
+const FORMAT = recordOf({ type: { shape: STRING, isRequired: true } });
+
+export interface TextFormatField {
+  readonly type: string;
+  readonly name?: unknown;
+  readonly schema?: unknown;
+  readonly strict?: unknown;
+  readonly description?: unknown;
+}
+
+/** Body of POST /v1/responses. What is not listed is accepted and ignored. */
+export class ResponsesDto {
+  @Is(STRING)
+  model?: string | null;
+
+  @Is(anyOf(STRING, arrayOf(OBJECT)))
+  input?: string | readonly Readonly<Record<string, unknown>>[] | null;
+
+  @Is(STRING)
+  instructions?: string | null;
+
+  @Is(STRING)
+  @Within((_value: string, body: ResponsesDto) =>
+    body.conversation === undefined || body.conversation === null
+      ? undefined
+      : { message: 'previous_response_id cannot be used together with conversation.' },
+  )
+  previous_response_id?: string | null;
+
+  @Is(anyOf(STRING, OBJECT))
+  @Within(conversationRange)
+  conversation?: string | Readonly<Record<string, unknown>> | null;
+
+  @Is(BOOLEAN)
+  store?: boolean | null;
+
+  @Is(BOOLEAN)
+  @Within((value: boolean, body: ResponsesDto) =>
+    value && body.store === false ? { message: 'background needs store.' } : undefined,
+  )
+  background?: boolean | null;
+
+  @Is(BOOLEAN)
+  stream?: boolean | null;
+
+  @Is(arrayOf(OBJECT))
+  tools?: readonly Readonly<Record<string, unknown>>[] | null;
+
+  @Is(anyOf(STRING, OBJECT))
+  tool_choice?: string | Readonly<Record<string, unknown>> | null;
+
+  @Is(BOOLEAN)
+  parallel_tool_calls?: boolean | null;
+
+  @Is(INTEGER)
+  @Within((value: number) =>
+    value < MIN_OUTPUT_TOKENS
+      ? { message: `max_output_tokens must be at least ${MIN_OUTPUT_TOKENS}, got ${value}.` }
+      : undefined,
+  )
+  max_output_tokens?: number | null;
+
+  @Is(INTEGER)
+  @Within((value: number) =>
+    value < 1 ? { message: `max_tool_calls must be at least 1, got ${value}.` } : undefined,
+  )
+  max_tool_calls?: number | null;
+
+  @Is(NUMBER)
+  @Within(named('temperature', between(0, 2)))
+  temperature?: number | null;
+
+  @Is(NUMBER)
+  @Within(named('top_p', between(0, 1)))
+  top_p?: number | null;
+
+  @Is(NUMBER)
+  @Within(named('presence_penalty', between(-2, 2)))
+  presence_penalty?: number | null;
+
+  @Is(NUMBER)
+  @Within(named('frequency_penalty', between(-2, 2)))
+  frequency_penalty?: number | null;
+
+  @Is(INTEGER)
+  @Within(named('top_logprobs', between(0, 20)))
+  top_logprobs?: number | null;
+
+  @Is(STRING)
+  @Within((value: string) =>
+    value === 'auto' || value === 'disabled'
+      ? undefined
+      : { message: "truncation must be 'auto' or 'disabled'." },
+  )
+  truncation?: 'auto' | 'disabled' | null;
+
+  @Is(recordOf({ effort: { shape: STRING }, summary: { shape: STRING } }))
+  reasoning?: { readonly effort?: string | null; readonly summary?: string | null } | null;
+
+  @Is(recordOf({ format: { shape: FORMAT }, verbosity: { shape: STRING } }))
+  text?: { readonly format?: TextFormatField | null; readonly verbosity?: string | null } | null;
+
+  @Is(OBJECT)
+  @Within(metadataRange)
+  metadata?: Readonly<Record<string, string>> | null;
+
+  @Is(arrayOf(STRING))
+  @Within(includeRange)
+  include?: readonly string[] | null;
+
+  @Is(STRING)
+  service_tier?: string | null;
+
+  @Is(STRING)
+  safety_identifier?: string | null;
+
+  @Is(STRING)
+  prompt_cache_key?: string | null;
+
+  @Is(STRING)
+  user?: string | null;
+}
+
+function named(name: string, check: (value: number) => Complaint): (value: number) => Complaint {
+  return (value) => {
+    const complaint = check(value);
+    return complaint === undefined ? undefined : { message: `${name} ${complaint.message}` };
+  };
+}

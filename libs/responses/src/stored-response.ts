@@ -1,0 +1,131 @@
+import { asciiJson, escapeJson } from '@baton/text';
+import { valueError } from '@baton/openai';
+import type { Item } from './items';
+import type { ResponseRequest } from './parse-response';
+import { errorEvent } from './response-error';
+import {
+  isCallItem,
+  type OutputItem,
+  type ReasoningEvents,
+  ResponseEvents,
+  itemText,
+} from './response-events';
+import { type ResponseObject, STARTED } from './response-object';
+
+type Query = Readonly<Record<string, unknown>>;
+
+const MAX_PAGE = 100;
+const USUAL_PAGE = 20;
+
+/**
+ * The stream of a response that is over, told again behind the event that the client has seen last.
+ *
+ * @param deltas per item of the output the lengths of its deltas; without them a text comes word by
+ *   word
+ */
+export function replayEvents(
+  response: ResponseObject,
+  deltas: readonly (readonly number[])[],
+  { after, reasoning }: ReplayOptions,
+): string {
+  const events = new ResponseEvents(reasoning);
+  const started = { ...response, ...STARTED_FIELDS };
+  let stream = response.background ? events.queued({ ...started, status: 'queued' }) : '';
+  stream += events.begin(started);
+  response.output.forEach((item, index) => {
+    stream += events.added(emptied(item), index);
+    for (const text of pieces(itemText(item), deltas[index])) {
+      stream += events.delta(item, index, { text: escapeJson(text), logprobs: [] });
+    }
+    if (item['status'] !== 'in_progress') stream += events.done(item, index);
+  });
+  const { error } = response;
+  if (error !== null) stream += errorEvent(error, events.take());
+  stream += events.end(response);
+  return stream
+    .split('\n\n')
+    .slice(after + 1)
+    .join('\n\n');
+}
+
+export interface ReplayOptions {
+  /** Number of the event that the client has seen last; -1: none. */
+  readonly after: number;
+  readonly reasoning: ReasoningEvents;
+}
+
+/** `starting_after` of a query. Throws `BatonError` for what is no number. */
+export function startingAfter(query: Query): number {
+  return integerIn(query, 'starting_after') ?? -1;
+}
+
+const STARTED_FIELDS = {
+  status: STARTED.status,
+  output: STARTED.output,
+  completed_at: STARTED.completedAt,
+  usage: STARTED.usage,
+  error: STARTED.error,
+  incomplete_details: null,
+};
+
+function emptied(item: OutputItem): OutputItem {
+  const base = { ...item, status: 'in_progress' };
+  if (item.type === 'function_call') return { ...base, arguments: '' };
+  if (isCallItem(item)) return { ...base, input: '' };
+  const parts = item['content'] as readonly object[];
+  return {
+    ...base,
+    content: parts.map((part) => ('refusal' in part ? { ...part, refusal: '' } : part)),
+  };
+}
+
+function pieces(text: string, lengths: readonly number[] | undefined): string[] {
+  if (lengths === undefined || lengths.length === 0) return text.match(/\s*\S+|\s+$/g) ?? [];
+  let at = 0;
+  return lengths.map((length) => text.slice(at, (at += length)));
+}
+
+/** One page of items, the newest first unless asked otherwise. */
+export function itemsPage(items: readonly Item[], query: Query): string {
+  const limit = integerIn(query, 'limit') ?? USUAL_PAGE;
+  if (limit < 1 || limit > MAX_PAGE) {
+    throw valueError({
+      field: 'limit',
+      message: `limit must be in [1, ${MAX_PAGE}], got ${limit}.`,
+    });
+  }
+  const order = query['order'] ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') {
+    throw valueError({ field: 'order', message: "order must be 'asc' or 'desc'." });
+  }
+  const all = order === 'asc' ? items : items.toReversed();
+  const after = query['after'];
+  const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && from === 0) {
+    throw valueError({
+      field: 'after',
+      message: `after names no item: '${String(after).slice(0, 200)}'.`,
+    });
+  }
+  const data = all.slice(from, from + limit);
+  return asciiJson({
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < all.length,
+  });
+}
+
+/** Body of POST /v1/responses/input_tokens. */
+export function inputTokensBody({ generation }: ResponseRequest): string {
+  const tokens = generation.prompts[0]?.ids.length ?? 0;
+  return asciiJson({ object: 'response.input_tokens', input_tokens: tokens });
+}
+
+function integerIn(query: Query, name: string): number | undefined {
+  const text = query[name];
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && /^-?\d{1,9}$/.test(text)) return Number(text);
+  throw valueError({ field: name, message: `${name} must be an integer.` });
+}

@@ -1,0 +1,130 @@
+import type { BatonError, EndReason } from '@baton/contract';
+import { VisibleText } from '@baton/openai';
+import { type OutputPart, outputLogprobs, outputParts } from './response-context';
+import { errorEvent, responseFailure } from './response-error';
+import { type OutputItem, ResponseEvents } from './response-events';
+import { isOpened, itemOf } from './response-object';
+import type { ResponseOutcome } from './response-outcome';
+
+/**
+ * A response as a stream of named events. It owns which item is open and what of it has been shown;
+ * tokens come in order and without repeats. Every string that it returns is whole events, in ASCII.
+ */
+export class StreamedResponse {
+  /** The one sequence of a response. */
+  readonly sequences: readonly [this];
+  private readonly events: ResponseEvents;
+  private readonly parts: readonly OutputPart[];
+  private current = 0;
+  /** Of the open item. */
+  private text: VisibleText | undefined;
+  private opened: OutputItem | undefined;
+  private received = 0;
+  private reason: EndReason = 'stop';
+
+  /**
+   * @param outcome what the response is in the end; it learns here how its texts were cut into
+   *   deltas
+   */
+  constructor(private readonly outcome: ResponseOutcome) {
+    this.sequences = [this];
+    this.events = new ResponseEvents(outcome.context.options.reasoningEvents);
+    this.parts = outputParts(outcome.context);
+  }
+
+  /** Of a background response, before anything else. */
+  queued(): string {
+    return this.events.queued(this.outcome.queued());
+  }
+
+  /** Once, together with the first token. */
+  open(): string {
+    return this.events.begin(this.outcome.started());
+  }
+
+  /** Events for tokens `[from, from + count)`; empty when they make nothing visible. */
+  tokens(from: number, count: number): string {
+    return this.advance(from, from + count, undefined);
+  }
+
+  /** The last tokens (count may be 0) and the end of the last item. */
+  finish(reason: EndReason, from: number, count: number): string {
+    this.reason = reason;
+    return this.advance(from, from + count, reason);
+  }
+
+  /** The whole response once more, and the end. */
+  close({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): string {
+    const { reason, received: count } = this;
+    return this.events.end(this.outcome.ended({ reason, count, cachedTokens }));
+  }
+
+  /** A failure after the first byte. Items that were opened stay undone. */
+  fail(error: BatonError): string {
+    const begun = this.events.hasBegun ? '' : this.open();
+    const said = errorEvent(responseFailure(error), this.events.take());
+    return begun + said + this.events.end(this.outcome.failed(error));
+  }
+
+  private advance(from: number, to: number, end: EndReason | undefined): string {
+    this.received = to;
+    this.outcome.noteTokens(to);
+    let events = '';
+    for (let part = this.parts[this.current]; part !== undefined; part = this.parts[this.current]) {
+      if (this.text === undefined && !isOpened(part, to)) break;
+      if (this.text === undefined) events += this.enter(part);
+      const isWhole = to >= (part.text?.to ?? part.opening.to);
+      events += this.show(part, { from, to, isOver: isWhole || end !== undefined });
+      // How the last item ends is known with the end alone.
+      const isLast = this.current + 1 === this.parts.length;
+      if (end === undefined && (!isWhole || isLast)) break;
+      events += this.leave(part, this.statusOf(part, isWhole, end));
+    }
+    return events;
+  }
+
+  /** An item that the end cuts is the last one. */
+  private statusOf(part: OutputPart, isWhole: boolean, end: EndReason | undefined): string {
+    const next = this.parts[this.parts.indexOf(part) + 1];
+    const isFollowed = next !== undefined && isOpened(next, this.received);
+    const isCut = end !== undefined && end !== 'stop' && !isFollowed;
+    return isWhole && !isCut ? 'completed' : 'incomplete';
+  }
+
+  private enter(part: OutputPart): string {
+    const { plan, options } = this.outcome.context;
+    const { text } = part;
+    const tokenIds = plan.tokenIds.subarray(text?.from ?? 0, text?.to ?? 0);
+    this.text = new VisibleText(options.tokenizer, { tokenIds, cut: text?.cut }, false);
+    this.opened = this.item(part, 0, 'in_progress');
+    return this.events.added(this.opened, this.current);
+  }
+
+  private show(
+    part: OutputPart,
+    span: { readonly from: number; readonly to: number; readonly isOver: boolean },
+  ): string {
+    const { text: segment } = part;
+    if (segment === undefined || this.text === undefined) return '';
+    const first = Math.max(span.from, segment.from);
+    const last = Math.max(first, Math.min(span.to, segment.to));
+    const text = this.text.advance(first - segment.from, last - first, span.isOver);
+    if (text === '') return '';
+    this.outcome.noteDelta(this.current, text);
+    const isScored = part.kind === 'message' && !this.outcome.context.request.isRefused;
+    const logprobs = isScored ? outputLogprobs(this.outcome.context, first, last) : [];
+    return this.events.delta(this.opened!, this.current, { text, logprobs });
+  }
+
+  private leave(part: OutputPart, status: string): string {
+    const item = this.item(part, this.received, status);
+    const events = this.events.done(item, this.current);
+    this.text = undefined;
+    this.current += 1;
+    return events;
+  }
+
+  private item(part: OutputPart, count: number, status: string): OutputItem {
+    return itemOf(this.outcome.context, part, { count, status });
+  }
+}

@@ -1,0 +1,37 @@
+import type { RandomStream } from '@baton/kernel';
+import { ADJECTIVES, NOUNS } from './word-lists';
+import { codePointsOf } from './json';
+
+export interface WordsWish {
+  /** Code points. */
+  readonly minLength: number;
+  readonly maxLength: number;
+  /** 0: as short as can be, one word. */
+  readonly ease: number;
+}
+
+/** A few words, of a length within the bounds: `quiet harbor`. */
+export function writeWords(
+  random: RandomStream,
+  { minLength, maxLength, ease }: WordsWish,
+): string {
+  const wanted = ease === 0 ? 1 : 1 + random.integer(2 + ease);
+  let text = '';
+  for (let words = 0; words < wanted || text.length < minLength; words++) {
+    const list = words % 2 === 1 || wanted === 1 ? NOUNS : ADJECTIVES;
+    text += (text === '' ? '' : ' ') + list[random.integer(list.length)]!;
+    if (text.length >= maxLength) break;
+  }
+  return text.length <= maxLength ? text : shortened(text, maxLength);
+}
+
+/** One word in lower case, for names. */
+export function writeName(random: RandomStream): string {
+  return NOUNS[random.integer(NOUNS.length)]!;
+}
+
+/** No blank at the end, where it would look like a mistake. */
+function shortened(text: string, maxLength: number): string {
+  const cut = text.slice(0, maxLength);
+  return cut.endsWith(' ') && codePointsOf(cut) > 1 ? `${cut.slice(0, -1)}s` : cut;
+}

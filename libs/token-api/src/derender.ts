@@ -1,0 +1,166 @@
+import { asciiJson } from '@baton/text';
+import type { AnswerHead, Endpoint, FinalChoice, RawJson, RequestLimits } from '@baton/openai';
+import {
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  INTEGER,
+  Is,
+  OBJECT,
+  objectBody,
+  recordOf,
+  servedModel,
+  STRING,
+  TOKEN_IDS,
+  usageJson,
+  validateBody,
+  valueError,
+  vllmBody,
+  vllmChoice,
+  Within,
+} from '@baton/openai';
+
+const REASONS = ['stop', 'length', 'abort', 'cache_threshold'];
+
+const CHOICE = recordOf({
+  index: { shape: INTEGER },
+  token_ids: { shape: TOKEN_IDS, isRequired: true },
+  finish_reason: { shape: STRING },
+  logprobs: { shape: OBJECT },
+});
+
+const GENERATED = recordOf({
+  request_id: { shape: STRING },
+  choices: { shape: arrayOf(CHOICE), isRequired: true },
+});
+
+interface Generated {
+  readonly choices: readonly {
+    readonly index?: number | null;
+    readonly token_ids: readonly number[];
+    readonly finish_reason?: string | null;
+    readonly logprobs?: object | null;
+  }[];
+}
+
+class DerenderDto {
+  @Is(STRING)
+  model?: string | null;
+
+  @Is(BOOLEAN)
+  @Within((value: boolean) =>
+    value ? { message: 'stream is not currently supported', named: true } : undefined,
+  )
+  stream?: boolean | null;
+}
+
+export class DerenderChatDto extends DerenderDto {
+  @Is(GENERATED, { isRequired: true })
+  generate_response!: Generated;
+
+  @Is(INTEGER)
+  prompt_tokens?: number | null;
+
+  /**
+   * What was asked. Its tools and its reasoning would take a parser, as in a vLLM server without
+   * one.
+   */
+  @Is(OBJECT)
+  chat_request?: object | null;
+}
+
+export class DerenderCompletionDto extends DerenderDto {
+  @Is(arrayOf(GENERATED), { isRequired: true })
+  generate_responses!: readonly Generated[];
+
+  @Is(anyOf(INTEGER, arrayOf(INTEGER)))
+  prompt_tokens?: number | readonly number[] | null;
+}
+
+type Head = Pick<AnswerHead, 'id' | 'created' | 'systemFingerprint'>;
+
+/**
+ * Answers vLLM's POST /v1/chat/completions/derender: the chat answer whose tokens
+ * `/inference/v1/generate` gave. Throws `BatonError`.
+ */
+export function derenderChatBody(body: unknown, limits: RequestLimits, head: Head): string {
+  const dto = validateBody(new DerenderChatDto(), objectBody(body));
+  const answer = { model: servedModel(dto.model, limits), head, limits };
+  return written('chat', {
+    ...answer,
+    generated: [dto.generate_response],
+    promptTokens: dto.prompt_tokens ?? 0,
+  });
+}
+
+/**
+ * As `derenderChatBody` for a completion, which may have had several prompts. Throws `BatonError`.
+ */
+export function derenderCompletionBody(body: unknown, limits: RequestLimits, head: Head): string {
+  const dto = validateBody(new DerenderCompletionDto(), objectBody(body));
+  const { prompt_tokens: counts = 0, generate_responses: generated } = dto;
+  const promptTokens = [counts ?? 0].flat().reduce((sum, count) => sum + count, 0);
+  const answer = { model: servedModel(dto.model, limits), head, limits };
+  return written('completions', { ...answer, generated, promptTokens });
+}
+
+interface Derendered {
+  readonly model: string;
+  readonly head: Head;
+  readonly limits: RequestLimits;
+  readonly generated: readonly Generated[];
+  readonly promptTokens: number;
+}
+
+function written(endpoint: Endpoint, answer: Derendered): RawJson {
+  const { head, model, limits, promptTokens } = answer;
+  const choices = answer.generated
+    .flatMap((one) => one.choices)
+    .map((choice, index) => finalChoice(choice, index, limits));
+  const completionTokens = answer.generated
+    .flatMap((one) => one.choices)
+    .reduce((sum, { token_ids: ids }) => sum + ids.length, 0);
+  const options = { dialect: 'vllm', tokenizer: limits.tokenizer } as const;
+  const parts = {
+    request: { endpoint, serviceTier: undefined },
+    head: { ...head, model },
+    choices,
+    usage: usageJson({ promptTokens, completionTokens }, options, false),
+    kvTransferParams: undefined,
+  };
+  return vllmBody(
+    parts,
+    choices.map((choice) => vllmChoice(endpoint, choice)),
+  );
+}
+
+function finalChoice(
+  { token_ids: ids, finish_reason: reason, logprobs }: Generated['choices'][number],
+  index: number,
+  { tokenizer }: RequestLimits,
+): FinalChoice {
+  const foreign = ids.find((id) => !tokenizer.hasToken(id));
+  if (foreign !== undefined) {
+    const message = `Token id ${foreign} is out of vocabulary`;
+    throw valueError({ field: 'token_ids', message });
+  }
+  const said = reason ?? 'stop';
+  if (!REASONS.includes(said)) {
+    const message = `finish_reason must be one of ${REASONS.join(', ')}.`;
+    throw valueError({ field: 'finish_reason', message });
+  }
+  return {
+    index,
+    text: asciiJson(tokenizer.decode(ids)),
+    logprobs: asciiJson(logprobs ?? null),
+    reason: said as FinalChoice['reason'],
+    stopReason: null,
+    reasoning: undefined,
+    toolCalls: undefined,
+    functionCall: undefined,
+    tokenIds: undefined,
+    promptTokenIds: undefined,
+    promptLogprobs: undefined,
+    promptText: undefined,
+  };
+}

@@ -1,0 +1,190 @@
+import type { EndReason } from '@baton/contract';
+import { asciiJson, type OutputPlan, visibleText } from '@baton/text';
+
+import {
+  anyOf,
+  arrayOf,
+  BOOLEAN,
+  INTEGER,
+  Is,
+  LogprobsWriter,
+  OBJECT,
+  objectBody,
+  parseCompletion,
+  rawArray,
+  rawIds,
+  type RawJson,
+  rawObject,
+  ReportedTokens,
+  STRING,
+  TOKEN_IDS,
+  validateBody,
+  valueError,
+} from '@baton/openai';
+import type {
+  FinalContext,
+  FinalFacts,
+  FinishedSequence,
+  GenerationRequest,
+  RequestLimits,
+} from '@baton/openai';
+
+const DIALECT = 'vllm';
+/** SGLang's `max_new_tokens`. */
+const DEFAULT_NEW_TOKENS = 128;
+
+/** Sampling parameters under the names that a completion has for them. */
+const RENAMED = {
+  max_new_tokens: 'max_tokens',
+  min_new_tokens: 'min_tokens',
+  sampling_seed: 'seed',
+} as const;
+/** Those that are called the same. */
+const SAME = [
+  ...['temperature', 'top_p', 'top_k', 'min_p', 'frequency_penalty', 'presence_penalty', 'n'],
+  ...['repetition_penalty', 'stop', 'stop_token_ids', 'ignore_eos', 'logit_bias'],
+] as const;
+
+/**
+ * Fields of SGLang's native API (`GenerateReqInput` of sglang/srt/managers/io_struct.py) that mean
+ * something here.
+ */
+export class SglangGenerateDto {
+  @Is(anyOf(STRING, arrayOf(STRING)))
+  text?: string | readonly string[] | null;
+
+  @Is(anyOf(TOKEN_IDS, arrayOf(TOKEN_IDS)))
+  input_ids?: readonly number[] | readonly (readonly number[])[] | null;
+
+  @Is(OBJECT)
+  sampling_params?: Readonly<Record<string, unknown>> | null;
+
+  @Is(BOOLEAN)
+  stream?: boolean | null;
+
+  @Is(BOOLEAN)
+  return_logprob?: boolean | null;
+
+  @Is(INTEGER)
+  top_logprobs_num?: number | null;
+
+  @Is(STRING)
+  rid?: string | null;
+}
+
+/**
+ * Checks a body of SGLang's POST /generate: `text` or `input_ids`, one or several. Throws
+ * `BatonError` with the first thing that is wrong.
+ */
+export function parseSglangGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
+  const fields = objectBody(body);
+  const dto = validateBody(new SglangGenerateDto(), fields);
+  const prompt = dto.text ?? dto.input_ids;
+  if (prompt === undefined || prompt === null) {
+    const message = 'Either text or input_ids should be provided.';
+    throw valueError({ field: 'text', message });
+  }
+  const asked = { ...completionOf(dto.sampling_params ?? {}), prompt, stream: dto.stream ?? false };
+  const logprobs = dto.return_logprob === true ? { logprobs: dto.top_logprobs_num ?? 0 } : {};
+  const named = dto.rid == null ? {} : { request_id: dto.rid };
+  return parseCompletion({ ...asked, ...logprobs, ...named }, limits);
+}
+
+/** Whether it asked with one prompt that is not in a list, and so is answered with one object. */
+export function isSglangBatch(body: unknown): boolean {
+  const { text, input_ids: ids } = objectBody(body);
+  const given = text ?? ids;
+  return Array.isArray(given) && typeof given[0] !== 'number';
+}
+
+function completionOf(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const same = SAME.map((name) => [name, params[name]] as const);
+  const renamed = Object.entries(RENAMED).map(([from, to]) => [to, params[from]] as const);
+  const present = [...same, ...renamed].filter(([, value]) => value != null);
+  return { max_tokens: DEFAULT_NEW_TOKENS, ...Object.fromEntries(present) };
+}
+
+/** What one sequence looks like so far. */
+export class SglangOutput {
+  private readonly reported: ReportedTokens;
+
+  constructor(
+    private readonly of: FinalContext,
+    private readonly plan: OutputPlan,
+    private readonly index: number,
+  ) {
+    this.reported = new ReportedTokens(plan, of.request, DIALECT);
+  }
+
+  /** All of the text up to here, as SGLang says it in every event. */
+  json(count: number, reason: EndReason | undefined, facts: FinalFacts): RawJson {
+    const { plan } = this;
+    return rawObject({
+      text: asciiJson(visibleText(this.of.options.tokenizer, plan, count)),
+      output_ids: rawIds(plan.tokenIds.subarray(0, count)),
+      meta_info: this.meta(count, reason, facts),
+    });
+  }
+
+  private meta(count: number, reason: EndReason | undefined, facts: FinalFacts): RawJson {
+    const { request, head } = this.of;
+    const prompt = request.prompts[Math.floor(this.index / request.choices)];
+    return rawObject({
+      id: asciiJson(this.index === 0 ? head.id : `${head.id}_${this.index}`),
+      finish_reason: reason === undefined ? 'null' : asciiJson(endOf(reason, this.plan, count)),
+      prompt_tokens: String(prompt?.ids.length ?? 0),
+      weight_version: '"default"',
+      ...this.logprobs(count),
+      completion_tokens: String(count),
+      cached_tokens: String(facts.cachedTokens ?? 0),
+    });
+  }
+
+  /**
+   * Triples of log-probability, id and nothing; those of the prompt are not asked for unless one
+   * names where they begin.
+   */
+  private logprobs(count: number): Record<string, RawJson> {
+    const { request, options } = this.of;
+    if (request.logprobs === undefined) return {};
+    const writer = new LogprobsWriter(options.tokenizer, request.logprobs, false);
+    const scored = writer.ofOutput({
+      plan: this.plan,
+      from: 0,
+      to: count,
+      reported: this.reported,
+    });
+    const triple = (logprob: number | undefined, id: number): string =>
+      `[${logprob ?? null},${id},null]`;
+    const tops = scored.map(({ list = [] }) =>
+      rawArray(list.slice(0, request.logprobs).map((one) => triple(one.logprob, one.id))),
+    );
+    return {
+      input_token_logprobs: '[]',
+      output_token_logprobs: rawArray(scored.map(({ id, list }) => triple(list?.[0]?.logprob, id))),
+      ...(request.logprobs > 0
+        ? { input_top_logprobs: '[]', output_top_logprobs: rawArray(tops) }
+        : {}),
+    };
+  }
+}
+
+function endOf(reason: EndReason, { stopReason, tokenIds }: OutputPlan, count: number): object {
+  if (reason === 'stop')
+    return { type: 'stop', matched: stopReason ?? tokenIds[count - 1] ?? null };
+  if (reason === 'length') return { type: 'length', length: count };
+  return { type: 'abort', message: 'The request was aborted.' };
+}
+
+/** The JSON body: one object, or a list of them. */
+export function renderSglangGenerate(
+  context: FinalContext & { readonly isBatch: boolean },
+  results: readonly FinishedSequence[],
+  facts: FinalFacts = {},
+): string {
+  const outputs = results.map(({ plan, count, reason }, index) =>
+    new SglangOutput(context, plan, index).json(count, reason, facts),
+  );
+  const isOne = !context.isBatch && outputs.length === 1;
+  return isOne ? (outputs[0] ?? 'null') : rawArray(outputs);
+}

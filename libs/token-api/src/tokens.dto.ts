@@ -1,0 +1,27 @@
+import { BOOLEAN, Is, STRING, TOKEN_IDS } from '@baton/openai';
+
+class TokensDto {
+  @Is(STRING)
+  model?: string | null;
+}
+
+/** The fields of POST /tokenize that both its forms have. */
+export class TokenizeDto extends TokensDto {
+  @Is(BOOLEAN)
+  add_special_tokens?: boolean | null;
+
+  @Is(BOOLEAN)
+  return_token_strs?: boolean | null;
+}
+
+/** Its form for a text. */
+export class TokenizeTextDto extends TokenizeDto {
+  @Is(STRING, { isRequired: true })
+  prompt!: string;
+}
+
+/** Body of POST /detokenize. */
+export class DetokenizeDto extends TokensDto {
+  @Is(TOKEN_IDS, { isRequired: true })
+  tokens!: readonly number[];
+}

@@ -1,0 +1,42 @@
+/**
+ * Documents that any process may read: small, few, and forgotten after a while. A collection holds
+ * the latest used of them; evicted, expired and removed ones are gone alike.
+ */
+export interface DocumentStore {
+  /** Stores or overwrites. `too-large`: nothing was stored. */
+  put(
+    place: DocumentPlace,
+    document: string,
+    bounds: CollectionBounds,
+  ): Promise<'stored' | 'too-large'>;
+  /**
+   * Overwrites a document that still is what the caller has read. `changed`: it is another one, or
+   * gone; nothing was stored.
+   */
+  replace(
+    place: DocumentPlace,
+    change: DocumentChange,
+    bounds: CollectionBounds,
+  ): Promise<'replaced' | 'changed' | 'too-large'>;
+  /** Counts as a use. */
+  get(place: DocumentPlace): Promise<string | undefined>;
+  /** False when there was none. Of two callers one gets true. */
+  remove(place: DocumentPlace): Promise<boolean>;
+}
+
+export interface DocumentPlace {
+  readonly collection: string;
+  readonly id: string;
+}
+
+export interface DocumentChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface CollectionBounds {
+  /** The least recently used beyond it go. */
+  readonly maxEntries: number;
+  /** Since it was last written. */
+  readonly ttlMs: number;
+}

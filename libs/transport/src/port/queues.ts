@@ -1,0 +1,58 @@
+import type { EngineJob, Stage } from '@baton/contract';
+
+/**
+ * Where a job waits: the shared queue of a stage, that of one data-parallel rank of its engines, or
+ * the own queue of one engine.
+ */
+export type QueueName = Stage | `${Stage}:rank-${number}` | `engine:${string}`;
+
+export interface JobQueues {
+  /** Adds all jobs in one round trip. A job id that is already queued or running is left alone. */
+  add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void>;
+  consume(queue: QueueName, options: ConsumeOptions): JobConsumer;
+  /** Jobs that wait in the queue (not those taken). */
+  waiting(queue: QueueName): Promise<number>;
+  /**
+   * Ends the own queue of a lost engine: takes every job out of it, waiting or held, and returns
+   * them. Two callers never get the same job.
+   */
+  abandon(queue: QueueName): Promise<EngineJob[]>;
+  /**
+   * Takes the jobs out of an engine's own queue that a policy placed there (`job.placed`) and that
+   * nobody holds: those that wait, and those whose holder has let its lock run out. Two callers
+   * never get the same job. What the engine holds stays with it.
+   */
+  reclaim(queue: QueueName): Promise<EngineJob[]>;
+}
+
+export interface ConsumeOptions {
+  /**
+   * How many further jobs may be taken now, 0 to stop. Asked before each take, and again after
+   * `JobConsumer.wake()`.
+   */
+  room(): number;
+  /** A taken job. It stays locked, its lock renewed, until `done` or `giveBack`. */
+  onJob(job: TakenJob): void;
+  /**
+   * The lock of a taken job is lost: another worker has taken the job since (this process was
+   * late), or the broker forgot it. End the run now.
+   */
+  onLockLost(job: TakenJob): void;
+}
+
+export interface TakenJob {
+  readonly job: EngineJob;
+  /** Removes the job. Resolves false when the lock was no longer ours. */
+  done(): Promise<boolean>;
+  /** Puts the job back in front, for a worker that drains. */
+  giveBack(): Promise<void>;
+}
+
+export interface JobConsumer {
+  /** Room may have grown. */
+  wake(): void;
+  /** Stops taking, keeps renewing the locks of what runs. */
+  pause(): void;
+  /** Stops taking and renewing. Jobs still held stall and move to another worker. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,37 @@
+/**
+ * What an owner may use up in a minute, over all API processes. A budget is as large as its limit
+ * and fills evenly: an empty one is full again after a minute. One that was never touched is full,
+ * and a full one is forgotten.
+ */
+export interface RateBudgets {
+  /**
+   * Takes an amount from every named budget if each holds that much, else from none: one atomic
+   * decision. An amount of 0 only looks, and is refused by a budget in debt.
+   */
+  take(owner: string, takes: readonly BudgetTake[]): Promise<BudgetAnswer>;
+  /**
+   * Takes what was used beyond an earlier `take`, into debt if need be; a negative amount gives
+   * back.
+   */
+  settle(owner: string, take: BudgetTake): Promise<void>;
+}
+
+export interface BudgetTake {
+  readonly budget: string;
+  /** Per minute, at least 1. */
+  readonly limit: number;
+  readonly amount: number;
+}
+
+export interface BudgetAnswer {
+  readonly isTaken: boolean;
+  /** As they are now, in the order in which they were named. */
+  readonly states: readonly BudgetState[];
+}
+
+export interface BudgetState {
+  /** Whole units, 0 for a budget in debt. */
+  readonly remaining: number;
+  /** Until it is full, if nothing more is taken. */
+  readonly fullInMs: number;
+}

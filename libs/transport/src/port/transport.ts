@@ -1,0 +1,35 @@
+import type { Punctuality } from '../punctuality';
+import type { AdmissionCounters } from './admission';
+import type { Bus } from './bus';
+import type { DocumentStore } from './documents';
+import type { RequestLedger } from './ledger';
+import type { PresenceBoard } from './presence';
+import type { JobQueues } from './queues';
+import type { RateBudgets } from './rates';
+
+/**
+ * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq +
+ * ioredis) and in-process, and one conformance suite runs on both. Every call has a deadline: it
+ * rejects with a `TransportUnavailable` instead of hanging.
+ */
+export interface Transport {
+  /** One log line's worth: `Redis 7.0.15 at unix:...`, `in-process`. */
+  readonly description: string;
+  /** False while the broker cannot be reached. */
+  readonly isConnected: boolean;
+  readonly jobs: JobQueues;
+  readonly bus: Bus;
+  readonly ledger: RequestLedger;
+  readonly presence: PresenceBoard;
+  readonly admission: AdmissionCounters;
+  readonly documents: DocumentStore;
+  readonly rates: RateBudgets;
+  /** The pauses of this process. */
+  readonly punctuality: Punctuality;
+  /**
+   * `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`:
+   * another server run; its data may be gone.
+   */
+  onConnection(listener: (event: 'lost' | 'restored' | 'replaced') => void): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,38 @@
+import { TransportOutOfMemory, TransportUnavailable } from '../../port/failures';
+
+/** Replies of a server that is there but cannot serve now. */
+const REFUSALS =
+  /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b/;
+const CONNECTION_NAMES = ['MaxRetriesPerRequestError', 'AbortError', 'ClusterAllFailedError'];
+const CONNECTION_MESSAGES = new RegExp(
+  [
+    'Connection is closed',
+    "isn't writeable",
+    'Socket timeout',
+    'timed out',
+    'E(CONN|PIPE|NOENT|NOTFOUND)',
+    'Failed to refresh slots',
+    'Ready check failed',
+  ].join('|'),
+);
+
+/**
+ * Turns what ioredis and BullMQ throw into the two failures of the port; a mistake of ours stays
+ * what it is.
+ */
+export function asTransportFailure(error: unknown, what: string): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error.message.includes('OOM command not allowed')) return new TransportOutOfMemory();
+  const isOfConnection =
+    error.name === 'ReplyError'
+      ? REFUSALS.test(error.message)
+      : CONNECTION_NAMES.includes(error.name) || CONNECTION_MESSAGES.test(error.message);
+  return isOfConnection ? new TransportUnavailable(`${what}: ${error.message}`) : error;
+}
+
+/** BullMQ's negative codes for a job that is gone, not active, or locked by somebody else. */
+export function isLockFailure(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'number' && error.code < 0
+  );
+}

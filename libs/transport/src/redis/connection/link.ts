@@ -1,0 +1,213 @@
+import { TransportUnavailable } from '../../port/failures';
+import type { TransportTimes } from '../../times';
+import { Punctuality } from '../../punctuality';
+import type { RedisAddress } from './address';
+import { type MarkingClient, openClient } from './client';
+import { asTransportFailure } from './failures';
+import type { Keys } from '../keys';
+import { ScriptRunner } from './script';
+import { Standby } from './standby';
+
+export type LinkEvent = 'lost' | 'restored' | 'replaced';
+
+/** What a part of the transport puts right after a reconnection, before anybody is told of it. */
+type Restorer = () => Promise<unknown>;
+
+const HEARTBEAT_MS = 1_000;
+
+/**
+ * Owns the two connections that a process shares, one for commands and one for subscriptions, and
+ * knows whether they work. It is up when both are, and when everything that must be said again
+ * after a reconnection has been said. It never sends a command twice.
+ */
+export class RedisLink {
+  readonly commands: MarkingClient;
+  readonly subscriber: MarkingClient;
+  readonly scripts: ScriptRunner;
+  private up = false;
+  private closed = false;
+  private attempt = 0;
+  private life: string | undefined;
+  private serverVersion = '';
+  private lastError = 'no answer';
+  private readonly listeners: ((event: LinkEvent) => void)[] = [];
+  private readonly restorers: Restorer[] = [];
+  private waiters: (() => void)[] = [];
+  private heartbeat: NodeJS.Timeout | undefined;
+  readonly punctuality: Punctuality;
+  readonly standby: Standby;
+
+  constructor(
+    private readonly address: RedisAddress,
+    private readonly keys: Keys,
+    private readonly times: TransportTimes,
+    supervisorPid?: number,
+  ) {
+    this.punctuality = new Punctuality(times);
+    const { heartbeat } = this.punctuality;
+    this.standby = new Standby({ address, times, heartbeat, supervisorPid });
+    this.commands = openClient(address, times.callDeadlineMs);
+    this.subscriber = openClient(address, times.callDeadlineMs);
+    this.scripts = new ScriptRunner(this.commands);
+    for (const client of [this.commands, this.subscriber]) {
+      client.onFailure = (error) => (this.lastError = describe(error));
+      client.on('close', () => this.noteLoss());
+      client.on('ready', () => void this.restore());
+    }
+  }
+
+  get isUp(): boolean {
+    return this.up;
+  }
+
+  get version(): string {
+    return this.serverVersion;
+  }
+
+  /**
+   * The first connection. @throws TransportUnavailable, with the server's or the system's words,
+   * when it fails within the deadline.
+   */
+  async open(): Promise<void> {
+    await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs)]);
+    if (this.up) {
+      this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS);
+      return;
+    }
+    this.close();
+    throw new TransportUnavailable(`${this.address.label}: ${this.lastError}`);
+  }
+
+  onEvent(listener: (event: LinkEvent) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /**
+   * `restore` runs before the link counts as up again, in the order of these calls; it must use the
+   * clients directly.
+   */
+  onRestore(restore: Restorer): void {
+    this.restorers.push(restore);
+  }
+
+  /** Resolves when the link is up, or closed for good. */
+  whenUp(): Promise<void> {
+    if (this.up || this.closed) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push(resolve));
+  }
+
+  /** Sends something with a deadline in awake time. Nothing is tried while the link is down. */
+  call<T>(what: string, send: () => Promise<T>): Promise<T> {
+    if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
+    return new Promise((resolve, reject) => {
+      const endMs = this.punctuality.awakeMs() + this.times.callDeadlineMs;
+      const expire = (): void => {
+        const leftMs = endMs - this.punctuality.awakeMs();
+        if (leftMs <= 0) reject(new TransportUnavailable(`${what}: no answer`));
+        else deadline = setTimeout(expire, Math.ceil(leftMs));
+      };
+      let deadline = setTimeout(expire, this.times.callDeadlineMs);
+      send().then(
+        (value) => {
+          clearTimeout(deadline);
+          resolve(value);
+        },
+        (error: unknown) => {
+          clearTimeout(deadline);
+          reject(asTransportFailure(error, what));
+        },
+      );
+    });
+  }
+
+  close(): void {
+    this.closed = true;
+    this.up = false;
+    this.attempt += 1;
+    clearInterval(this.heartbeat);
+    this.punctuality.stop();
+    this.standby.close();
+    this.commands.disconnect();
+    this.subscriber.disconnect();
+    this.release();
+  }
+
+  private noteLoss(): void {
+    this.attempt += 1;
+    if (!this.up) return;
+    this.up = false;
+    this.emit('lost');
+  }
+
+  private async restore(): Promise<void> {
+    if (this.closed || this.commands.status !== 'ready' || this.subscriber.status !== 'ready')
+      return;
+    this.attempt += 1;
+    const attempt = this.attempt;
+    try {
+      const life = await this.readLife();
+      for (const restorer of this.restorers) await restorer();
+      if (attempt === this.attempt) this.noteUp(life);
+    } catch (error) {
+      this.lastError = describe(error);
+      // A server that answers with refusals is asked again over a new connection; a lost one
+      // reconnects by itself.
+      if (attempt === this.attempt) this.commands.disconnect(true);
+    }
+  }
+
+  private noteUp(life: string): void {
+    const previous = this.life;
+    this.life = life;
+    this.up = true;
+    this.release();
+    if (previous !== undefined) this.emit(previous === life ? 'restored' : 'replaced');
+  }
+
+  /** One server is known by its run id; a cluster by a key that is lost together with the data. */
+  private async readLife(): Promise<string> {
+    const info = await this.commands.info('server');
+    this.serverVersion = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '';
+    this.commands.understandsFlags =
+      /^redis_version:(\d+)/m.exec(info)?.[1] !== undefined && majorOf(info) >= 7;
+    if (this.address.kind === 'single') return /^run_id:(\S+)/m.exec(info)?.[1] ?? '';
+    await this.commands.set(this.keys.life, crypto.randomUUID(), 'NX');
+    return (await this.commands.get(this.keys.life)) ?? '';
+  }
+
+  private release(): void {
+    const waiters = this.waiters;
+    this.waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  private emit(event: LinkEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+
+  /**
+   * With `socketTimeout`, a ping without an answer ends the connection; without it, a silent
+   * subscriber would never notice.
+   */
+  private beat(): void {
+    if (!this.up) return;
+    this.commands.ping().catch(ignore);
+    this.subscriber.ping().catch(ignore);
+  }
+}
+
+function majorOf(info: string): number {
+  return Number(/^redis_version:(\d+)/m.exec(info)?.[1] ?? 0);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+function ignore(): void {
+  // The connection's own events tell of the failure.
+}

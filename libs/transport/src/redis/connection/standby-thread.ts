@@ -1,0 +1,70 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { SharedInstant } from '../../shared-instant';
+import { openClient } from './client';
+import { EXTEND_LEASES } from './lease-scripts';
+import { ScriptRunner } from './script';
+import type { Lease, LeaseChange, StandbyData } from './standby';
+
+/** The thread of a `Standby`. */
+
+/** Leases per script call, so that no call keeps the server for long. */
+const BATCH = 256;
+const WATCH_EVERY_MS = 1_000;
+/** A process with a free event loop ends in order within this time of its supervisor's death. */
+const LAST_WORDS_MS = 3_000;
+
+const data = workerData as StandbyData;
+const leases = new Map<string, Lease>();
+const heartbeat = new SharedInstant(data.heartbeat);
+const extension = new SharedInstant(data.extension);
+const client = openClient(named(data.address), data.callDeadlineMs);
+const scripts = new ScriptRunner(client);
+let isExtending = false;
+
+note(data.leases);
+parentPort?.on('message', note);
+setInterval(() => void extendIfLate(), data.renewMs);
+if (data.supervisorPid !== undefined) setInterval(watchSupervisor, WATCH_EVERY_MS);
+
+/** `CLIENT LIST` shows the name. */
+function named<Address extends StandbyData['address']>(address: Address): Address {
+  return { ...address, options: { ...address.options, connectionName: 'baton-standby' } };
+}
+
+function note(changes: readonly LeaseChange[]): void {
+  for (const [key, lease] of changes) {
+    if (lease === undefined) leases.delete(key);
+    else leases.set(key, lease);
+  }
+}
+
+/** A punctual event loop renews its leases itself; one that hangs for good must lose them. */
+async function extendIfLate(): Promise<void> {
+  const lateMs = heartbeat.ageMs();
+  if (isExtending || lateMs < data.renewMs || lateMs > data.ceilingMs) return;
+  isExtending = true;
+  try {
+    if (await extendAll([...leases.values()])) extension.mark();
+  } catch {
+    // Not extended; the next tick tries again.
+  } finally {
+    isExtending = false;
+  }
+}
+
+/** @returns whether all of them are still ours */
+async function extendAll(all: readonly Lease[]): Promise<boolean> {
+  let living = 0;
+  for (let from = 0; from < all.length; from += BATCH) {
+    const batch = all.slice(from, from + BATCH);
+    const keys = batch.map(({ key }) => key);
+    const args = batch.flatMap(({ value, ttlMs }) => [value, ttlMs]);
+    living += Number(await scripts.run(EXTEND_LEASES, keys, args));
+  }
+  return living === all.length;
+}
+
+function watchSupervisor(): void {
+  if (process.ppid === data.supervisorPid) return;
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS);
+}

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { SharedInstant } from '../../shared-instant';
+import type { TransportTimes } from '../../times';
+import type { RedisAddress } from './address';
+
+/** A key that expires unless this process renews it: the lock of a held job, or a presence. */
+export interface Lease {
+  readonly key: string;
+  /** What the key holds as long as it is ours; empty: the key is ours whatever it holds. */
+  readonly value: string;
+  readonly ttlMs: number;
+}
+
+/** A key and its lease; undefined when the process no longer renews it. */
+export type LeaseChange = readonly [key: string, lease: Lease | undefined];
+
+export interface StandbyOptions {
+  readonly address: RedisAddress;
+  readonly times: TransportTimes;
+  /** The latest sign of life of the event loop. */
+  readonly heartbeat: SharedInstant;
+  /** The parent without which this process must not live; undefined: it lives by itself. */
+  readonly supervisorPid: number | undefined;
+}
+
+/** What the thread is given at its start; memory is shared, the rest is copied. */
+export interface StandbyData {
+  readonly address: RedisAddress;
+  readonly renewMs: number;
+  readonly ceilingMs: number;
+  readonly callDeadlineMs: number;
+  readonly heartbeat: SharedInstant['cell'];
+  readonly extension: SharedInstant['cell'];
+  readonly supervisorPid: number | undefined;
+  readonly leases: readonly LeaseChange[];
+}
+
+/** Exists in the build. Tests that run the sources have no thread. */
+const THREAD = join(__dirname, 'standby-thread.js');
+
+/** The thread starts after its process, whose start it would slow down. */
+const START_AFTER_MS = 1_000;
+
+/** ioredis and some 10,000 leases fit; a larger heap would only collect its garbage later. */
+const HEAP_MB = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1 };
+
+/**
+ * A thread with a Redis connection of its own. It extends the leases of this process while the
+ * event loop is too busy to renew them, up to the ceiling of a lease: a process that hangs for good
+ * is found dead. It also ends a process whose supervisor has died. It starts with the first lease.
+ */
+export class Standby {
+  private readonly leases = new Map<string, Lease>();
+  private readonly changed = new Set<string>();
+  private readonly extension = new SharedInstant();
+  private thread: Worker | undefined;
+  private start: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
+  constructor(private readonly options: StandbyOptions) {}
+
+  keep(lease: Lease): void {
+    if (this.leases.get(lease.key)?.value === lease.value) return;
+    this.leases.set(lease.key, lease);
+    this.note(lease.key);
+  }
+
+  drop(key: string): void {
+    if (this.leases.delete(key)) this.note(key);
+  }
+
+  /** Time since the thread last extended all leases; infinite when it never had to. */
+  extendedAgoMs(): number {
+    return this.extension.ageMs();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.start);
+    void this.thread?.terminate();
+  }
+
+  /** The changes of one turn of the event loop go to the thread in one message. */
+  private note(key: string): void {
+    if (this.changed.size === 0) setImmediate(() => this.tell());
+    this.changed.add(key);
+  }
+
+  private tell(): void {
+    const changes = [...this.changed].map((key): LeaseChange => [key, this.leases.get(key)]);
+    this.changed.clear();
+    if (this.isClosed) return;
+    if (this.thread !== undefined) this.thread.postMessage(changes);
+    else this.start ??= setTimeout(() => this.startThread(), START_AFTER_MS).unref();
+  }
+
+  private startThread(): void {
+    if (!existsSync(THREAD)) return;
+    this.start = undefined;
+    const { address, times, heartbeat, supervisorPid } = this.options;
+    const workerData: StandbyData = {
+      address,
+      renewMs: times.lockRenewMs,
+      ceilingMs: times.lockCeilingMs,
+      callDeadlineMs: times.callDeadlineMs,
+      heartbeat: heartbeat.cell,
+      extension: this.extension.cell,
+      supervisorPid,
+      leases: [...this.leases],
+    };
+    const thread = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: HEAP_MB });
+    this.thread = thread;
+    thread.unref();
+    // The next change starts another.
+    thread.once('error', (error) => {
+      process.emitWarning(`The standby thread has failed: ${error.message}`);
+      this.thread = undefined;
+    });
+  }
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConsumeOptions, JobConsumer } from '../../port/queues';
+import type { TransportTimes } from '../../times';
+import { type BullJob, type BullWorker, HeldJobs } from './held-jobs';
+import type { RedisLink } from '../connection/link';
+import { Signal } from './signal';
+
+/**
+ * How long one blocking wait lasts. A marker that died with the worker that had popped it delays a
+ * job by no more than this. A shorter wait costs an idle worker more round trips.
+ */
+const BLOCK_SECONDS = 2;
+
+/** Timers may ring a little early, and a pause counts for up to 0.2 s. */
+const CHECK_SLACK = 0.9;
+
+/** After a refused take, e.g. by a server that is out of memory. */
+const REST_MS = 100;
+
+/** Takes per round trip once jobs come one after the other. */
+const MAX_BURST = 4;
+
+/**
+ * Takes jobs by hand, while there is room. BullMQ's own loop does not look at a raised concurrency
+ * as long as its slots are full, and an engine's room changes with every step
+ * (docs/decisions/0002).
+ */
+export class RedisConsumer implements JobConsumer {
+  private state: 'taking' | 'paused' | 'closed' = 'taking';
+  private readonly held: HeldJobs;
+  private readonly changed = new Signal();
+  private stalledCheck: NodeJS.Timeout | undefined;
+  private readonly id = randomUUID();
+  private takes = 0;
+  private burst = 1;
+  /** Awake time of the last look for stalled jobs. */
+  private checkedMs: number;
+
+  constructor(
+    private readonly link: RedisLink,
+    private readonly worker: BullWorker,
+    private readonly options: ConsumeOptions,
+    private readonly times: TransportTimes,
+  ) {
+    this.held = new HeldJobs({
+      link,
+      worker,
+      times,
+      onLockLost: (job) => options.onLockLost(job),
+      onRelease: () => this.changed.fire(),
+    });
+    this.checkedMs = link.punctuality.awakeMs();
+    this.checkIn(times.stalledCheckMs);
+    void this.takeJobs();
+  }
+
+  wake(): void {
+    this.changed.fire();
+  }
+
+  pause(): void {
+    if (this.state === 'taking') this.state = 'paused';
+    this.changed.fire();
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+    this.changed.fire();
+    clearTimeout(this.stalledCheck);
+    this.held.close();
+    await this.worker.close(true);
+  }
+
+  private async takeJobs(): Promise<void> {
+    while (this.state === 'taking') {
+      const room = this.options.room();
+      if (room <= 0) await this.changed.wait();
+      else if (!this.link.isUp) await Promise.race([this.link.whenUp(), this.changed.wait()]);
+      else await this.takeOrWait(room);
+    }
+  }
+
+  private async takeOrWait(room: number): Promise<void> {
+    const wanted = Math.min(room, this.burst);
+    const taken = await Promise.all(Array.from({ length: wanted }, () => this.take()));
+    this.burst = taken.every(Boolean) ? Math.min(MAX_BURST, this.burst * 2) : 1;
+    if (taken.some(Boolean) || this.state !== 'taking') return;
+    try {
+      await this.waitForJob();
+    } catch {
+      await this.rest();
+    }
+  }
+
+  /** One `moveToActive`. Several at once go out together; each answer is used when it comes. */
+  private async take(): Promise<boolean> {
+    this.takes += 1;
+    const token = `${this.id}:${this.takes}`;
+    const lockedMs = performance.now();
+    this.worker.opts.lockDuration = this.held.leaseMs;
+    let job: BullJob | undefined;
+    try {
+      job = await this.worker.getNextJob(token, { block: false });
+    } catch {
+      await this.rest();
+    }
+    if (job !== undefined) this.receive(job, token, lockedMs);
+    return job !== undefined;
+  }
+
+  private receive(job: BullJob, token: string, lockedMs: number): void {
+    if (this.state === 'taking') this.options.onJob(this.held.add(job, token, lockedMs));
+    // It arrived after the last word; without this it would only stall.
+    else if (this.link.isUp) job.moveToWait(token).catch(() => undefined);
+  }
+
+  /**
+   * Blocks until BullMQ's marker says that there may be a job. A marker that we cannot use any more
+   * goes to the next worker.
+   */
+  private async waitForJob(): Promise<void> {
+    const blocking = await this.worker.waitUntilReady();
+    const marker = this.worker.toKey('marker');
+    const popped = await blocking.bzpopmin(marker, BLOCK_SECONDS);
+    if (popped === null || (this.state === 'taking' && this.options.room() > 0)) return;
+    if (this.link.isUp)
+      await this.link.call('pass a marker on', () => this.link.commands.zadd(marker, 0, '0'));
+  }
+
+  private async rest(): Promise<void> {
+    if (this.state === 'taking') await Promise.race([pause(REST_MS), this.changed.wait()]);
+  }
+
+  private checkIn(delayMs: number): void {
+    if (this.state === 'closed') return;
+    const check = (): void => void this.recoverStalled().then((nextMs) => this.checkIn(nextMs));
+    this.stalledCheck = setTimeout(check, delayMs);
+  }
+
+  /**
+   * In awake time: a process that was paused together with the holder of a lock leaves that one
+   * time to renew it. @returns the ms until the next look. A queue without taken jobs has no lock
+   * that runs out within the shortest lock duration, so the next look comes one interval before.
+   */
+  private async recoverStalled(): Promise<number> {
+    const { stalledCheckMs, lockMs } = this.times;
+    const awakeMs = this.link.punctuality.awakeMs();
+    const isDue = awakeMs - this.checkedMs >= stalledCheckMs * CHECK_SLACK;
+    if (!this.link.isUp || !isDue) return stalledCheckMs;
+    this.checkedMs = awakeMs;
+    try {
+      if (await this.hasTakenJobs()) {
+        await this.link.call('recover stalled jobs', () =>
+          this.worker.scripts.moveStalledJobsToWait(),
+        );
+        return stalledCheckMs;
+      }
+    } catch {
+      return stalledCheckMs;
+    }
+    return Math.max(stalledCheckMs, lockMs - stalledCheckMs);
+  }
+
+  private async hasTakenJobs(): Promise<boolean> {
+    const active = this.worker.toKey('active');
+    return (await this.link.call('count taken jobs', () => this.link.commands.llen(active))) > 0;
+  }
+}

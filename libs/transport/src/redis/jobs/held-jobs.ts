@@ -1,0 +1,167 @@
+import type { EngineJob } from '@baton/contract';
+import type { Job, Worker } from 'bullmq';
+import type { TakenJob } from '../../port/queues';
+import type { TransportTimes } from '../../times';
+import { isLockFailure } from '../connection/failures';
+import type { RedisLink } from '../connection/link';
+import { RENEW_LOCKS } from './queue-scripts';
+
+export type BullWorker = Worker<EngineJob, null>;
+export type BullJob = Job<EngineJob, null>;
+
+interface HeldJobsOptions {
+  readonly link: RedisLink;
+  readonly worker: BullWorker;
+  readonly times: TransportTimes;
+  readonly onLockLost: (job: TakenJob) => void;
+  readonly onRelease: () => void;
+}
+
+/**
+ * The jobs that one consumer holds, and their locks. All locks are renewed in one call, for as long
+ * as this process has lately been late. A lock that ran out is taken again, unless another worker
+ * has had the job since; the ledger fences what that one begins meanwhile. While Redis cannot be
+ * asked, a lock is lost when it runs out by this process's own monotonic clock. Each loss is told
+ * once.
+ */
+export class HeldJobs {
+  private readonly byId = new Map<string, HeldJob>();
+  private timer: NodeJS.Timeout | undefined;
+  private isRenewing = false;
+
+  constructor(private readonly options: HeldJobsOptions) {
+    this.schedule();
+  }
+
+  /** @param lockedMs when the take was sent, by `performance.now()`. */
+  add(job: BullJob, token: string, lockedMs: number): TakenJob {
+    const held = new HeldJob(job, token, this);
+    held.lockEndMs = lockedMs + this.leaseMs;
+    const older = this.byId.get(held.id);
+    if (older !== undefined) this.lose(older);
+    this.byId.set(held.id, held);
+    const { link, times } = this.options;
+    link.standby.keep({ key: this.lockKey(held), value: token, ttlMs: times.lockMs });
+    return held;
+  }
+
+  /** What a lock that is asked for now lasts. */
+  get leaseMs(): number {
+    return Math.round(this.options.link.punctuality.leaseMs(this.options.times.lockMs));
+  }
+
+  async complete(held: HeldJob): Promise<boolean> {
+    return this.settle(held, 'complete a job', () =>
+      held.bull.moveToCompleted(null, held.token, false),
+    );
+  }
+
+  async giveBack(held: HeldJob): Promise<void> {
+    await this.settle(held, 'give a job back', () => held.bull.moveToWait(held.token));
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    for (const held of this.byId.values()) this.forget(held);
+  }
+
+  /**
+   * False when the lock was lost before, or turns out to be. Whatever the answer, the job is no
+   * longer held here.
+   */
+  private async settle(
+    held: HeldJob,
+    what: string,
+    send: () => Promise<unknown>,
+  ): Promise<boolean> {
+    if (this.byId.get(held.id) !== held) return false;
+    this.forget(held);
+    try {
+      await this.options.link.call(what, send);
+      this.options.onRelease();
+      return true;
+    } catch (error) {
+      if (isLockFailure(error)) return false;
+      throw error;
+    }
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => this.tick(), this.options.times.lockRenewMs);
+  }
+
+  private tick(): void {
+    if (!this.options.link.isUp) this.loseOverdue(performance.now());
+    else if (!this.isRenewing && this.byId.size > 0) void this.renew([...this.byId.values()]);
+    this.schedule();
+  }
+
+  private loseOverdue(nowMs: number): void {
+    const { link, times } = this.options;
+    const extendedToMs = nowMs - link.standby.extendedAgoMs() + times.lockMs;
+    for (const held of [...this.byId.values()])
+      if (nowMs >= Math.max(held.lockEndMs, extendedToMs)) this.lose(held);
+  }
+
+  private async renew(batch: readonly HeldJob[]): Promise<void> {
+    const { link, worker } = this.options;
+    const [sentMs, leaseMs] = [performance.now(), this.leaseMs];
+    this.isRenewing = true;
+    try {
+      const { wait = '', active = '', prioritized = '', stalled = '' } = worker.keys;
+      const locks = batch.flatMap(({ id, token, bull }) => [id, token, bull.attemptsStarted]);
+      const keys = [wait, active, prioritized, stalled];
+      const args = [worker.toKey(''), leaseMs, ...locks];
+      const lost = await link.call('renew locks', () => link.scripts.run(RENEW_LOCKS, keys, args));
+      const lostIds = new Set(lost as readonly string[]);
+      for (const held of batch) {
+        if (lostIds.has(held.id)) this.lose(held);
+        else held.lockEndMs = sentMs + leaseMs;
+      }
+    } catch {
+      // Not renewed; the next tick tries again, or decides when the broker is away.
+    } finally {
+      this.isRenewing = false;
+    }
+  }
+
+  private lockKey(held: HeldJob): string {
+    return `${this.options.worker.toKey(held.id)}:lock`;
+  }
+
+  private forget(held: HeldJob): void {
+    this.byId.delete(held.id);
+    this.options.link.standby.drop(this.lockKey(held));
+  }
+
+  private lose(held: HeldJob): void {
+    if (this.byId.get(held.id) !== held) return;
+    this.forget(held);
+    this.options.onLockLost(held);
+  }
+}
+
+class HeldJob implements TakenJob {
+  readonly id: string;
+  lockEndMs = 0;
+
+  constructor(
+    readonly bull: BullJob,
+    readonly token: string,
+    private readonly owner: HeldJobs,
+  ) {
+    this.id = bull.id ?? '';
+  }
+
+  get job(): EngineJob {
+    return this.bull.data;
+  }
+
+  done(): Promise<boolean> {
+    return this.owner.complete(this);
+  }
+
+  giveBack(): Promise<void> {
+    return this.owner.giveBack(this);
+  }
+}

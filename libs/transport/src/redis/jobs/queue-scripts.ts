@@ -1,0 +1,84 @@
+import type { Script } from '../connection/script';
+
+/**
+ * Empties a BullMQ queue for good. KEYS: wait, active, prioritized, then every other key of the
+ * queue. ARGV: prefix of its job keys. Answers the data of all jobs.
+ */
+export const ABANDON: Script = {
+  name: 'abandon',
+  body: `
+local ids = redis.call('LRANGE', KEYS[1], 0, -1)
+for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do ids[#ids + 1] = id end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do ids[#ids + 1] = id end
+local jobs = {}
+for _, id in ipairs(ids) do
+  local data = redis.call('HGET', ARGV[1] .. id, 'data')
+  if data then jobs[#jobs + 1] = data end
+  redis.call('DEL', ARGV[1] .. id, ARGV[1] .. id .. ':lock')
+end
+for _, key in ipairs(KEYS) do redis.call('DEL', key) end
+return jobs
+`,
+};
+
+/**
+ * Takes the placed jobs that nobody holds out of a BullMQ queue. KEYS: wait, active, prioritized,
+ * stalled. ARGV: prefix of its job keys. Answers their data.
+ */
+export const RECLAIM: Script = {
+  name: 'reclaim',
+  body: `
+local jobs = {}
+local function take(id, command, list, ...)
+  local data = redis.call('HGET', ARGV[1] .. id, 'data')
+  if not data or not cjson.decode(data).placed then return end
+  redis.call(command, list, ...)
+  redis.call('SREM', KEYS[4], id)
+  redis.call('DEL', ARGV[1] .. id)
+  jobs[#jobs + 1] = data
+end
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  take(id, 'LREM', KEYS[1], 1, id)
+end
+for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+  if redis.call('EXISTS', ARGV[1] .. id .. ':lock') == 0 then
+    take(id, 'LREM', KEYS[2], 1, id)
+  end
+end
+for _, id in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+  take(id, 'ZREM', KEYS[3], id)
+end
+return jobs
+`,
+};
+
+/**
+ * Renews locks, also those that ran out while no other worker has taken the job: BullMQ counts the
+ * takes of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's
+ * job keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
+ */
+export const RENEW_LOCKS: Script = {
+  name: 'renewLocks',
+  body: `
+local function regain(id, takes)
+  if redis.call('HGET', ARGV[1] .. id, 'ats') ~= takes then return false end
+  if redis.call('LREM', KEYS[1], 1, id) + redis.call('ZREM', KEYS[3], id) > 0 then
+    redis.call('LPUSH', KEYS[2], id)
+  end
+  return true
+end
+local lost = {}
+for i = 3, #ARGV, 3 do
+  local id, token = ARGV[i], ARGV[i + 1]
+  local key = ARGV[1] .. id .. ':lock'
+  local holder = redis.call('GET', key)
+  if holder == token or (not holder and regain(id, ARGV[i + 2])) then
+    redis.call('SET', key, token, 'PX', ARGV[2])
+    redis.call('SREM', KEYS[4], id)
+  else
+    lost[#lost + 1] = id
+  end
+end
+return lost
+`,
+};
