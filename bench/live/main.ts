@@ -35,11 +35,14 @@ async function main(): Promise<void> {
       footprint: 'ready_seconds <= 5, pss_mib <= 600',
       short_requests: '>= 1,000 requests/s and >= 60 % of the control',
       steady_rate:
-        'ttft over simulated p50 <= 2 ms, p99 <= 15 ms; mean ITL within 1 %; raw overhead p50 <= 2 x control',
+        'ttft over simulated p50 <= 2 ms, p99 <= 15 ms; mean ITL within 1 %; raw overhead ' +
+        'p50 <= 2 x control',
       live_against_virtual:
-        'median of 3 runs: ttft and itl mean within 3 %, p99 within 10 %; void when steps end 5 ms late (p99)',
+        'median of 3 runs: ttft and itl mean within 3 %, p99 within 10 %; void when steps ' +
+        'end 5 ms late (p99)',
       many_streams:
-        '>= 49,500 tokens/s; delivery p50 <= 15 ms, p99 <= 50 ms, no growth; api <= 15, decode <= 4 µs CPU per token',
+        '>= 49,500 tokens/s; delivery p50 <= 15 ms, p99 <= 50 ms, no growth; api <= 15, ' +
+        'decode <= 4 µs CPU per token',
     },
   };
   const json = `${JSON.stringify(result, null, 2)}\n`;

@@ -53,7 +53,8 @@ export function h100ClosedLoop(): { findings: Finding[]; note: string } {
   const findings = points.flatMap((point) => findingsOf(point, fitted, isFit(point)));
   const steps = fitted.linear.map(([tokens, ms]) => `${tokens}: ${ms.toFixed(2)}`).join(', ');
   const note =
-    `Fitted to ${FIT_SHAPE}: the linear part of steps by tokens, ms (${steps}), from the median ITL; ` +
+    `Fitted to ${FIT_SHAPE}: the linear part of steps by tokens, ms (${steps}), from the ` +
+    'median ITL; ' +
     `${fitted.requestMs.toFixed(1)} ms per request, from the TTFT at concurrency 1.`;
   return { findings, note };
 }
@@ -88,7 +89,8 @@ function fit(points: readonly Point[]): Fitted {
 
 function findingsOf(point: Point, fitted: Fitted, isFitted: boolean): Finding[] {
   const ours = ran(point, fitted);
-  const shape = `${point.promptTokens} in, ${point.outputTokens} out, concurrency ${point.concurrency}`;
+  const shape =
+    `${point.promptTokens} in, ${point.outputTokens} out, concurrency ` + `${point.concurrency}`;
   const base = { part: PART, isFitted };
   return [
     {

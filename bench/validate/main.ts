@@ -7,7 +7,9 @@ import { vllmLog } from './vllm-log';
 
 const PAGE = join(__dirname, '..', '..', '..', 'docs', 'validation.md');
 
-const HEAD = `# Validation\n\nWhat \`npm run validate\` prints: the virtual clock beside what others have measured or published. Errors are of Baton against theirs.`;
+const HEAD =
+  `# Validation\n\nWhat \`npm run validate\` prints: the virtual clock beside what ` +
+  'others have measured or published. Errors are of Baton against theirs.';
 const BY_HAND = '## What could not be matched, and why';
 
 /**
@@ -19,7 +21,9 @@ function main(): void {
   const loop = h100ClosedLoop();
   const findings = [...log.findings, ...loop.findings, ...hitRates(), ...prefillSeconds()];
   const notes = [log.note, loop.note];
-  const text = `${summary(findings)}\n\n${notes.map((note) => `* ${note}`).join('\n')}\n\n${tables(findings)}\n`;
+  const text = `${summary(findings)}\n\n${notes
+    .map((note) => '* ' + `${note}`)
+    .join('\n')}\n\n${tables(findings)}\n`;
   process.stdout.write(text);
   if (process.argv.includes('--save')) writeFileSync(PAGE, page(text));
 }
@@ -27,7 +31,10 @@ function main(): void {
 function summary(findings: readonly Finding[]): string {
   const aimed = findings.filter(({ aim, isFitted }) => aim !== undefined && isFitted !== true);
   const missed = aimed.filter(isMissed);
-  return `${findings.length} figures; of ${aimed.length} with an aim ${aimed.length - missed.length} meet it and ${missed.length} miss it.`;
+  return (
+    `${findings.length} figures; of ${aimed.length} with an aim ` +
+    `${aimed.length - missed.length} meet it and ${missed.length} miss it.`
+  );
 }
 
 function tables(findings: readonly Finding[]): string {

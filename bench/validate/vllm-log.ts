@@ -54,7 +54,9 @@ export function vllmLog(): { findings: Finding[]; note: string } {
       finding('mean TPOT', 'tpotMs'),
       finding('mean latency', 'latencyMs'),
     ],
-    note: `Fitted: ${overheadMs.toFixed(2)} ms of overhead per step, to the mean TPOT of every third request; the table shows the others.`,
+    note:
+      `Fitted: ${overheadMs.toFixed(2)} ms of overhead per step, to the mean TPOT of every ` +
+      'third request; the table shows the others.',
   };
 }
 

@@ -59,12 +59,23 @@ export function quantile(sorted, share) {
 
 const CODE = /\.(ts|mts|mjs|cjs|js)$/;
 
-/** `path:line` of the lines of code and comments that are wider than `WIDTH`. */
+/**
+ * `path:line` of the lines of code and comments that are wider than `WIDTH`. The inside of a
+ * template over several lines is text, where a break would be part of it.
+ */
 export function wideLines(root, rooms) {
   const paths = rooms.flatMap((room) => filesBelow(root, room)).filter((path) => CODE.test(path));
-  return paths.flatMap((path) =>
-    readFileSync(join(root, path), 'utf8')
-      .split('\n')
-      .flatMap((line, index) => (line.length > WIDTH ? [`${path}:${index + 1}`] : [])),
-  );
+  return paths.flatMap((path) => {
+    const source = readFileSync(join(root, path), 'utf8');
+    const wide = source.split('\n').flatMap((line, index) => (line.length > WIDTH ? [index] : []));
+    if (wide.length === 0) return [];
+    const texts = templateLines(ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true));
+    return wide.filter((index) => !texts.has(index)).map((index) => `${path}:${index + 1}`);
+  });
+}
+
+/** The lines that templates go over, but for those that stay on one line. */
+function templateLines(ast) {
+  const templates = [...nodesOf(ast)].filter(ts.isTemplateLiteral).map(linesFrom(ast));
+  return new Set(templates.filter((lines) => lines.length > 1).flat());
 }

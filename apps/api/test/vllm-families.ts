@@ -10,31 +10,31 @@ export interface ReferenceFamily {
   readonly le?: readonly string[];
 }
 
-const TTFT =
-  '0.001 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.25 0.5 0.75 1.0 2.5 5.0 7.5 10.0 20.0 40.0 80.0 160.0 640.0 2560.0'.split(
-    ' ',
-  );
+const TTFT = (
+  '0.001 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.25 0.5 0.75 1.0 2.5 5.0 7.5 10.0 20.0 40.0 ' +
+  '80.0 160.0 640.0 2560.0'
+).split(' ');
 const TOKEN =
   '0.01 0.025 0.05 0.075 0.1 0.15 0.2 0.3 0.4 0.5 0.75 1.0 2.5 5.0 7.5 10.0 20.0 40.0 80.0'.split(
     ' ',
   );
-const REQUEST =
-  '0.3 0.5 0.8 1.0 1.5 2.0 2.5 5.0 10.0 15.0 20.0 30.0 40.0 50.0 60.0 120.0 240.0 480.0 960.0 1920.0 7680.0'.split(
-    ' ',
-  );
+const REQUEST = (
+  '0.3 0.5 0.8 1.0 1.5 2.0 2.5 5.0 10.0 15.0 20.0 30.0 40.0 50.0 60.0 120.0 240.0 480.0 ' +
+  '960.0 1920.0 7680.0'
+).split(' ');
 const TRANSFER = '0.005 0.01 0.025 0.05 0.075 0.1 0.2 0.3 0.5 0.75 1.0 5.0'.split(' ');
 /** Up to a model length of 131,072. */
-const TOKENS =
-  '1.0 2.0 5.0 10.0 20.0 50.0 100.0 200.0 500.0 1000.0 2000.0 5000.0 10000.0 20000.0 50000.0 100000.0'.split(
-    ' ',
-  );
+const TOKENS = (
+  '1.0 2.0 5.0 10.0 20.0 50.0 100.0 200.0 500.0 1000.0 2000.0 5000.0 10000.0 20000.0 ' +
+  '50000.0 100000.0'
+).split(' ');
 const STEP = '1.0 8.0 16.0 32.0 64.0 128.0 256.0 512.0 1024.0 2048.0 4096.0 8192.0 16384.0'.split(
   ' ',
 );
-const BYTES =
-  '2048.0 8192.0 32768.0 131072.0 524288.0 2.097152e+06 8.388608e+06 3.3554432e+07 1.34217728e+08 5.36870912e+08 2.147483648e+09 8.589934592e+09'.split(
-    ' ',
-  );
+const BYTES = (
+  '2048.0 8192.0 32768.0 131072.0 524288.0 2.097152e+06 8.388608e+06 3.3554432e+07 ' +
+  '1.34217728e+08 5.36870912e+08 2.147483648e+09 8.589934592e+09'
+).split(' ');
 const DESCRIPTORS =
   '10.0 20.0 30.0 50.0 75.0 100.0 200.0 400.0 1000.0 2000.0 4000.0 10000.0 20000.0 50000.0'.split(
     ' ',
@@ -70,12 +70,15 @@ export const FILLED: readonly ReferenceFamily[] = [
   gauge('num_requests_waiting', 'Number of requests waiting to be processed.'),
   gauge(
     'num_requests_waiting_by_reason',
-    "Number of waiting requests by reason. Reason labels: 'capacity' = waiting for scheduling capacity; 'deferred' = deferred by transient constraints (LoRA budget, KV transfer, blocked status). Sum of all reasons equals vllm:num_requests_waiting.",
+    "Number of waiting requests by reason. Reason labels: 'capacity' = waiting for " +
+      "scheduling capacity; 'deferred' = deferred by transient constraints (LoRA budget, KV " +
+      'transfer, blocked status). Sum of all reasons equals vllm:num_requests_waiting.',
     { reason: ['capacity', 'deferred'] },
   ),
   gauge(
     'engine_sleep_state',
-    'Engine sleep state; awake = 0 means engine is sleeping; awake = 1 means engine is awake; weights_offloaded = 1 means sleep level 1; discard_all = 1 means sleep level 2.',
+    'Engine sleep state; awake = 0 means engine is sleeping; awake = 1 means engine is ' +
+      'awake; weights_offloaded = 1 means sleep level 1; discard_all = 1 means sleep level 2.',
     { sleep_state: ['awake', 'weights_offloaded', 'discard_all'] },
   ),
   gauge('kv_cache_usage_perc', 'KV-cache usage. 1 means 100 percent usage.'),
@@ -83,11 +86,13 @@ export const FILLED: readonly ReferenceFamily[] = [
   counter('prefix_cache_hits', 'Prefix cache hits, in terms of number of cached tokens.'),
   counter(
     'external_prefix_cache_queries',
-    'External prefix cache queries from KV connector cross-instance cache sharing, in terms of number of queried tokens.',
+    'External prefix cache queries from KV connector cross-instance cache sharing, in terms ' +
+      'of number of queried tokens.',
   ),
   counter(
     'external_prefix_cache_hits',
-    'External prefix cache hits from KV connector cross-instance cache sharing, in terms of number of cached tokens.',
+    'External prefix cache hits from KV connector cross-instance cache sharing, in terms of ' +
+      'number of cached tokens.',
   ),
   counter('num_preemptions', 'Cumulative number of preemption from the engine.'),
   counter('prompt_tokens', 'Number of prefill tokens processed.'),

@@ -81,7 +81,10 @@ async function explain(error: unknown, flags: readonly string[]): Promise<number
 
 function withPath(error: NodeJS.ErrnoException): string {
   const { path = error.syscall ?? 'a call of the system' } = error;
-  return `${path} cannot be used (${reasonOf(error)}): check that it is there, may be written and has free space.`;
+  return (
+    `${path} cannot be used (${reasonOf(error)}): check that it is there, may be written ` +
+    'and has free space.'
+  );
 }
 
 async function explainUsage(error: CommanderError, flags: readonly string[]): Promise<number> {

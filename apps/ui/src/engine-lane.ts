@@ -53,7 +53,9 @@ export class EngineLane {
     setAttribute(this.kv, 'aria-label', `KV cache of ${name}`);
     setAttribute(this.element, 'data-state', state);
     const step = stepMs > 0 ? `, ${readableMs(stepMs)} a step` : '';
-    const title = `${name}: ${running} running, ${waiting} waiting${step}, KV ${readableShare(kvUsage)}${held}\n${engine.id}`;
+    const title =
+      `${name}: ${running} running, ${waiting} waiting${step}, KV ` +
+      `${readableShare(kvUsage)}${held}\n${engine.id}`;
     const remarks = [title, state === 'ready' ? '' : state, starved].filter(Boolean);
     setAttribute(this.element, 'title', remarks.join('\n'));
   }

@@ -65,7 +65,10 @@ export class FlowView {
     const request = this.model.requests.get(dot?.key ?? -1);
     if (!dot || !request) return;
     const engine = engineNames(this.model.engines).get(request.engine ?? '') ?? '';
-    const tokens = `${formatCount(request.promptTokens)} prompt tokens, ${request.tokens} of at most ${request.maxTokens} out`;
+    const tokens =
+      `${formatCount(request.promptTokens)} prompt tokens, ${request.tokens} of ` +
+      'at most ' +
+      `${request.maxTokens} out`;
     setText(this.hint, `${request.name}\n${request.phase} ${engine}\n${tokens}`);
     const isLeft = dot.x > this.element.clientWidth / 2;
     this.hint.style.left = isLeft ? '' : `${dot.x + 18}px`;

@@ -60,7 +60,8 @@ export function scoreboard(scores: readonly Score[]): string {
 /** Every point in CSV. */
 export function servingPointsCsv(results: readonly ServingResult[]): string {
   const head =
-    'row,group,tp,concurrency,isl,osl,method,tpot_ms,tpot_baton_ms,tpot_error_percent,ttft_ms,ttft_baton_ms,ttft_error_percent';
+    'row,group,tp,concurrency,isl,osl,method,tpot_ms,tpot_baton_ms,tpot_error_percent,' +
+    'ttft_ms,ttft_baton_ms,ttft_error_percent';
   const rows = results.map((result) => {
     const { point, method } = result;
     const shape = [point.placement.tp, point.concurrency, point.promptTokens, point.outputTokens];

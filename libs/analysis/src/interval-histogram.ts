@@ -36,7 +36,7 @@ export class IntervalHistogram {
    * amounts from `firstUs` on (the last one follows: 2 · spanUs / steps − firstUs), each counted
    * `times` times. Allocates nothing and costs the buckets between first and last.
    */
-  // eslint-disable-next-line no-restricted-syntax -- an inner loop that may not allocate an options object
+  // eslint-disable-next-line no-restricted-syntax -- an inner loop that may not allocate options
   addLinear(firstUs: Micros, spanUs: Micros, steps: number, times: number): void {
     if (steps === 0 || times === 0) return;
     const lastUs = steps === 1 ? firstUs : Math.max(0, (2 * spanUs) / steps - firstUs);

@@ -1,8 +1,8 @@
 import type { EndReason } from '@baton/contract';
 import { hashString, mix } from '@baton/kernel';
-import { asciiJson, type OutputPlan } from '@baton/text';
+import { asciiJson, type OutputPlan, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead, AnswerOptions, Dialect, GenerationRequest } from '@baton/openai';
-import { callId, type RawJson, rawObject, reasoningTokens } from '@baton/openai';
+import { callId, reasoningTokens } from '@baton/openai';
 
 /** What a message is written from. */
 export interface MessageContext {

@@ -119,7 +119,9 @@ describe('a message', () => {
     const text = tokenizer.decode(setting.plan.tokenIds);
     const result = { plan: setting.plan, reason: setting.plan.endReason, count: 6 };
     expect(renderMessage(setting, result, { cachedTokens: 4 })).toBe(
-      `{"id":"chatcmpl-X","type":"message","role":"assistant","content":[{"type":"text","text":"${text}"}],"model":"m","stop_reason":"max_tokens","usage":{"input_tokens":${setting.request.prompts[0]!.ids.length},"output_tokens":6}}`,
+      '{"id":"chatcmpl-X","type":"message","role":"assistant","content":[{"type":"text",' +
+        `"text":"${text}"}],"model":"m","stop_reason":"max_tokens",` +
+        `"usage":{"input_tokens":${setting.request.prompts[0]!.ids.length},"output_tokens":6}}`,
     );
   });
 
@@ -156,11 +158,19 @@ describe('a message', () => {
     const tokens = setting.request.prompts[0]!.ids.length;
     const text = tokenizer.decode(setting.plan.tokenIds);
     expect(streamed(setting)).toBe(
-      `event: message_start\ndata: {"type":"message_start","message":{"id":"chatcmpl-X","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":${tokens},"output_tokens":0}}}\n\n` +
-        'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
-        `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${text}"}}\n\n` +
+      'event: message_start\ndata: ' +
+        '{"type":"message_start","message":{"id":"chatcmpl-X","type":"message",' +
+        '"role":"assistant","content":[],"model":"m","stop_reason":null,' +
+        `"stop_sequence":null,"usage":{"input_tokens":${tokens},"output_tokens":0}}}\n\n` +
+        'event: content_block_start\ndata: ' +
+        '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
+        'event: content_block_delta\ndata: ' +
+        '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta",' +
+        `"text":"${text}"}}\n\n` +
         'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n' +
-        `event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"input_tokens":${tokens},"output_tokens":1}}\n\n` +
+        'event: message_delta\ndata: ' +
+        '{"type":"message_delta","delta":{"stop_reason":"max_tokens"},' +
+        `"usage":{"input_tokens":${tokens},"output_tokens":1}}\n\n` +
         'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     );
   });
@@ -255,7 +265,8 @@ describe('a message', () => {
   it('ends its stream with an error', () => {
     const stream = new StreamedMessage(settingOf('openai', HI));
     expect(stream.fail(new BatonError('engine_error'))).toBe(
-      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"Internal server error"},"request_id":null}\n\n',
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"Internal ' +
+        'server error"},"request_id":null}\n\n',
     );
   });
 });

@@ -1,6 +1,14 @@
 import { isObject } from '@baton/kernel';
-import { asciiJson, type PlanSegment, segmentText, visibleText } from '@baton/text';
-import { parseNested, rawArray, type RawJson, rawObject } from '@baton/openai';
+import {
+  asciiJson,
+  type PlanSegment,
+  rawArray,
+  type RawJson,
+  rawObject,
+  segmentText,
+  visibleText,
+} from '@baton/text';
+import { parseNested } from '@baton/openai';
 import type { FinalFacts, FinishedSequence } from '@baton/openai';
 import {
   type MessageContext,

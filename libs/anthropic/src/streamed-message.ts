@@ -1,6 +1,6 @@
 import type { BatonError, EndReason } from '@baton/contract';
-import { asciiJson, type PlanSegment } from '@baton/text';
-import { type RawJson, rawObject, VisibleText } from '@baton/openai';
+import { asciiJson, type PlanSegment, type RawJson, rawObject } from '@baton/text';
+import { VisibleText } from '@baton/openai';
 import type { Dialect } from '@baton/openai';
 import {
   deltaUsage,

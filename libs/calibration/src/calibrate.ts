@@ -137,7 +137,8 @@ function checkSteps(steps: readonly MeasuredStep[]): void {
     if (own.length === 0 || phase === 'mixed' || different >= FEWEST_BATCHES) continue;
     const which = different === 1 ? 'all of the same batch' : `of ${different} different batches`;
     throw badPoints(
-      `${own.length} of ${phase} are ${which}; at least ${FEWEST_BATCHES} different ones are needed`,
+      `${own.length} of ${phase} are ${which}; at least ${FEWEST_BATCHES} different ones ` +
+        'are needed',
     );
   }
   if (steps.every((step) => phaseOf(step) === 'mixed')) {

@@ -29,7 +29,10 @@ export function configurationPage(): string {
   const sections = SECTIONS.map(({ title, keys }) => {
     const rows = keys.filter((key) => !optionOf(key).hidden).map(row);
     if (rows.length === 0) return '';
-    return `\n## ${title}\n\n| Option | Takes | Default | Meaning |\n| --- | --- | --- | --- |\n${rows.join('')}`;
+    return (
+      `\n## ${title}\n\n| Option | Takes | Default | Meaning |\n| --- | --- | --- | --- ` +
+      `|\n${rows.join('')}`
+    );
   });
   return `${INTRODUCTION}${sections.join('')}`;
 }

@@ -57,7 +57,8 @@ describe('faults in the configuration', () => {
     [['faults: 7'], '1:9: faults must be a list of rules.'],
     [
       ['failure-types: [rate_limit, fire]'],
-      '1:16: failure_types must be a list of rate_limit, invalid_api_key, context_length, server_error, invalid_request, model_not_found.',
+      '1:16: failure_types must be a list of rate_limit, invalid_api_key, context_length, ' +
+        'server_error, invalid_request, model_not_found.',
     ],
     [
       ['failure-injection-rate: 101'],
@@ -65,11 +66,13 @@ describe('faults in the configuration', () => {
     ],
     [
       ['fake-metrics:', '  kv-cache-usage: 2'],
-      '2:19: fake_metrics.kv-cache-usage must be a number from 0 to 1, or oscillate, ramp, rampreset, squarewave like ramp:0:1:5s.',
+      '2:19: fake_metrics.kv-cache-usage must be a number from 0 to 1, or oscillate, ramp, ' +
+        'rampreset, squarewave like ramp:0:1:5s.',
     ],
     [
       ['fake-metrics:', '  ttft-buckets-values: [1]'],
-      '2:24: fake_metrics.ttft-buckets-values cannot be faked; it may be running-requests, waiting-requests, kv-cache-usage, loras.',
+      '2:24: fake_metrics.ttft-buckets-values cannot be faked; it may be running-requests, ' +
+        'waiting-requests, kv-cache-usage, loras.',
     ],
   ])('are refused with line, column and one sentence: %j', (lines, sentence) => {
     expect(() => fromFile(...lines)).toThrow(`${join(folder, 'baton.yaml')}:${sentence}`);

@@ -59,7 +59,8 @@ export const ERRORS = {
   ),
   /** `strict_kv`: kv_transfer_params that name no blocks held for this prompt. */
   kv_reference_refused: invalid(
-    'kv_transfer_params name no KV blocks that are held for this prompt: unknown, expired, or read before.',
+    'kv_transfer_params name no KV blocks that are held for this prompt: unknown, expired, ' +
+      'or read before.',
     'kv_reference_refused',
   ),
   missing_api_key: entry(
@@ -260,7 +261,8 @@ export const ERRORS = {
     'Too Many Requests',
     'requests',
     'rate_limit_exceeded',
-    'The server is overloaded: the first token would come later than its objective. Please retry later.',
+    'The server is overloaded: the first token would come later than its objective. Please ' +
+      'retry later.',
   ),
   /** The live page has as many viewers as it may. */
   too_many_viewers: unavailable(

@@ -3,17 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 
 describe('LoRA adapters in a batch', () => {
-  it('are limited to max_loras: a sequence with one more is passed over, those behind it are not', () => {
-    const test = new TestEngine({ maxAdapters: 1 });
-    test.submit('a1', { adapter: 1, outputTokens: 3 });
-    test.submit('b', { adapter: 2, outputTokens: 1 });
-    test.submit('a2', { adapter: 1, outputTokens: 3 });
-    test.submit('plain', { outputTokens: 3 });
-    expect(test.step()?.scheduled).toEqual(['a1', 'a2', 'plain']);
-    expect(test.engine.snapshot()).toMatchObject({ running: 3, waiting: 0, deferred: 1 });
-    const finished = test.runToRest().flatMap((told) => told.finished);
-    expect(finished.at(-1)).toBe('b');
-  });
+  it(
+    'are limited to max_loras: a sequence with one more is passed over, those behind it are ' +
+      'not',
+    () => {
+      const test = new TestEngine({ maxAdapters: 1 });
+      test.submit('a1', { adapter: 1, outputTokens: 3 });
+      test.submit('b', { adapter: 2, outputTokens: 1 });
+      test.submit('a2', { adapter: 1, outputTokens: 3 });
+      test.submit('plain', { outputTokens: 3 });
+      expect(test.step()?.scheduled).toEqual(['a1', 'a2', 'plain']);
+      expect(test.engine.snapshot()).toMatchObject({ running: 3, waiting: 0, deferred: 1 });
+      const finished = test.runToRest().flatMap((told) => told.finished);
+      expect(finished.at(-1)).toBe('b');
+    },
+  );
 
   it('keep their places: who was passed over is first when there is room for it', () => {
     const test = new TestEngine({ maxAdapters: 1, maxNumSeqs: 2 });

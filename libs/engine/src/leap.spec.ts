@@ -98,18 +98,22 @@ describe('extending a step', () => {
     expect(test.step()).toMatchObject({ preempted: ['s1'] });
   });
 
-  it('does not happen while a prompt is computed, somebody may be admitted next, or warm-up lasts', () => {
-    const mixed = decoding({ maxNumBatchedTokens: 10 }, [20]);
-    mixed.submit('long', { promptTokens: 50 });
-    expect(mixed.step(Infinity)?.steps).toBe(1);
+  it(
+    'does not happen while a prompt is computed, somebody may be admitted next, or warm-up ' +
+      'lasts',
+    () => {
+      const mixed = decoding({ maxNumBatchedTokens: 10 }, [20]);
+      mixed.submit('long', { promptTokens: 50 });
+      expect(mixed.step(Infinity)?.steps).toBe(1);
 
-    const warming = decoding({ warmupSteps: 3, warmupPenaltyPercent: 10 }, [20]);
-    expect([1, 2, 3].map(() => warming.step(Infinity)?.steps)).toEqual([1, 1, 17]);
+      const warming = decoding({ warmupSteps: 3, warmupPenaltyPercent: 10 }, [20]);
+      expect([1, 2, 3].map(() => warming.step(Infinity)?.steps)).toEqual([1, 1, 17]);
 
-    const preempting = decoding({ numBlocks: 6 }, [16, 13]);
-    preempting.step(Infinity);
-    expect(preempting.step(Infinity)).toMatchObject({ preempted: ['s1'], steps: 1 });
-  });
+      const preempting = decoding({ numBlocks: 6 }, [16, 13]);
+      preempting.step(Infinity);
+      expect(preempting.step(Infinity)).toMatchObject({ preempted: ['s1'], steps: 1 });
+    },
+  );
 
   it('happens while the head of the queue waits for a slot or for blocks', () => {
     const noSlot = decoding({ maxNumSeqs: 1 }, [9, 9]);

@@ -33,14 +33,16 @@ export function llmDFailure(type: FailureType, model: string): ErrorAction {
     case 'rate_limit':
       return error(
         429,
-        `Rate limit reached for ${model} in organization org-xxx on requests per min (RPM): Limit 3, Used 3, Requested 1.`,
+        `Rate limit reached for ${model} in organization org-xxx on requests per min (RPM): ` +
+          'Limit 3, Used 3, Requested 1.',
       );
     case 'invalid_api_key':
       return error(401, 'Incorrect API key provided.');
     case 'context_length':
       return error(
         400,
-        "This model's maximum context length is 4096 tokens. However, your messages resulted in 4500 tokens.",
+        "This model's maximum context length is 4096 tokens. However, your messages " +
+          'resulted in 4500 tokens.',
         { param: 'messages', openaiCode: 'context_length_exceeded' },
       );
     case 'server_error':

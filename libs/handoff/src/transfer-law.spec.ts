@@ -177,7 +177,8 @@ function idOf(n: number): AnyId {
 
 describe('a set of transfers', () => {
   it.each([false, true])(
-    'completes at the very microseconds, and in the order, of a set that scans everything (shares told: %s)',
+    'completes at the very microseconds, and in the order, of a set that scans everything ' +
+      '(shares told: %s)',
     (isToldShares) => {
       for (let seed = 1; seed <= 60; seed++) {
         const pair = new Pair(seed, isToldShares);

@@ -49,7 +49,8 @@ export function checkTensorParallel(model: ModelGeometry, tp: number): void {
   if (allowed.includes(tp)) return;
   throw new HardwareError(
     'bad-tensor-parallel',
-    `${model.name} has ${model.heads} attention and ${kvHeads} KV heads, which cannot be spread over ` +
+    `${model.name} has ${model.heads} attention and ${kvHeads} KV heads, which cannot be ` +
+      'spread over ' +
       `${tp} GPUs. Possible: ${allowed.join(', ')}.`,
   );
 }

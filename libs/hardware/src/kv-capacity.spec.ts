@@ -37,13 +37,17 @@ describe('kvBytesPerToken', () => {
     expect(kvBytesPerToken(findModel(model))).toBe(bytes);
   });
 
-  it('on one GPU shrinks with the degree down to one KV head, and not at all for latent attention', () => {
-    expect(kvBytesPerToken(findModel('llama-3.1-8b'), 4)).toBe(131_072 / 4);
-    const fewHeads = findModel('qwen3-30b-a3b');
-    expect(kvBytesPerToken(fewHeads, 8)).toBe(kvBytesPerToken(fewHeads, 4));
-    const latent = findModel('deepseek-v3');
-    expect(kvBytesPerToken(latent, 8)).toBe(kvBytesPerToken(latent));
-  });
+  it(
+    'on one GPU shrinks with the degree down to one KV head, and not at all for latent ' +
+      'attention',
+    () => {
+      expect(kvBytesPerToken(findModel('llama-3.1-8b'), 4)).toBe(131_072 / 4);
+      const fewHeads = findModel('qwen3-30b-a3b');
+      expect(kvBytesPerToken(fewHeads, 8)).toBe(kvBytesPerToken(fewHeads, 4));
+      const latent = findModel('deepseek-v3');
+      expect(kvBytesPerToken(latent, 8)).toBe(kvBytesPerToken(latent));
+    },
+  );
 });
 
 describe('kvCapacityBlocks', () => {

@@ -57,7 +57,8 @@ export function kvCapacityBlocks(query: KvCapacityQuery): number {
   throw new HardwareError(
     'does-not-fit',
     `${model.name} needs ${gib(weightBytesPerGpu(query))} GiB of weights on each of ${tp * dp} ` +
-      `${gpu.name}, where ${gib(Math.max(0, usableBytes(query)))} GiB are usable; ${remedyOf(query)}.`,
+      `${gpu.name}, where ${gib(Math.max(0, usableBytes(query)))} GiB are usable; ` +
+      `${remedyOf(query)}.`,
   );
 }
 

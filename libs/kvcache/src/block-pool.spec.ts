@@ -104,19 +104,22 @@ describe('BlockPool', () => {
     expect(pool.generationOf(id)).toBe(before + 1);
   });
 
-  it('gives private blocks ids of their own when asked, and takes them back with the blocks', () => {
-    const list = owner(3, [101]);
-    const other = owner(1);
-    const ids = pool.idsOf(list);
-    expect(new Set([...ids, ...pool.idsOf(other)]).size).toBe(4);
-    expect(pool.idsOf(list)).toEqual(ids);
-    const before = pool.generationOf(ids[2]!);
-    pool.release(list);
-    expect(pool.freeBlocks).toBe(3);
-    expect(pool.freeOrder()).toEqual([0, 0, 101]);
-    pool.idsOf(owner(3));
-    expect(pool.generationOf(ids[2]!)).toBe(before + 1);
-  });
+  it(
+    'gives private blocks ids of their own when asked, and takes them back with the ' + 'blocks',
+    () => {
+      const list = owner(3, [101]);
+      const other = owner(1);
+      const ids = pool.idsOf(list);
+      expect(new Set([...ids, ...pool.idsOf(other)]).size).toBe(4);
+      expect(pool.idsOf(list)).toEqual(ids);
+      const before = pool.generationOf(ids[2]!);
+      pool.release(list);
+      expect(pool.freeBlocks).toBe(3);
+      expect(pool.freeOrder()).toEqual([0, 0, 101]);
+      pool.idsOf(owner(3));
+      expect(pool.generationOf(ids[2]!)).toBe(before + 1);
+    },
+  );
 
   it('lets a block with an id be found when its content is full', () => {
     const list = new BlockList();
@@ -164,21 +167,25 @@ describe('BlockPool', () => {
     expect(() => pool.audit([list])).not.toThrow();
   });
 
-  it('under fifo evicts what was filled first, used since or not, and what is in use when it is free', () => {
-    pool = new BlockPool({ numBlocks: 4, enablePrefixCaching: true, evictionPolicy: 'fifo' });
-    const old = owner(1, [101]);
-    const young = owner(2, [201, 202]);
-    pool.release(young);
-    pool.release(old);
-    expect(pool.freeOrder()).toEqual([0, 101, 202, 201]);
-    const again = new BlockList();
-    hits([101]);
-    pool.share(found, again);
-    owner(1);
-    pool.release(owner(1));
-    expect(hits([201])).toBe(1);
-    expect(hits([202])).toBe(0);
-    pool.release(again);
-    expect(pool.freeOrder()).toEqual([101, 201, 0]);
-  });
+  it(
+    'under fifo evicts what was filled first, used since or not, and what is in use when it ' +
+      'is free',
+    () => {
+      pool = new BlockPool({ numBlocks: 4, enablePrefixCaching: true, evictionPolicy: 'fifo' });
+      const old = owner(1, [101]);
+      const young = owner(2, [201, 202]);
+      pool.release(young);
+      pool.release(old);
+      expect(pool.freeOrder()).toEqual([0, 101, 202, 201]);
+      const again = new BlockList();
+      hits([101]);
+      pool.share(found, again);
+      owner(1);
+      pool.release(owner(1));
+      expect(hits([201])).toBe(1);
+      expect(hits([202])).toBe(0);
+      pool.release(again);
+      expect(pool.freeOrder()).toEqual([101, 201, 0]);
+    },
+  );
 });

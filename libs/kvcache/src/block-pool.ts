@@ -10,32 +10,38 @@ export interface BlockPoolOptions {
   readonly numBlocks: number;
   /** Without it nothing enters the prefix index and every match is empty. */
   readonly enablePrefixCaching: boolean;
-  /** Says that hashes are the integers 1..contentCount, which are found faster; unset or 0: they may be any. */
+  /** Hashes are the integers 1..contentCount, which are found faster. Unset or 0: any numbers. */
   readonly contentCount?: number | undefined;
-  /** Which block nobody uses is given up first: the least recently freed (`lru`, as in vLLM, unless given), or the one filled first (`fifo`). */
+  /** The unused block to evict: least recently freed (`lru`, default), or filled first (`fifo`). */
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
-  /** Blocks of host memory that keep what is evicted, least recently used forgotten first; unset or 0: none. */
+  /** Host memory that keeps evicted blocks until least recently used, in blocks; 0 by default. */
   readonly hostBlocks?: number | undefined;
   /** Unset: nobody is told. */
   readonly contentWatcher?: ContentWatcher | undefined;
 }
 
-/** The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it again. */
+/**
+ * The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it
+ * again.
+ */
 export class PrefixMatch {
   ids = new Int32Array(64);
   /** Blocks found. */
   length = 0;
   /** Those among them that nobody uses now: sharing them takes them out of the free blocks. */
   idle = 0;
-  /** Blocks behind them that host memory holds: they need a block here, and can be loaded into it. */
+  /**
+   * Blocks behind them that host memory holds: they need a block here, and can be loaded into it.
+   */
   inHost = 0;
 }
 
 /**
- * The KV blocks of one engine: who uses how many, which content they hold, which is given up first. Blocks are shared by counting
- * owners; a block that nobody uses stays findable until it is taken for something else, least recently freed first. Private blocks, which
- * nobody will ever find, are alike: they are counted, and have ids only when somebody asks. The pool knows no tokens, no sequences and no
- * time; an engine drives it.
+ * The KV blocks of one engine: who uses how many, which content they hold, which is given up first.
+ * Blocks are shared by counting owners; a block that nobody uses stays findable until it is taken
+ * for something else, least recently freed first. Private blocks, which nobody will ever find, are
+ * alike: they are counted, and have ids only when somebody asks. The pool knows no tokens, no
+ * sequences and no time; an engine drives it.
  */
 export class BlockPool {
   readonly numBlocks: number;
@@ -78,7 +84,10 @@ export class BlockPool {
     return this.usedBlocks / this.numBlocks;
   }
 
-  /** Finds how many leading blocks of what the list is to hold, at most `maxBlocks`, are here. Touches nothing; O(blocks found). */
+  /**
+   * Finds how many leading blocks of what the list is to hold, at most `maxBlocks`, are here.
+   * Touches nothing; O(blocks found).
+   */
   match(list: BlockList, maxBlocks: number, into: PrefixMatch): void {
     const limit = this.enablePrefixCaching ? Math.min(maxBlocks, list.hashCount) : 0;
     if (into.ids.length < limit) into.ids = new Int32Array(2 * limit);
@@ -94,8 +103,8 @@ export class BlockPool {
   }
 
   /**
-   * Adds the matched blocks to the owner's list, which is empty; those in host memory are used by it, and the owner takes blocks to load them
-   * into. Nothing may have been taken since the match.
+   * Adds the matched blocks to the owner's list, which is empty; those in host memory are used by
+   * it, and the owner takes blocks to load them into. Nothing may have been taken since the match.
    */
   share(match: PrefixMatch, list: BlockList): void {
     const { ids, length } = match;
@@ -110,7 +119,8 @@ export class BlockPool {
   }
 
   /**
-   * Takes `count` blocks for new content, giving up what the eviction policy says; the owner adds them to its list.
+   * Takes `count` blocks for new content, giving up what the eviction policy says; the owner adds
+   * them to its list.
    *
    * @returns false, with nothing changed, when there are not so many free blocks.
    */
@@ -126,8 +136,9 @@ export class BlockPool {
   }
 
   /**
-   * Lets the owner's first `upTo` blocks be found under their hashes, now that they are full. Blocks without a hash (none, or 0) stay private;
-   * content that another block already stands for is not entered twice.
+   * Lets the owner's first `upTo` blocks be found under their hashes, now that they are full.
+   * Blocks without a hash (none, or 0) stay private; content that another block already stands for
+   * is not entered twice.
    */
   publish(list: BlockList, upTo: number): void {
     const { published, hashes, hashFrom, hashCount } = list;
@@ -143,8 +154,8 @@ export class BlockPool {
   }
 
   /**
-   * As `publish`, for an owner that will come back: blocks without a name behind the named ones get one of its own, a negative number, so that it finds them
-   * again while they last.
+   * As `publish`, for an owner that will come back: blocks without a name behind the named ones get
+   * one of its own, a negative number, so that it finds them again while they last.
    */
   publishOwn(list: BlockList, upTo: number): void {
     this.publish(list, upTo);
@@ -159,8 +170,8 @@ export class BlockPool {
   }
 
   /**
-   * Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted before its head; what was not full goes
-   * before all others.
+   * Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted
+   * before its head; what was not full goes before all others.
    */
   release(list: BlockList): void {
     const { order, table } = this;
@@ -203,7 +214,10 @@ export class BlockPool {
     return true;
   }
 
-  /** Ids of the owner's blocks, which stay what they are until it releases them: private blocks get theirs now. */
+  /**
+   * Ids of the owner's blocks, which stay what they are until it releases them: private blocks get
+   * theirs now.
+   */
   idsOf(list: BlockList): number[] {
     for (let i = 0; i < list.length; i++) {
       if (i < list.numbered && list.ids[i]! >= 0) continue;
@@ -213,7 +227,10 @@ export class BlockPool {
     return Array.from(list.ids.subarray(0, list.numbered));
   }
 
-  /** Rises each time the id is given to other content: whoever remembers (id, generation) recognises a stale reference. */
+  /**
+   * Rises each time the id is given to other content: whoever remembers (id, generation) recognises
+   * a stale reference.
+   */
   generationOf(id: number): number {
     return this.table.generationOf(id);
   }
@@ -223,7 +240,10 @@ export class BlockPool {
     return Math.max(0, this.spans.owners()[id]!);
   }
 
-  /** What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For tests and audits: O(blocks). */
+  /**
+   * What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For
+   * tests and audits: O(blocks).
+   */
   freeOrder(): number[] {
     return this.spans.freeIds().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
   }
@@ -243,7 +263,8 @@ export class BlockPool {
   }
 
   /**
-   * Checks block conservation: used blocks = Σ over owners, free = without owner, and every findable block is found under its hash.
+   * Checks block conservation: used blocks = Σ over owners, free = without owner, and every
+   * findable block is found under its hash.
    *
    * @param lists every list that holds blocks
    * @throws InvariantError when blocks were lost or given twice.
@@ -284,7 +305,10 @@ export class BlockPool {
     assert(cached === table.size, 'the block table has lost count');
   }
 
-  /** Adds the span where the match stands so far, as far as the list goes along with it; false when there is none. */
+  /**
+   * Adds the span where the match stands so far, as far as the list goes along with it; false when
+   * there is none.
+   */
   private matchSpan(list: BlockList, limit: number, into: PrefixMatch): boolean {
     const { table } = this;
     const { hashes, hashFrom } = list;
@@ -324,7 +348,10 @@ export class BlockPool {
     }
   }
 
-  /** Where the run of consecutive findable ids begins that ends before `end`, at `from` or behind it. */
+  /**
+   * Where the run of consecutive findable ids begins that ends before `end`, at `from` or behind
+   * it.
+   */
   private runStart({ ids, hasPrivateIds }: BlockList, end: number, from: number): number {
     let start = end - 1;
     while (start > from && ids[start - 1] === ids[start]! - 1) {

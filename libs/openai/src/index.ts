@@ -5,8 +5,6 @@ export { finishReasonOf } from './answer/finish-reason';
 export { LogprobsWriter } from './answer/logprobs-json';
 export { modelCard, modelList, versionBody } from './answer/models';
 export type { ModelCard } from './answer/models';
-export { rawArray, rawIds, rawObject } from './answer/raw-json';
-export type { RawJson } from './answer/raw-json';
 export { renderFinal } from './answer/render-final';
 export type {
   FinalChoice,

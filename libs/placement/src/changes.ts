@@ -41,8 +41,10 @@ const SECONDS = { ms: 1e-3, s: 1, m: 60, h: 3_600 } as const;
 const LATEST_US: Micros = secondsToUs(31_536_000);
 const MOST_CHANGES = 10_000;
 
-const CHANGE =
-  /^(?<time>\d+(?:\.\d+)?)(?<unit>ms|s|m|h):(?:(?<sign>[+-])(?<some>\d+)(?<of>[PDA])|(?<all>\d+)(?<from>[PDA])>(?<to>[PDA]))$/i;
+const INSTANT = String.raw`(?<time>\d+(?:\.\d+)?)(?<unit>ms|s|m|h)`;
+const JOIN_OR_LEAVE = String.raw`(?<sign>[+-])(?<some>\d+)(?<of>[PDA])`;
+const CHANGE_OF_ROLE = String.raw`(?<all>\d+)(?<from>[PDA])>(?<to>[PDA])`;
+const CHANGE = new RegExp(`^${INSTANT}:(?:${JOIN_OR_LEAVE}|${CHANGE_OF_ROLE})$`, 'i');
 const EXAMPLE = 'write for example 60s:+1D (join), 120s:-1P (leave) or 180s:1P>D (change of role)';
 
 /**
@@ -143,7 +145,8 @@ function stepsOf(change: ScheduledChange, startupUs: Micros): Step[] {
 function refuseEmpty(left: number, leaving: number, { atUs, role }: Omit<Step, 'delta'>): void {
   if (left > 0) return;
   throw new ChangesError(
-    `At ${instant(atUs)} ${leaving} of ${left + leaving} ${role} engines that are ready would go, and one must stay.`,
+    `At ${instant(atUs)} ${leaving} of ${left + leaving} ${role} engines that are ready ` +
+      'would go, and one must stay.',
   );
 }
 

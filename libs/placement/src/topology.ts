@@ -61,7 +61,8 @@ export function parseEngines(text: string): Topology {
     const count = Number(digits);
     if (count === 0) {
       throw new TopologyError(
-        `Topology "${shorten(text)}" asks for 0 ${role} engines: leave ${letter} out, or give it at least 1.`,
+        `Topology "${shorten(text)}" asks for 0 ${role} engines: leave ${letter} out, or ` +
+          'give it at least 1.',
       );
     }
     topology[role] = count;
@@ -86,12 +87,14 @@ function refuseUnusable({ prefill, decode, aggregated }: Topology, text: string)
   }
   if (prefill > 0 && decode === 0) {
     throw new TopologyError(
-      `Topology "${text}" has prefill but no decode engines: add some (${prefill}P1D), or use aggregated ones (${prefill}A).`,
+      `Topology "${text}" has prefill but no decode engines: add some (${prefill}P1D), or ` +
+        `use aggregated ones (${prefill}A).`,
     );
   }
   if (decode > 0 && prefill === 0) {
     throw new TopologyError(
-      `Topology "${text}" has decode but no prefill engines: add some (1P${decode}D), or use aggregated ones (${decode}A).`,
+      `Topology "${text}" has decode but no prefill engines: add some (1P${decode}D), or ` +
+        `use aggregated ones (${decode}A).`,
     );
   }
 }

@@ -110,7 +110,8 @@ function refuseUnscalable(workload: Workload): void {
   if (workload.count === 0) throw new UsageError('A plan needs requests; there are none.');
   if (meanRatePerSecond(workload) > 0) return;
   throw new UsageError(
-    'A plan looks for the highest rate, and requests that all arrive at one instant have none: give --arrivals poisson.',
+    'A plan looks for the highest rate, and requests that all arrive at one instant have ' +
+      'none: give --arrivals poisson.',
   );
 }
 

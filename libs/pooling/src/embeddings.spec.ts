@@ -100,11 +100,14 @@ describe('POST /v1/embeddings', () => {
     const shape = (dialect: Dialect): string =>
       parseEmbeddings({ input: 'x', dimensions: 1 }, contextOf(dialect)).render(HEAD);
     expect(shape('openai')).toBe(
-      '{"object":"list","data":[{"index":0,"object":"embedding","embedding":[-1]}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}',
+      '{"object":"list","data":[{"index":0,"object":"embedding","embedding":[-1]}],' +
+        '"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}',
     );
     expect(shape('vllm')).toBe(
-      '{"id":"embd-1","object":"list","created":1787000000,"model":"m","data":[{"index":0,"object":"embedding","embedding":[-1]}],' +
-        '"usage":{"prompt_tokens":1,"total_tokens":1,"completion_tokens":0,"prompt_tokens_details":null}}',
+      '{"id":"embd-1","object":"list","created":1787000000,"model":"m","data":[{"index":0,' +
+        '"object":"embedding","embedding":[-1]}],' +
+        '"usage":{"prompt_tokens":1,"total_tokens":1,"completion_tokens":0,' +
+        '"prompt_tokens_details":null}}',
     );
   });
 

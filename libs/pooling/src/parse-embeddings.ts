@@ -1,15 +1,6 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead } from '@baton/openai';
-import {
-  chatPromptIds,
-  hasMessages,
-  objectBody,
-  rawArray,
-  type RawJson,
-  rawObject,
-  validateBody,
-  valueError,
-} from '@baton/openai';
+import { chatPromptIds, hasMessages, objectBody, validateBody, valueError } from '@baton/openai';
 import { EmbeddingDto, InputDto } from './pooling.dto';
 import { inputsOf, poolingRequest, PoolingPrompts } from './pooling-prompts';
 import { type PoolingContext, type PoolingTask, resultList, tokensIn } from './pooling-task';

@@ -1,6 +1,6 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, rawArray, rawObject } from '@baton/text';
 import type { AnswerHead } from '@baton/openai';
-import { objectBody, rawArray, rawObject, validateBody, valueError } from '@baton/openai';
+import { objectBody, validateBody, valueError } from '@baton/openai';
 import {
   checkCount,
   inputsOf,

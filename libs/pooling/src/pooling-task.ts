@@ -1,6 +1,5 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead, Dialect, GenerationRequest, RequestLimits } from '@baton/openai';
-import { type RawJson, rawArray, rawObject } from '@baton/openai';
 import type { EmbeddingSpace } from './text-embedding';
 
 /** What the answers depend on besides the request. */

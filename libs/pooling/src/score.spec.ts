@@ -51,7 +51,12 @@ describe('POST /score', () => {
   it('writes the list of vLLM', () => {
     const answer = parseScore({ text_1: 'x', text_2: 'x' }, CONTEXT).render(HEAD);
     expect(answer).toMatch(
-      /^\{"id":"score-1","object":"list","created":1787000000,"model":"m","data":\[\{"index":0,"object":"score","score":0\.99\d+\}\],"usage":\{"prompt_tokens":3,"total_tokens":3,"completion_tokens":0,"prompt_tokens_details":null\}\}$/,
+      new RegExp(
+        String.raw`^\{"id":"score-1","object":"list","created":1787000000,"model":"m",` +
+          String.raw`"data":\[\{"index":0,"object":"score","score":0\.99\d+\}\],` +
+          String.raw`"usage":\{"prompt_tokens":3,"total_tokens":3,"completion_tokens":0,` +
+          String.raw`"prompt_tokens_details":null\}\}$`,
+      ),
     );
   });
 

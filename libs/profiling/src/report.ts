@@ -35,7 +35,8 @@ export function reportText({ request, inputs, calibration, transfer }: Result): 
     `valid for  ${rangeLines(calibration.valid).join('\n           ')}`,
     ...(transfer
       ? [
-          `\nKV transfers: --kv-cache-transfer-latency ${transfer.latencyMs}ms --kv-cache-transfer-time-per-token ${transfer.perTokenMs}ms`,
+          `\nKV transfers: --kv-cache-transfer-latency ${transfer.latencyMs}ms ` +
+            `--kv-cache-transfer-time-per-token ${transfer.perTokenMs}ms`,
         ]
       : []),
     '',

@@ -100,7 +100,8 @@ const RETIMING = [
   ...(['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const),
 ];
 const NOT_COMPARED =
-  'Not compared with what was recorded, for requests arrive otherwise (--compare compares all the same).';
+  'Not compared with what was recorded, for requests arrive otherwise (--compare compares ' +
+  'all the same).';
 
 /**
  * Reads what was measured if the run is to be compared with it, as by itself that of a recording

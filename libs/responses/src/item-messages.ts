@@ -25,7 +25,9 @@ export function checkCallIds(items: readonly Item[], own: readonly Item[]): void
     const isOutput =
       item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
     if (!isOutput || known.has(item['call_id']) || !own.includes(item)) continue;
-    const message = `No tool call found for the output with call_id ${String(item['call_id']).slice(0, 200)}.`;
+    const message =
+      'No tool call found for the output with call_id ' +
+      `${String(item['call_id']).slice(0, 200)}.`;
     throw valueError({ field: 'input', message });
   }
 }

@@ -1,5 +1,4 @@
-import { asciiJson, escapeJson } from '@baton/text';
-import type { RawJson } from '@baton/openai';
+import { asciiJson, escapeJson, type RawJson } from '@baton/text';
 
 /** An item of the output as it stands in a response. */
 export type OutputItem = Readonly<Record<string, unknown>> & {
@@ -137,7 +136,9 @@ export class ResponseEvents {
   }
 
   private raw(type: string, fields: RawJson): string {
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.next++},${fields}}\n\n`;
+    return (
+      `event: ${type}\ndata: ` + `{"type":"${type}","sequence_number":${this.next++},${fields}}\n\n`
+    );
   }
 }
 

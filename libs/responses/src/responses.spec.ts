@@ -229,8 +229,10 @@ describe('the items of a request', () => {
     });
     expect(text).toBe(
       '<|im_start|>system\nBe brief.\n\nReally.<|im_end|>\n<|im_start|>user\na\nb<|im_end|>\n' +
-        '<|im_start|>assistant\nhm\n</think>\n\n<tool_call>\n{"name": "f", "arguments": not JSON {}\n</tool_call>\n<|im_end|>\n' +
-        '<|im_start|>tool\n5<|im_end|>\n<|im_start|>assistant\nfive<|im_end|>\n<|im_start|>assistant\n',
+        '<|im_start|>assistant\nhm\n</think>\n\n<tool_call>\n{"name": "f", "arguments": not ' +
+        'JSON {}\n</tool_call>\n<|im_end|>\n' +
+        '<|im_start|>tool\n5<|im_end|>\n<|im_start|>assistant\nfive<|im_end|>\n' +
+        '<|im_start|>assistant\n',
     );
   });
 
@@ -239,7 +241,10 @@ describe('the items of a request', () => {
     const context = [...readResponse({ input: 'Hi' }, newId).own, ...(response.output as Item[])];
     const text = promptOf({ input: 'And?' }, context);
     expect(text).toMatch(
-      /^<\|im_start\|>user\nHi<\|im_end\|>\n<\|im_start\|>assistant\n[^<]+<\|im_end\|>\n<\|im_start\|>user\nAnd\?/,
+      new RegExp(
+        String.raw`^<\|im_start\|>user\nHi<\|im_end\|>\n` +
+          String.raw`<\|im_start\|>assistant\n[^<]+<\|im_end\|>\n<\|im_start\|>user\nAnd\?`,
+      ),
     );
   });
 

@@ -11,6 +11,7 @@ export function countRanks(config: BatonConfig, engines: Topology): number {
   const ranks = (engines.prefill + engines.decode + engines.aggregated) * dataParallelSize;
   if (ranks <= MAX_ENGINES) return ranks;
   throw new UsageError(
-    `${config.topology} with data_parallel_size ${dataParallelSize} makes ${ranks} ranks; there can be at most ${MAX_ENGINES}.`,
+    `${config.topology} with data_parallel_size ${dataParallelSize} makes ${ranks} ranks; ` +
+      `there can be at most ${MAX_ENGINES}.`,
   );
 }

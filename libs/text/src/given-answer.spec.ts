@@ -206,14 +206,18 @@ describe('given calls and reasoning', () => {
     expect(argumentsOf(plan)).toEqual(['{"town":1}']);
   });
 
-  it('are one where the request wants no parallel ones, and none of tools that it does not offer', () => {
-    const calls = ['time', 'weather'].map((name) => ({ name, arguments: '{"city":"x"}' }));
-    const tools = { ...OFFER, isParallel: false };
-    expect(argumentsOf(planned({ calls }, { tools }))).toHaveLength(1);
-    const foreign = [{ name: 'other', arguments: '{}' }];
-    const plan = planned({ calls: foreign, content: TEXT }, { tools: OFFER });
-    expect([argumentsOf(plan), shown(plan)]).toEqual([[], TEXT]);
-  });
+  it(
+    'are one where the request wants no parallel ones, and none of tools that it does not ' +
+      'offer',
+    () => {
+      const calls = ['time', 'weather'].map((name) => ({ name, arguments: '{"city":"x"}' }));
+      const tools = { ...OFFER, isParallel: false };
+      expect(argumentsOf(planned({ calls }, { tools }))).toHaveLength(1);
+      const foreign = [{ name: 'other', arguments: '{}' }];
+      const plan = planned({ calls: foreign, content: TEXT }, { tools: OFFER });
+      expect([argumentsOf(plan), shown(plan)]).toEqual([[], TEXT]);
+    },
+  );
 
   it('leave the content where a call is up to the model, and give way where it is required', () => {
     expect(shown(planned({ content: TEXT }, { tools: OFFER }))).toBe(TEXT);

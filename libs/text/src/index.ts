@@ -30,3 +30,4 @@ export type { Vocabulary } from './vocabulary';
 export { readTokenizerJson } from './tokenizers/json-tokenizer';
 export { TokenizerError } from './tokenizers/tokenizer-error';
 export { segmentText, visibleText } from './visible-text';
+export { type RawJson, rawArray, rawEntries, rawIds, rawObject } from './raw-json';

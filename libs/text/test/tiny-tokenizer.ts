@@ -1,8 +1,10 @@
 /** A tokenizer.json in little, trained here and now, so that tests need no model's file. */
 
 const CORPUS = (
-  'the a this every green quiet early small river city window table engine system reader question ' +
-  'answer keeps shows finds takes gives moves with from under over slowly often again and but while The A This Every'
+  'the a this every green quiet early small river city window table engine system reader ' +
+  'question answer keeps shows finds takes gives moves with from under over slowly often again ' +
+  'and ' +
+  'but while The A This Every'
 ).split(' ');
 const VOCABULARY = 900;
 

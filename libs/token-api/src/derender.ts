@@ -1,5 +1,5 @@
-import { asciiJson } from '@baton/text';
-import type { AnswerHead, Endpoint, FinalChoice, RawJson, RequestLimits } from '@baton/openai';
+import { asciiJson, type RawJson } from '@baton/text';
+import type { AnswerHead, Endpoint, FinalChoice, RequestLimits } from '@baton/openai';
 import {
   anyOf,
   arrayOf,

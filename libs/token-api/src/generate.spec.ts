@@ -29,8 +29,10 @@ describe('POST /inference/v1/generate', () => {
       { tokenizer, seed: 1, lengthModel: () => 9 },
     );
     expect(answerOf(BODY, dialect)).toBe(
-      `{"request_id":"r","model":"m","created":7,"choices":[{"index":0,"logprobs":null,"finish_reason":"length","token_ids":[${tokenIds.join()}]}],` +
-        '"usage":{"prompt_tokens":2,"total_tokens":5,"completion_tokens":3,"prompt_tokens_details":null},"prompt_logprobs":null,"kv_transfer_params":null}',
+      '{"request_id":"r","model":"m","created":7,"choices":[{"index":0,"logprobs":null,' +
+        `"finish_reason":"length","token_ids":[${tokenIds.join()}]}],` +
+        '"usage":{"prompt_tokens":2,"total_tokens":5,"completion_tokens":3,' +
+        '"prompt_tokens_details":null},"prompt_logprobs":null,"kv_transfer_params":null}',
     );
   });
 

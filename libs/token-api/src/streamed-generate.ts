@@ -1,14 +1,10 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import { asciiJson, type OutputPlan } from '@baton/text';
+import { asciiJson, type OutputPlan, rawArray, rawIds, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead, AnswerOptions, GenerationRequest } from '@baton/openai';
 import {
   finishReasonOf,
   LogprobsWriter,
-  rawArray,
-  rawIds,
-  type RawJson,
-  rawObject,
   renderStreamError,
   ReportedTokens,
   usageJson,

@@ -34,7 +34,9 @@ describe('POST /tokenize', () => {
 
   it('has the four keys of vLLM', () => {
     expect(tokenizeBody({ prompt: 'a b' }, LIMITS)).toBe(
-      `{"count":2,"max_model_len":128,"tokens":[${LIMITS.tokenizer.encode('a b').join()}],"token_strs":null}`,
+      `{"count":2,"max_model_len":128,"tokens":[${LIMITS.tokenizer
+        .encode('a b')
+        .join()}],"token_strs":null}`,
     );
   });
 

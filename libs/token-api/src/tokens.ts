@@ -1,10 +1,16 @@
-import { asciiJson, CHATML, type ChatTemplate, type Marker, type Tokenizer } from '@baton/text';
+import {
+  asciiJson,
+  CHATML,
+  type ChatTemplate,
+  type Marker,
+  rawIds,
+  rawObject,
+  type Tokenizer,
+} from '@baton/text';
 import {
   chatPromptIds,
   hasMessages,
   objectBody,
-  rawIds,
-  rawObject,
   servedModel,
   validateBody,
   valueError,
@@ -81,5 +87,6 @@ function markersOf(template: ChatTemplate): Marker[] {
 
 /** The part of the template that concerns plain messages. */
 const CHATML_IN_JINJA =
-  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
+  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + " +
+  "message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";

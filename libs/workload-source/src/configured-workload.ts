@@ -35,5 +35,8 @@ export async function configuredWorkload(
 }
 
 function coarseBlocks({ blockSize }: BatonConfig): string {
-  return `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; --block-size 16 has vLLM's.`;
+  return (
+    `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; ` +
+    `--block-size 16 has vLLM's.`
+  );
 }

@@ -43,7 +43,10 @@ describe('a trace', () => {
 
   it('is the same packed, named or detected', async () => {
     const plain = await workloadOf({ trace: tenRows });
-    const content = `${VIDUR}${Array.from(plain.arrivalUs, (us, i) => `${us / 1e6},${plain.promptTokens[i]},3\n`).join('')}`;
+    const content = `${VIDUR}${Array.from(
+      plain.arrivalUs,
+      (us, i) => `${us / 1e6},${plain.promptTokens[i]},3\n`,
+    ).join('')}`;
     const packed = file('ten.csv.gz', gzipSync(content));
     expect(await workloadOf({ trace: packed })).toEqual(plain);
     expect(await workloadOf({ trace: packed, traceFormat: 'vidur' })).toEqual(plain);

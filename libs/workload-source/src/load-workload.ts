@@ -141,7 +141,8 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const source = flags.trace === undefined ? kind : 'trace';
   if (source === undefined || (source === 'trace' && flags.trace === undefined)) {
     throw new UsageError(
-      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn or sharegpt.',
+      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn ' +
+        'or sharegpt.',
     );
   }
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
@@ -195,7 +196,9 @@ async function loadExchanges(
 ): Promise<LoadedWorkload> {
   const read = await readExchanges(path, values.count('limit', 0));
   const wanted = head(read.workload, values.count('numPrompts', 0) ?? read.workload.count);
-  const note = `Exchanges that are left out, for they were refused, not whole, or no request for tokens: ${read.leftOut}.`;
+  const note =
+    'Exchanges that are left out, for they were refused, not whole, or no request for tokens: ' +
+    `${read.leftOut}.`;
   return {
     workload: retimed(wanted, arrivalsOfTrace(values, wanted), seed),
     source: { kind: 'trace', name: path, format: 'baton' },

@@ -49,7 +49,9 @@ export const WORKLOAD_FLAG_ROWS = {
   limit: { value: 'n', help: 'Read the first n requests of the trace only.', of: ['trace'] },
   dataset: {
     value: 'name',
-    help: `Requests that are made up: ${DATASETS.join(', ')}; or those of a file: sharegpt, ${Object.keys(TRACE_DATASETS).join(', ')}.`,
+    help:
+      `Requests that are made up: ${DATASETS.join(', ')}; or those of a file: sharegpt, ` +
+      `${Object.keys(TRACE_DATASETS).join(', ')}.`,
   },
   datasetFile: {
     value: 'file',
@@ -68,11 +70,15 @@ export const WORKLOAD_FLAG_ROWS = {
   duration: { value: 's', help: 'Only requests that arrive within so many seconds.' },
   arrivals: {
     value: 'process',
-    help: `When requests arrive: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with --request-rate). spread undoes coarse stamps.`,
+    help:
+      `When requests arrive: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with ` +
+      '--request-rate). spread undoes coarse stamps.',
   },
   requestRate: {
     value: 'per-second',
-    help: 'Mean rate; inf sends all at once (default: that of the trace, inf for a dataset). Conversations per second for multi-turn.',
+    help:
+      'Mean rate; inf sends all at once (default: that of the trace, inf for a dataset). ' +
+      'Conversations per second for multi-turn.',
   },
   rateScale: { value: 'x', help: 'Let everything arrive x times as often (default: 1).' },
   burstiness: {

@@ -13,7 +13,8 @@ export function withContentBlock(workload: Workload, blockTokens: number): Workl
   if (from % blockTokens === 0) return split(workload, blockTokens);
   if (blockTokens % from === 0) return joined(workload, blockTokens);
   throw new WorkloadError(
-    `Contents in blocks of ${from} tokens cannot be had in blocks of ${blockTokens}: neither divides the other.`,
+    `Contents in blocks of ${from} tokens cannot be had in blocks of ${blockTokens}: ` +
+      'neither divides the other.',
   );
 }
 

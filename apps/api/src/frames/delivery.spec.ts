@@ -70,15 +70,18 @@ describe('tokens on their way from an engine to a client', () => {
     expect(finishReason).toBe('length');
   });
 
-  it('ends with the catalogue code of an engine that failed, in the stream and with [DONE]', async () => {
-    const [answer, run] = await begin();
-    const stream = readStream(await answer);
-    run.token(0);
-    run.end({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
-    const { error, events } = await stream;
-    expect(error?.message).toContain('workers were lost');
-    expect(events.at(-1)).toBe('[DONE]');
-  });
+  it(
+    'ends with the catalogue code of an engine that failed, in the stream and with ' + '[DONE]',
+    async () => {
+      const [answer, run] = await begin();
+      const stream = readStream(await answer);
+      run.token(0);
+      run.end({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
+      const { error, events } = await stream;
+      expect(error?.message).toContain('workers were lost');
+      expect(events.at(-1)).toBe('[DONE]');
+    },
+  );
 
   it('ends with an HTTP status when no byte of a whole answer is out', async () => {
     const [answer, run] = await begin({ ...BODY, stream: false });
@@ -143,24 +146,28 @@ describe('tokens on their way from an engine to a client', () => {
     expect(fixture.engine.runs.map(({ job }) => job.submission)).toEqual([1, 1]);
   });
 
-  it('INV-7: shows every token once and in order however its frames are dropped, repeated and shuffled', async () => {
-    const fault = fc.record({ drop: fc.nat(9), repeat: fc.nat(9), swap: fc.nat(9) });
-    const faults = fc.array(fault, { minLength: 9, maxLength: 9 });
-    // Many streams at once: one whose last frame is lost costs the 2 s after which silence is
-    // looked into.
-    const streams = fc.array(faults, { minLength: 40, maxLength: 40 });
-    await fc.assert(
-      fc.asyncProperty(streams, async (plans) => {
-        const results = await Promise.all(plans.map((plan) => damagedStream(plan)));
-        for (const { text, finishReason, events } of results) {
-          expect(text).toBe(whole);
-          expect(finishReason).toBe('length');
-          expect(events.at(-1)).toBe('[DONE]');
-        }
-      }),
-      { numRuns: 2 },
-    );
-  });
+  it(
+    'INV-7: shows every token once and in order however its frames are dropped, repeated and ' +
+      'shuffled',
+    async () => {
+      const fault = fc.record({ drop: fc.nat(9), repeat: fc.nat(9), swap: fc.nat(9) });
+      const faults = fc.array(fault, { minLength: 9, maxLength: 9 });
+      // Many streams at once: one whose last frame is lost costs the 2 s after which silence is
+      // looked into.
+      const streams = fc.array(faults, { minLength: 40, maxLength: 40 });
+      await fc.assert(
+        fc.asyncProperty(streams, async (plans) => {
+          const results = await Promise.all(plans.map((plan) => damagedStream(plan)));
+          for (const { text, finishReason, events } of results) {
+            expect(text).toBe(whole);
+            expect(finishReason).toBe('length');
+            expect(events.at(-1)).toBe('[DONE]');
+          }
+        }),
+        { numRuns: 2 },
+      );
+    },
+  );
 
   interface Fault {
     readonly drop: number;

@@ -115,43 +115,47 @@ describe('a sequence', () => {
     expect(sequence.accept(token(1, packEpoch(4, 0)), HEADER, 4)).toBe('advanced');
   });
 
-  it('INV-7: never shows a token twice, out of order or unasked, whatever happens to its frames', () => {
-    const frames = fc.array(
-      fc.record({
-        first: fc.nat(12),
-        count: fc.nat(4),
-        run: fc.nat(3),
-        isEnd: fc.boolean(),
-      }),
-      { maxLength: 60 },
-    );
-    fc.assert(
-      fc.property(frames, (sent) => {
-        const sequence = fresh(12);
-        let shown = 0;
-        for (const [at, { first, count, run, isEnd }] of sent.entries()) {
-          const kind = isEnd ? 'end' : 'tokens';
-          const total = isEnd ? first + count : first;
-          const from = sequence.received;
-          const given = entry({
-            kind,
-            first: total,
-            count,
-            epoch: packEpoch(1, run),
-            reason: 'stop',
-          });
-          const verdict = sequence.accept(given, HEADER, at);
-          expect(from).toBe(shown);
-          if (verdict === 'advanced' || verdict === 'ended') {
-            expect(first).toBeLessThanOrEqual(from);
-            expect(sequence.received).toBe(Math.max(from, first + count));
-          } else {
-            expect(sequence.received).toBe(from);
+  it(
+    'INV-7: never shows a token twice, out of order or unasked, whatever happens to its ' +
+      'frames',
+    () => {
+      const frames = fc.array(
+        fc.record({
+          first: fc.nat(12),
+          count: fc.nat(4),
+          run: fc.nat(3),
+          isEnd: fc.boolean(),
+        }),
+        { maxLength: 60 },
+      );
+      fc.assert(
+        fc.property(frames, (sent) => {
+          const sequence = fresh(12);
+          let shown = 0;
+          for (const [at, { first, count, run, isEnd }] of sent.entries()) {
+            const kind = isEnd ? 'end' : 'tokens';
+            const total = isEnd ? first + count : first;
+            const from = sequence.received;
+            const given = entry({
+              kind,
+              first: total,
+              count,
+              epoch: packEpoch(1, run),
+              reason: 'stop',
+            });
+            const verdict = sequence.accept(given, HEADER, at);
+            expect(from).toBe(shown);
+            if (verdict === 'advanced' || verdict === 'ended') {
+              expect(first).toBeLessThanOrEqual(from);
+              expect(sequence.received).toBe(Math.max(from, first + count));
+            } else {
+              expect(sequence.received).toBe(from);
+            }
+            shown = sequence.received;
           }
-          shown = sequence.received;
-        }
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+        }),
+        { numRuns: 2_000 },
+      );
+    },
+  );
 });

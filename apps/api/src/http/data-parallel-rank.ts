@@ -19,7 +19,8 @@ export function dataParallelRankOf(headers: IncomingHttpHeaders, size: number): 
   if (said === undefined) return undefined;
   const text = String(said);
   if (!INTEGER.test(text)) {
-    const message = `X-data-parallel-rank must be an integer from 0 to ${size - 1}; '${text}' is not.`;
+    const message =
+      `X-data-parallel-rank must be an integer from 0 to ${size - 1}; '${text}' ` + 'is not.';
     throw new BatonError('invalid_value', message);
   }
   const rank = Number(text);

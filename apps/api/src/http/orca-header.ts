@@ -29,7 +29,10 @@ export function orcaHeader(
   if (format === 'text') {
     return `TEXT ${pairs.map(([name, value]) => `named_metrics.${name}=${value}`).join(', ')}`;
   }
-  return `JSON {"named_metrics": {${pairs.map(([name, value]) => `"${name}": ${value}`).join(', ')}}}`;
+  return (
+    'JSON {"named_metrics": ' +
+    `{${pairs.map(([name, value]) => `"${name}": ${value}`).join(', ')}}}`
+  );
 }
 
 /** Both are floats there. */

@@ -146,7 +146,8 @@ function readGoodput(pairs: readonly string[]): Slo | undefined {
     const boundUs = Math.round(msToUs(Number(digits)));
     if (objective === undefined || !(boundUs >= 1)) {
       throw new UsageError(
-        `--goodput takes ${OBJECTIVES.join(', ')} with ms above 0, for example ttft:500 tpot:50; '${pair}' is not.`,
+        `--goodput takes ${OBJECTIVES.join(', ')} with ms above 0, for example ttft:500 ` +
+          `tpot:50; '${pair}' is not.`,
       );
     }
     slo[objective] = boundUs;

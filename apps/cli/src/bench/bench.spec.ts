@@ -58,7 +58,12 @@ describe('baton bench', () => {
     );
     const result = resultOf(answer);
     const names =
-      'date endpoint_type backend label model_id tokenizer_id num_prompts a request_rate burstiness max_concurrency duration completed failed total_input_tokens total_output_tokens request_throughput request_goodput output_throughput total_token_throughput max_output_tokens_per_s max_concurrent_requests rtfx mean_ttft_ms median_ttft_ms std_ttft_ms p50_ttft_ms p99.9_ttft_ms mean_e2el_ms p99.9_e2el_ms input_lens output_lens ttfts itls start_times generated_texts errors';
+      'date endpoint_type backend label model_id tokenizer_id num_prompts a request_rate ' +
+      'burstiness max_concurrency duration completed failed total_input_tokens ' +
+      'total_output_tokens request_throughput request_goodput output_throughput ' +
+      'total_token_throughput max_output_tokens_per_s max_concurrent_requests rtfx ' +
+      'mean_ttft_ms median_ttft_ms std_ttft_ms p50_ttft_ms p99.9_ttft_ms mean_e2el_ms ' +
+      'p99.9_e2el_ms input_lens output_lens ttfts itls start_times generated_texts errors';
     expect(Object.keys(result)).toEqual(expect.arrayContaining(names.split(' ')));
     expect(result).not.toHaveProperty('mean_tpot_ms');
     expect(result).toMatchObject({
@@ -70,17 +75,20 @@ describe('baton bench', () => {
     expect((result['generated_texts'] as string[])[0]).toMatch(/^ word1 word2 .*word8$/);
   });
 
-  it('writes prompts that are as long as they should be by the server’s own tokenizer', async () => {
-    const { stamps, stderr } = await bench(...SHORT, '--num-prompts', '20');
-    for (const stamp of stamps) {
-      expect(wordsOf(stamp)).toHaveLength(12);
-      // Words with an e are two tokens there.
-      expect(String(stamp.body['prompt'])).not.toContain('e');
-      expect(stamp.body).toMatchObject({ max_tokens: 8, ignore_eos: true, stream: true });
-    }
-    expect(new Set(stamps.map(({ body }) => body['prompt'])).size).toBe(20);
-    expect(stderr).not.toContain('/tokenize');
-  });
+  it(
+    'writes prompts that are as long as they should be by the server’s own ' + 'tokenizer',
+    async () => {
+      const { stamps, stderr } = await bench(...SHORT, '--num-prompts', '20');
+      for (const stamp of stamps) {
+        expect(wordsOf(stamp)).toHaveLength(12);
+        // Words with an e are two tokens there.
+        expect(String(stamp.body['prompt'])).not.toContain('e');
+        expect(stamp.body).toMatchObject({ max_tokens: 8, ignore_eos: true, stream: true });
+      }
+      expect(new Set(stamps.map(({ body }) => body['prompt'])).size).toBe(20);
+      expect(stderr).not.toContain('/tokenize');
+    },
+  );
 
   it('lets prompts share exactly the prefixes that were asked for', async () => {
     const { stamps } = await bench(
@@ -122,7 +130,17 @@ describe('baton bench', () => {
   it('sends recorded requests again, each where it went', async () => {
     const path = join(folder, 'answers.jsonl');
     const exchange = (arrivalUs: number, to: string, body: object, rest = {}): string =>
-      `${JSON.stringify({ baton_exchange: 1, arrival_us: 1e15 + arrivalUs, method: 'POST', path: to, body, status: 200, complete: true, writes: [[5, '{"usage":{"prompt_tokens":9,"completion_tokens":2}}']], ...rest })}\n`;
+      `${JSON.stringify({
+        baton_exchange: 1,
+        arrival_us: 1e15 + arrivalUs,
+        method: 'POST',
+        path: to,
+        body,
+        status: 200,
+        complete: true,
+        writes: [[5, '{"usage":{"prompt_tokens":9,' + '"completion_tokens":2}}']],
+        ...rest,
+      })}\n`;
     const prompt = { model: 'm', prompt: 'Hello there', max_tokens: 2, temperature: 0 };
     const messages = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 3 };
     writeFileSync(

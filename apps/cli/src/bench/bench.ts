@@ -141,7 +141,10 @@ async function tell(
   await saveResult(prepared, document, {
     ...{ run, figures, slo: flags.slo, settings: settingsOf(prepared) },
     title: `Bench of ${model} with ${source.source.name}`,
-    subtitle: `${origin}${prefix}${flags.server.endpoint}, ${source.workload.count} requests, seed ${flags.seed}`,
+    subtitle:
+      `${origin}${prefix}${flags.server.endpoint}, ${source.workload.count} requests, ` +
+      'seed ' +
+      `${flags.seed}`,
   });
   return document;
 }

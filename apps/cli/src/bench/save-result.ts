@@ -46,5 +46,6 @@ function fileNameOf(prepared: PreparedBench, date: string): string {
   const rateText = rate === Infinity ? 'inf' : (rate ?? 'trace');
   const concurrency =
     flags.maxConcurrency === undefined ? '' : `-concurrency${flags.maxConcurrency}`;
-  return `${label ?? flags.server.backend}-${rateText}qps${concurrency}-${lastSegment(model)}-${date}.json`;
+  const name = label ?? flags.server.backend;
+  return `${name}-${rateText}qps${concurrency}-${lastSegment(model)}-${date}.json`;
 }

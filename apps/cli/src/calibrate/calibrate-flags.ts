@@ -32,7 +32,8 @@ export function addCalibrateOptions(command: Command): void {
   );
   flag(
     '--max-num-batched-tokens <n>',
-    `Token budget of the measured engine; longer prompts took several steps (default: ${BATCHED_TOKENS}).`,
+    'Token budget of the measured engine; longer prompts took several steps (default: ' +
+      `${BATCHED_TOKENS}).`,
   );
   flag(
     '--hold-out <k>',

@@ -42,17 +42,20 @@ writeFileSync(LOG, logOf());
 afterEach(() => vi.restoreAllMocks());
 
 describe('baton calibrate', () => {
-  it('prints how well each phase is met, fitted and held out apart, and where it holds', async () => {
-    const { exitCode, stdout, stderr } = await baton('calibrate', '--input', LOG);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('calibrated model, 17 points of');
-    expect(stdout).toMatch(
-      /fitted to +points +R² +mean error +largest error\n +prefill +\d+ +[01]\.\d/,
-    );
-    expect(stdout).toMatch(/held out \(every 5th, seed 0\)[^]*decode +\d+/);
-    expect(stdout).toContain('decoding sequences 1 to 64');
-    expect(stdout).toContain('--out FILE writes the profile.');
-  });
+  it(
+    'prints how well each phase is met, fitted and held out apart, and where it ' + 'holds',
+    async () => {
+      const { exitCode, stdout, stderr } = await baton('calibrate', '--input', LOG);
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).toContain('calibrated model, 17 points of');
+      expect(stdout).toMatch(
+        /fitted to +points +R² +mean error +largest error\n +prefill +\d+ +[01]\.\d/,
+      );
+      expect(stdout).toMatch(/held out \(every 5th, seed 0\)[^]*decode +\d+/);
+      expect(stdout).toContain('decoding sequences 1 to 64');
+      expect(stdout).toContain('--out FILE writes the profile.');
+    },
+  );
 
   it('writes a profile that engines load, and that names no time and no folder', async () => {
     const out = path('profile.yaml');
@@ -97,7 +100,8 @@ describe('baton calibrate', () => {
       ...[1, 4, 16].flatMap((b) =>
         [100, 500, 900].map(
           (c) =>
-            `  - {batch_size: ${b}, context_length: ${c}, delay_per_token_ms: ${6 + 0.1 * b + 0.001 * c}}`,
+            `  - {batch_size: ${b}, context_length: ${c}, delay_per_token_ms: ` +
+            `${6 + 0.1 * b + 0.001 * c}}`,
         ),
       ),
     ];

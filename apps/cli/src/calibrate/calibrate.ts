@@ -16,7 +16,8 @@ import { writeFile } from './write-file';
 
 /**
  * `baton calibrate --input`: reads measured points, fits a step-time model, prints how well it does
- * and writes the profile when asked to. The result goes to stdout, what could not be used to stderr.
+ * and writes the profile when asked to. The result goes to stdout, what could not be used to
+ * stderr.
  */
 export function calibrateFiles(given: Flags): void {
   const request = readCalibrateFlags(given);

@@ -61,7 +61,9 @@ const ROWS = {
   loadOutputLen: { value: 'a:b', help: 'Its answers have a to b tokens (default: 8:48).' },
   maxError: {
     value: 'share',
-    help: 'End with exit code 1 when a mean, median or rate of the load is further off, for example 0.1.',
+    help:
+      'End with exit code 1 when a mean, median or rate of the load is further off, for ' +
+      'example 0.1.',
   },
 } as const satisfies Record<string, FlagRow>;
 

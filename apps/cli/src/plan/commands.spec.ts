@@ -72,7 +72,8 @@ describe('the command that starts the winner', () => {
   it('names model and GPU even if they are the defaults, and nothing else that is', () => {
     const asked = defaultConfig();
     expect(upCommand(prepared({ asked }), result('1 2 0', 2, 1))).toBe(
-      'bin/baton up 1P2D --model llama-3.1-8b --gpu h100 --prefill-tensor-parallel-size 2 --decode-tensor-parallel-size 1',
+      'bin/baton up 1P2D --model llama-3.1-8b --gpu h100 --prefill-tensor-parallel-size 2 ' +
+        '--decode-tensor-parallel-size 1',
     );
   });
 

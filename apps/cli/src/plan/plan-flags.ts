@@ -41,7 +41,8 @@ export function addPlanOptions(command: Command): void {
   flag('--decode-tp <list>', 'The same for decode engines alone.');
   flag(
     '--simulate <n>',
-    `Splits that are simulated, the best by estimate; aggregated ones always are (default: ${SIMULATED}).`,
+    'Splits that are simulated, the best by estimate; aggregated ones always are (default: ' +
+      `${SIMULATED}).`,
   );
   flag('--threads <n>', 'Threads that simulate; the result is the same (default: one per core).');
   flag('--json', 'Print the result as one JSON document.');

@@ -63,7 +63,10 @@ async function tell(
 ): Promise<void> {
   const { config, target } = prepared.context;
   const title = `Plan of ${document.gpus} GPUs for ${prepared.loaded.source.name}`;
-  const subtitle = `${config.model}, ${config.gpu}, ${formatShare(target.attainment)} of requests within ${formatSlo(target.slo)}, seed ${config.seed}`;
+  const subtitle =
+    `${config.model}, ${config.gpu}, ${formatShare(target.attainment)} of ` +
+    'requests within ' +
+    `${formatSlo(target.slo)}, seed ${config.seed}`;
   if (flags.json) process.stdout.write(documentJson(document));
   else process.stdout.write(planConsole(document, `${title}: ${subtitle}`));
   if (flags.out === undefined) return;

@@ -35,7 +35,8 @@ export async function obtainBroker(
     if (error instanceof CacheUnusable) throw new Failure(error.message);
     if (error instanceof TransportUnavailable) {
       throw new Failure(
-        `${error.message.replace(/\.$/, '')}: check that it runs and lets Baton in, and that --redis (or REDIS_URL) is right.`,
+        `${error.message.replace(/\.$/, '')}: check that it runs and lets Baton in, and ` +
+          'that --redis (or REDIS_URL) is right.',
       );
     }
     throw error;

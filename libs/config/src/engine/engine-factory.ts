@@ -92,12 +92,14 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
   const { maxNumSeqs, maxNumBatchedTokens } = schedulerLimits(config, placement.gpu);
   if (maxNumBatchedTokens < maxNumSeqs) {
     throw new UsageError(
-      `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs (${maxNumSeqs}).`,
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs ` +
+        `(${maxNumSeqs}).`,
     );
   }
   if (maxNumBatchedTokens <= config.numSpeculativeTokens) {
     throw new UsageError(
-      `max_num_batched_tokens (${maxNumBatchedTokens}) must be above num_speculative_tokens (${config.numSpeculativeTokens}).`,
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be above num_speculative_tokens ` +
+        `(${config.numSpeculativeTokens}).`,
     );
   }
   const capacity = { ...placement, gpuMemoryUtilization, blockSize };
@@ -157,7 +159,8 @@ function hostTierOptions(
   const blocks = Math.floor((gib * 2 ** 30) / (bytesPerBlock * tp));
   if (blocks === 0) {
     throw new UsageError(
-      `kv_offloading_size (${gib} GiB) must hold at least one KV block, which takes ${bytesPerBlock * tp} bytes.`,
+      `kv_offloading_size (${gib} GiB) must hold at least one KV block, which takes ` +
+        `${bytesPerBlock * tp} bytes.`,
     );
   }
   return { hostTier: { blocks, bytesPerBlock, bytesPerSecond: kvOffloadingBandwidth * 1e9 } };

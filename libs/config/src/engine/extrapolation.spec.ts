@@ -37,12 +37,14 @@ const PROFILE = fileWith(
 );
 const XPYD = fileWith(
   'xpyd.yaml',
-  'prefill: {type: poly1d, coefficients: [0, 0.02, 5]}\nkv_transfer: {type: poly1d, coefficients: [0, 0.003, 2]}\n',
+  'prefill: {type: poly1d, coefficients: [0, 0.02, 5]}\nkv_transfer: {type: poly1d, ' +
+    'coefficients: [0, 0.003, 2]}\n',
 );
 const BLIS = fileWith('blis.yaml', 'beta_coeffs: [0, 0, 0, 0, 0, 0, 250]\n');
 const TABLE = fileWith(
   'grid.csv',
-  'prefill_isl,prefill_ttft_ms,decode_active_kv_tokens,decode_context_length,decode_itl\n1,2,3,4,5\n',
+  'prefill_isl,prefill_ttft_ms,decode_active_kv_tokens,decode_context_length,decode_itl\n1,' +
+    '2,3,4,5\n',
 );
 
 const DECODE = {
@@ -125,7 +127,8 @@ describe('a step outside of the range', () => {
     model.stepUs({ ...DECODE, decodeSeqs: 66 });
     modelOf({ stepTimeFile: PROFILE }).stepUs({ ...DECODE, decodeSeqs: 65 });
     expect(written).toEqual([
-      'baton: warning: decoding sequences: 65 lies outside of 1 to 64, for which the step-time model was measured or fitted; its answers there are extrapolations.\n',
+      'baton: warning: decoding sequences: 65 lies outside of 1 to 64, for which the ' +
+        'step-time model was measured or fitted; its answers there are extrapolations.\n',
     ]);
     expect(model.stepsOutsideRange).toBe(2);
   });

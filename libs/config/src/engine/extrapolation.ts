@@ -64,8 +64,8 @@ export function checkExtrapolation(
   if (outside === undefined) return;
   throw new UsageError(
     `${stage} engines may leave the range of their step times: ${describeOutside(outside)}. ` +
-      'Bound them by max_model_len, max_num_batched_tokens and max_num_seqs, measure more, or allow it with ' +
-      'step_time_extrapolation: warn.',
+      'Bound them by max_model_len, max_num_batched_tokens and max_num_seqs, measure more, ' +
+      'or allow it with step_time_extrapolation: warn.',
   );
 }
 

@@ -22,7 +22,8 @@ export function readStepTimeFile(path: string): StepTimeFile {
   const text = readBounded(path);
   if (text.startsWith(ARCHIVE)) {
     throw new UsageError(
-      `step_time_file ${path} is an archive; write the arrays of an NPZ as CSV (docs/step-time.md).`,
+      `step_time_file ${path} is an archive; write the arrays of an NPZ as CSV ` +
+        '(docs/step-time.md).',
     );
   }
   if (HEADER.test(text)) return { kind: 'table', csv: text };

@@ -51,7 +51,8 @@ function fromFile(config: BatonConfig, kind: FileKind): StepTimeSpec {
   const spec = stepTimeFromFile(stepTimeFile);
   if (spec.kind === kind) return withOverheads(spec, config);
   throw new UsageError(
-    `step_time ${kind} cannot use step_time_file ${stepTimeFile}, which holds a model of kind ${spec.kind}.`,
+    `step_time ${kind} cannot use step_time_file ${stepTimeFile}, which holds a model of ` +
+      `kind ${spec.kind}.`,
   );
 }
 

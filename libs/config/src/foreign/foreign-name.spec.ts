@@ -62,7 +62,8 @@ describe("xPyD-sim's configuration file", () => {
       maxNumSeqs: 32,
     });
     expect(notes).toEqual([
-      'logging.request_log has no effect: there is no log of requests; metrics and replay have what it holds.',
+      'logging.request_log has no effect: there is no log of requests; metrics and replay ' +
+        'have what it holds.',
     ]);
   });
 
@@ -117,7 +118,8 @@ describe('variables of xPyD-sim', () => {
   it.each([
     [
       { XPYD_SIM_PREFIL_DELAY_MS: '1' },
-      'unknown environment variable XPYD_SIM_PREFIL_DELAY_MS; did you mean XPYD_SIM_PREFILL_DELAY_MS?',
+      'unknown environment variable XPYD_SIM_PREFIL_DELAY_MS; did you mean ' +
+        'XPYD_SIM_PREFILL_DELAY_MS?',
     ],
     [{ XPYD_SIM_PREFILL_DELAY_MS: 'x' }, 'XPYD_SIM_PREFILL_DELAY_MS must be a number'],
     [{ XPYD_SIM_MODE: 'decode' }, 'XPYD_SIM_MODE cannot be had: engines of one stage'],
@@ -156,7 +158,8 @@ describe("llm-d-inference-sim's configuration file", () => {
 
   it('may keep latencies and the KV cache in sections', () => {
     const { config } = resolved(
-      'latencies:\n  time-to-first-token: 100ms\n  inter-token-latency: 1s\nkvcache:\n  kv-cache-size: 2048\n',
+      'latencies:\n  time-to-first-token: 100ms\n  inter-token-latency: 1s\nkvcache:\n  ' +
+        'kv-cache-size: 2048\n',
     );
     expect(config).toMatchObject({
       stepTime: 'constant',

@@ -73,7 +73,8 @@ function changeable(name: string): ChangeableKey {
   if (found !== undefined) return found;
   if (isConfigKey(key) && optionOf(key).hidden !== true) {
     throw new UsageError(
-      `${fileName(key)} cannot change while the cluster runs; what can: ${CHANGEABLE.map(fileName).join(', ')}.`,
+      `${fileName(key)} cannot change while the cluster runs; what can: ` +
+        `${CHANGEABLE.map(fileName).join(', ')}.`,
     );
   }
   const shown = name.slice(0, MAX_NAME_LENGTH);

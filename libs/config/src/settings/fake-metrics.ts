@@ -139,7 +139,10 @@ function complaintAbout(name: string, value: unknown): string | undefined {
     read === undefined ? [] : read.kind === 'fixed' ? [read.value] : [read.start, read.end];
   const isIn = bounds.length > 0 && bounds.every((bound) => bound >= 0 && bound <= max);
   if (isIn) return undefined;
-  return `must be a number from 0 to ${max}, or ${FAKE_FUNCTIONS.join(', ')} like ramp:0:${max === 1 ? 1 : 10}:5s`;
+  return (
+    `must be a number from 0 to ${max}, or ${FAKE_FUNCTIONS.join(', ')} like ` +
+    `ramp:0:${max === 1 ? 1 : 10}:5s`
+  );
 }
 
 function fakeValueOf(given: unknown): FakeValue | undefined {

@@ -15,27 +15,38 @@ export const LIMIT_COLUMNS = ['limit_requests_per_minute', 'limit_tokens_per_min
 /** Who may ask, how much, and over which kind of connection. */
 export const ACCESS = {
   apiKey: list([], {
-    help: 'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference, /cohere and /admin; repeat the flag for several.',
+    help:
+      'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference, ' +
+      '/cohere and /admin; repeat the flag for several.',
     alsoEnv: ['VLLM_API_KEY'],
     isSecret: true,
   }),
   limitRequestsPerMinute: optionalInteger([1, 1_000_000_000], {
-    help: 'Requests that one key may send in a minute, over all API processes; beyond it 429 with Retry-After.',
+    help:
+      'Requests that one key may send in a minute, over all API processes; beyond it 429 with ' +
+      'Retry-After.',
     unit: 'requests',
     unset: 'no limit',
   }),
   limitTokensPerMinute: optionalInteger([1, 1_000_000_000_000], {
-    help: 'Prompt and output tokens of one key in a minute, over all API processes; beyond it 429 with Retry-After.',
+    help:
+      'Prompt and output tokens of one key in a minute, over all API processes; beyond it 429 ' +
+      'with Retry-After.',
     unit: 'tokens',
     unset: 'no limit',
   }),
   apiKeyLimits: optionalTable(LIMIT_COLUMNS, {
-    help: 'Limits of single keys in place of those for every key: a table of keys, each with limit_requests_per_minute and limit_tokens_per_minute. A key that stands here need not stand in api_key.',
+    help:
+      'Limits of single keys in place of those for every key: a table of keys, each with ' +
+      'limit_requests_per_minute and limit_tokens_per_minute. A key that stands here need not ' +
+      'stand in api_key.',
     isSecret: true,
     unset: 'every key has the same limits',
   }),
   sslKeyfile: optionalText({
-    help: 'File with the private key (PEM) of the API; with it and ssl_certfile the API speaks HTTPS.',
+    help:
+      'File with the private key (PEM) of the API; with it and ssl_certfile the API speaks ' +
+      'HTTPS.',
     unset: 'plain HTTP',
   }),
   sslCertfile: optionalText({
@@ -47,10 +58,14 @@ export const ACCESS = {
     unset: 'the well-known ones',
   }),
   sslCertReqs: integer(0, [0, 2], {
-    help: "Client certificates, by the numbers of Python's ssl module: 0 asks for none, 1 checks one that is shown, 2 demands one.",
+    help:
+      "Client certificates, by the numbers of Python's ssl module: 0 asks for none, 1 checks " +
+      'one that is shown, 2 demands one.',
   }),
   enableSslRefresh: toggle(false, {
-    help: 'Look every second whether the three files have changed, and use the new ones for new connections.',
+    help:
+      'Look every second whether the three files have changed, and use the new ones for new ' +
+      'connections.',
   }),
   allowedOrigins: list(['*'], {
     help: 'Origins of web pages that may read answers (CORS); * for any.',
@@ -65,7 +80,9 @@ export const ACCESS = {
     help: 'Let such pages send cookies and other credentials.',
   }),
   enableRequestIdHeaders: toggle(false, {
-    help: 'dialect vllm: answer with X-Request-Id, that of the request or a new one. In the openai dialect every answer has it.',
+    help:
+      'dialect vllm: answer with X-Request-Id, that of the request or a new one. In the ' +
+      'openai dialect every answer has it.',
   }),
   maxRequestBodyMb: number(16, [0.001, 1024], {
     help: 'Largest request body, counted while it is read; beyond it 413.',
@@ -80,7 +97,9 @@ export const ACCESS = {
     unit: 'headers',
   }),
   maxConnections: integer(16_384, [1, 1_000_000], {
-    help: 'Connections that an API process holds open at one port; further ones are closed at once.',
+    help:
+      'Connections that an API process holds open at one port; further ones are closed at ' +
+      'once.',
     unit: 'connections',
   }),
   httpTimeoutRequest: duration(30, [0.05, 86_400], {
@@ -92,7 +111,9 @@ export const ACCESS = {
     unit: 's',
   }),
   httpTimeoutKeepAlive: duration(75, [0.05, 86_400], {
-    help: 'How long a connection without a request stays open. The default is longer than the idle time of common load balancers (60 s), so that they close first.',
+    help:
+      'How long a connection without a request stays open. The default is longer than the ' +
+      'idle time of common load balancers (60 s), so that they close first.',
     unit: 's',
     alsoEnv: ['VLLM_HTTP_TIMEOUT_KEEP_ALIVE'],
   }),

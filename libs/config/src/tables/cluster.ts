@@ -4,22 +4,31 @@ import { choice, integer, number, optionalChoice, optionalText, text, toggle } f
 export const CLUSTER = {
   /** Engines by role, `2P3D`, `4A`, `2P3D1A`. */
   topology: text('2P2D', {
-    help: 'Engines by role: 2P3D is two prefill and three decode engines, 4A four aggregated ones (prefill and decode in one), 2P3D1A a mix.',
+    help:
+      'Engines by role: 2P3D is two prefill and three decode engines, 4A four aggregated ones ' +
+      '(prefill and decode in one), 2P3D1A a mix.',
     like: '2P3D',
   }),
   /** One role in the foreground instead of a whole cluster. */
   role: optionalChoice(['api', 'prefill', 'decode', 'aggregated'], {
-    help: 'Run this one role in the foreground, to join others over the same Redis (needs --redis).',
+    help:
+      'Run this one role in the foreground, to join others over the same Redis (needs ' +
+      '--redis).',
     unset: 'the whole topology, supervised',
   }),
   /** Who joins, leaves and changes the role, and when. */
   changes: optionalText({
-    help: 'Engines that join, leave or change their role while the cluster runs, in simulated time since its start: 60s:+1D starts a decode engine, 120s:-1P lets a prefill engine go when it is empty, 180s:1P>D turns one into the other.',
+    help:
+      'Engines that join, leave or change their role while the cluster runs, in simulated ' +
+      'time since its start: 60s:+1D starts a decode engine, 120s:-1P lets a prefill engine ' +
+      'go when it is empty, 180s:1P>D turns one into the other.',
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
   }),
   enableAdmin: toggle(false, {
-    help: 'Serve /admin/engines, by which engines are made to join, leave or change their role, and /admin/config, by which faults and placement change while the cluster runs.',
+    help:
+      'Serve /admin/engines, by which engines are made to join, leave or change their role, ' +
+      'and /admin/config, by which faults and placement change while the cluster runs.',
   }),
   /** What a worker process is to host when it is started again after its engines have changed. */
   workerEngines: optionalText({
@@ -41,17 +50,25 @@ export const CLUSTER = {
   }),
   /** Simulated seconds per wall second. */
   speedup: number(1, [0.001, 100_000], {
-    help: 'Simulated seconds per wall second. 10 makes every step, transfer and lease ten times shorter on the wall clock.',
+    help:
+      'Simulated seconds per wall second. 10 makes every step, transfer and lease ten times ' +
+      'shorter on the wall clock.',
   }),
   seed: integer(0, [0, Number.MAX_SAFE_INTEGER], {
-    help: 'Seed of everything random: texts, output lengths, jitter. The same seed gives the same bytes.',
+    help:
+      'Seed of everything random: texts, output lengths, jitter. The same seed gives the same ' +
+      'bytes.',
   }),
   enginesPerProcess: integer(1, [1, 1024], {
-    help: 'Engines that share one worker process; more than 1 simulates many engines on a small machine.',
+    help:
+      'Engines that share one worker process; more than 1 simulates many engines on a small ' +
+      'machine.',
   }),
   /** A port of its own for each engine. */
   exposeEngines: toggle(false, {
-    help: "Give every engine its own OpenAI port, so that another router's prefill/decode logic can be tested against them.",
+    help:
+      "Give every engine its own OpenAI port, so that another router's prefill/decode logic " +
+      'can be tested against them.',
   }),
   /** Port of engine 0; engine i has this plus i. */
   exposeEnginesPort: integer(8100, [1, 65535], {
@@ -67,11 +84,15 @@ export const CLUSTER = {
   }),
   /** `auto`: by the rule of docs/ARCHITECTURE.md. */
   broker: choice(['auto', 'in-process'], 'auto', {
-    help: 'What carries jobs and messages: found or started by itself, or no server at all, with every role in one process.',
+    help:
+      'What carries jobs and messages: found or started by itself, or no server at all, with ' +
+      'every role in one process.',
   }),
   /** Whether `broker: auto` may fetch what is not there. */
   install: choice(['auto', 'never'], 'auto', {
-    help: "Whether a missing redis-server is unpacked from the distribution's package into ~/.cache/baton (XDG_CACHE_HOME), for Baton alone.",
+    help:
+      "Whether a missing redis-server is unpacked from the distribution's package into " +
+      '~/.cache/baton (XDG_CACHE_HOME), for Baton alone.',
   }),
   redisPrefix: text('baton', {
     help: 'Prefix of every key, so that several clusters share one Redis.',

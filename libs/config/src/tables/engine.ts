@@ -30,18 +30,24 @@ export const ENGINE = {
   }),
   /** 0 = off. */
   longPrefillTokenThreshold: integer(0, [0, 1_048_576], {
-    help: 'Most prompt tokens of one sequence in one step, so that a long prompt does not starve others; 0 = off.',
+    help:
+      'Most prompt tokens of one sequence in one step, so that a long prompt does not starve ' +
+      'others; 0 = off.',
     unit: 'tokens',
   }),
   enablePrefixCaching: toggle(true, {
     help: 'Share KV blocks of equal prompt prefixes and keep them for later requests.',
   }),
   evictionPolicy: choice(['lru', 'fifo'], 'lru', {
-    help: 'Which unused KV block is given up first: the least recently used (as in vLLM), or the one filled first (fifo).',
+    help:
+      'Which unused KV block is given up first: the least recently used (as in vLLM), or the ' +
+      'one filled first (fifo).',
   }),
   /** 0 = off. */
   kvOffloadingSize: number(0, [0, 1e6], {
-    help: 'Host memory of one engine, all its GPUs together, that keeps KV blocks which the GPU gives up; 0 = off.',
+    help:
+      'Host memory of one engine, all its GPUs together, that keeps KV blocks which the GPU ' +
+      'gives up; 0 = off.',
     unit: 'GiB',
   }),
   /** Default: PCIe 4.0 x16, four fifths of its 32 GB/s. */
@@ -50,58 +56,84 @@ export const ENGINE = {
     unit: 'GB/s',
   }),
   globalCacheHitThreshold: number(0, [0, 1], {
-    help: 'Least share of a prompt that the prefix cache must hold; a request with less ends at once with finish_reason cache_threshold. Its own cache_hit_threshold wins; prefill legs are exempt; 0 = off.',
+    help:
+      'Least share of a prompt that the prefix cache must hold; a request with less ends at ' +
+      'once with finish_reason cache_threshold. Its own cache_hit_threshold wins; prefill ' +
+      'legs are exempt; 0 = off.',
   }),
   enableChunkedPrefill: toggle(true, {
     help: 'Split a prompt over several steps when the token budget is short.',
   }),
   schedulingPolicy: choice(['fcfs', 'priority', 'sjf'], 'fcfs', {
-    help: 'Order of waiting requests: first come first served, by `priority` of the request (lower first), or the shortest prompt first (not in vLLM; long prompts may starve, see sjf_aging).',
+    help:
+      'Order of waiting requests: first come first served, by `priority` of the request ' +
+      '(lower first), or the shortest prompt first (not in vLLM; long prompts may starve, see ' +
+      'sjf_aging).',
   }),
   /** 0 = none. */
   sjfAging: number(0, [0, 1e9], {
-    help: 'sjf: how much one second of waiting shortens a prompt in the order, so that long ones do not starve.',
+    help:
+      'sjf: how much one second of waiting shortens a prompt in the order, so that long ones ' +
+      'do not starve.',
     unit: 'tokens/s, simulated',
   }),
   schedulerReserveFullIsl: toggle(true, {
-    help: 'Admit a prompt only when blocks for the whole of it are free, not just for its first chunk.',
+    help:
+      'Admit a prompt only when blocks for the whole of it are free, not just for its first ' +
+      'chunk.',
   }),
   /** 0 = off. */
   numSpeculativeTokens: integer(0, [0, DRAFT_TOKENS_MAX], {
-    help: 'Speculative decoding: tokens drafted for each sequence in a decode step, as in speculative_config of vLLM; a step gives out those that are right up to the first wrong one, and one more; 0 = off.',
+    help:
+      'Speculative decoding: tokens drafted for each sequence in a decode step, as in ' +
+      'speculative_config of vLLM; a step gives out those that are right up to the first ' +
+      'wrong one, and one more; 0 = off.',
     unit: 'tokens',
   }),
   speculativeAcceptanceRate: number(0.7, [0, 1], {
-    help: 'Chance that a drafted token is right when those before it in the step are; drawn from the seed.',
+    help:
+      'Chance that a drafted token is right when those before it in the step are; drawn from ' +
+      'the seed.',
   }),
   speculativeDraftMs: number(0, [0, 10_000], {
     help: 'Time of drafting, added to every step while num_speculative_tokens is above 0.',
     unit: 'ms, simulated',
   }),
   enableLora: toggle(false, {
-    help: 'Serve LoRA adapters: names of their own beside the base model, which share its engines but not its prefixes.',
+    help:
+      'Serve LoRA adapters: names of their own beside the base model, which share its engines ' +
+      'but not its prefixes.',
   }),
   maxLoras: integer(1, [1, 65_536], {
     help: 'LoRA adapters that one batch may mix; requests for one more wait.',
     unit: 'adapters',
   }),
   loraModules: list([], {
-    help: 'A LoRA adapter that is served from the start, as name=path or {"name": "…", "path": "…"}; the path is shown, never opened. May be repeated, and implies enable_lora.',
+    help:
+      'A LoRA adapter that is served from the start, as name=path or {"name": "…", "path": ' +
+      '"…"}; the path is shown, never opened. May be repeated, and implies enable_lora.',
   }),
   allowRuntimeLoraUpdating: toggle(false, {
     help: 'Serve /v1/load_lora_adapter and /v1/unload_lora_adapter.',
     alsoEnv: ['VLLM_ALLOW_RUNTIME_LORA_UPDATING'],
   }),
   kvEventsEndpoint: optionalText({
-    help: 'Publish KV-cache events in the format of vLLM over ZeroMQ here, for example tcp://*:5557; the port is raised by the number of the engine. Needs packages/kv-events to be installed.',
+    help:
+      'Publish KV-cache events in the format of vLLM over ZeroMQ here, for example ' +
+      'tcp://*:5557; the port is raised by the number of the engine. Needs packages/kv-events ' +
+      'to be installed.',
     unset: 'no events',
   }),
   kvEventsReplayEndpoint: optionalText({
-    help: 'Where subscribers ask for events that they missed, for example tcp://*:6557; raised likewise.',
+    help:
+      'Where subscribers ask for events that they missed, for example tcp://*:6557; raised ' +
+      'likewise.',
     unset: 'no replay',
   }),
   kvEventsTopic: optionalText({
-    help: 'Topic of the events; {engine} stands for the number of the engine, {host} for its machine and {model} for the model. llm-d reads kv@{host}@{model}.',
+    help:
+      'Topic of the events; {engine} stands for the number of the engine, {host} for its ' +
+      'machine and {model} for the model. llm-d reads kv@{host}@{model}.',
     unset: 'an empty topic, as vLLM has',
   }),
   kvEventsFormat: choice(['array', 'map'], 'array', {
@@ -109,7 +141,9 @@ export const ENGINE = {
   }),
   /** Simulated seconds. */
   startupDuration: duration(0, [0, 86_400], {
-    help: 'How long an engine loads before it takes work, as a real one loads weights; simulated time.',
+    help:
+      'How long an engine loads before it takes work, as a real one loads weights; simulated ' +
+      'time.',
     unit: 's',
   }),
   /** Percent of the step. */

@@ -19,21 +19,28 @@ const RULE_SCHEMA = {
 /** What goes wrong on purpose. Rules, fields and functions: docs/faults.md. */
 export const FAULTS = {
   faults: optionalDocument({
-    help: 'Faults on purpose: a list of rules, each with a stage (at), what happens there (fault), and when. docs/faults.md has every field.',
+    help:
+      'Faults on purpose: a list of rules, each with a stage (at), what happens there ' +
+      '(fault), and when. docs/faults.md has every field.',
     like: '[{"at": "queue", "fault": "error", "status": 429, "rate": 0.1}]',
     read: readFaults,
     schema: { type: 'array', items: RULE_SCHEMA },
     unset: 'none',
   }),
   failureInjectionRate: integer(0, [0, 100], {
-    help: 'Requests that fail with one of failure_types before they are queued, as llm-d-inference-sim lets them.',
+    help:
+      'Requests that fail with one of failure_types before they are queued, as ' +
+      'llm-d-inference-sim lets them.',
     unit: 'percent',
   }),
   failureTypes: someOf(FAILURE_TYPES, [], {
     help: 'Which failures those are; an empty list stands for all.',
   }),
   fakeMetrics: optionalDocument({
-    help: 'What /metrics says instead of the truth, for tests of autoscalers: running-requests, waiting-requests and kv-cache-usage as a number or as a function of time (oscillate, ramp, rampreset, squarewave), and loras.',
+    help:
+      'What /metrics says instead of the truth, for tests of autoscalers: running-requests, ' +
+      'waiting-requests and kv-cache-usage as a number or as a function of time (oscillate, ' +
+      'ramp, rampreset, squarewave), and loras.',
     like: '{"running-requests": "oscillate:0:10:5s", "kv-cache-usage": 0.4}',
     read: readFakeMetrics,
     schema: { type: 'object' },

@@ -13,7 +13,9 @@ import {
 /** What is simulated: the model, the GPUs and the wires between them. */
 export const HARDWARE = {
   model: text('llama-3.1-8b', {
-    help: 'Model whose geometry is simulated: a name (`baton doctor` lists those known), or the path of a Hugging Face config.json or of a folder with one.',
+    help:
+      'Model whose geometry is simulated: a name (`baton doctor` lists those known), or the ' +
+      'path of a Hugging Face config.json or of a folder with one.',
     alsoEnv: ['SIM_MODEL'],
   }),
   /** Name in requests and answers. */
@@ -25,11 +27,17 @@ export const HARDWARE = {
     help: 'GPU of every engine; `baton doctor` lists those known.',
   }),
   quantization: optionalChoice(QUANTIZATIONS, {
-    help: 'How weights are quantised, by the names of vLLM: fp8 scales activations while the engine runs, modelopt is FP8 with scales of the checkpoint, fp8_block has one per 128 x 128 weights (DeepSeek), modelopt_fp4 or nvfp4 is NVFP4, mxfp4 has experts in four bits (gpt-oss), awq and gptq have INT4 weights.',
+    help:
+      'How weights are quantised, by the names of vLLM: fp8 scales activations while the ' +
+      'engine runs, modelopt is FP8 with scales of the checkpoint, fp8_block has one per 128 ' +
+      'x 128 weights (DeepSeek), modelopt_fp4 or nvfp4 is NVFP4, mxfp4 has experts in four ' +
+      'bits (gpt-oss), awq and gptq have INT4 weights.',
     unset: 'as the checkpoint was published',
   }),
   dtype: choice(['auto', 'bfloat16', 'float16', 'half'], 'auto', {
-    help: 'Type of what is not quantised, of 16 bits in any case: auto takes that of the checkpoint.',
+    help:
+      'Type of what is not quantised, of 16 bits in any case: auto takes that of the ' +
+      'checkpoint.',
   }),
   kvCacheDtype: choice(KV_CACHE_DTYPES, 'auto', {
     help: 'Type of the KV cache; auto takes what the checkpoint asks for, else 16 bits.',
@@ -40,15 +48,23 @@ export const HARDWARE = {
   }),
   /** Ranks that share the experts of a mixture. */
   dataParallelSize: integer(1, [1, 1024], {
-    help: 'Data-parallel ranks of an engine: engines with attention and KV cache of their own that share the experts of a mixture-of-experts model, which are spread over tensor_parallel_size times data_parallel_size GPUs.',
+    help:
+      'Data-parallel ranks of an engine: engines with attention and KV cache of their own ' +
+      'that share the experts of a mixture-of-experts model, which are spread over ' +
+      'tensor_parallel_size times data_parallel_size GPUs.',
     unit: 'ranks',
   }),
   enableExpertParallel: toggle(false, {
-    help: 'Keep whole experts on each GPU and send tokens to them, instead of cutting each expert over all GPUs that share it.',
+    help:
+      'Keep whole experts on each GPU and send tokens to them, instead of cutting each expert ' +
+      'over all GPUs that share it.',
   }),
   /** Link between prefill and decode. */
   link: text('infiniband-ndr', {
-    help: 'Link over which KV blocks go from prefill to decode, and tokens between ranks on different nodes: nvlink, infiniband-ndr, infiniband-hdr, roce-400g, roce-200g, 100gbe, 25gbe, pcie.',
+    help:
+      'Link over which KV blocks go from prefill to decode, and tokens between ranks on ' +
+      'different nodes: nvlink, infiniband-ndr, infiniband-hdr, roce-400g, roce-200g, 100gbe, ' +
+      '25gbe, pcie.',
   }),
   /** Longest prompt plus output. */
   maxModelLen: optionalInteger([16, 16_777_216], {
@@ -57,7 +73,9 @@ export const HARDWARE = {
     unset: "the model's own context",
   }),
   gpuMemoryUtilization: number(0.9, [0.05, 1], {
-    help: 'Share of GPU memory for weights, activations and KV cache; what is left after weights becomes KV blocks.',
+    help:
+      'Share of GPU memory for weights, activations and KV cache; what is left after weights ' +
+      'becomes KV blocks.',
   }),
   /** KV blocks of an engine, instead of what memory gives. */
   numGpuBlocksOverride: optionalInteger([1, 100_000_000], {

@@ -7,7 +7,9 @@ export const LIVENESS = {
     unit: 's',
   }),
   lockDurationMax: number(30, [0.2, 3_600], {
-    help: 'The same for a worker that has lately been late: lock_duration and presence_ttl grow by three times its worst pause, up to this.',
+    help:
+      'The same for a worker that has lately been late: lock_duration and presence_ttl grow ' +
+      'by three times its worst pause, up to this.',
     unit: 's',
   }),
   lockRenewInterval: number(0.45, [0.05, 600], {
@@ -31,7 +33,9 @@ export const LIVENESS = {
     unit: 's',
   }),
   kvReadTimeout: number(1, [0.05, 600], {
-    help: 'How long decode waits for the answer to one question for KV blocks. It asks twice, and a late holder more often.',
+    help:
+      'How long decode waits for the answer to one question for KV blocks. It asks twice, and ' +
+      'a late holder more often.',
     unit: 's',
   }),
   latenessHalfLife: number(10, [0.1, 3_600], {
@@ -39,7 +43,9 @@ export const LIVENESS = {
     unit: 's',
   }),
   starvedAfter: number(0.5, [0.05, 600], {
-    help: 'A process whose worst pause of late is longer than this counts as starved; fewer requests may wait for it.',
+    help:
+      'A process whose worst pause of late is longer than this counts as starved; fewer ' +
+      'requests may wait for it.',
     unit: 's',
   }),
 } as const;

@@ -8,22 +8,31 @@ const POLICIES = ['pull', ...POLICY_KINDS] as const;
  */
 export const PLACEMENT = {
   placement: choice(POLICIES, 'pull', {
-    help: 'Who computes a prompt: whoever has room takes the oldest (pull), or a policy sends it to one engine. `baton replay` of a recording also takes recorded: the engines that each request had.',
+    help:
+      'Who computes a prompt: whoever has room takes the oldest (pull), or a policy sends it ' +
+      'to one engine. `baton replay` of a recording also takes recorded: the engines that ' +
+      'each request had.',
   }),
   decodePlacement: optionalChoice(POLICIES, {
     help: 'Who generates after a hand-over.',
     unset: 'as placement',
   }),
   decodeChoice: choice(['late', 'early'], 'late', {
-    help: 'When the decode engine is chosen: when the prompt is computed, or early, on arrival. No meaning under pull.',
+    help:
+      'When the decode engine is chosen: when the prompt is computed, or early, on arrival. ' +
+      'No meaning under pull.',
   }),
   /** 0 = off. */
   disaggregationThreshold: integer(0, [0, 1_048_576], {
-    help: 'A prompt with at most so many tokens behind what its decode engine is believed to hold is computed there, without prefill and hand-over; 0 = off.',
+    help:
+      'A prompt with at most so many tokens behind what its decode engine is believed to hold ' +
+      'is computed there, without prefill and hand-over; 0 = off.',
     unit: 'tokens',
   }),
   prefixBalanceThreshold: number(1, [1, 1_000], {
-    help: 'prefix-aware, where prompts are computed: the engine with the longest prefix is kept while its estimated TTFT is at most this many times the smallest.',
+    help:
+      'prefix-aware, where prompts are computed: the engine with the longest prefix is kept ' +
+      'while its estimated TTFT is at most this many times the smallest.',
   }),
   prefixOverlapWeight: number(1, [0, 1_000], {
     help: 'prefix-aware, for decode: tokens of load that one token found in the cache outweighs.',
@@ -32,11 +41,15 @@ export const PLACEMENT = {
     help: 'session-sticky: points of each engine on the hash ring.',
   }),
   stickyLoadFactor: number(1.25, [1.001, 1_000_000], {
-    help: 'session-sticky: an engine takes at most this many times the mean of requests, then the next on the ring does.',
+    help:
+      'session-sticky: an engine takes at most this many times the mean of requests, then the ' +
+      'next on the ring does.',
   }),
   /** Simulated ms. */
   admissionSloTtft: optionalNumber([0.001, 86_400_000], {
-    help: 'Refuse a request with 429 slo_unattainable when its first token is predicted to come later than this.',
+    help:
+      'Refuse a request with 429 slo_unattainable when its first token is predicted to come ' +
+      'later than this.',
     unit: 'ms, simulated',
     unset: 'no request is refused for its prediction',
   }),

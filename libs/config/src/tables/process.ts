@@ -8,18 +8,24 @@ export const PROCESS = {
     help: 'How much is logged to stderr.',
   }),
   logLevels: list([], {
-    help: 'Level of one module of a process, as module=level (recovery=debug, engine=trace); lines name their module. May be repeated.',
+    help:
+      'Level of one module of a process, as module=level (recovery=debug, engine=trace); ' +
+      'lines name their module. May be repeated.',
   }),
   /** Where a worker process serves its own /health and /metrics. */
   workerHost: text('127.0.0.1', {
     help: "Address of a worker process's own /health, /health/ready and /metrics.",
   }),
   workerPort: integer(0, [0, 65535], {
-    help: "Port of a worker process's own /health, /health/ready and /metrics; 0 takes a free one, which its log names.",
+    help:
+      "Port of a worker process's own /health, /health/ready and /metrics; 0 takes a free " +
+      'one, which its log names.',
   }),
   /** Name of a step of the hand-over after which the process ends itself with SIGKILL. */
   crashAfter: optionalText({
-    help: 'End the process hard after this step: held, handed-over, decode-queued, decode-begun, read-answered, finished.',
+    help:
+      'End the process hard after this step: held, handed-over, decode-queued, decode-begun, ' +
+      'read-answered, finished.',
     hidden: true,
     unset: 'never',
   }),

@@ -6,23 +6,33 @@ import { integer, number, optionalText } from '../option';
  */
 export const RECORDING = {
   record: optionalText({
-    help: 'Write one line per request into this file: lengths, hashes of blocks, engines and times, never a text. `baton replay --trace` replays it and compares.',
+    help:
+      'Write one line per request into this file: lengths, hashes of blocks, engines and ' +
+      'times, never a text. `baton replay --trace` replays it and compares.',
     unset: 'nothing is recorded',
   }),
   logSteps: optionalText({
-    help: 'Write one line per engine step into this file: its batch and how long it took. `baton calibrate --input` fits step times to it.',
+    help:
+      'Write one line per engine step into this file: its batch and how long it took. `baton ' +
+      'calibrate --input` fits step times to it.',
     unset: 'steps are not logged',
   }),
   recordAnswers: optionalText({
-    help: 'Write each request with its whole answer into this file, texts included and credentials redacted. `--play` serves it again.',
+    help:
+      'Write each request with its whole answer into this file, texts included and ' +
+      'credentials redacted. `--play` serves it again.',
     unset: 'no answer is recorded',
   }),
   play: optionalText({
-    help: 'Answer requests for text with what --record-answers has written, with the same bytes and pauses (speedup times as fast), instead of asking the cluster.',
+    help:
+      'Answer requests for text with what --record-answers has written, with the same bytes ' +
+      'and pauses (speedup times as fast), instead of asking the cluster.',
     unset: 'the cluster answers',
   }),
   logRequests: optionalText({
-    help: 'Append one JSON line per request and event (arrived, refused, scheduled, handed_over, first_token, ended) to this file.',
+    help:
+      'Append one JSON line per request and event (arrived, refused, scheduled, handed_over, ' +
+      'first_token, ended) to this file.',
     unset: 'events are not logged',
   }),
   logFrames: optionalText({
@@ -30,12 +40,16 @@ export const RECORDING = {
     unset: 'writes are not logged',
   }),
   otlpTracesEndpoint: optionalText({
-    help: 'Collector for OpenTelemetry traces by OTLP over HTTP: one trace per request, with a span of each process that has a part in it. Without a path /v1/traces is meant.',
+    help:
+      'Collector for OpenTelemetry traces by OTLP over HTTP: one trace per request, with a ' +
+      'span of each process that has a part in it. Without a path /v1/traces is meant.',
     alsoEnv: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     unset: 'nothing is traced',
   }),
   timelineMaxEntries: integer(1000, [0, 100_000], {
-    help: 'Requests that have ended whose timelines an API process keeps for GET /v1/requests/{id}/timeline; 0 keeps none, and engines tell none.',
+    help:
+      'Requests that have ended whose timelines an API process keeps for GET ' +
+      '/v1/requests/{id}/timeline; 0 keeps none, and engines tell none.',
     unit: 'requests',
   }),
   timelineTtl: number(600, [1, 86_400], {

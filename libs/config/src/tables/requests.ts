@@ -7,7 +7,9 @@ export const REQUESTS = {
     ['lognormal', 'constant', 'uniform', 'geometric', 'histogram', 'dataset'],
     'lognormal',
     {
-      help: 'Distribution of the natural length of an answer (it ends with `stop`); max_tokens cuts it (`length`), ignore_eos gives exactly max_tokens.',
+      help:
+        'Distribution of the natural length of an answer (it ends with `stop`); max_tokens ' +
+        'cuts it (`length`), ignore_eos gives exactly max_tokens.',
     },
   ),
   outputLengthMean: number(128, [1, 1_048_576], {
@@ -26,26 +28,36 @@ export const REQUESTS = {
     unit: 'tokens',
   }),
   reasoning: toggle(false, {
-    help: 'The model thinks before it answers a chat: as long as reasoning_effort says, shown apart from the content.',
+    help:
+      'The model thinks before it answers a chat: as long as reasoning_effort says, shown ' +
+      'apart from the content.',
   }),
   reasoningLengthMean: number(256, [1, 1_048_576], {
-    help: 'Mean length of that thinking at medium effort, distributed as the lengths of answers are.',
+    help:
+      'Mean length of that thinking at medium effort, distributed as the lengths of answers ' +
+      'are.',
     unit: 'tokens',
   }),
   toolCallProbability: number(0.5, [0, 1], {
-    help: 'Chance that tool_choice auto calls a tool, drawn from prompt and seed. After the result of a tool the answer is text.',
+    help:
+      'Chance that tool_choice auto calls a tool, drawn from prompt and seed. After the ' +
+      'result of a tool the answer is text.',
   }),
   toolCallExtraCallProbability: number(0.45, [0, 1], {
     help: 'Chance of each further call in one answer, where parallel calls are allowed.',
   }),
   strict: toggle(false, {
-    help: 'Check requests as a vLLM server does, also where Baton would serve them: every documented check, in the words of the dialect (docs/limits.md).',
+    help:
+      'Check requests as a vLLM server does, also where Baton would serve them: every ' +
+      'documented check, in the words of the dialect (docs/limits.md).',
   }),
   enableAutoToolChoice: toggle(false, {
     help: 'strict: the server was started with it, without which tool_choice auto is refused.',
   }),
   toolCallParser: optionalText({
-    help: 'strict: the server was started with this parser, without which tool_choice auto and required are refused.',
+    help:
+      'strict: the server was started with this parser, without which tool_choice auto and ' +
+      'required are refused.',
     like: 'hermes',
     unset: 'the server has none',
   }),
@@ -63,7 +75,9 @@ export const REQUESTS = {
     help: 'Length of an embedding; `dimensions` asks for fewer.',
   }),
   goodputTtft: number(2_000, [0.001, 86_400_000], {
-    help: 'A request counts as good for `baton:requests_good_total` when its first token came within this.',
+    help:
+      'A request counts as good for `baton:requests_good_total` when its first token came ' +
+      'within this.',
     unit: 'ms',
   }),
   goodputTpot: number(50, [0.001, 86_400_000], {
@@ -86,18 +100,26 @@ export const REQUESTS = {
     help: 'Chance that a response of /v1/responses is a refusal, drawn from prompt and seed.',
   }),
   reasoningEvents: choice(['openai', 'open_responses'], 'openai', {
-    help: 'Names of the events of thoughts in the streams of /v1/responses: reasoning_text as OpenAI has them, or reasoning as Open Responses does.',
+    help:
+      'Names of the events of thoughts in the streams of /v1/responses: reasoning_text as ' +
+      'OpenAI has them, or reasoning as Open Responses does.',
   }),
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
-    help: 'What /v1/responses does with tools that only OpenAI runs (web search and the like): leave them out and name them in a header, or refuse the request.',
+    help:
+      'What /v1/responses does with tools that only OpenAI runs (web search and the like): ' +
+      'leave them out and name them in a header, or refuse the request.',
   }),
   /** Per stage. */
   maxWaitingRequests: integer(4096, [1, 10_000_000], {
-    help: 'Requests that may wait for one stage over all API processes; beyond it 429 with Retry-After.',
+    help:
+      'Requests that may wait for one stage over all API processes; beyond it 429 with ' +
+      'Retry-After.',
     unit: 'requests',
   }),
   enableDevMode: toggle(false, {
-    help: "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, /abort_requests, /reset_prefix_cache, /server_info.",
+    help:
+      "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, " +
+      '/abort_requests, /reset_prefix_cache, /server_info.',
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
   }),
   /** What GET /version answers. */
@@ -111,7 +133,9 @@ export const REQUESTS = {
     unit: 's, simulated',
   }),
   bidirectionalKvXfer: toggle(false, {
-    help: 'Keep the blocks of a decode leg that an outside router sent and name them in its answer, so that the prefill leg of the next turn reads them (vLLM: bidirectional_kv_xfer).',
+    help:
+      'Keep the blocks of a decode leg that an outside router sent and name them in its ' +
+      'answer, so that the prefill leg of the next turn reads them (vLLM: bidirectional_kv_xfer).',
   }),
   /** Simulated seconds. */
   decoderKvBlocksTtl: number(480, [0.1, 86_400], {
@@ -123,18 +147,26 @@ export const REQUESTS = {
     unit: 'tokens',
   }),
   kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
-    help: 'When KV named by kv_transfer_params from outside cannot be loaded: end the request with an error, or compute the prompt again on decode.',
+    help:
+      'When KV named by kv_transfer_params from outside cannot be loaded: end the request ' +
+      'with an error, or compute the prompt again on decode.',
   }),
   strictKv: toggle(false, {
-    help: 'Refuse kv_transfer_params that are malformed, unknown, expired or used before with 400, where vLLM serves the request without a transfer or goes by kv_load_failure_policy.',
+    help:
+      'Refuse kv_transfer_params that are malformed, unknown, expired or used before with ' +
+      '400, where vLLM serves the request without a transfer or goes by kv_load_failure_policy.',
   }),
   /** Wall seconds. */
   kvLegTimeout: number(30, [0, 86_400], {
-    help: 'How long a decode leg that an outside router sends together with its prefill leg waits for that one to arrive.',
+    help:
+      'How long a decode leg that an outside router sends together with its prefill leg waits ' +
+      'for that one to arrive.',
     unit: 's',
   }),
   workerLossPolicy: choice(['retry', 'fail'], 'retry', {
-    help: 'When a worker dies with requests that Baton routed: run them again elsewhere, or fail them with 500 as a bare cluster would.',
+    help:
+      'When a worker dies with requests that Baton routed: run them again elsewhere, or fail ' +
+      'them with 500 as a bare cluster would.',
   }),
   maxRuns: integer(3, [1, 100], {
     help: 'Runs of one stage that a request may take before it fails with attempts_exhausted.',

@@ -25,26 +25,40 @@ export const STEP_TIME = {
     ],
     'auto',
     {
-      help: 'Step-time model: auto takes what step_time_file holds, without one constant or per-token when their times are given, else composed where operators of the GPU were measured, else calibrated where the shipped table has model, GPU and tensor_parallel_size, else roofline. composed puts steps together from measured operators; constant and per-token use the options below, table a CSV grid, polynomial fitted coefficients, blis those of BLIS.',
+      help:
+        'Step-time model: auto takes what step_time_file holds, without one constant or ' +
+        'per-token when their times are given, else composed where operators of the GPU were ' +
+        'measured, else calibrated where the shipped table has model, GPU and ' +
+        'tensor_parallel_size, else roofline. composed puts steps together from measured ' +
+        'operators; constant and per-token use the options below, table a CSV grid, ' +
+        'polynomial fitted coefficients, blis those of BLIS.',
     },
   ),
   /** A step outside of what the model was measured or fitted for. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
-    help: 'When a step lies outside of what a step-time model was measured or fitted for: say so once and count, or refuse, as --refuse-extrapolation does.',
+    help:
+      'When a step lies outside of what a step-time model was measured or fitted for: say so ' +
+      'once and count, or refuse, as --refuse-extrapolation does.',
     flagFor: { flag: '--refuse-extrapolation', value: 'refuse' },
   }),
   /** Fixed milliseconds added to each step of composed, calibrated and roofline. */
   stepOverheadMs: optionalDuration(MILLISECONDS, {
-    help: 'Engine overhead added to each step of composed, calibrated and roofline (scheduling, sampling, launch).',
+    help:
+      'Engine overhead added to each step of composed, calibrated and roofline (scheduling, ' +
+      'sampling, launch).',
     unit: 'ms',
     unset: "the model's documented residual",
   }),
   mixedDecodeFactor: optionalNumber([1, 100], {
-    help: 'Factor on decode attention in steps that also prefill; 1 is an assumption, measured cards lie between 1.75 and 3.2.',
+    help:
+      'Factor on decode attention in steps that also prefill; 1 is an assumption, measured ' +
+      'cards lie between 1.75 and 3.2.',
     unset: "the profile's own, else 1",
   }),
   stepTimeFile: optionalText({
-    help: 'File of the step-time model: a profile that `baton calibrate` wrote, a CSV grid, polynomial coefficients of xPyD-sim, or coefficients of BLIS.',
+    help:
+      'File of the step-time model: a profile that `baton calibrate` wrote, a CSV grid, ' +
+      'polynomial coefficients of xPyD-sim, or coefficients of BLIS.',
     unset: 'what is built in; table: required',
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
@@ -76,7 +90,9 @@ export const STEP_TIME = {
     unit: 'ms',
   }),
   timeFactorUnderLoad: number(1, [1, 1_000], {
-    help: 'constant and per-token: factor on all times when max_num_seqs sequences run; 1 with a single one, linear between.',
+    help:
+      'constant and per-token: factor on all times when max_num_seqs sequences run; 1 with a ' +
+      'single one, linear between.',
   }),
   /** Replaces base latency plus bytes over bandwidth. */
   kvCacheTransferLatency: optionalDuration(MILLISECONDS, {

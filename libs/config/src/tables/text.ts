@@ -3,14 +3,19 @@ import { choice, optionalText, text } from '../option';
 /** What answers say, and how texts are counted. */
 export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
-    help: 'Where answers come from: simulated sentences, the last user message (echo), words drawn from the whole vocabulary (random), the answers of dataset_path, or the rules of rules_path.',
+    help:
+      'Where answers come from: simulated sentences, the last user message (echo), words ' +
+      'drawn from the whole vocabulary (random), the answers of dataset_path, or the rules of ' +
+      'rules_path.',
   }),
   datasetPath: optionalText({
     help: 'JSONL or ShareGPT file of answers, for text_model dataset and output_length dataset.',
     unset: 'no dataset',
   }),
   rulesPath: optionalText({
-    help: 'YAML file that says which request gets which answer, delay or error, for text_model rules; read again when it changes.',
+    help:
+      'YAML file that says which request gets which answer, delay or error, for text_model ' +
+      'rules; read again when it changes.',
     unset: 'no rules',
   }),
   outputLengthHistogram: optionalText({
@@ -20,13 +25,17 @@ export const TEXT = {
     unset: 'needed by output_length histogram alone',
   }),
   tokenizer: text('o200k', {
-    help: 'How texts are counted: o200k, cl100k, p50k, r50k, or the path of a tokenizer.json (or of its folder).',
+    help:
+      'How texts are counted: o200k, cl100k, p50k, r50k, or the path of a tokenizer.json (or ' +
+      'of its folder).',
   }),
   chatTemplate: choice(
     ['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1', 'mistral', 'deepseek', 'gemma', 'harmony'],
     'auto',
     {
-      help: "How conversations become prompts. auto goes by the model's name; chatml for models that are not known.",
+      help:
+        "How conversations become prompts. auto goes by the model's name; chatml for models " +
+        'that are not known.',
     },
   ),
 } as const;

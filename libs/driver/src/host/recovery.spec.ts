@@ -75,17 +75,21 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('hold KV for a decode engine that is late on the wall clock, however fast simulated time runs', async () => {
-    const prefill = await world.host('prefill', { speedup: 500 });
-    await world.submit(1);
-    await until(() => world.kinds(1).includes('prefill handed-over'));
-    await world.wall.advance(2_000_000);
-    await world.host('decode', { speedup: 500 });
-    await until(() => world.kinds(1).includes('decode end'));
-    expect(world.ended(1)).toMatchObject({ reason: 'length' });
-    const { counters } = prefill.presence();
-    expect([counters['runs_started'], counters['kv_released_expired']]).toEqual([1, 0]);
-  });
+  it(
+    'hold KV for a decode engine that is late on the wall clock, however fast simulated time ' +
+      'runs',
+    async () => {
+      const prefill = await world.host('prefill', { speedup: 500 });
+      await world.submit(1);
+      await until(() => world.kinds(1).includes('prefill handed-over'));
+      await world.wall.advance(2_000_000);
+      await world.host('decode', { speedup: 500 });
+      await until(() => world.kinds(1).includes('decode end'));
+      expect(world.ended(1)).toMatchObject({ reason: 'length' });
+      const { counters } = prefill.presence();
+      expect([counters['runs_started'], counters['kv_released_expired']]).toEqual([1, 0]);
+    },
+  );
 
   it('store a result as soon as the broker is back', async () => {
     await world.host('aggregated');
@@ -123,19 +127,23 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('serve a request that was submitted again to a broker without its record, while the old run still goes on', async () => {
-    await world.host('aggregated');
-    const job = await world.submit(1, { flow: 'local', outputTokens: 400 });
-    await until(() => world.tokens(1).length > 3);
-    world.forgetRecords();
-    const again = { ...job, submission: job.submission + 1 };
-    await world.api.ledger.resubmit(again);
-    await world.wall.advance(1_100_000);
-    await world.api.jobs.add('aggregated', [again]);
-    await world.untilEnded(1);
-    expect(world.ended(1)).toMatchObject({ reason: 'length', first: 400 });
-    expect(world.blocksInUse()).toBe(0);
-  });
+  it(
+    'serve a request that was submitted again to a broker without its record, while the old ' +
+      'run still goes on',
+    async () => {
+      await world.host('aggregated');
+      const job = await world.submit(1, { flow: 'local', outputTokens: 400 });
+      await until(() => world.tokens(1).length > 3);
+      world.forgetRecords();
+      const again = { ...job, submission: job.submission + 1 };
+      await world.api.ledger.resubmit(again);
+      await world.wall.advance(1_100_000);
+      await world.api.jobs.add('aggregated', [again]);
+      await world.untilEnded(1);
+      expect(world.ended(1)).toMatchObject({ reason: 'length', first: 400 });
+      expect(world.blocksInUse()).toBe(0);
+    },
+  );
 
   it('run on when the job of an older submission comes late', async () => {
     await world.host('aggregated');
@@ -150,18 +158,21 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('end the old run when they are handed a request again, and give every token once more', async () => {
-    const host = await world.host('aggregated');
-    const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
-    await until(() => world.tokens(1).length > 3);
-    await world.api.ledger.resubmit({ ...job, submission: 2 });
-    await world.api.jobs.add('aggregated', [{ ...job, submission: 2 }]);
-    await world.untilEnded(1);
-    const epoch = world.ended(1)?.epoch ?? 0;
-    expect(tokensOf(1, epoch)).toEqual(Array.from({ length: 49 }, (_none, i) => i));
-    expect(host.presence().gauges.running).toBe(0);
-    expect(world.blocksInUse()).toBe(0);
-  });
+  it(
+    'end the old run when they are handed a request again, and give every token once ' + 'more',
+    async () => {
+      const host = await world.host('aggregated');
+      const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
+      await until(() => world.tokens(1).length > 3);
+      await world.api.ledger.resubmit({ ...job, submission: 2 });
+      await world.api.jobs.add('aggregated', [{ ...job, submission: 2 }]);
+      await world.untilEnded(1);
+      const epoch = world.ended(1)?.epoch ?? 0;
+      expect(tokensOf(1, epoch)).toEqual(Array.from({ length: 49 }, (_none, i) => i));
+      expect(host.presence().gauges.running).toBe(0);
+      expect(world.blocksInUse()).toBe(0);
+    },
+  );
 
   it('stop at once when the lock of a job is lost, without a word', async () => {
     const host = await world.host('aggregated');

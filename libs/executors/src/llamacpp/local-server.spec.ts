@@ -29,7 +29,8 @@ describe('what executor llamacpp needs', () => {
   it('is told with the command that installs it, in one sentence', () => {
     const check = (): void => checkLlamacpp(config(), folder);
     expect(check).toThrow(
-      'executor llamacpp needs the optional package: run `node engines/llamacpp/setup.mjs` first, which installs it.',
+      'executor llamacpp needs the optional package: run `node engines/llamacpp/setup.mjs` ' +
+        'first, which installs it.',
     );
   });
 

@@ -57,7 +57,8 @@ export function checkLlamacpp(config: ModelConfig, folder = packageFolder()): vo
   }
   if (config.upstreamKvConnector !== 'nixl') {
     throw new UsageError(
-      `executor llamacpp hands over as nixl does; upstream_kv_connector ${config.upstreamKvConnector} is for vLLM-compatible servers.`,
+      'executor llamacpp hands over as nixl does; upstream_kv_connector ' +
+        `${config.upstreamKvConnector} is for vLLM-compatible servers.`,
     );
   }
   modelPath(config, folder);
@@ -90,7 +91,8 @@ function modelPath({ llamacppModel }: Pick<BatonConfig, 'llamacppModel'>, folder
   if (existsSync(path)) return path;
   throw new UsageError(
     llamacppModel === undefined
-      ? `executor llamacpp has no model: name one with llamacpp_model, or run \`${SETUP}\`, which writes one with random weights.`
+      ? `executor llamacpp has no model: name one with llamacpp_model, or run \`${SETUP}\`, ` +
+          'which writes one with random weights.'
       : `llamacpp_model: there is no file ${path}.`,
   );
 }

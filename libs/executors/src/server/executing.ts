@@ -71,12 +71,14 @@ export function checkUpstreams(config: UpstreamConfig, stage: Stage, engines: nu
   const ports = config.prefillBootstrapPort.map(portOf).length;
   if (stage === 'prefill' && ports > 1 && ports !== engines) {
     throw new UsageError(
-      `prefill_bootstrap_port: there are ${ports} ports for ${engines} prefill engines; name one for all, or one for each.`,
+      `prefill_bootstrap_port: there are ${ports} ports for ${engines} prefill engines; ` +
+        'name one for all, or one for each.',
     );
   }
   if (urls.length === engines) return;
   throw new UsageError(
-    `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, and there are ${urls.length}.`,
+    `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, and there are ` +
+      `${urls.length}.`,
   );
 }
 
@@ -134,7 +136,8 @@ function stageExecutor(written: string): [Stage, Executing] {
   const does = EXECUTORS.find((one) => one === executor);
   if (known !== undefined && does !== undefined) return [known, does];
   throw new UsageError(
-    `executor_for: \`${written}\` is not stage=executor, with ${STAGES.join(', ')} and ${EXECUTORS.join(', ')}.`,
+    `executor_for: \`${written}\` is not stage=executor, with ${STAGES.join(', ')} and ` +
+      `${EXECUTORS.join(', ')}.`,
   );
 }
 

@@ -5,7 +5,8 @@ import { JsonObjectText } from './json-object-text';
 describe('the text of a JSON object', () => {
   it('keeps what is not changed as it is written', () => {
     const text =
-      ' {"a" : 1.0, "seed":18446744073709551615,"s": "é, \\u00e9 } \\"," , "o":{"a":[1e2,"}"]},"a":2}';
+      ' {"a" : 1.0, "seed":18446744073709551615,"s": "é, \\u00e9 } \\"," , ' +
+      '"o":{"a":[1e2,"}"]},"a":2}';
     const changed = new JsonObjectText(text).with({ a: [3], none: undefined });
     expect(changed.text).toBe(
       '{"seed":18446744073709551615,"s": "é, \\u00e9 } \\",","o":{"a":[1e2,"}"]},"a":[3]}',

@@ -1,6 +1,7 @@
 // What the record of a hand-over says to the engine that takes it.
 import type { Epoch } from '@baton/contract';
-import { EXECUTED, type Run } from '@baton/live-engine';
+import { EXECUTED } from '@baton/driver';
+import type { Run } from '@baton/live-engine';
 import type { HandoffRecord } from '@baton/transport';
 
 /** A prefill run whose leg goes on beside decode's. */

@@ -331,7 +331,8 @@ export class UpstreamExecutor implements Executor {
 
   /**
    * Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not
-   * come, and often before anybody knows of a lost prefill: another one may mend that. One that says
+   * come, and often before anybody knows of a lost prefill: another one may mend that. One that
+   * says
    * 503 is not to be asked again.
    */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {

@@ -1,7 +1,6 @@
-import { asciiJson, type ToolKind } from '@baton/text';
+import { asciiJson, type RawJson, rawObject, type ToolKind } from '@baton/text';
 import type { CallShape } from '../generation-request';
 import type { Dialect } from '../limits';
-import { type RawJson, rawObject } from './raw-json';
 
 /** A call as it is opened in a stream. */
 export interface CallHead {

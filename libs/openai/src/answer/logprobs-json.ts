@@ -2,11 +2,14 @@ import { mix } from '@baton/kernel';
 import {
   asciiJson,
   type OutputPlan,
-  tokenLogprobs,
+  rawArray,
+  rawEntries,
+  type RawJson,
+  rawObject,
   type Tokenizer,
   type TokenLogprob,
+  tokenLogprobs,
 } from '@baton/text';
-import { type RawJson, rawArray, rawEntries, rawObject } from './raw-json';
 import type { ReportedTokens } from './reported-tokens';
 
 /** Tokens with what is known of their likelihood. */

@@ -1,6 +1,5 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { GenerationRequest } from '../generation-request';
-import { type RawJson, rawArray, rawObject } from './raw-json';
 import type { FinalChoice, FinalParts } from './render-final';
 
 /** OpenAI's JSON answers. Keys that only vLLM has appear when the request asked for them. */

@@ -1,5 +1,4 @@
-import { asciiJson } from '@baton/text';
-import { type RawJson, rawObject } from './raw-json';
+import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
 /**

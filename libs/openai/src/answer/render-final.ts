@@ -1,5 +1,14 @@
 import type { EndReason } from '@baton/contract';
-import { asciiJson, type OutputPlan, segmentText, visibleText } from '@baton/text';
+import {
+  asciiJson,
+  type OutputPlan,
+  rawArray,
+  rawIds,
+  type RawJson,
+  rawObject,
+  segmentText,
+  visibleText,
+} from '@baton/text';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import { chosenSequences, type ChosenSequence } from './best-choices';
@@ -8,7 +17,6 @@ import { textKey } from './delta-json';
 import { type FinishReason, finishReasonOf } from './finish-reason';
 import { LogprobsWriter, type ScoredToken } from './logprobs-json';
 import { openaiBody, openaiChoice } from './openai-final-shape';
-import { type RawJson, rawArray, rawIds, rawObject } from './raw-json';
 import { ReportedTokens, reasoningTokens } from './reported-tokens';
 import { usageJson } from './usage';
 import { vllmBody, vllmChoice } from './vllm-final-shape';

@@ -1,6 +1,5 @@
-import type { OutputPlan, PlanSegment, Tokenizer } from '@baton/text';
+import type { OutputPlan, PlanSegment, RawJson, Tokenizer } from '@baton/text';
 import type { DeltaWriter } from './delta-json';
-import type { RawJson } from './raw-json';
 import { VisibleText } from './visible-text';
 
 export interface SegmentOptions {

@@ -1,13 +1,12 @@
 import type { EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import { asciiJson, escapeJson, type OutputPlan } from '@baton/text';
+import { asciiJson, escapeJson, type OutputPlan, rawIds, type RawJson } from '@baton/text';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { AnswerOptions } from './answer-head';
 import { callId } from './call-id';
 import { DeltaWriter } from './delta-json';
 import { finishReasonOf } from './finish-reason';
 import { LogprobsWriter, type ScoredToken } from './logprobs-json';
-import { type RawJson, rawIds } from './raw-json';
 import { ReportedTokens, reasoningTokens } from './reported-tokens';
 import { SegmentDeltas } from './segment-deltas';
 import type { ChunkFacts, FinishFacts, StreamShape } from './stream-shape';

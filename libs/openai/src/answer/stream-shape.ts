@@ -1,8 +1,8 @@
+import type { RawJson } from '@baton/text';
 import type { Endpoint } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import type { FinishReason } from './finish-reason';
 import { OpenaiStreamShape } from './openai-stream-shape';
-import type { RawJson } from './raw-json';
 import { VllmStreamShape } from './vllm-stream-shape';
 
 /** What a chunk says beside its text, as JSON. */

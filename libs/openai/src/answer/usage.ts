@@ -1,5 +1,5 @@
+import { type RawJson, rawObject } from '@baton/text';
 import type { AnswerOptions } from './answer-head';
-import { type RawJson, rawObject } from './raw-json';
 
 export interface Usage {
   readonly promptTokens: number;

@@ -1,6 +1,5 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { Endpoint } from '../generation-request';
-import { type RawJson, rawArray, rawObject } from './raw-json';
 import type { FinalChoice, FinalParts } from './render-final';
 
 /** All that it takes of a request. */

@@ -1,5 +1,4 @@
-import { asciiJson } from '@baton/text';
-import { type RawJson, rawObject } from './raw-json';
+import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
 /**
@@ -32,7 +31,9 @@ export class VllmStreamShape implements StreamShape {
       logprobs: 'null',
       finish_reason: 'null',
     });
-    const prompt = `,"prompt_token_ids":${facts.promptTokenIds ?? 'null'},"prompt_text":${facts.promptText ?? 'null'}`;
+    const prompt =
+      `,"prompt_token_ids":${facts.promptTokenIds ?? 'null'},` +
+      `"prompt_text":${facts.promptText ?? 'null'}`;
     return this.frame(choice, facts, prompt);
   }
 

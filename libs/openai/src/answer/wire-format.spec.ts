@@ -52,13 +52,17 @@ describe("vLLM's bytes", () => {
     const stream = answer('vllm', chatRequest('vllm'), 'Hi');
     const [sequence] = stream.sequences;
     expect(stream.open()).toBe(
-      `${head}"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"prompt_token_ids":null,"prompt_text":null}\n\n`,
+      `${head}"choices":[{"index":0,"delta":{"role":"assistant","content":""},` +
+        '"logprobs":null,"finish_reason":null}],"prompt_token_ids":null,"prompt_text":null}\n\n',
     );
     expect(sequence?.tokens(0, 1)).toBe(
-      `${head}"choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null,"token_ids":null}]}\n\n`,
+      `${head}"choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":null,` +
+        '"finish_reason":null,"token_ids":null}]}\n\n',
     );
     expect(sequence?.finish('stop', 1, 0)).toBe(
-      `${head}"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null}],"system_fingerprint":"${FINGERPRINT}"}\n\n`,
+      `${head}"choices":[{"index":0,"delta":{"content":""},"logprobs":null,` +
+        '"finish_reason":"stop","stop_reason":null,"token_ids":null}],' +
+        `"system_fingerprint":"${FINGERPRINT}"}\n\n`,
     );
     expect(stream.close()).toBe('data: [DONE]\n\n');
   });
@@ -70,7 +74,9 @@ describe("vLLM's bytes", () => {
     sequence?.tokens(0, 1);
     expect(sequence?.finish('stop', 1, 1)).not.toContain('system_fingerprint');
     expect(stream.close()).toBe(
-      `${head}"choices":[],"usage":{"prompt_tokens":9,"total_tokens":11,"completion_tokens":2},"system_fingerprint":"${FINGERPRINT}"}\n\ndata: [DONE]\n\n`,
+      `${head}"choices":[],"usage":{"prompt_tokens":9,"total_tokens":11,` +
+        `"completion_tokens":2},"system_fingerprint":"${FINGERPRINT}"}\n\ndata: ` +
+        '[DONE]\n\n',
     );
   });
 
@@ -78,7 +84,8 @@ describe("vLLM's bytes", () => {
     const options = { stream_options: { include_usage: true, continuous_usage_stats: true } };
     const stream = answer('vllm', chatRequest('vllm', options), 'Hi');
     expect(stream.open()).toContain(
-      '}],"usage":{"prompt_tokens":9,"total_tokens":9,"completion_tokens":0},"prompt_token_ids":null,"prompt_text":null}',
+      '}],"usage":{"prompt_tokens":9,"total_tokens":9,"completion_tokens":0},' +
+        '"prompt_token_ids":null,"prompt_text":null}',
     );
   });
 
@@ -88,11 +95,15 @@ describe("vLLM's bytes", () => {
       'data: {"id":"cmpl-X","object":"text_completion","created":1787000000,"model":"m",';
     expect(stream.open()).toBe('');
     expect(stream.sequences[0]?.tokens(0, 1)).toBe(
-      `${prefix}"choices":[{"index":0,"text":" world","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":null,"token_ids":null}]}\n\n`,
+      `${prefix}"choices":[{"index":0,"text":" ` +
+        'world","logprobs":null,"finish_reason":null,"stop_reason":null,' +
+        '"prompt_token_ids":null,"token_ids":null}]}\n\n',
     );
     stream.sequences[0]?.finish('length', 1, 1);
     expect(stream.close()).toBe(
-      `${prefix}"choices":[],"usage":{"prompt_tokens":5,"total_tokens":7,"completion_tokens":2},"system_fingerprint":"${FINGERPRINT}"}\n\ndata: [DONE]\n\n`,
+      `${prefix}"choices":[],"usage":{"prompt_tokens":5,"total_tokens":7,` +
+        `"completion_tokens":2},"system_fingerprint":"${FINGERPRINT}"}\n\ndata: ` +
+        '[DONE]\n\n',
     );
   });
 
@@ -103,10 +114,24 @@ describe("vLLM's bytes", () => {
         { plan: planOf(text), reason: 'stop', count: planOf(text).count },
       ]);
     expect(whole(chatRequest('vllm'), 'chatcmpl-9', 'Hi')).toBe(
-      `{"id":"chatcmpl-9","object":"chat.completion","created":1787000000,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"annotations":null,"audio":null,"function_call":null,"reasoning":null},"logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null,"routed_experts":null}],"service_tier":null,"system_fingerprint":"${FINGERPRINT}","usage":{"prompt_tokens":9,"total_tokens":10,"completion_tokens":1,"prompt_tokens_details":null},"prompt_logprobs":null,"prompt_token_ids":null,"prompt_text":null,"kv_transfer_params":null,"ec_transfer_params":null,"metrics":null}`,
+      '{"id":"chatcmpl-9","object":"chat.completion","created":1787000000,"model":"m",' +
+        '"choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,' +
+        '"annotations":null,"audio":null,"function_call":null,"reasoning":null},' +
+        '"logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null,' +
+        `"routed_experts":null}],"service_tier":null,"system_fingerprint":"${FINGERPRINT}",` +
+        '"usage":{"prompt_tokens":9,"total_tokens":10,"completion_tokens":1,' +
+        '"prompt_tokens_details":null},"prompt_logprobs":null,"prompt_token_ids":null,' +
+        '"prompt_text":null,"kv_transfer_params":null,"ec_transfer_params":null,"metrics":null}',
     );
     expect(whole(completionRequest('vllm'), 'cmpl-9', ' world')).toBe(
-      `{"id":"cmpl-9","object":"text_completion","created":1787000000,"model":"m","choices":[{"index":0,"text":" world","logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null,"prompt_logprobs":null,"prompt_token_ids":null,"routed_experts":null}],"service_tier":null,"system_fingerprint":"${FINGERPRINT}","usage":{"prompt_tokens":5,"total_tokens":6,"completion_tokens":1,"prompt_tokens_details":null},"kv_transfer_params":null,"ec_transfer_params":null,"metrics":null}`,
+      '{"id":"cmpl-9","object":"text_completion","created":1787000000,"model":"m",' +
+        '"choices":[{"index":0,"text":" ' +
+        'world","logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null,' +
+        '"prompt_logprobs":null,"prompt_token_ids":null,"routed_experts":null}],' +
+        `"service_tier":null,"system_fingerprint":"${FINGERPRINT}",` +
+        '"usage":{"prompt_tokens":5,"total_tokens":6,"completion_tokens":1,' +
+        '"prompt_tokens_details":null},"kv_transfer_params":null,"ec_transfer_params":null,' +
+        '"metrics":null}',
     );
   });
 
@@ -118,7 +143,8 @@ describe("vLLM's bytes", () => {
     const results = [{ plan: planOf('Hi'), reason: 'stop', count: 1 } as const];
     const body = renderFinal({ request, head: head9, options }, results, { cachedTokens: 8 });
     expect(body).toContain(
-      '"prompt_tokens_details":{"cached_tokens":8,"created_cache_tokens":null,"multimodal_tokens":null}}',
+      '"prompt_tokens_details":{"cached_tokens":8,"created_cache_tokens":null,' +
+        '"multimodal_tokens":null}}',
     );
     const stream = new StreamedAnswer(request, head9, plans, options);
     expect(stream.close({ cachedTokens: 0 })).toContain(
@@ -128,7 +154,8 @@ describe("vLLM's bytes", () => {
 
   it('an error in the stream is spaced as Python spaces it', () => {
     expect(renderStreamError(new BatonError('kv_load_failed'), 'vllm')).toBe(
-      'data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}\n\n',
+      'data: {"error": {"message": "Internal server error", "type": "InternalServerError", ' +
+        '"param": null, "code": 500}}\n\n',
     );
   });
 
@@ -141,7 +168,8 @@ describe("vLLM's bytes", () => {
       kvTransferParams,
     });
     expect(body).toContain(
-      '"kv_transfer_params":{"do_remote_prefill":true,"remote_block_ids":[[17,18]]},"ec_transfer_params":null',
+      '"kv_transfer_params":{"do_remote_prefill":true,"remote_block_ids":[[17,18]]},' +
+        '"ec_transfer_params":null',
     );
   });
 });
@@ -160,8 +188,10 @@ describe.each(['vllm', 'openai'] as const)(
         disaggregated,
       });
       expect(body).toContain(
-        `"disaggregated_params":{"request_type":"context_only","first_gen_tokens":[${token}],"ctx_request_id":7259873453121536042,` +
-          '"encoded_opaque_state":"eyJ9","draft_tokens":null,"disagg_request_id":7259873453121536042}',
+        '"disaggregated_params":{"request_type":"context_only",' +
+          `"first_gen_tokens":[${token}],"ctx_request_id":7259873453121536042,` +
+          '"encoded_opaque_state":"eyJ9","draft_tokens":null,' +
+          '"disagg_request_id":7259873453121536042}',
       );
       const ids = [...(request.prompts[0]?.ids ?? [])];
       expect(JSON.parse(body)).toMatchObject({ prompt_token_ids: [ids] });
@@ -213,7 +243,10 @@ describe("OpenAI's bytes", () => {
       '"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}\n\n',
     );
     expect(stream.close({ cachedTokens: 4 })).toBe(
-      `${head}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10,"prompt_tokens_details":{"cached_tokens":4,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}}\n\ndata: [DONE]\n\n`,
+      `${head}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10,` +
+        '"prompt_tokens_details":{"cached_tokens":4,"audio_tokens":0},' +
+        '"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,' +
+        '"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}}\n\ndata: [DONE]\n\n',
     );
   });
 
@@ -233,7 +266,8 @@ describe("OpenAI's bytes", () => {
 
   it('an error in the stream is compact and has a string code', () => {
     expect(renderStreamError(new BatonError('broker_unavailable'), 'openai')).toBe(
-      'data: {"error":{"message":"The message broker is not reachable. Please retry later.","type":"server_error","param":null,"code":"broker_unavailable"}}\n\n',
+      'data: {"error":{"message":"The message broker is not reachable. Please retry ' +
+        'later.","type":"server_error","param":null,"code":"broker_unavailable"}}\n\n',
     );
   });
 });

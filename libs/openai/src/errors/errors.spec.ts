@@ -121,7 +121,8 @@ describe('every failure of the catalogue', () => {
 
   it('an unsupported content type reads as vLLM words it', () => {
     expect(renderError(new BatonError('unsupported_content_type'), 'vllm').body).toBe(
-      String.raw`{"error":{"message":"1 validation error:\n  Unsupported Media Type: Only 'application/json' is allowed","type":"Bad Request","param":null,"code":400}}`,
+      String.raw`{"error":{"message":"1 validation error:\n  Unsupported Media Type: ` +
+        `Only 'application/json' is allowed","type":"Bad Request","param":null,"code":400}}`,
     );
   });
 });

@@ -24,7 +24,9 @@ function repr(value: unknown, depth: number): string {
       .join(', ')}]`;
   }
   const entries = Object.entries(value).slice(0, MAX_CHARACTERS);
-  return `{${entries.map(([key, item]) => `${stringRepr(key)}: ${repr(item, depth - 1)}`).join(', ')}}`;
+  return `{${entries
+    .map(([key, item]) => `${stringRepr(key)}: ${repr(item, depth - 1)}`)
+    .join(', ')}}`;
 }
 
 /** `repr` of a float: always with a point or an exponent. */

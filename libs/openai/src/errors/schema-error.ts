@@ -108,7 +108,10 @@ function plainMessage(fault: SchemaFault): string {
   if (fault.type === 'too_long' || fault.type === 'greater_than_equal') {
     return `Invalid value for '${name}': ${fault.message}.`;
   }
-  return `Invalid type for '${name}': expected ${fault.expected}, but got ${kindOf(fault.input)} instead.`;
+  return (
+    `Invalid type for '${name}': expected ${fault.expected}, but got ${kindOf(fault.input)} ` +
+    'instead.'
+  );
 }
 
 function kindOf(value: unknown): string {

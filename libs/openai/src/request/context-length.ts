@@ -51,7 +51,8 @@ export class ContextLength {
     throw this.tooLong(
       `This model's maximum context length is ${maxModelLen} tokens. However, you requested ` +
         `${this.requested} output tokens and your prompt contains ${characters} characters (more ` +
-        `than ${most} characters, which is the upper bound for ${this.maxInputTokens} input tokens). ` +
+        `than ${most} characters, which is the upper bound for ${this.maxInputTokens} input ` +
+        'tokens). ' +
         `Please reduce the length of the input prompt or the number of requested output tokens.`,
       { parameter: 'input_text', value: characters, tokens: this.maxInputTokens + 1 },
     );
@@ -67,8 +68,10 @@ export class ContextLength {
       const about = isAtLeast ? 'at least ' : '';
       throw this.tooLong(
         `This model's maximum context length is ${maxModelLen} tokens. However, you requested ` +
-          `${this.requested} output tokens and your prompt contains ${about}${tokens} input tokens, ` +
-          `for a total of ${about}${tokens + this.requested} tokens. Please reduce the length of the ` +
+          `${this.requested} output tokens and your prompt contains ${about}${tokens} input ` +
+          'tokens, ' +
+          `for a total of ${about}${tokens + this.requested} tokens. Please reduce the ` +
+          'length of the ' +
           `input prompt or the number of requested output tokens.`,
         { parameter: 'input_tokens', value: tokens, tokens },
       );
@@ -126,8 +129,8 @@ export class ContextLength {
     const split =
       this.requested === 0
         ? `your ${input} resulted in ${found.tokens} tokens`
-        : `you requested ${found.tokens + this.requested} tokens (${found.tokens} in the ${input}, ` +
-          `${this.requested} in the completion)`;
+        : `you requested ${found.tokens + this.requested} tokens (${found.tokens} in the ` +
+          `${input}, ${this.requested} in the completion)`;
     const message =
       `This model's maximum context length is ${maxModelLen} tokens. However, ${split}. ` +
       `Please reduce the length of the ${input}${this.requested === 0 ? '' : ' or completion'}.`;

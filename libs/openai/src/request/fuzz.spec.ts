@@ -154,9 +154,11 @@ class Fuzz {
     if (kind === 5) return Array.from({ length: this.integer(4) }, () => this.integer(300_000));
     if (kind === 6) return Array.from({ length: this.integer(4) }, () => this.value(depth - 1));
     if (kind === 7 && this.chance(0.05)) return nested(100 + this.integer(1000));
-    return JSON.parse(
-      `{${Array.from({ length: this.integer(3) }, () => `${JSON.stringify(this.pick(KEYS))}:${JSON.stringify(this.value(depth - 1)) ?? 'null'}`).join()}}`,
-    ) as unknown;
+    const member = (): string => {
+      const key = JSON.stringify(this.pick(KEYS));
+      return `${key}:${JSON.stringify(this.value(depth - 1)) ?? 'null'}`;
+    };
+    return JSON.parse(`{${Array.from({ length: this.integer(3) }, member).join()}}`) as unknown;
   }
 
   private chance(probability: number): boolean {

@@ -33,6 +33,7 @@ function effortOf(name: string): number {
   const effort = Object.hasOwn(EFFORTS, name) ? EFFORTS[name] : undefined;
   if (effort !== undefined) return effort;
   const names = Object.keys(EFFORTS).map((one) => `'${one}'`);
-  const message = `reasoning_effort must be one of ${names.join(', ')}, got '${name.slice(0, 100)}'.`;
+  const message =
+    `reasoning_effort must be one of ${names.join(', ')}, got ` + `'${name.slice(0, 100)}'.`;
   throw valueError({ field: 'reasoning_effort', message });
 }

@@ -82,14 +82,16 @@ export function checkLogprobs(
   }
   const count = asked.count === -1 ? limits.tokenizer.vocabSize : asked.count;
   if (count <= most) return;
-  const message = `Requested ${kind} logprobs of ${count}, which is greater than max allowed: ${most}`;
+  const message =
+    `Requested ${kind} logprobs of ${count}, which is greater than max allowed: ` + `${most}`;
   throw valueError({ field, message, named: true, value: count });
 }
 
 /** `min_tokens` against the limit of the request, once that is known. */
 export function checkMinTokens(minTokens: number, maxTokens: number): void {
   if (minTokens <= maxTokens) return;
-  const message = `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ${minTokens}.`;
+  const message =
+    `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ` + `${minTokens}.`;
   throw valueError({ field: 'min_tokens', message });
 }
 

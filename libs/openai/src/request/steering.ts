@@ -57,7 +57,9 @@ export function checkVocabulary(
   const list = `[${foreign.slice(0, SHOWN_IDS).join(', ')}]`;
   throw valueError({
     field,
-    message: `token_id(s) ${list} in ${field} contain out-of-vocab token ids. Vocabulary size: ${tokenizer.vocabSize}`,
+    message:
+      `token_id(s) ${list} in ${field} contain out-of-vocab token ids. Vocabulary size: ` +
+      `${tokenizer.vocabSize}`,
     named: true,
     value: list,
   });

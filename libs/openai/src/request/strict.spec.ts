@@ -87,7 +87,8 @@ const ALWAYS: readonly Row[] = [
     'max_tokens beyond the context',
     { max_tokens: 301 },
     named(
-      'max_tokens=301 cannot be greater than max_model_len=max_total_tokens=300. Please request fewer output tokens.',
+      'max_tokens=301 cannot be greater than max_model_len=max_total_tokens=300. Please ' +
+        'request fewer output tokens.',
       'max_tokens',
       '301',
     ),
@@ -150,7 +151,8 @@ const ALWAYS: readonly Row[] = [
     'several constraints',
     { structured_outputs: { json: {}, regex: 'a' } },
     bad(
-      "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').",
+      "You can only use one kind of constraints for structured outputs ('json', 'regex' or " +
+        "'choice').",
     ),
   ],
   [
@@ -163,7 +165,8 @@ const ALWAYS: readonly Row[] = [
     'an unknown tool choice',
     { tools: TOOLS, tool_choice: 'some' },
     named(
-      'Invalid value for `tool_choice`: some! Only named tools, "none", "auto" or "required" are supported.',
+      'Invalid value for `tool_choice`: some! Only named tools, "none", "auto" or ' +
+        '"required" are supported.',
       'tool_choice',
     ),
     ['chat'],
@@ -181,7 +184,8 @@ const ALWAYS: readonly Row[] = [
     'no tools in their list',
     { tools: [] },
     named(
-      '`tools` must not be an empty array. Either provide at least one tool or omit the field entirely.',
+      '`tools` must not be an empty array. Either provide at least one tool or omit the ' +
+        'field entirely.',
       'tools',
     ),
     ['chat'],
@@ -221,7 +225,8 @@ const STRICT: readonly Row[] = [
     schema(
       'less_than_equal',
       'seed',
-      "'msg': 'Input should be less than or equal to 9223372036854775807', 'input': 10000000000000000000",
+      "'msg': 'Input should be less than or equal to 9223372036854775807', 'input': " +
+        '10000000000000000000',
     ),
   ],
   [

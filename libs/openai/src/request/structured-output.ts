@@ -38,7 +38,9 @@ function fromFormat(format: FormatField): StructuredText | undefined {
     case 'structural_tag':
       return made({ kind: 'structural-tag', tag: format as never }, 'response_format');
     default: {
-      const message = `response_format.type must be 'text', 'json_object', 'json_schema' or 'structural_tag', got '${format.type.slice(0, 100)}'.`;
+      const message =
+        `response_format.type must be 'text', 'json_object', 'json_schema' or ` +
+        `'structural_tag', got '${format.type.slice(0, 100)}'.`;
       throw valueError({ field: 'response_format.type', message });
     }
   }
@@ -127,7 +129,8 @@ function wrongKind(kind: Kind, expected: string): Error {
 
 function severalConstraints(): Error {
   const message =
-    "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').";
+    "You can only use one kind of constraints for structured outputs ('json', 'regex' or " +
+    "'choice').";
   return valueError({ field: 'structured_outputs', message });
 }
 

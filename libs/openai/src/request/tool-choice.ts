@@ -83,6 +83,8 @@ function badChoice({ choice, choiceField: field, isLegacy }: ToolSource): Error 
   const shown = typeof choice === 'string' ? choice : JSON.stringify(choice);
   const words = isLegacy ? '"none" or "auto"' : '"none", "auto" or "required"';
   const kind = isLegacy ? 'functions' : 'tools';
-  const message = `Invalid value for \`${field}\`: ${shown.slice(0, 200)}! Only named ${kind}, ${words} are supported.`;
+  const message =
+    `Invalid value for \`${field}\`: ${shown.slice(0, 200)}! Only named ${kind}, ${words} are ` +
+    'supported.';
   return valueError({ field, message, named: true });
 }

@@ -111,14 +111,17 @@ function refuseChoice(choice: ChoiceField | null | undefined, field: string, lis
 function checkNames({ definitions, listField }: ToolSource, dialect: Dialect): void {
   if (dialect !== 'openai') return;
   if (definitions.length > MAX_TOOLS) {
-    const message = `${listField} must have at most ${MAX_TOOLS} entries, got ${definitions.length}.`;
+    const message =
+      `${listField} must have at most ${MAX_TOOLS} entries, got ` + `${definitions.length}.`;
     throw valueError({ field: listField, message });
   }
   for (const { field: place, definition } of definitions) {
     const { name } = definition;
     if (TOOL_NAME.test(name)) continue;
     const field = `${place}.name`;
-    const message = `${field} must be up to 64 letters, digits, underscores and dashes, got '${name.slice(0, 100)}'.`;
+    const message =
+      `${field} must be up to 64 letters, digits, underscores and dashes, got ` +
+      `'${name.slice(0, 100)}'.`;
     throw valueError({ field, message });
   }
 }
@@ -161,7 +164,9 @@ function inputOf({ name, format }: CustomField, field: string): StructuredText {
     if (syntax === 'regex')
       return constrained({ kind: 'regex', pattern: definition }, { field, what });
   }
-  const message = `${field} must be of type 'text', or a 'grammar' with a definition and the syntax 'lark' or 'regex'.`;
+  const message =
+    `${field} must be of type 'text', or a 'grammar' with a definition and the syntax 'lark' ` +
+    `or 'regex'.`;
   throw valueError({ field, message });
 }
 

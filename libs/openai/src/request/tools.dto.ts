@@ -63,7 +63,8 @@ export class ToolsDto extends SamplingDto {
     value.length === 0
       ? {
           message:
-            '`tools` must not be an empty array. Either provide at least one tool or omit the field entirely.',
+            '`tools` must not be an empty array. Either provide at least one tool or omit ' +
+            'the field entirely.',
           named: true,
         }
       : undefined,

@@ -19,7 +19,9 @@ export class Truncation {
     this.most = asked === -1 ? limits.maxModelLen - 1 : asked;
     this.keepsEnd = (dto.truncation_side ?? 'left') === 'left';
     if (asked === undefined || asked <= limits.maxModelLen) return;
-    const message = `truncate_prompt_tokens value (${asked}) is greater than max_model_len (${limits.maxModelLen}). Please, select a smaller truncation size.`;
+    const message =
+      `truncate_prompt_tokens value (${asked}) is greater than max_model_len ` +
+      `(${limits.maxModelLen}). Please, select a smaller truncation size.`;
     throw valueError({ field: 'truncate_prompt_tokens', message });
   }
 

@@ -50,7 +50,8 @@ export function refuseSuffix(body: Body): void {
 export function refuseTemplate(body: Body): void {
   if (!isSet(body['chat_template'], body)) return;
   const message =
-    'Chat template is passed with request, but --trust-request-chat-template is not set. Refused request with untrusted chat template.';
+    'Chat template is passed with request, but --trust-request-chat-template is not set. ' +
+    'Refused request with untrusted chat template.';
   throw valueError({ field: 'chat_template', message });
 }
 

@@ -29,15 +29,18 @@ export function caveats({ context }: PreparedPlan, result: PlanResult): string[]
     ),
     ...caveat(
       runSeconds < SPANS_PER_RUN * spanSeconds,
-      `At the winner's rate all requests arrive within ${formatSeconds(runSeconds)}, too short for a firm result: give more requests.`,
+      `At the winner's rate all requests arrive within ${formatSeconds(runSeconds)}, too ` +
+        'short for a firm result: give more requests.',
     ),
     ...caveat(
       refused > 0,
-      `The winner refuses ${formatNumber(refused)} of ${formatNumber(workload.count)} requests, which can never fit; they count as missed.`,
+      `The winner refuses ${formatNumber(refused)} of ${formatNumber(workload.count)} ` +
+        'requests, which can never fit; they count as missed.',
     ),
     ...caveat(
       rivals.length < splits.length,
-      'Splits that refuse long prompts which others serve are not compared: the rest is easier without them.',
+      'Splits that refuse long prompts which others serve are not compared: the rest is ' +
+        'easier without them.',
     ),
   ];
 }

@@ -50,7 +50,9 @@ export function planReport(
       {
         kind: 'table',
         title: 'Sensitivity: does the winner still win?',
-        note: 'Goodput per GPU of the best split of each kind, its highest rate searched anew under each assumption.',
+        note:
+          'Goodput per GPU of the best split of each kind, its highest rate searched anew ' +
+          'under each assumption.',
         columns: sensitivityColumns(document),
         rows: sensitivityRows(document),
       },
@@ -97,7 +99,9 @@ function frontierChart(
     kind: 'lineChart',
     width: 'half',
     title: `${latency.toUpperCase()} over load: the Pareto front`,
-    note: 'Splits that no other beats in TTFT, TPOT and goodput, at 25, 50, 75, 90 and 100 % of their highest rates.',
+    note:
+      'Splits that no other beats in TTFT, TPOT and goodput, at 25, 50, 75, 90 and 100 % of ' +
+      'their highest rates.',
     x: { label: 'requests/s per GPU' },
     y: { label: `${latency.toUpperCase()} p90`, unit: 'ms' },
     xs,

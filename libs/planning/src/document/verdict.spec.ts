@@ -33,7 +33,8 @@ function told(disaggregated: number, aggregated: number): string {
 describe('the verdict', () => {
   it('says by how much the winner is ahead of the other kind', () => {
     expect(told(12, 10)).toBe(
-      '1P1D (disaggregated) keeps 12 requests/s, 20 % more than 2A, the best aggregated split (10 requests/s).',
+      '1P1D (disaggregated) keeps 12 requests/s, 20 % more than 2A, the best aggregated ' +
+        'split (10 requests/s).',
     );
   });
 

@@ -10,7 +10,8 @@ export function verdict({ winner, contenders }: PlanResult): string {
   const kept = `${winner.name} (${own}) keeps ${formatNumber(goodputOf(winner))} requests/s`;
   if (rival === undefined) return `${kept}; there is no ${other} split to compare it with.`;
   if (goodputOf(rival) === 0) return `${kept}; no ${other} split keeps the target at any rate.`;
-  const than = `${rival.name}, the best ${other} split (${formatNumber(goodputOf(rival))} requests/s)`;
+  const than =
+    `${rival.name}, the best ${other} split (${formatNumber(goodputOf(rival))} ` + 'requests/s)';
   const margin = goodputOf(winner) / goodputOf(rival) - 1;
   if (margin <= TOLERANCE) {
     return `${kept}, no more than the search can tell apart from ${than}.`;
@@ -21,4 +22,5 @@ export function verdict({ winner, contenders }: PlanResult): string {
 
 /** vLLM, docs/features/disagg_prefill.md: disaggregated prefill "does not improve throughput". */
 const NO_THROUGHPUT =
-  'Disaggregation lets TTFT and TPOT be tuned apart and shortens the tail of ITL; throughput it does not add.';
+  'Disaggregation lets TTFT and TPOT be tuned apart and shortens the tail of ITL; ' +
+  'throughput it does not add.';

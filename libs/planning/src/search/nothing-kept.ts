@@ -6,7 +6,8 @@ import { formatMs, formatShare } from '@baton/report';
 /** What to say when no split keeps the target at any rate. */
 export function nothingKept({ nearest, figures }: NothingKept, target: SloTarget): Failure {
   return new Failure(
-    `No split keeps ${formatSlo(target.slo)} for ${formatShare(target.attainment)} of the requests, even when it is all but idle. ` +
+    `No split keeps ${formatSlo(target.slo)} for ${formatShare(target.attainment)} of the ` +
+      'requests, even when it is all but idle. ' +
       `The nearest miss is ${candidateName(nearest)}: ${told(figures)}.`,
   );
 }
@@ -16,7 +17,7 @@ function told(figures: PlanFigures | undefined): string {
   const { ttft_ms: ttft, tpot_ms: tpot, refused, requests } = figures;
   const never = refused === 0 ? '' : `; ${refused} of ${requests} requests can never fit an engine`;
   return (
-    `${formatShare(figures.slo_attainment ?? 0)} with TTFT p50 ${formatMs(ttft.p50)}, p90 ${formatMs(ttft.p90)}, ` +
-    `TPOT p50 ${formatMs(tpot.p50)}, p90 ${formatMs(tpot.p90)}${never}`
+    `${formatShare(figures.slo_attainment ?? 0)} with TTFT p50 ${formatMs(ttft.p50)}, p90 ` +
+    `${formatMs(ttft.p90)}, TPOT p50 ${formatMs(tpot.p50)}, p90 ${formatMs(tpot.p90)}${never}`
   );
 }

@@ -22,7 +22,8 @@ export function readAiperfRecords(
   const requests = records.filter(isEntry).flatMap((record) => timingOf(record) ?? []);
   if (requests.length === 0) {
     throw new UsageError(
-      `${path} has no record of a finished request with time_to_first_token and both sequence lengths.`,
+      `${path} has no record of a finished request with time_to_first_token and both ` +
+        'sequence lengths.',
     );
   }
   const found = stepsOfRequests(requests, options.maxNumBatchedTokens);
@@ -73,7 +74,8 @@ function pointOf(
   const output = figure('output_sequence_length', 'avg');
   if (input === undefined || output === undefined) {
     throw new UsageError(
-      `${path} holds no summary of aiperf: input_sequence_length or output_sequence_length is missing.`,
+      `${path} holds no summary of aiperf: input_sequence_length or output_sequence_length ` +
+        'is missing.',
     );
   }
   const rate = figure('output_token_throughput', 'avg');

@@ -53,7 +53,8 @@ function readSummary(path: string, benchmark: Entry): Measured {
   const output = figure('output_token_count', 'mean');
   if (input === undefined || output === undefined) {
     throw new UsageError(
-      `${path} has a benchmark with neither requests nor prompt_token_count and output_token_count.`,
+      `${path} has a benchmark with neither requests nor prompt_token_count and ` +
+        'output_token_count.',
     );
   }
   const concurrency = figure('request_concurrency', 'mean');

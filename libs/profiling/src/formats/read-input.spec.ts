@@ -160,7 +160,8 @@ describe('vllm bench serve', () => {
     expect(steps).toEqual([decodeStep(30, 30 * 1100, 9)]);
     expect(notes).toEqual([
       expect.stringContaining(
-        'summary.json (not saved with --save-detailed): it has no times of single requests, and so gives one decode point;',
+        'summary.json (not saved with --save-detailed): it has no times of single requests, ' +
+          'and so gives one decode point;',
       ),
     ]);
     const one = read('one.json', { ...AGGREGATES, max_concurrency: 1 });

@@ -10,17 +10,20 @@ export function notesOfRequests(
   const notes: string[] = [];
   if (alone === 0) {
     notes.push(
-      `${path}: none of ${requests} requests ran alone, so it gives no prefill points; add a run with one request at a time.`,
+      `${path}: none of ${requests} requests ran alone, so it gives no prefill points; add ` +
+        'a run with one request at a time.',
     );
   }
   if (tooLong > 0) {
     notes.push(
-      `${path}: ${tooLong} prompts longer than --max-num-batched-tokens took several steps and are left out.`,
+      `${path}: ${tooLong} prompts longer than --max-num-batched-tokens took several steps ` +
+        'and are left out.',
     );
   }
   if (decodes === 0) {
     notes.push(
-      `${path}: there is no interval in which requests only decoded, so it gives no decode points; run with fewer arrivals.`,
+      `${path}: there is no interval in which requests only decoded, so it gives no decode ` +
+        'points; run with fewer arrivals.',
     );
   }
   return notes;

@@ -75,7 +75,8 @@ function readSummary(path: string, run: Entry): Measured {
   );
   if (!completed || input === undefined || output === undefined) {
     throw new UsageError(
-      `${path} holds no result of vllm bench serve: completed, total_input_tokens or total_output_tokens is missing.`,
+      `${path} holds no result of vllm bench serve: completed, total_input_tokens or ` +
+        'total_output_tokens is missing.',
     );
   }
   const { steps, note } = stepsOfRun({

@@ -91,26 +91,30 @@ function errorsOf({ load }: LiveResult): Record<string, number> {
 }
 
 describe('calibrate --live on a cluster of known step times', () => {
-  it('finds the step times, the overhead and the link, and meets a load that it was not fitted to', async () => {
-    const out = join(folder, 'handed-over.yaml');
-    const result = await run({}, { out });
-    expect(worstError(out)).toBeLessThan(0.02);
-    expect(result.times.overheadMs).toBeCloseTo(OVERHEAD_MS, 1);
-    // infiniband-ndr: 0.5 ms, and 131,072 bytes a token at 40 GB/s.
-    expect(result.base.transfer?.latencyMs).toBeCloseTo(0.5, 1);
-    expect(result.base.transfer?.perTokenMs).toBeCloseTo(131_072 / 40e6, 4);
-    expect(result.times.kvBytesPerToken).toBe(131_072);
-    const errors = errorsOf(result);
-    for (const name of ['TTFT mean', 'TTFT p50', 'ITL mean', 'ITL p50', 'TPOT p50', 'E2E p50']) {
-      expect(errors[name], name).toBeLessThan(0.05);
-    }
-    expect(errors['output tokens']).toBeLessThan(0.02);
-    expect(result.load?.reasons).toMatchObject({ pauses: expect.closeTo(0, 3) as number });
-    expect(Math.abs(result.load!.reasons.contention!.prompt)).toBeLessThan(0.05);
-    expect(result.load?.reasons.followed?.laterMs).toBeLessThan(0.1);
-    expect(result.load?.reasons.contention?.holdUpMs).toBeLessThan(1);
-    expect(result.load?.reasons.wavering).toEqual({ prompt: 0, decode: 0 });
-  });
+  it(
+    'finds the step times, the overhead and the link, and meets a load that it was not fitted ' +
+      'to',
+    async () => {
+      const out = join(folder, 'handed-over.yaml');
+      const result = await run({}, { out });
+      expect(worstError(out)).toBeLessThan(0.02);
+      expect(result.times.overheadMs).toBeCloseTo(OVERHEAD_MS, 1);
+      // infiniband-ndr: 0.5 ms, and 131,072 bytes a token at 40 GB/s.
+      expect(result.base.transfer?.latencyMs).toBeCloseTo(0.5, 1);
+      expect(result.base.transfer?.perTokenMs).toBeCloseTo(131_072 / 40e6, 4);
+      expect(result.times.kvBytesPerToken).toBe(131_072);
+      const errors = errorsOf(result);
+      for (const name of ['TTFT mean', 'TTFT p50', 'ITL mean', 'ITL p50', 'TPOT p50', 'E2E p50']) {
+        expect(errors[name], name).toBeLessThan(0.05);
+      }
+      expect(errors['output tokens']).toBeLessThan(0.02);
+      expect(result.load?.reasons).toMatchObject({ pauses: expect.closeTo(0, 3) as number });
+      expect(Math.abs(result.load!.reasons.contention!.prompt)).toBeLessThan(0.05);
+      expect(result.load?.reasons.followed?.laterMs).toBeLessThan(0.1);
+      expect(result.load?.reasons.contention?.holdUpMs).toBeLessThan(1);
+      expect(result.load?.reasons.wavering).toEqual({ prompt: 0, decode: 0 });
+    },
+  );
 
   it('lets grid and load take turns, and meets the load all the same', async () => {
     const result = await run({}, { rounds: 4, load: { requests: 42, clients: 2 } });
@@ -169,19 +173,23 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(liveText(otherwise)).toContain('Further off than 10.0 %: ');
   });
 
-  it('finds the same each time, and fits the same again from the points that it saves', async () => {
-    const points = join(folder, 'points.csv');
-    const results = [await run({}, { savePoints: points }), await run()];
-    expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
-    const read = readInput(points, undefined, { maxNumBatchedTokens: 8_192 });
-    const [again, fitted] = [read.steps, results[0]!.times.steps].map(
-      (steps) => fitSteps(steps, { options: { ...REQUEST.options, pieces: 'all' } }).file['linear'],
-    );
-    expect(again).toEqual(fitted);
-    expect(readFileSync(points, 'utf8').split('\n')[0]).toBe(
-      'phase,batch_size,tokens_or_context,cached_prefix,latency_ms',
-    );
-  });
+  it(
+    'finds the same each time, and fits the same again from the points that it ' + 'saves',
+    async () => {
+      const points = join(folder, 'points.csv');
+      const results = [await run({}, { savePoints: points }), await run()];
+      expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
+      const read = readInput(points, undefined, { maxNumBatchedTokens: 8_192 });
+      const [again, fitted] = [read.steps, results[0]!.times.steps].map(
+        (steps) =>
+          fitSteps(steps, { options: { ...REQUEST.options, pieces: 'all' } }).file['linear'],
+      );
+      expect(again).toEqual(fitted);
+      expect(readFileSync(points, 'utf8').split('\n')[0]).toBe(
+        'phase,batch_size,tokens_or_context,cached_prefix,latency_ms',
+      );
+    },
+  );
 
   it('prints the same as one document', async () => {
     const document = JSON.parse(liveJson(await run())) as { live: Record<string, unknown> };

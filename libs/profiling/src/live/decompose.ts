@@ -137,7 +137,8 @@ function sourceOf({ isHandedOver }: Measurements, isTold: boolean, transfers: nu
   if (!isHandedOver) return 'nothing is transferred';
   if (transfers === 0) return 'the server does not tell; they are part of prefill';
   return isTold
-    ? 'baton:time_to_first_token_part_seconds: from the held prompt to the first token − a decode step'
+    ? 'baton:time_to_first_token_part_seconds: from the held prompt to the first token − a ' +
+        'decode step'
     : 'vllm:nixl_xfer_time_seconds';
 }
 

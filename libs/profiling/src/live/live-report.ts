@@ -59,7 +59,10 @@ function describe({ plan, real }: HeldOut): string {
       ? `${arrivals.clients} clients in a closed loop`
       : `Poisson, ${arrivals.ratePerSecond} a second`;
   const span = ([low, high]: readonly [number, number]): string => `${low} to ${high}`;
-  return `${real.completed} of ${requests} requests answered, ${come}, prompts of ${span(promptTokens)}, answers of ${span(outputTokens)} tokens, seed ${seed}`;
+  return (
+    `${real.completed} of ${requests} requests answered, ${come}, prompts of ` +
+    `${span(promptTokens)}, answers of ${span(outputTokens)} tokens, seed ${seed}`
+  );
 }
 
 function tableOf(rows: readonly Explained[]): string {
@@ -93,20 +96,26 @@ function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons)
     ...(contention === undefined
       ? []
       : [
-          `stages disturb each other: beside a stream that decodes a prompt of ${contention.promptTokens} tokens takes ${percent(contention.prompt)}, and holds the stream up by ${formatMs(contention.holdUpMs)} in all`,
+          'stages disturb each other: beside a stream that decodes a prompt of ' +
+            `${contention.promptTokens} tokens takes ${percent(contention.prompt)}, and holds ` +
+            `the stream up by ${formatMs(contention.holdUpMs)} in all`,
         ]),
     ...(followed === undefined
       ? []
       : [
-          `a prompt of ${followed.promptTokens} tokens behind which another comes has its first token ${formatMs(followed.laterMs)} later`,
+          `a prompt of ${followed.promptTokens} tokens behind which another comes has its ` +
+            `first token ${formatMs(followed.laterMs)} later`,
         ]),
     ...(parts === undefined
       ? []
       : [
-          `until a prompt is computed: ${besides('promptMs', parts)}; from there to its first token: ${besides('handOverMs', parts)}`,
+          `until a prompt is computed: ${besides('promptMs', parts)}; from there to its ` +
+            `first token: ${besides('handOverMs', parts)}`,
         ]),
-    `rounds of the same point lie off their median by ${plain(wavering.prompt)} (prompts) and ${plain(wavering.decode)} (decode steps) on average: the machine’s own speed`,
-    `gaps of an unchanged batch: ${percent(pauses)} on average over their middle half, ${percent(typical)} in the median`,
+    `rounds of the same point lie off their median by ${plain(wavering.prompt)} (prompts) ` +
+      `and ${plain(wavering.decode)} (decode steps) on average: the machine’s own speed`,
+    `gaps of an unchanged batch: ${percent(pauses)} on average over their middle half, ` +
+      `${percent(typical)} in the median`,
     ...fit.map(
       ({ phase, error }) => `fit: points of ${phase} are met within ${plain(error)} on average`,
     ),

@@ -27,36 +27,40 @@ function figuresOf(run: BenchmarkRecord) {
 }
 
 describe('a load run for people', () => {
-  it('is a table line for line as that of vllm bench serve, with the generator’s own error below', () => {
-    const run = recordOf(null);
-    const told = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
-    const lines = consoleBenchmark({ ...told, maxConcurrency: 8, requestRate: 4 }).split('\n');
-    expect(lines.slice(0, 5)).toEqual(
-      [
-        '============ Serving Benchmark Result ============',
-        'Successful requests:                     49       ',
-        'Failed requests:                         1        ',
-        'Maximum request concurrency:             8        ',
-        'Request rate configured (RPS):           4.00     ',
-      ].map((line) => line.trimEnd()),
-    );
-    const names = lines.map((line) => line.replace(/: .*/, ':'));
-    expect(names).toEqual(
-      expect.arrayContaining([
-        '---------------Time to First Token----------------',
-        'Mean TTFT (ms):',
-        'P99.9 TTFT (ms):',
-        '-----Time per Output Token (excl. 1st token)------',
-        'P90 E2EL (ms):',
-        'Request goodput (req/s):',
-        'Peak output token throughput (tok/s):',
-      ]),
-    );
-    expect(lines).toContain('http_429:                                3  <b>too many</b>');
-    expect(lines).toContain('Answers without usage:                   3, one token per event');
-    expect(lines.join('\n')).not.toContain('VOID');
-    expect(lines.every((line) => line.length < 100)).toBe(true);
-  });
+  it(
+    'is a table line for line as that of vllm bench serve, with the generator’s own error ' +
+      'below',
+    () => {
+      const run = recordOf(null);
+      const told = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
+      const lines = consoleBenchmark({ ...told, maxConcurrency: 8, requestRate: 4 }).split('\n');
+      expect(lines.slice(0, 5)).toEqual(
+        [
+          '============ Serving Benchmark Result ============',
+          'Successful requests:                     49       ',
+          'Failed requests:                         1        ',
+          'Maximum request concurrency:             8        ',
+          'Request rate configured (RPS):           4.00     ',
+        ].map((line) => line.trimEnd()),
+      );
+      const names = lines.map((line) => line.replace(/: .*/, ':'));
+      expect(names).toEqual(
+        expect.arrayContaining([
+          '---------------Time to First Token----------------',
+          'Mean TTFT (ms):',
+          'P99.9 TTFT (ms):',
+          '-----Time per Output Token (excl. 1st token)------',
+          'P90 E2EL (ms):',
+          'Request goodput (req/s):',
+          'Peak output token throughput (tok/s):',
+        ]),
+      );
+      expect(lines).toContain('http_429:                                3  <b>too many</b>');
+      expect(lines).toContain('Answers without usage:                   3, one token per event');
+      expect(lines.join('\n')).not.toContain('VOID');
+      expect(lines.every((line) => line.length < 100)).toBe(true);
+    },
+  );
 
   it('is a page with what a client can know, that says when it is void', () => {
     const run = recordOf('it was late');

@@ -64,7 +64,9 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
 
 function verdict({ lateness }: BenchmarkRecord): ReportSection[] {
   if (lateness.void === null) return [];
-  const text = `This run is void: ${lateness.void}. The load generator measured itself; give it more of a processor or less to do.`;
+  const text =
+    `This run is void: ${lateness.void}. The load generator measured itself; give ` +
+    'it more of a processor or less to do.';
   return [{ kind: 'note', title: 'Void', text }];
 }
 
@@ -151,7 +153,9 @@ function generator({ lateness, countedBy }: BenchmarkRecord): KeyValuesSection {
   return {
     kind: 'keyValues',
     title: 'Load generator',
-    note: 'Its own error: how late requests were sent, and how late its event loop may have stamped an event.',
+    note:
+      'Its own error: how late requests were sent, and how late its event loop may have ' +
+      'stamped an event.',
     look: 'list',
     entries: [
       ['requests sent late, p50 / p99 / max', span(lag)],

@@ -79,7 +79,8 @@ function renderTable({ title, columns, rows }: TableSection): string {
   const more = rest > 0 ? `<p>… and ${formatNumber(rest)} more rows.</p>` : '';
   return scrollable(
     title,
-    `<table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table>${more}`,
+    `<table><thead><tr>${head.join('')}</tr></thead>` +
+      `<tbody>${body.join('\n')}</tbody></table>${more}`,
   );
 }
 
@@ -93,7 +94,10 @@ function renderBars({ title, bars, full }: BarsSection): string {
   const rows = bars.map(({ label, value, text, tone }) => {
     const percent = whole === 0 ? 0 : Math.min(100, ((value ?? 0) / whole) * 100);
     const bar = `<i class="tone-${tone}" style="width:${percent.toFixed(2)}%"></i>`;
-    return `<tr><th scope="row">${escapeText(label)}</th><td class="track">${bar}</td><td class="right">${escapeText(text)}</td></tr>`;
+    return (
+      `<tr><th scope="row">${escapeText(label)}</th><td class="track">${bar}</td><td ` +
+      `class="right">${escapeText(text)}</td></tr>`
+    );
   });
   return scrollable(title, `<table><tbody>${rows.join('\n')}</tbody></table>`);
 }
@@ -111,12 +115,16 @@ function renderHeatMap(section: HeatMapSection): string {
       const heat = span === 0 ? 1 : (value - low) / span;
       const isBest = best?.[0] === row && best[1] === column;
       const look = `${heat > 0.5 ? 'hot' : 'cool'}${isBest ? ' best' : ''}`;
-      return `<td class="${look}" style="--heat:${heat.toFixed(3)}">${value.toFixed(decimals)}</td>`;
+      return (
+        `<td class="${look}" ` + `style="--heat:${heat.toFixed(3)}">${value.toFixed(decimals)}</td>`
+      );
     });
     return `<tr><th scope="row">${escapeText(name)}</th>${cells.join('')}</tr>`;
   });
   const corner = `${escapeText(section.rowsAre)} ↓ ${escapeText(section.columnsAre)} →`;
-  const table = `<table><thead><tr><th>${corner}</th>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
+  const table =
+    `<table><thead><tr><th>${corner}</th>${head.join('')}</tr></thead>` +
+    `<tbody>${body.join('\n')}</tbody></table>`;
   return scrollable(section.title, table);
 }
 
@@ -132,5 +140,8 @@ function renderDrawn(section: LineChartSection | GanttSection, id: string): stri
 
 /** A wide table scrolls inside its section, with the keyboard too. */
 function scrollable(title: string, table: string): string {
-  return `<div class="scroll" tabindex="0" role="region" aria-label="${escapeText(title)}">${table}</div>`;
+  return (
+    '<div class="scroll" tabindex="0" role="region" ' +
+    `aria-label="${escapeText(title)}">${table}</div>`
+  );
 }

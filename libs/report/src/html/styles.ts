@@ -8,7 +8,10 @@ export function stylesheet(): string {
   const tones = Object.entries(TONES);
   const variables = tones.map(([name, [hue, saturation]]) => `--${name}:${hue} ${saturation}%;`);
   const classes = tones.map(([name]) => {
-    return `.tone-${name}{background:hsl(var(--${name}) var(--tone-light));fill:hsl(var(--${name}) var(--tone-light))}`;
+    return (
+      `.tone-${name}{background:hsl(var(--${name}) var(--tone-light));fill:hsl(var(--${name}) ` +
+      'var(--tone-light))}'
+    );
   });
   return `:root{${variables.join('')}}${RULES}${classes.join('')}`;
 }

@@ -44,7 +44,9 @@ export interface TraceParts {
  */
 export function* chromeTrace({ run, steps, requests }: TraceParts): Generator<string> {
   const traced = Math.min(requests, run.log.count);
-  const note = `the first ${traced} of ${run.log.count} requests, the first ${steps.length} of the steps and leaps`;
+  const note =
+    `the first ${traced} of ${run.log.count} requests, the first ${steps.length} of ` +
+    'the steps and leaps';
   yield `{"displayTimeUnit":"ms","otherData":{"note":${JSON.stringify(note)}},"traceEvents":[\n`;
   let separator = '';
   let pending: string[] = [];

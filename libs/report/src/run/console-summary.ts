@@ -19,16 +19,22 @@ function facts(summary: Summary): string {
     ['requests', `${formatNumber(summary.requests)}: ${outcomes(summary)}`],
     [
       'simulated',
-      `${formatSeconds(summary.simulated_seconds)} in ${formatSeconds(summary.wall_seconds)}: ${formatNumber(summary.requests_per_wall_second)} requests/s, ${formatNumber(summary.steps)} steps`,
+      `${formatSeconds(summary.simulated_seconds)} in ${formatSeconds(summary.wall_seconds)}: ` +
+        `${formatNumber(summary.requests_per_wall_second)} requests/s, ` +
+        `${formatNumber(summary.steps)} steps`,
     ],
     [
       'throughput',
-      `${formatNumber(summary.request_rps)} requests/s, ${formatNumber(summary.output_tokens_per_second)} output tokens/s, ${formatNumber(summary.total_tokens_per_second)} tokens/s`,
+      `${formatNumber(summary.request_rps)} requests/s, ` +
+        `${formatNumber(summary.output_tokens_per_second)} output tokens/s, ` +
+        `${formatNumber(summary.total_tokens_per_second)} tokens/s`,
     ],
     ...goodput(summary),
     [
       'KV cache',
-      `${formatShare(summary.prefix_hit_rate)} of prompt tokens cached, ${formatBytes(summary.kv_transfer_bytes)} over links, ${formatNumber(summary.preemptions)} preemptions`,
+      `${formatShare(summary.prefix_hit_rate)} of prompt tokens cached, ` +
+        `${formatBytes(summary.kv_transfer_bytes)} over links, ` +
+        `${formatNumber(summary.preemptions)} preemptions`,
     ],
   ];
   rows.push(...stepTimes(summary));
@@ -40,7 +46,8 @@ function goodput({ slo, slo_attainment, goodput_rps, goodput_rps_per_gpu }: Summ
   return [
     [
       'goodput',
-      `${formatNumber(goodput_rps)} requests/s, ${formatNumber(goodput_rps_per_gpu)} per GPU; ${formatShare(slo_attainment)} meet ${slo}`,
+      `${formatNumber(goodput_rps)} requests/s, ${formatNumber(goodput_rps_per_gpu)} per ` +
+        `GPU; ${formatShare(slo_attainment)} meet ${slo}`,
     ],
   ];
 }

@@ -46,7 +46,9 @@ function utilisation(engines: readonly EngineSummary[]): BarsSection {
   return {
     kind: 'bars',
     title: 'Utilisation',
-    note: `Share of time with a step under way${rest > 0 ? `; ${rest} more engines stand in the table` : ''}.`,
+    note:
+      'Share of time with a step under ' +
+      `way${rest > 0 ? `; ${rest} more engines stand in the table` : ''}.`,
     width: 'half',
     full: 1,
     bars: shown.map(({ engine, utilisation: value, role }) => {

@@ -50,14 +50,19 @@ export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<str
     const until = Math.min(log.count, from + ROWS_PER_CHUNK);
     for (let row = from; row < until; row++) {
       const verdict = isGood === undefined ? '' : isGood(row);
-      chunk += `${row},${OUTCOMES[log.outcome[row]!]},${counts(log, row)},${places(log, row, names)},${instants(log, row)},${latencies(log, row)},${verdict}\n`;
+      chunk +=
+        `${row},${OUTCOMES[log.outcome[row]!]},${counts(log, row)},${places(log, row, names)},` +
+        `${instants(log, row)},${latencies(log, row)},${verdict}\n`;
     }
     yield chunk;
   }
 }
 
 function counts(log: RequestLog, row: number): string {
-  return `${log.promptTokens[row]},${log.cachedTokens[row]},${log.transferredTokens[row]},${log.outputTokens[row]},${log.emittedTokens[row]},${log.preemptions[row]}`;
+  return (
+    `${log.promptTokens[row]},${log.cachedTokens[row]},${log.transferredTokens[row]},` +
+    `${log.outputTokens[row]},${log.emittedTokens[row]},${log.preemptions[row]}`
+  );
 }
 
 function places(log: RequestLog, row: number, names: readonly string[]): string {
@@ -65,7 +70,12 @@ function places(log: RequestLog, row: number, names: readonly string[]): string 
 }
 
 function instants(log: RequestLog, row: number): string {
-  return `${instant(log.arrivalUs[row]!)},${instant(log.prefillStartUs[row]!)},${instant(log.heldUs[row]!)},${instant(log.transferStartUs[row]!)},${instant(log.transferEndUs[row]!)},${instant(log.firstTokenUs[row]!)},${instant(log.finishUs[row]!)}`;
+  return (
+    `${instant(log.arrivalUs[row]!)},${instant(log.prefillStartUs[row]!)},` +
+    `${instant(log.heldUs[row]!)},${instant(log.transferStartUs[row]!)},` +
+    `${instant(log.transferEndUs[row]!)},${instant(log.firstTokenUs[row]!)},` +
+    `${instant(log.finishUs[row]!)}`
+  );
 }
 
 function instant(us: number): string {

@@ -53,6 +53,8 @@ function timelineRow(
     label: `#${row}`,
     startMs: usToMs(log.arrivalUs[row]!),
     spansMs: [...spans].map((us) => (us === NEVER ? null : usToMs(us))),
-    detail: `${log.promptTokens[row]} prompt tokens${cached}, ${log.emittedTokens[row]} output tokens, ${on.join(' → ')}`,
+    detail:
+      `${log.promptTokens[row]} prompt tokens${cached}, ${log.emittedTokens[row]} output ` +
+      `tokens, ${on.join(' → ')}`,
   };
 }

@@ -135,7 +135,8 @@ function routedExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
   };
   if (table.us(shape, 1) === undefined) {
     throw new Uncovered(
-      `no experts near ${experts.experts} x ${model.hidden} x ${shape.intermediate} over ${group} GPUs were measured`,
+      `no experts near ${experts.experts} x ${model.hidden} x ${shape.intermediate} over ` +
+        `${group} GPUs were measured`,
     );
   }
   return (tokens) => table.us(shape, tokens)!;

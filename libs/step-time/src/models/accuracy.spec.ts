@@ -69,11 +69,15 @@ describe.each(CASES)('$name', ({ profile, rows, calibrated, roofline }) => {
 
   // The file's figure covers a set of points that is not the grid's; 0.8 of a percent is what that
   // makes at most.
-  it('calibrated reproduces single prompts within 0.8 points of the error that the data file names', () => {
-    const { mean, worst } = errorsOf(calibrated, rows.filter(isOnePrompt));
-    expect(mean).toBeLessThan(profile.prefillErrorPercent.mean + 0.8);
-    expect(Math.abs(worst)).toBeLessThan(profile.prefillErrorPercent.max + 0.8);
-  });
+  it(
+    'calibrated reproduces single prompts within 0.8 points of the error that the data file ' +
+      'names',
+    () => {
+      const { mean, worst } = errorsOf(calibrated, rows.filter(isOnePrompt));
+      expect(mean).toBeLessThan(profile.prefillErrorPercent.mean + 0.8);
+      expect(Math.abs(worst)).toBeLessThan(profile.prefillErrorPercent.max + 0.8);
+    },
+  );
 
   it('the roofline stays within 10 % of decode and 15 % of prefill on average', () => {
     expect(errorsOf(roofline, rows.filter(isDecode)).mean).toBeLessThan(10);

@@ -28,7 +28,8 @@ export class ConstantStepTime implements StepTimeModel {
 
   constructor(private readonly spec: ConstantSpec) {
     this.jitter = new TokenJitter({ ...spec, firstTokenStdDevMs: spec.timeToFirstTokenStdDevMs });
-    this.description = `constant, prefill ${spec.timeToFirstTokenMs} ms, decode ${spec.interTokenLatencyMs} ms`;
+    this.description =
+      `constant, prefill ${spec.timeToFirstTokenMs} ms, decode ` + `${spec.interTokenLatencyMs} ms`;
   }
 
   stepUs(batch: BatchAggregates): number {

@@ -35,7 +35,8 @@ export class MockerGridStepTime implements StepTimeModel {
     this.decode = new RaggedGrid(
       tokens.map(({ context, active, ms }) => ({ row: context, x: active, y: ms * 1000 })),
     );
-    this.description = `planner profile of ${prompts.length} prompts and ${tokens.length} decode points`;
+    this.description =
+      `planner profile of ${prompts.length} prompts and ${tokens.length} ` + 'decode points';
   }
 
   stepUs({ prefillTokens, decodeSeqs, decodeContext }: BatchAggregates): number {

@@ -30,7 +30,8 @@ export class PerTokenStepTime implements StepTimeModel {
   constructor(private readonly spec: PerTokenSpec) {
     this.jitter = new TokenJitter({ ...spec, firstTokenStdDevMs: spec.prefillTimeStdDevMs });
     this.description =
-      `per token, prefill ${spec.prefillOverheadMs} ms + ${spec.prefillTimePerTokenMs} ms per token, ` +
+      `per token, prefill ${spec.prefillOverheadMs} ms + ${spec.prefillTimePerTokenMs} ms ` +
+      'per token, ' +
       `decode ${spec.interTokenLatencyMs} ms`;
   }
 

@@ -134,7 +134,8 @@ function gridOf(rows: readonly TableRow[]): RaggedGrid {
   if (rows.length === 0) {
     throw new HardwareError(
       'bad-profile',
-      'The step-time table cannot be used: it needs decode rows, and prefill rows without a cached prefix.',
+      'The step-time table cannot be used: it needs decode rows, and prefill rows without a ' +
+        'cached prefix.',
     );
   }
   return new RaggedGrid(

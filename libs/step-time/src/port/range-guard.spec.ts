@@ -66,7 +66,8 @@ describe('outsideOf', () => {
 
   it('says in one sentence what was left, and by how much', () => {
     expect(describeOutside(outsideOf(VALID, decode(65, 65))!)).toBe(
-      'decoding sequences: 65 lies outside of 1 to 64, for which the step-time model was measured or fitted',
+      'decoding sequences: 65 lies outside of 1 to 64, for which the step-time model was ' +
+        'measured or fitted',
     );
     const none = outsideOf({ prefillTokens: [0, 0] }, prompt(5))!;
     expect(describeOutside(none)).toBe(
@@ -93,7 +94,8 @@ describe('the guard', () => {
     guard.stepUs(prompt(3001));
     expect(guard.stepsOutsideRange).toBe(2);
     expect(told).toEqual([
-      'prompt tokens per step: 3,000 lies outside of 16 to 2,048, for which the step-time model was measured or fitted',
+      'prompt tokens per step: 3,000 lies outside of 16 to 2,048, for which the step-time ' +
+        'model was measured or fitted',
     ]);
   });
 

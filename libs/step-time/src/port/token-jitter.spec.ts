@@ -19,37 +19,44 @@ function stdDev(values: readonly number[]): number {
 }
 
 describe('TokenJitter', () => {
-  it('depends on seed, request and index alone, not on how often or in what order it is asked', () => {
-    fc.assert(
-      fc.property(
-        fc.maxSafeNat(),
-        fc.maxSafeNat(),
-        fc.array(fc.nat(5000)),
-        (seed, hash, indexes) => {
-          const first = jitterOf(3, 8);
-          const second = jitterOf(3, 8);
-          const forward = indexes.map((i) => first.offsetUs(seed, hash, i));
-          const backward = indexes.toReversed().map((i) => second.offsetUs(seed, hash, i));
-          expect(backward.toReversed()).toEqual(forward);
-        },
-      ),
-    );
-  });
+  it(
+    'depends on seed, request and index alone, not on how often or in what order it is ' + 'asked',
+    () => {
+      fc.assert(
+        fc.property(
+          fc.maxSafeNat(),
+          fc.maxSafeNat(),
+          fc.array(fc.nat(5000)),
+          (seed, hash, indexes) => {
+            const first = jitterOf(3, 8);
+            const second = jitterOf(3, 8);
+            const forward = indexes.map((i) => first.offsetUs(seed, hash, i));
+            const backward = indexes.toReversed().map((i) => second.offsetUs(seed, hash, i));
+            expect(backward.toReversed()).toEqual(forward);
+          },
+        ),
+      );
+    },
+  );
 
-  it('stays at or after the step, and within 70 % of the interval, so that tokens keep their order', () => {
-    fc.assert(
-      fc.property(
-        fc.maxSafeNat(),
-        fc.nat(5000),
-        fc.double({ min: 0, max: 50, noNaN: true }),
-        (hash, index, sd) => {
-          const offset = jitterOf(sd, sd).offsetUs(9, hash, index);
-          expect(offset).toBeGreaterThanOrEqual(0);
-          expect(offset).toBeLessThanOrEqual(0.7 * MEAN_MS * 1000);
-        },
-      ),
-    );
-  });
+  it(
+    'stays at or after the step, and within 70 % of the interval, so that tokens keep their ' +
+      'order',
+    () => {
+      fc.assert(
+        fc.property(
+          fc.maxSafeNat(),
+          fc.nat(5000),
+          fc.double({ min: 0, max: 50, noNaN: true }),
+          (hash, index, sd) => {
+            const offset = jitterOf(sd, sd).offsetUs(9, hash, index);
+            expect(offset).toBeGreaterThanOrEqual(0);
+            expect(offset).toBeLessThanOrEqual(0.7 * MEAN_MS * 1000);
+          },
+        ),
+      );
+    },
+  );
 
   it.each([0.05, 0.4, 2])('gives intervals the wanted deviation, %d ms, and mean', (sd) => {
     const intervals = intervalsMs(jitterOf(sd), 20_000);

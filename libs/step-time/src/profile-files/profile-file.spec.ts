@@ -39,7 +39,8 @@ describe('a profile file', () => {
       'calibrated llama-3.1-8b on h100 TP2, overhead 1.5 ms (mean fit error: prefill 2.5 %)',
     );
     expect(() => build(1)).toThrow(
-      'The step-time profile was fitted for llama-3.1-8b on h100 TP2, not for llama-3.1-8b on h100 TP1.',
+      'The step-time profile was fitted for llama-3.1-8b on h100 TP2, not for llama-3.1-8b ' +
+        'on h100 TP1.',
     );
   });
 

@@ -169,7 +169,8 @@ const CASES: Record<string, object | boolean> = {
     $defs: { o: { $id: 'other.json', const: 'here' } },
   },
   proto: JSON.parse(
-    '{"type":"object","properties":{"__proto__":{"type":"integer"},"constructor":{"type":"string"}},"required":["__proto__","constructor","toString"]}',
+    '{"type":"object","properties":{"__proto__":{"type":"integer"},' +
+      '"constructor":{"type":"string"}},"required":["__proto__","constructor","toString"]}',
   ) as object,
   hints: { properties: { a: { minimum: 5 } }, required: ['a'] },
   suggestions: { type: 'string', default: 'red', examples: ['green', 5] },

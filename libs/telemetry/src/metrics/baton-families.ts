@@ -54,7 +54,8 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
   ),
   histogram(
     'baton:job_delivery_seconds',
-    'Wall time from the cause of a job (arrival, hold) to its arrival at the engine: the raw overhead that back-dating hides.',
+    'Wall time from the cause of a job (arrival, hold) to its arrival at the engine: the ' +
+      'raw overhead that back-dating hides.',
     { key: 'job_delivery_seconds', buckets: OVERHEAD_SECONDS },
   ),
   histogram('baton:step_lag_seconds', 'How late engine steps ended on the wall clock.', {
@@ -63,13 +64,16 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
   }),
   histogram(
     'baton:intended_time_per_output_token_seconds',
-    'Simulated time per output token after the first, per finished request: what the step-time model meant, before any wall clock.',
+    'Simulated time per output token after the first, per finished request: what the ' +
+      'step-time model meant, before any wall clock.',
     { key: 'intended_time_per_output_token_seconds', buckets: TOKEN_SECONDS },
   ),
   {
     kind: 'gauge',
     name: 'baton:kv_handoffs',
-    help: 'Hand-overs under way by state: held and being_read where the blocks are, waiting_for_blocks, waiting_for_answer and transferring where they are wanted.',
+    help:
+      'Hand-overs under way by state: held and being_read where the blocks are, ' +
+      'waiting_for_blocks, waiting_for_answer and transferring where they are wanted.',
     series: HANDOFF_STATES.map((state) => ({
       labels: { state },
       value: ({ gauges }) => gauges.handoffs?.[state] ?? 0,
@@ -150,7 +154,8 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
   },
   optionalCounter(
     'baton:upstream_retries_total',
-    'Runs given up before their first token, because their leg on the upstream server failed, to be tried again.',
+    'Runs given up before their first token, because their leg on the upstream server ' +
+      'failed, to be tried again.',
     'upstream_retries',
   ),
   gauge(

@@ -38,7 +38,10 @@ export const VLLM_FAMILIES: readonly MetricFamily[] = [
   {
     kind: 'gauge',
     name: 'vllm:num_requests_waiting_by_reason',
-    help: "Number of waiting requests by reason. Reason labels: 'capacity' = waiting for scheduling capacity; 'deferred' = deferred by transient constraints (LoRA budget, KV transfer, blocked status). Sum of all reasons equals vllm:num_requests_waiting.",
+    help:
+      "Number of waiting requests by reason. Reason labels: 'capacity' = waiting for " +
+      "scheduling capacity; 'deferred' = deferred by transient constraints (LoRA budget, KV " +
+      'transfer, blocked status). Sum of all reasons equals vllm:num_requests_waiting.',
     series: [
       { labels: { reason: 'capacity' }, value: (engine) => engine.gauges.waitingCapacity },
       { labels: { reason: 'deferred' }, value: (engine) => engine.gauges.waitingDeferred },
@@ -47,7 +50,9 @@ export const VLLM_FAMILIES: readonly MetricFamily[] = [
   {
     kind: 'gauge',
     name: 'vllm:engine_sleep_state',
-    help: 'Engine sleep state; awake = 0 means engine is sleeping; awake = 1 means engine is awake; weights_offloaded = 1 means sleep level 1; discard_all = 1 means sleep level 2.',
+    help:
+      'Engine sleep state; awake = 0 means engine is sleeping; awake = 1 means engine is ' +
+      'awake; weights_offloaded = 1 means sleep level 1; discard_all = 1 means sleep level 2.',
     series: [
       { labels: { sleep_state: 'awake' }, value: (engine) => isAsleepAt(engine, 0) },
       { labels: { sleep_state: 'weights_offloaded' }, value: (engine) => isAsleepAt(engine, 1) },
@@ -71,12 +76,14 @@ export const VLLM_FAMILIES: readonly MetricFamily[] = [
   ),
   counter(
     'vllm:external_prefix_cache_queries_total',
-    'External prefix cache queries from KV connector cross-instance cache sharing, in terms of number of queried tokens.',
+    'External prefix cache queries from KV connector cross-instance cache sharing, in terms ' +
+      'of number of queried tokens.',
     'external_prefix_cache_queries',
   ),
   counter(
     'vllm:external_prefix_cache_hits_total',
-    'External prefix cache hits from KV connector cross-instance cache sharing, in terms of number of cached tokens.',
+    'External prefix cache hits from KV connector cross-instance cache sharing, in terms of ' +
+      'number of cached tokens.',
     'external_prefix_cache_hits',
   ),
   counter(

@@ -29,7 +29,11 @@ export const LLAMA_3: ChatTemplate = {
       : { opening: [`{"name": ${JSON.stringify(name)}, "parameters": `], closing: ['}'] },
   describeTools: (definitions) => {
     const blocks = definitions.map((definition) => JSON.stringify(definition, null, 4));
-    return `These functions can be called. To call one, answer with JSON of this form: {"name": function name, "parameters": dictionary of argument name and its value}. Do not use variables.\n\n${blocks.join('\n\n')}\n\n`;
+    return (
+      'These functions can be called. To call one, answer with JSON of this form: {"name": ' +
+      'function name, "parameters": dictionary of argument name and its value}. Do not use ' +
+      `variables.\n\n${blocks.join('\n\n')}\n\n`
+    );
   },
 };
 

@@ -26,19 +26,26 @@ const textOf = (name: Name, turns = TURNS, options = {}): string =>
 const WRITTEN: readonly (readonly [Name, string])[] = [
   [
     'chatml',
-    '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi there<|im_end|>\n<|im_start|>assistant\n',
+    '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi ' +
+      'there<|im_end|>\n<|im_start|>assistant\n',
   ],
   [
     'qwen',
-    '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi there<|im_end|>\n<|im_start|>assistant\n',
+    '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi ' +
+      'there<|im_end|>\n<|im_start|>assistant\n',
   ],
   [
     'llama-3',
-    '<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi there<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
+    '<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe ' +
+      'brief.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi ' +
+      'there<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
   ],
   [
     'llama-3.1',
-    '<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\nBe brief.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi there<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
+    '<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: ' +
+      'December 2023\nToday Date: 26 Jul 2024\n\nBe ' +
+      'brief.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi ' +
+      'there<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
   ],
   ['mistral', '<s>[SYSTEM_PROMPT]Be brief.[/SYSTEM_PROMPT][INST]Hi there[/INST]'],
   ['deepseek', '<｜begin▁of▁sentence｜>Be brief.<｜User｜>Hi there<｜Assistant｜>'],

@@ -1,5 +1,13 @@
 import type { EndReason } from '@baton/contract';
-import { asciiJson, type OutputPlan, visibleText } from '@baton/text';
+import {
+  asciiJson,
+  type OutputPlan,
+  rawArray,
+  rawIds,
+  type RawJson,
+  rawObject,
+  visibleText,
+} from '@baton/text';
 
 import {
   anyOf,
@@ -11,10 +19,6 @@ import {
   OBJECT,
   objectBody,
   parseCompletion,
-  rawArray,
-  rawIds,
-  type RawJson,
-  rawObject,
   ReportedTokens,
   STRING,
   TOKEN_IDS,

@@ -1,6 +1,6 @@
 import type { BatonError, EndReason } from '@baton/contract';
-import type { OutputPlan } from '@baton/text';
-import type { FinalContext, RawJson } from '@baton/openai';
+import type { OutputPlan, RawJson } from '@baton/text';
+import type { FinalContext } from '@baton/openai';
 import { renderStreamError } from '@baton/openai';
 import { SglangOutput } from './sglang-generate';
 

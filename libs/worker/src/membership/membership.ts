@@ -108,7 +108,9 @@ export class LiveMembership {
     const present = await this.options.transport.presence.engines();
     const ranks = present.length + count * dataParallelSize;
     if (ranks <= MAX_ENGINES) return;
-    const message = `${count} more engines would be ${ranks} in all, and a cluster has at most ${MAX_ENGINES}.`;
+    const message =
+      `${count} more engines would be ${ranks} in all, and a cluster has at most ` +
+      `${MAX_ENGINES}.`;
     throw new BatonError('invalid_value', message, 'count');
   }
 
@@ -126,7 +128,8 @@ export class LiveMembership {
     }
     const { role, state } = engine;
     if (state !== 'ready' || readyCounts(engines)[role] > 1) return engine;
-    const message = `It is the last ${role} engine that is ready: what waits for one would wait for ever.`;
+    const message =
+      `It is the last ${role} engine that is ready: what waits for one would ` + 'wait for ever.';
     throw new BatonError('engine_needed', message);
   }
 

@@ -21,7 +21,9 @@ export const SHIPPED_TRACES: readonly ShippedTrace[] = [
     name: 'mooncake-synthetic',
     format: 'mooncake',
     file: 'mooncake_synthetic_trace.jsonl',
-    what: '3,993 requests of 17 minutes, two thirds of the prompt tokens reusable (Mooncake, FAST 2025)',
+    what:
+      '3,993 requests of 17 minutes, two thirds of the prompt tokens reusable (Mooncake, FAST ' +
+      '2025)',
   },
   {
     name: 'azure-conv-2023',
@@ -33,7 +35,9 @@ export const SHIPPED_TRACES: readonly ShippedTrace[] = [
     name: 'azure-code-2023',
     format: 'azure',
     file: 'AzureLLMInferenceTrace_code.csv',
-    what: '8,819 requests of 57 minutes, long prompts, short outputs, lengths only (Azure Public Dataset)',
+    what:
+      '8,819 requests of 57 minutes, long prompts, short outputs, lengths only (Azure Public ' +
+      'Dataset)',
   },
 ];
 

@@ -39,47 +39,51 @@ describe('generateMultiTurn', () => {
     }
   });
 
-  it('lets a turn find prompt and answer of the turns before, and other conversations the system prompt', () => {
-    fc.assert(
-      fc.property(
-        fc.nat(),
-        fc.constantFrom(1, 16, 32),
-        fc.nat(200),
-        (seed, blockTokens, system) => {
-          const workload = generateMultiTurn({
-            ...SPEC,
-            count: 30,
-            seed,
-            blockTokens,
-            systemTokens: system,
-          });
-          const owners = new Map<number, number>();
-          const common = Math.floor(system / blockTokens);
-          for (let row = 0; row < workload.count; row++) {
-            const ids = listOf(workload, row);
-            const tokens = workload.promptTokens[row]! + workload.outputTokens[row]!;
-            expect(ids.length).toBe(Math.floor(tokens / blockTokens));
-            expect(new Set(ids).size).toBe(ids.length);
-            if (workload.after[row] !== -1) {
-              const before = listOf(workload, row - 1);
-              expect(ids.slice(0, before.length)).toEqual(before);
-            }
-            ids.slice(common).forEach((id) => {
-              const session = workload.session[row]!;
-              expect(owners.get(id) ?? session).toBe(session);
-              owners.set(id, session);
+  it(
+    'lets a turn find prompt and answer of the turns before, and other conversations the ' +
+      'system prompt',
+    () => {
+      fc.assert(
+        fc.property(
+          fc.nat(),
+          fc.constantFrom(1, 16, 32),
+          fc.nat(200),
+          (seed, blockTokens, system) => {
+            const workload = generateMultiTurn({
+              ...SPEC,
+              count: 30,
+              seed,
+              blockTokens,
+              systemTokens: system,
             });
-            expect(ids.slice(0, common)).toEqual(
-              Array.from({ length: common }, (_none, i) => i + 1),
-            );
-          }
-          expect(Math.max(...workload.contentIds)).toBe(workload.contentCount);
-          expect(new Set(workload.contentIds).size).toBe(workload.contentCount);
-        },
-      ),
-      { numRuns: 20 },
-    );
-  });
+            const owners = new Map<number, number>();
+            const common = Math.floor(system / blockTokens);
+            for (let row = 0; row < workload.count; row++) {
+              const ids = listOf(workload, row);
+              const tokens = workload.promptTokens[row]! + workload.outputTokens[row]!;
+              expect(ids.length).toBe(Math.floor(tokens / blockTokens));
+              expect(new Set(ids).size).toBe(ids.length);
+              if (workload.after[row] !== -1) {
+                const before = listOf(workload, row - 1);
+                expect(ids.slice(0, before.length)).toEqual(before);
+              }
+              ids.slice(common).forEach((id) => {
+                const session = workload.session[row]!;
+                expect(owners.get(id) ?? session).toBe(session);
+                owners.set(id, session);
+              });
+              expect(ids.slice(0, common)).toEqual(
+                Array.from({ length: common }, (_none, i) => i + 1),
+              );
+            }
+            expect(Math.max(...workload.contentIds)).toBe(workload.contentCount);
+            expect(new Set(workload.contentIds).size).toBe(workload.contentCount);
+          },
+        ),
+        { numRuns: 20 },
+      );
+    },
+  );
 
   it('ends a conversation before it outgrows the context', () => {
     const workload = generateMultiTurn({ ...SPEC, maxContextTokens: 400 });

@@ -124,7 +124,8 @@ function sharedContents(
 export function assertContents(blocks: number): void {
   if (blocks > MOST_CONTENTS) {
     throw new WorkloadError(
-      `These requests share ${blocks} blocks, more than the ${MOST_CONTENTS} that fit: take fewer or shorter ones.`,
+      `These requests share ${blocks} blocks, more than the ${MOST_CONTENTS} that fit: take ` +
+        'fewer or shorter ones.',
     );
   }
 }

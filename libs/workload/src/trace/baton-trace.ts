@@ -169,7 +169,8 @@ function blockHashes(fields: TraceFields, most: number): number[] {
     if (typeof hash === 'string' && hash !== '') return hashString(hash) || 1;
     if (Number.isSafeInteger(hash) && Number(hash) >= 0) return Number(hash);
     throw fields.error(
-      `block_hashes holds ${quoted(JSON.stringify(hash))}, which is neither text nor a whole number from 0`,
+      `block_hashes holds ${quoted(JSON.stringify(hash))}, which is neither text nor a ` +
+        'whole number from 0',
     );
   });
 }

@@ -79,12 +79,14 @@ export class MooncakeTraceReader implements TraceReader {
       // The common case first: this runs for every block of the trace.
       if (typeof id === 'number' && id >= 0 && id < MOST_ID && id === Math.floor(id)) continue;
       throw fields.error(
-        `hash_ids holds ${quoted(JSON.stringify(id))}, which is no whole number from 0 below 2^53 - 1`,
+        `hash_ids holds ${quoted(JSON.stringify(id))}, which is no whole number from 0 ` +
+          'below 2^53 - 1',
       );
     }
     if (ids.length > Math.ceil(promptTokens / this.blockTokens)) {
       throw fields.error(
-        `${ids.length} hash_ids are too many for ${promptTokens} tokens in blocks of ${this.blockTokens}`,
+        `${ids.length} hash_ids are too many for ${promptTokens} tokens in blocks of ` +
+          `${this.blockTokens}`,
       );
     }
     return ids as number[];

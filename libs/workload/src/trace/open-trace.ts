@@ -103,7 +103,8 @@ class AnyTraceReader implements TraceReader {
   }
 
   private unknown(line: string, lineNumber: number): TraceError {
-    const reason = `${quoted(line)} begins no trace of a known format (${TRACE_FORMATS.join(', ')})`;
+    const reason =
+      `${quoted(line)} begins no trace of a known format ` + `(${TRACE_FORMATS.join(', ')})`;
     return new TraceError(this.options.file, lineNumber, reason);
   }
 }

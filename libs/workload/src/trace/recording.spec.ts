@@ -34,11 +34,19 @@ const request = (arrivalUs: number): string =>
   traceLine({ arrivalUs, promptTokens: 40, outputTokens: 5, measured: MEASURED });
 
 describe('a recording', () => {
-  it('is a trace whose arrivals count from its earliest request, in whatever order requests ended', () => {
-    const { workload, report } = read(recordingHeaderLine(HEADER), request(9_000), request(7_500));
-    expect(Array.from(workload.arrivalUs)).toEqual([0, 1_500]);
-    expect(report).toMatchObject({ format: 'baton', requests: 2, outOfOrder: 0 });
-  });
+  it(
+    'is a trace whose arrivals count from its earliest request, in whatever order requests ' +
+      'ended',
+    () => {
+      const { workload, report } = read(
+        recordingHeaderLine(HEADER),
+        request(9_000),
+        request(7_500),
+      );
+      expect(Array.from(workload.arrivalUs)).toEqual([0, 1_500]);
+      expect(report).toMatchObject({ format: 'baton', requests: 2, outOfOrder: 0 });
+    },
+  );
 
   it('of nothing is a trace of no requests', () => {
     expect(read(recordingHeaderLine(HEADER)).workload.count).toBe(0);

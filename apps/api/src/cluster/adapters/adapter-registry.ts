@@ -108,7 +108,8 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
 
 function alreadyLoaded(name: string): RequestError {
   return invalid(
-    `The lora adapter '${name}' has already been loaded. If you want to load the adapter in place, set 'load_inplace' to True.`,
+    `The lora adapter '${name}' has already been loaded. If you want to load the adapter in ` +
+      `place, set 'load_inplace' to True.`,
   );
 }
 

@@ -73,7 +73,8 @@ function fieldsHtml(heading: string, rows: readonly FieldRow[]): string {
   if (rows.length === 0) return '';
   const cells = rows.map(
     ({ name, isRequired, form, note = '' }) =>
-      `<tr><td><code>${escaped(name)}</code></td><td>${escaped(form)}</td><td>${isRequired ? 'required' : ''}</td><td>${escaped(note)}</td></tr>`,
+      `<tr><td><code>${escaped(name)}</code></td><td>${escaped(form)}</td>` +
+      `<td>${isRequired ? 'required' : ''}</td><td>${escaped(note)}</td></tr>`,
   );
   return `<h3>${heading}</h3><table>${cells.join('')}</table>`;
 }

@@ -67,7 +67,10 @@ export function openApiDocument(
     info: {
       title: 'Baton',
       version: VERSION,
-      description: `A simulated cluster that serves a large language model, dialect ${config.dialect}. Request fields that are not named here are accepted.`,
+      description:
+        'A simulated cluster that serves a large language model, dialect ' +
+        `${config.dialect}. ` +
+        'Request fields that are not named here are accepted.',
     },
     tags: TAGS.map((name) => ({ name })),
     paths,

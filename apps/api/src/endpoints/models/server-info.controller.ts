@@ -26,7 +26,8 @@ export class ServerInfoController {
    */
   @Describe(
     'Health and metrics',
-    "What an engine is, at its own port, as SGLang's and TensorRT-LLM's routers ask; the configuration in development mode",
+    "What an engine is, at its own port, as SGLang's and TensorRT-LLM's routers ask; the " +
+      'configuration in development mode',
   )
   @Get('server_info')
   serverInfo(@Req() { raw }: FastifyRequest): object {

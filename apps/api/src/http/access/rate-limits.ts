@@ -184,10 +184,15 @@ function refuse(takes: readonly BudgetTake[], { isTaken, states }: BudgetAnswer)
   const { budget, limit, amount, used, waitMs } = worst;
   const code = budget === 'requests' ? 'request_rate_exceeded' : 'token_rate_exceeded';
   if (amount > limit) {
-    const message = `Request too large on ${budget} per minute: limit ${limit}, requested ${amount}. Shorten the prompt or max_tokens.`;
+    const message =
+      `Request too large on ${budget} per minute: limit ${limit}, requested ${amount}. ` +
+      'Shorten the prompt or max_tokens.';
     throw new BatonError(code, message);
   }
-  const message = `Rate limit reached on ${budget} per minute: limit ${limit}, used ${used}, requested ${amount}. Please try again in ${resetTime(waitMs)}.`;
+  const message =
+    `Rate limit reached on ${budget} per minute: limit ${limit}, used ${used}, ` +
+    'requested ' +
+    `${amount}. Please try again in ${resetTime(waitMs)}.`;
   throw new BatonError(code, message, null, waitMs / 1_000);
 }
 

@@ -69,28 +69,36 @@ export class HttpMetrics implements OnModuleInit {
       renderHistogram(
         {
           name: 'http_request_duration_highr_seconds',
-          help: 'Latency with many buckets but no API specific labels. Made for more accurate percentile calculations. ',
+          help:
+            'Latency with many buckets but no API specific labels. Made for more accurate ' +
+            'percentile calculations. ',
         },
         [{ labels: {}, value: this.fine.snapshot() }],
       ),
       renderHistogram(
         {
           name: 'http_request_duration_seconds',
-          help: 'Latency with only few buckets by handler. Made to be only used if aggregation by handler is important. ',
+          help:
+            'Latency with only few buckets by handler. Made to be only used if aggregation by ' +
+            'handler is important. ',
         },
         this.byHandler.series((counts) => counts.snapshot()),
       ),
       renderSummary(
         {
           name: 'http_request_size_bytes',
-          help: 'Content length of incoming requests by handler. Only value of header is respected. Otherwise ignored. No percentile calculated. ',
+          help:
+            'Content length of incoming requests by handler. Only value of header is ' +
+            'respected. Otherwise ignored. No percentile calculated. ',
         },
         this.requestBytes.series((sum) => sum),
       ),
       renderSummary(
         {
           name: 'http_response_size_bytes',
-          help: 'Content length of outgoing responses by handler. Only value of header is respected. Otherwise ignored. No percentile calculated. ',
+          help:
+            'Content length of outgoing responses by handler. Only value of header is ' +
+            'respected. Otherwise ignored. No percentile calculated. ',
         },
         this.responseBytes.series((sum) => sum),
       ),

@@ -49,7 +49,8 @@ describe('/metrics after some requests', () => {
   it('has every finished reason from the start, with 0', () => {
     const success = (index: number, reason: string): number =>
       valueOf(
-        `vllm:request_success_total{engine="${index}",model_name="llama-3.1-8b",finished_reason="${reason}"}`,
+        `vllm:request_success_total{engine="${index}",model_name="llama-3.1-8b",` +
+          `finished_reason="${reason}"}`,
       );
     expect(success(0, 'length')).toBe(REQUESTS);
     for (const reason of ['stop', 'abort', 'error', 'repetition', 'cache_threshold']) {

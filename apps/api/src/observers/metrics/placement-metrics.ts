@@ -53,7 +53,9 @@ export class PlacementMetrics implements RequestObserver {
       renderNumbers(
         {
           name: 'baton:placement_decisions_total',
-          help: 'Jobs that the placement policy sent to the engine, counted when the engine takes them.',
+          help:
+            'Jobs that the placement policy sent to the engine, counted when the engine takes ' +
+            'them.',
         },
         'counter',
         decisions,
@@ -65,7 +67,8 @@ export class PlacementMetrics implements RequestObserver {
       ),
       this.counter(
         'baton:rehomed_jobs_total',
-        'Jobs taken out of the queue of an engine that drained, fell silent or was lost, and placed again.',
+        'Jobs taken out of the queue of an engine that drained, fell silent or was lost, ' +
+          'and placed again.',
         this.rehomedJobs,
       ),
       this.counter(

@@ -42,7 +42,8 @@ export class QueueMetrics {
       ),
       perStage(
         'baton:waiting_sequences',
-        'Sequences that have not entered a batch of the stage, in its queues or in an engine, over all API processes.',
+        'Sequences that have not entered a batch of the stage, in its queues or in an ' +
+          'engine, over all API processes.',
         this.totals.waiting(),
       ),
       perStage(

@@ -43,7 +43,9 @@ const tokens = (name: string, help: string): RequestFamily => ({
 const part = (name: string): RequestFamily => ({
   ...family(
     'baton:time_to_first_token_part_seconds',
-    'Time to first token by part: queue until the first batch; prefill until the prompt was held, or the first token where nothing is handed over; transfer until the first batch of decode, the KV fetched; first_step until the first token.',
+    'Time to first token by part: queue until the first batch; prefill until the prompt was ' +
+      'held, or the first token where nothing is handed over; transfer until the first batch ' +
+      'of decode, the KV fetched; first_step until the first token.',
     TTFT_SECONDS,
   ),
   labels: { part: name },
@@ -103,7 +105,8 @@ export const REQUEST_FAMILIES = {
   ),
   frameDelay: family(
     'baton:frame_delay_seconds',
-    'Wall time from the simulated end of an engine step until its tokens are written to the clients.',
+    'Wall time from the simulated end of an engine step until its tokens are written to the ' +
+      'clients.',
     OVERHEAD_SECONDS,
   ),
 } as const satisfies Record<string, RequestFamily>;

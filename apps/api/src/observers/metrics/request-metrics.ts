@@ -212,7 +212,9 @@ export class RequestMetrics implements RequestObserver {
       renderNumbers(
         {
           name: 'baton:sequences_unaccounted',
-          help: 'Sequences let in that have neither ended nor are under way; 0 unless one was lost.',
+          help:
+            'Sequences let in that have neither ended nor are under way; 0 unless one was ' +
+            'lost.',
         },
         'gauge',
         single(opened - this.endedSequences - size),

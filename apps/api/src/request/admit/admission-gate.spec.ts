@@ -32,18 +32,22 @@ describe('the admission gate', () => {
     await until(() => count === expected).finally(() => clearInterval(poll));
   }
 
-  it('lets fewer wait for a stage whose engines are all starved, and as many again when one is not', async () => {
-    const engine = (latenessMs: number): EnginePresence =>
-      ({ stage: 'prefill', state: 'ready', gauges: { latenessMs } }) as EnginePresence;
-    gate.noteEngines([engine(2_500), engine(2_500)]);
-    await gate.enter('prefill', 2);
-    const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
-    expect((error as BatonError).code).toBe('queue_full');
-    expect((error as BatonError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
-    await gate.enter('decode', 10);
-    gate.noteEngines([engine(2_500), engine(0)]);
-    await gate.enter('prefill', 8);
-  });
+  it(
+    'lets fewer wait for a stage whose engines are all starved, and as many again when one is ' +
+      'not',
+    async () => {
+      const engine = (latenessMs: number): EnginePresence =>
+        ({ stage: 'prefill', state: 'ready', gauges: { latenessMs } }) as EnginePresence;
+      gate.noteEngines([engine(2_500), engine(2_500)]);
+      await gate.enter('prefill', 2);
+      const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
+      expect((error as BatonError).code).toBe('queue_full');
+      expect((error as BatonError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+      await gate.enter('decode', 10);
+      gate.noteEngines([engine(2_500), engine(0)]);
+      await gate.enter('prefill', 8);
+    },
+  );
 
   it('lets in up to the limit and says how long to wait beyond it', async () => {
     await Promise.all(Array.from({ length: 10 }, () => gate.enter('prefill', 1)));
@@ -72,20 +76,23 @@ describe('the admission gate', () => {
     await expect(gate.enter('prefill', 1, 'decode')).rejects.toThrow(BatonError);
   });
 
-  it('counts every sequence in the one stage it waits in, whatever news repeat or get lost', async () => {
-    const stages: readonly (Stage | undefined)[] = [...STAGES, undefined];
-    const move = fc.record({ who: fc.nat(4), to: fc.constantFrom(...stages) });
-    await fc.assert(
-      fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
-        const sequences = Array.from({ length: 5 }, () => ({ waitingIn: undefined }) as Sequence);
-        for (const { who, to } of moves) gate.moved(sequences[who] as Sequence, to);
-        await settled(sequences.filter(({ waitingIn }) => waitingIn !== undefined).length);
-        for (const sequence of sequences) gate.moved(sequence, undefined);
-        await settled(0);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it(
+    'counts every sequence in the one stage it waits in, whatever news repeat or get ' + 'lost',
+    async () => {
+      const stages: readonly (Stage | undefined)[] = [...STAGES, undefined];
+      const move = fc.record({ who: fc.nat(4), to: fc.constantFrom(...stages) });
+      await fc.assert(
+        fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+          const sequences = Array.from({ length: 5 }, () => ({ waitingIn: undefined }) as Sequence);
+          for (const { who, to } of moves) gate.moved(sequences[who] as Sequence, to);
+          await settled(sequences.filter(({ waitingIn }) => waitingIn !== undefined).length);
+          for (const sequence of sequences) gate.moved(sequence, undefined);
+          await settled(0);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 });
 
 describe('the drain rate', () => {

@@ -90,7 +90,9 @@ describe('answers of a front with an engine behind it', () => {
 async function rawExchange(port: number, version: string, times = 1): Promise<string> {
   const { connect } = await import('node:net');
   const body = JSON.stringify({ prompt: 'x', max_tokens: 3, stream: true });
-  const request = `POST /v1/completions ${version}\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`;
+  const request =
+    `POST /v1/completions ${version}\r\nhost: h\r\ncontent-type: ` +
+    `application/json\r\ncontent-length: ${body.length}\r\n`;
   const last = `${request}connection: close\r\n\r\n${body}`;
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');

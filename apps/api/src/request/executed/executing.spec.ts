@@ -160,22 +160,29 @@ describe('stages that execute on servers', () => {
     expect(await cluster!.metric('baton:upstream_up')).toBe(2);
   });
 
-  it('begin anew, prefill included, when the decode worker is lost: its server may have read the KV', async () => {
-    const named: Script = (_seen, response, nth) =>
-      json(response, { kv_transfer_params: { ...PARAMS, remote_request_id: `r${nth}` } });
-    const hangsOnce: Script = (seen, response, nth) =>
-      nth === 1 ? undefined : decodes(seen, response, nth);
-    const [prefill, decode] = [await server(named), await server(hangsOnce)];
-    const urls = { prefillUrl: [prefill.url], decodeUrl: [decode.url, decode.url] };
-    cluster = await ClusterFixture.start({ prefill: 1, decode: 2 }, { executor: 'vllm', ...urls });
-    const answer = post({ ...BODY, stream: true });
-    await until(() => decode.seen.length === 1);
-    const hosts = cluster.workers.get('decode')?.hosts ?? [];
-    await hosts.find(({ runs }) => runs.size > 0)?.stop(0);
-    expect((await readStream(await answer)).text).toBe('one é');
-    const names = decode.seen.map(({ body }) => body['kv_transfer_params']);
-    expect(names).toMatchObject([{ remote_request_id: 'r1' }, { remote_request_id: 'r2' }]);
-  });
+  it(
+    'begin anew, prefill included, when the decode worker is lost: its server may have read ' +
+      'the KV',
+    async () => {
+      const named: Script = (_seen, response, nth) =>
+        json(response, { kv_transfer_params: { ...PARAMS, remote_request_id: `r${nth}` } });
+      const hangsOnce: Script = (seen, response, nth) =>
+        nth === 1 ? undefined : decodes(seen, response, nth);
+      const [prefill, decode] = [await server(named), await server(hangsOnce)];
+      const urls = { prefillUrl: [prefill.url], decodeUrl: [decode.url, decode.url] };
+      cluster = await ClusterFixture.start(
+        { prefill: 1, decode: 2 },
+        { executor: 'vllm', ...urls },
+      );
+      const answer = post({ ...BODY, stream: true });
+      await until(() => decode.seen.length === 1);
+      const hosts = cluster.workers.get('decode')?.hosts ?? [];
+      await hosts.find(({ runs }) => runs.size > 0)?.stop(0);
+      expect((await readStream(await answer)).text).toBe('one é');
+      const names = decode.seen.map(({ body }) => body['kv_transfer_params']);
+      expect(names).toMatchObject([{ remote_request_id: 'r1' }, { remote_request_id: 'r2' }]);
+    },
+  );
 
   /** The events of a stream whose server goes on once its first event has been read. */
   async function afterFirst(goOn: (response: ServerResponse) => void): Promise<string[]> {

@@ -126,7 +126,8 @@ describe('X-Return-Error and failure injection', () => {
       'rate_limit',
       429,
       'RateLimitError',
-      `Rate limit reached for ${MODEL} in organization org-xxx on requests per min (RPM): Limit 3, Used 3, Requested 1.`,
+      `Rate limit reached for ${MODEL} in organization org-xxx on requests per min (RPM): ` +
+        'Limit 3, Used 3, Requested 1.',
       undefined,
     ],
     ['invalid_api_key', 401, 'AuthenticationError', 'Incorrect API key provided.', undefined],
@@ -134,7 +135,8 @@ describe('X-Return-Error and failure injection', () => {
       'context_length',
       400,
       'BadRequestError',
-      "This model's maximum context length is 4096 tokens. However, your messages resulted in 4500 tokens.",
+      "This model's maximum context length is 4096 tokens. However, your messages resulted " +
+        'in 4500 tokens.',
       'messages',
     ],
     [

@@ -40,7 +40,8 @@ describe('tokenizers', () => {
 
   it('are refused in one sentence with the list of names', async () => {
     await expect(open({ tokenizer: 'gpt2' })).rejects.toThrow(
-      "tokenizer 'gpt2' is not known: name one of o200k, cl100k, p50k, r50k, or the path of a tokenizer.json.",
+      "tokenizer 'gpt2' is not known: name one of o200k, cl100k, p50k, r50k, or the path of " +
+        'a tokenizer.json.',
     );
     await expect(open({ tokenizer: 'package.json' })).rejects.toThrow(
       'package.json cannot be used: it has no "model".',

@@ -1,5 +1,6 @@
 /* global document, getComputedStyle, matchMedia, ResizeObserver, uPlot */
-// Runs in the reader's browser: draws the charts and timelines of a report from the JSON that stands beside each. It sends and loads nothing.
+// Runs in the reader's browser: draws the charts and timelines of a report from the JSON that
+// stands beside each. It sends and loads nothing.
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
   const CHART_HEIGHT = 260;
@@ -158,7 +159,8 @@
     const plotBox = make(box, 'div', { class: 'plot', tabindex: '0', role: 'group' });
     plotBox.setAttribute(
       'aria-label',
-      `Chart of ${chart.y.label} by ${chart.x.label}. Arrow keys read values, plus and minus zoom, 0 shows everything.`,
+      `Chart of ${chart.y.label} by ${chart.x.label}. ` +
+        'Arrow keys read values, plus and minus zoom, 0 shows everything.',
     );
     const data = [chart.xs, ...chart.series.map(({ values }) => values)];
     const options = () => ({
@@ -241,7 +243,8 @@
     const stage = make(box, 'div', { tabindex: '0', role: 'group' });
     stage.setAttribute(
       'aria-label',
-      'Timeline of requests. Page up and page down turn pages, plus and minus zoom, arrow keys move, 0 shows everything.',
+      'Timeline of requests. Page up and page down turn pages, plus and minus zoom, ' +
+        'arrow keys move, 0 shows everything.',
     );
     const pages = Math.max(1, Math.ceil(gantt.rows.length / ROWS_PER_PAGE));
     const update = (change) => {

@@ -1,4 +1,4 @@
-import { asciiJson } from '@baton/text';
+import { asciiJson } from './json-fragment';
 
 /**
  * JSON that is put together from ready pieces, so that key order and every null are as written, and
