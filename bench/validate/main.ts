@@ -22,7 +22,7 @@ function main(): void {
   const findings = [...log.findings, ...loop.findings, ...hitRates(), ...prefillSeconds()];
   const notes = [log.note, loop.note];
   const text = `${summary(findings)}\n\n${notes
-    .map((note) => '* ' + `${note}`)
+    .map((note) => `* ${note}`)
     .join('\n')}\n\n${tables(findings)}\n`;
   process.stdout.write(text);
   if (process.argv.includes('--save')) writeFileSync(PAGE, page(text));

@@ -39,6 +39,8 @@ export function faultOf({ file, name }: NamedTest): string {
   return isThere ? '' : `${file} has no test named: ${name}`;
 }
 
+/** Where one text goes on in the next line. */
+const JOINED_PIECES = /(['"`]) \+\s+\1/g;
 const PLACEHOLDER = /%[a-z]|\$[\w.]+/;
 const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g');
 const titles = new Map<string, readonly string[]>();
@@ -50,7 +52,8 @@ const titles = new Map<string, readonly string[]>();
 function titlesIn(file: string): readonly string[] {
   let found = titles.get(file);
   if (found === undefined) {
-    const literals = read(file).matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`/g);
+    const source = read(file).replace(JOINED_PIECES, '');
+    const literals = source.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`/g);
     found = [...literals]
       .map(([, single, double, template]) =>
         (single ?? double ?? template)!.replace(/\\(.)/g, '$1'),

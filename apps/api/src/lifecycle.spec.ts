@@ -48,37 +48,34 @@ describe('the life of an API process', () => {
     await engine?.stop();
   });
 
-  it(
-    'hears frames, announces itself, and only then listens; it ends requests before all ' + 'else',
-    async () => {
-      const seen: string[] = [];
-      engine = await FakeEngine.start(hub);
-      const config = defaultConfig({ topology: '1A', port: 0, logLevel: 'silent' });
-      const transport = watched(attachInProcess(hub), seen);
-      const { listen } = Server.prototype;
-      vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args) {
-        seen.push('listens');
-        return Reflect.apply(listen, this, args);
-      });
-      const api = await ApiServer.start({ config, transport, log });
-      expect(seen).toEqual(BEGUN);
+  it('hears frames, announces itself, and only then listens; it ends requests before all else', async () => {
+    const seen: string[] = [];
+    engine = await FakeEngine.start(hub);
+    const config = defaultConfig({ topology: '1A', port: 0, logLevel: 'silent' });
+    const transport = watched(attachInProcess(hub), seen);
+    const { listen } = Server.prototype;
+    vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args) {
+      seen.push('listens');
+      return Reflect.apply(listen, this, args);
+    });
+    const api = await ApiServer.start({ config, transport, log });
+    expect(seen).toEqual(BEGUN);
 
-      const answer = fetch(`${api.url}/v1/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ prompt: 'a b c', max_tokens: 2, stream: true }),
-      }).then((response) => response.text());
-      const run = await engine.next();
-      const stopped = api.stop();
-      await until(async () => (await fetch(`${api.url}/health`)).status === 503);
-      expect(seen).toEqual(BEGUN);
-      seen.push('engine plays');
-      await run.play();
-      expect(await answer).toContain('[DONE]');
-      await stopped;
-      expect(seen.slice(0, 4)).toEqual([...BEGUN, 'engine plays']);
-      expect(seen.slice(4).sort()).toEqual(['hears no frames', 'removed']);
-      await expect(fetch(`${api.url}/health`)).rejects.toThrow();
-    },
-  );
+    const answer = fetch(`${api.url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'a b c', max_tokens: 2, stream: true }),
+    }).then((response) => response.text());
+    const run = await engine.next();
+    const stopped = api.stop();
+    await until(async () => (await fetch(`${api.url}/health`)).status === 503);
+    expect(seen).toEqual(BEGUN);
+    seen.push('engine plays');
+    await run.play();
+    expect(await answer).toContain('[DONE]');
+    await stopped;
+    expect(seen.slice(0, 4)).toEqual([...BEGUN, 'engine plays']);
+    expect(seen.slice(4).sort()).toEqual(['hears no frames', 'removed']);
+    await expect(fetch(`${api.url}/health`)).rejects.toThrow();
+  });
 });

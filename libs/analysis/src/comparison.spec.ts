@@ -52,21 +52,18 @@ describe('a recorded run against its simulation', () => {
     expect(comparedLatencies(runs).recorded.ttftUs).toEqual(Float64Array.of(100_000));
   });
 
-  it(
-    'tells how late tokens reached the API, on the wall clock, and whether that was too ' + 'late',
-    () => {
-      const simulated = { log: logOf([row(100, 300)]), itl: gapsOf(10) };
-      const late = (ms: number, speedup: number) =>
-        compareRuns({
-          recorded: recordedOf([row(100 + ms, 300)], [row(100, 300)], speedup),
-          simulated,
-        });
-      expect(late(4, 1)).toMatchObject({ delivery_ms: { p99: 4 }, kept_up: true });
-      expect(late(12, 1)).toMatchObject({ delivery_ms: { p99: 12 }, kept_up: false });
-      expect(late(12, 4)).toMatchObject({ delivery_ms: { p99: 3 }, kept_up: true });
-      expect(late(4, 1).ttft_ms.stamped).toMatchObject({ mean: 100 });
-    },
-  );
+  it('tells how late tokens reached the API, on the wall clock, and whether that was too late', () => {
+    const simulated = { log: logOf([row(100, 300)]), itl: gapsOf(10) };
+    const late = (ms: number, speedup: number) =>
+      compareRuns({
+        recorded: recordedOf([row(100 + ms, 300)], [row(100, 300)], speedup),
+        simulated,
+      });
+    expect(late(4, 1)).toMatchObject({ delivery_ms: { p99: 4 }, kept_up: true });
+    expect(late(12, 1)).toMatchObject({ delivery_ms: { p99: 12 }, kept_up: false });
+    expect(late(12, 4)).toMatchObject({ delivery_ms: { p99: 3 }, kept_up: true });
+    expect(late(4, 1).ttft_ms.stamped).toMatchObject({ mean: 100 });
+  });
 
   it('of nothing has null for every figure', () => {
     const nothing = { seen: logOf([]), stamped: logOf([]), itl: gapsOf(), speedup: 1 };

@@ -65,27 +65,24 @@ describe('calibrate', () => {
     }
   });
 
-  it(
-    'writes a profile that gives the same times when it is read again, and knows its ' + 'range',
-    () => {
-      const { file, valid } = calibrate(pureSteps(), OPTIONS);
-      const spec = stepTimeFromProfile(JSON.parse(JSON.stringify(file)));
-      const model = buildStepTimeModel(spec, PLACEMENT);
-      const step = decodeStep(20, 40_000, 1);
-      expect(model.stepUs({ ...step, kvUsage: 0 }) / 1000 / lawOf(step)).toBeCloseTo(1, 3);
-      expect(valid).toEqual({
-        stepTokens: [1, 4096],
-        prefillTokens: [16, 4096],
-        prefillQuadraticMax: 20_096 ** 2 - 16_000 ** 2,
-        decodeSeqs: [1, 64],
-        decodeContextMax: 256_000,
-      });
-      expect(model.outsideRange!({ ...decodeStep(65, 65, 1), kvUsage: 0 })).toMatchObject({
-        what: 'decoding sequences',
-        range: [1, 64],
-      });
-    },
-  );
+  it('writes a profile that gives the same times when it is read again, and knows its range', () => {
+    const { file, valid } = calibrate(pureSteps(), OPTIONS);
+    const spec = stepTimeFromProfile(JSON.parse(JSON.stringify(file)));
+    const model = buildStepTimeModel(spec, PLACEMENT);
+    const step = decodeStep(20, 40_000, 1);
+    expect(model.stepUs({ ...step, kvUsage: 0 }) / 1000 / lawOf(step)).toBeCloseTo(1, 3);
+    expect(valid).toEqual({
+      stepTokens: [1, 4096],
+      prefillTokens: [16, 4096],
+      prefillQuadraticMax: 20_096 ** 2 - 16_000 ** 2,
+      decodeSeqs: [1, 64],
+      decodeContextMax: 256_000,
+    });
+    expect(model.outsideRange!({ ...decodeStep(65, 65, 1), kvUsage: 0 })).toMatchObject({
+      what: 'decoding sequences',
+      range: [1, 64],
+    });
+  });
 
   it('stays close when the measurements are noisy, with a law that nothing makes cheaper', () => {
     const noise = RandomStream.root(7).stream('noise');
@@ -118,14 +115,11 @@ describe('calibrate', () => {
     expect(calibrate(pureSteps(), OPTIONS).file['mixed_decode_factor']).toBeUndefined();
   });
 
-  it(
-    'gives the same profile for the same points and seed, another hold-out for another ' + 'seed',
-    () => {
-      const at = (seed: number) => calibrate(pureSteps(), { ...OPTIONS, seed });
-      expect(at(1)).toEqual(at(1));
-      expect(at(2).heldOut).not.toEqual(at(1).heldOut);
-    },
-  );
+  it('gives the same profile for the same points and seed, another hold-out for another seed', () => {
+    const at = (seed: number) => calibrate(pureSteps(), { ...OPTIONS, seed });
+    expect(at(1)).toEqual(at(1));
+    expect(at(2).heldOut).not.toEqual(at(1).heldOut);
+  });
 
   it('keeps no points apart when there are few, or none are wanted', () => {
     const few = pureSteps().slice(0, 9);

@@ -96,18 +96,15 @@ describe('a book of faults', () => {
     expect(ask(book, { atUs: 30e6 })).toEqual([]);
   });
 
-  it(
-    'goes on counting for a rule that stays as it is, and begins afresh for one that ' + 'changed',
-    () => {
-      const book = bookOf([{ ...CUT, every: 3 }]);
-      ask(book);
-      ask(book);
-      book.adopt(settings([{ ...CUT, every: 3 }]));
-      expect(ask(book)).toEqual(['fault-1']);
-      book.adopt(settings([{ ...CUT, every: 2 }]));
-      expect([ask(book).length, ask(book).length]).toEqual([0, 1]);
-    },
-  );
+  it('goes on counting for a rule that stays as it is, and begins afresh for one that changed', () => {
+    const book = bookOf([{ ...CUT, every: 3 }]);
+    ask(book);
+    ask(book);
+    book.adopt(settings([{ ...CUT, every: 3 }]));
+    expect(ask(book)).toEqual(['fault-1']);
+    book.adopt(settings([{ ...CUT, every: 2 }]));
+    expect([ask(book).length, ask(book).length]).toEqual([0, 1]);
+  });
 
   it('lets requests fail as llm-d does: by percent, with the types that are asked for', () => {
     expect(hits(bookOf([], { failureInjectionRate: 100 }), 50)).toHaveLength(50);

@@ -73,20 +73,17 @@ describe('lifecycleOf', () => {
     ]);
   });
 
-  it(
-    'does not see instants, numbers, repeats, second tries and the order between the ' + 'sides',
-    () => {
-      const plain = play(0, 'hold accept reserve read answer finish end');
-      const noisy = play(
-        5_000,
-        'hold hold accept heartbeat accept reserve reserve tick read read answer answer ' +
-          'finish finish end end',
-      );
-      const late = play(0, 'accept hold reserve read answer finish end end');
-      expect(lifecycleOf(noisy)).toEqual(lifecycleOf(plain));
-      expect(lifecycleOf(late)).toEqual(lifecycleOf(plain));
-    },
-  );
+  it('does not see instants, numbers, repeats, second tries and the order between the sides', () => {
+    const plain = play(0, 'hold accept reserve read answer finish end');
+    const noisy = play(
+      5_000,
+      'hold hold accept heartbeat accept reserve reserve tick read read answer answer ' +
+        'finish finish end end',
+    );
+    const late = play(0, 'accept hold reserve read answer finish end end');
+    expect(lifecycleOf(noisy)).toEqual(lifecycleOf(plain));
+    expect(lifecycleOf(late)).toEqual(lifecycleOf(plain));
+  });
 
   it('sees a different end', () => {
     expect(lifecycleOf(play(0, 'hold accept reserve tick tick'))).not.toEqual(

@@ -152,17 +152,14 @@ describe('a holding', () => {
     expect(endRead('done')).toEqual([released('read-done', 1)]);
   });
 
-  it(
-    'admits no further reader once its lease has ended, but answers the one that reads ' + 'again',
-    () => {
-      hold();
-      nowUs = 29 * SECOND;
-      read();
-      nowUs = 31 * SECOND;
-      expect(read({ reader: 'd1' })).toMatchObject([{ to: 'd1', outcome: 'expired' }]);
-      expect(read({ attempt: 2 })).toMatchObject([{ to: 'd0', attempt: 2, outcome: 'blocks' }]);
-    },
-  );
+  it('admits no further reader once its lease has ended, but answers the one that reads again', () => {
+    hold();
+    nowUs = 29 * SECOND;
+    read();
+    nowUs = 31 * SECOND;
+    expect(read({ reader: 'd1' })).toMatchObject([{ to: 'd1', outcome: 'expired' }]);
+    expect(read({ attempt: 2 })).toMatchObject([{ to: 'd0', attempt: 2, outcome: 'blocks' }]);
+  });
 
   it('is released when a silent reader has had its time, and says so', () => {
     hold();

@@ -193,30 +193,27 @@ function crawl(starts: readonly TransferStart[]): Map<string, number> {
 }
 
 describe('laws of shared links', () => {
-  it(
-    'bytes are conserved: completions are those of a microsecond-by-microsecond ' + 'simulation',
-    () => {
-      fc.assert(
-        fc.property(arbitraryStarts, (rows) => {
-          const starts = startsOf(rows);
-          const set = new TransferSet();
-          const done: CompletedTransfer[] = [];
-          for (const s of starts) {
-            done.push(...set.completed(s.nowUs));
-            set.start(s);
-          }
-          done.push(...runToEnd(set));
-          const expected = crawl(starts);
-          expect(done).toHaveLength(starts.length);
-          for (const { id, completedUs } of done) {
-            const exactUs = expected.get(id) ?? NaN;
-            expect(Math.abs(completedUs - exactUs)).toBeLessThanOrEqual(SUMMATION_ERROR_US);
-          }
-        }),
-        { numRuns: runsOf(150) },
-      );
-    },
-  );
+  it('bytes are conserved: completions are those of a microsecond-by-microsecond simulation', () => {
+    fc.assert(
+      fc.property(arbitraryStarts, (rows) => {
+        const starts = startsOf(rows);
+        const set = new TransferSet();
+        const done: CompletedTransfer[] = [];
+        for (const s of starts) {
+          done.push(...set.completed(s.nowUs));
+          set.start(s);
+        }
+        done.push(...runToEnd(set));
+        const expected = crawl(starts);
+        expect(done).toHaveLength(starts.length);
+        for (const { id, completedUs } of done) {
+          const exactUs = expected.get(id) ?? NaN;
+          expect(Math.abs(completedUs - exactUs)).toBeLessThanOrEqual(SUMMATION_ERROR_US);
+        }
+      }),
+      { numRuns: runsOf(150) },
+    );
+  });
 
   it('asking in between changes no completion', () => {
     fc.assert(
@@ -242,22 +239,19 @@ describe('laws of shared links', () => {
     );
   });
 
-  it(
-    'is fair: of transfers that begin together on the same ends the smaller never ends ' + 'later',
-    () => {
-      fc.assert(
-        fc.property(fc.array(fc.nat(5_000_000), { minLength: 2, maxLength: 10 }), (sizes) => {
-          const set = new TransferSet();
-          sizes.forEach((bytes, i) => set.start(start({ id: `${i}`, bytes })));
-          const ends = new Map(runToEnd(set).map((done) => [Number(done.id), done.completedUs]));
-          const bySize = [...sizes.keys()].sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0));
-          const ordered = bySize.map((i) => ends.get(i) ?? NaN);
-          expect(ordered).toEqual([...ordered].sort((a, b) => a - b));
-        }),
-        { numRuns: runsOf(500) },
-      );
-    },
-  );
+  it('is fair: of transfers that begin together on the same ends the smaller never ends later', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5_000_000), { minLength: 2, maxLength: 10 }), (sizes) => {
+        const set = new TransferSet();
+        sizes.forEach((bytes, i) => set.start(start({ id: `${i}`, bytes })));
+        const ends = new Map(runToEnd(set).map((done) => [Number(done.id), done.completedUs]));
+        const bySize = [...sizes.keys()].sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0));
+        const ordered = bySize.map((i) => ends.get(i) ?? NaN);
+        expect(ordered).toEqual([...ordered].sort((a, b) => a - b));
+      }),
+      { numRuns: runsOf(500) },
+    );
+  });
 
   it('conserves work: a link that is never idle is free after the sum of all bytes', () => {
     fc.assert(

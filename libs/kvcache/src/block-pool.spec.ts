@@ -104,22 +104,19 @@ describe('BlockPool', () => {
     expect(pool.generationOf(id)).toBe(before + 1);
   });
 
-  it(
-    'gives private blocks ids of their own when asked, and takes them back with the ' + 'blocks',
-    () => {
-      const list = owner(3, [101]);
-      const other = owner(1);
-      const ids = pool.idsOf(list);
-      expect(new Set([...ids, ...pool.idsOf(other)]).size).toBe(4);
-      expect(pool.idsOf(list)).toEqual(ids);
-      const before = pool.generationOf(ids[2]!);
-      pool.release(list);
-      expect(pool.freeBlocks).toBe(3);
-      expect(pool.freeOrder()).toEqual([0, 0, 101]);
-      pool.idsOf(owner(3));
-      expect(pool.generationOf(ids[2]!)).toBe(before + 1);
-    },
-  );
+  it('gives private blocks ids of their own when asked, and takes them back with the blocks', () => {
+    const list = owner(3, [101]);
+    const other = owner(1);
+    const ids = pool.idsOf(list);
+    expect(new Set([...ids, ...pool.idsOf(other)]).size).toBe(4);
+    expect(pool.idsOf(list)).toEqual(ids);
+    const before = pool.generationOf(ids[2]!);
+    pool.release(list);
+    expect(pool.freeBlocks).toBe(3);
+    expect(pool.freeOrder()).toEqual([0, 0, 101]);
+    pool.idsOf(owner(3));
+    expect(pool.generationOf(ids[2]!)).toBe(before + 1);
+  });
 
   it('lets a block with an id be found when its content is full', () => {
     const list = new BlockList();

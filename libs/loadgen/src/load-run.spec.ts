@@ -130,14 +130,11 @@ describe('the load generator', () => {
     }
   });
 
-  it(
-    'takes an answer for the tokens that its events bring when the server does not ' + 'count',
-    async () => {
-      const { record } = await load({ rows: [row(0)], reference: { usage: false } });
-      expect(record.run.log.emittedTokens[0]).toBe(TOKENS);
-      expect(record.run.countedBy).toEqual({ usage: 0, events: 1 });
-    },
-  );
+  it('takes an answer for the tokens that its events bring when the server does not count', async () => {
+    const { record } = await load({ rows: [row(0)], reference: { usage: false } });
+    expect(record.run.log.emittedTokens[0]).toBe(TOKENS);
+    expect(record.run.countedBy).toEqual({ usage: 0, events: 1 });
+  });
 
   it.each([
     [{ fail: 'http' }, 'http_503', 'failed', 'told to fail'],

@@ -17,14 +17,11 @@ const choose = (cachedOnA: number, balanceThreshold?: number) =>
   );
 
 describe('PrefixAware where prompts are computed', () => {
-  it(
-    'goes to the prefix when queue and rest take less time than the whole prompt ' + 'elsewhere',
-    () => {
-      // a: 600 + (1000 - 512) = 1088 and 600 + (1000 - 480) = 1120; b: 100 + 1000 = 1100.
-      expect(choose(512)).toBe(0);
-      expect(choose(480)).toBe(1);
-    },
-  );
+  it('goes to the prefix when queue and rest take less time than the whole prompt elsewhere', () => {
+    // a: 600 + (1000 - 512) = 1088 and 600 + (1000 - 480) = 1120; b: 100 + 1000 = 1100.
+    expect(choose(512)).toBe(0);
+    expect(choose(480)).toBe(1);
+  });
 
   it('keeps to the longest prefix up to the balance threshold', () => {
     // a: 600 + 900 = 1500, 1.36 times the smallest.

@@ -79,22 +79,19 @@ describe('SessionSticky', () => {
     );
   });
 
-  it(
-    'keeps a session where it is while that engine has few requests, and lets it go ' + 'beyond',
-    () => {
-      const policy = new SessionSticky({ kind: 'session-sticky' });
-      const choose = (requests: number) =>
-        policy.choose(
-          placementContext({
-            engines: [requests, 0].map((count, i) =>
-              engineView({ engineId: `e${i}`, requests: count }),
-            ),
-            request: placementRequest({ sessionKey: sessionOf(0) }),
-          }),
-        );
-      expect([0, 3, 7, 8, 20].map(choose)).toEqual([0, 0, 0, 1, 1]);
-    },
-  );
+  it('keeps a session where it is while that engine has few requests, and lets it go beyond', () => {
+    const policy = new SessionSticky({ kind: 'session-sticky' });
+    const choose = (requests: number) =>
+      policy.choose(
+        placementContext({
+          engines: [requests, 0].map((count, i) =>
+            engineView({ engineId: `e${i}`, requests: count }),
+          ),
+          request: placementRequest({ sessionKey: sessionOf(0) }),
+        }),
+      );
+    expect([0, 3, 7, 8, 20].map(choose)).toEqual([0, 0, 0, 1, 1]);
+  });
 
   it('sends requests without a session where the fewest are', () => {
     const engines = [3, 1, 2].map((requests, i) => engineView({ engineId: `e${i}`, requests }));

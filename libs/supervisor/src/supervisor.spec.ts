@@ -56,7 +56,7 @@ async function untilLine(part: string): Promise<void> {
 describe('the supervisor', () => {
   it('hands its configuration to a child and passes on what it says', async () => {
     const source =
-      'console.log(JSON.parse(process.env.BATON_CONFIG).port, ' + 'process.env.BATON_PROCESS);';
+      'console.log(JSON.parse(process.env.BATON_CONFIG).port, process.env.BATON_PROCESS);';
     supervise(program('decode-0', source + STAYS));
     await untilLine('decode-0: 1234 decode-0');
   });

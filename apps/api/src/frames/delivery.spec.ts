@@ -70,18 +70,15 @@ describe('tokens on their way from an engine to a client', () => {
     expect(finishReason).toBe('length');
   });
 
-  it(
-    'ends with the catalogue code of an engine that failed, in the stream and with ' + '[DONE]',
-    async () => {
-      const [answer, run] = await begin();
-      const stream = readStream(await answer);
-      run.token(0);
-      run.end({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
-      const { error, events } = await stream;
-      expect(error?.message).toContain('workers were lost');
-      expect(events.at(-1)).toBe('[DONE]');
-    },
-  );
+  it('ends with the catalogue code of an engine that failed, in the stream and with [DONE]', async () => {
+    const [answer, run] = await begin();
+    const stream = readStream(await answer);
+    run.token(0);
+    run.end({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
+    const { error, events } = await stream;
+    expect(error?.message).toContain('workers were lost');
+    expect(events.at(-1)).toBe('[DONE]');
+  });
 
   it('ends with an HTTP status when no byte of a whole answer is out', async () => {
     const [answer, run] = await begin({ ...BODY, stream: false });

@@ -82,21 +82,18 @@ describe('jobs of an engine that leaves', () => {
     });
   });
 
-  it(
-    'go to the shared queue when no other is known, and back to it when it speaks ' + 'again',
-    async () => {
-      const answers = await send(3);
-      loads.clear();
-      await until(async () => (await broker.jobs.waiting('engine:stuck')) === 0);
-      await expectAnswers(answers);
-      loads.set('stuck', { index: 0 });
-      mayTake = true;
-      await until(async () => {
-        await fixture.post('/v1/completions', BODY);
-        return (fixture.engines[0]?.runs.length ?? 0) > 0;
-      });
-    },
-  );
+  it('go to the shared queue when no other is known, and back to it when it speaks again', async () => {
+    const answers = await send(3);
+    loads.clear();
+    await until(async () => (await broker.jobs.waiting('engine:stuck')) === 0);
+    await expectAnswers(answers);
+    loads.set('stuck', { index: 0 });
+    mayTake = true;
+    await until(async () => {
+      await fixture.post('/v1/completions', BODY);
+      return (fixture.engines[0]?.runs.length ?? 0) > 0;
+    });
+  });
 
   it('stay with it while it speaks', async () => {
     const answers = await send(2);

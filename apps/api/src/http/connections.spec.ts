@@ -55,20 +55,17 @@ describe('connections', () => {
     await once(socket, 'close');
   });
 
-  it(
-    'beyond the allowed number are closed at once, and there is room again ' + 'afterwards',
-    async () => {
-      const open: Socket[] = [];
-      for (let i = 0; i < 4; i += 1) {
-        const socket = connect(fixture.port, '127.0.0.1');
-        await once(socket, 'connect');
-        open.push(socket);
-      }
-      expect(await exchange(fixture.port, live())).toBe('');
-      const gone = open.map((socket) => once(socket, 'close'));
-      for (const socket of open) socket.destroy();
-      await Promise.all(gone);
-      expect(await statusOf(live())).toBe(200);
-    },
-  );
+  it('beyond the allowed number are closed at once, and there is room again afterwards', async () => {
+    const open: Socket[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const socket = connect(fixture.port, '127.0.0.1');
+      await once(socket, 'connect');
+      open.push(socket);
+    }
+    expect(await exchange(fixture.port, live())).toBe('');
+    const gone = open.map((socket) => once(socket, 'close'));
+    for (const socket of open) socket.destroy();
+    await Promise.all(gone);
+    expect(await statusOf(live())).toBe(200);
+  });
 });

@@ -66,13 +66,10 @@ describe('admitting a request', () => {
     expect(visits).toEqual(['door']);
   });
 
-  it(
-    'refuses more sequences than may ever wait, before anything else of them is ' + 'asked',
-    async () => {
-      await expect(admitStep().charge(routed(4))).rejects.toThrow(new BatonError('queue_full'));
-      expect(visits).toEqual(['door']);
-    },
-  );
+  it('refuses more sequences than may ever wait, before anything else of them is asked', async () => {
+    await expect(admitStep().charge(routed(4))).rejects.toThrow(new BatonError('queue_full'));
+    expect(visits).toEqual(['door']);
+  });
 
   it('counts the sequences into the queue where they wait first', async () => {
     await admitStep().enter(routed(2));

@@ -67,20 +67,17 @@ describe('TensorRT-LLM’s orchestrator', () => {
     return { ...choice?.disaggregated_params, ...told };
   }
 
-  it(
-    'hands over a completion, context first, with the tokens that the context server ' + 'read',
-    async () => {
-      const fetches = await fetchesOf(async () => {
-        const context = await sendText('prefill', '/v1/completions', contextBody(ASKED));
-        const { prompt_token_ids: prompt } = context.body as { prompt_token_ids?: number[][] };
-        expect(prompt?.[0]?.length).toBeGreaterThan(10);
-        const body = { ...ASKED, prompt, disaggregated_params: generationParams(context) };
-        const decode = await router.leg('decode', body);
-        expect([decode.status, decode.body.choices?.[0]?.text]).toEqual([200, plain]);
-      });
-      expect(fetches).toBe(1);
-    },
-  );
+  it('hands over a completion, context first, with the tokens that the context server read', async () => {
+    const fetches = await fetchesOf(async () => {
+      const context = await sendText('prefill', '/v1/completions', contextBody(ASKED));
+      const { prompt_token_ids: prompt } = context.body as { prompt_token_ids?: number[][] };
+      expect(prompt?.[0]?.length).toBeGreaterThan(10);
+      const body = { ...ASKED, prompt, disaggregated_params: generationParams(context) };
+      const decode = await router.leg('decode', body);
+      expect([decode.status, decode.body.choices?.[0]?.text]).toEqual([200, plain]);
+    });
+    expect(fetches).toBe(1);
+  });
 
   it('hands over a chat, streamed', async () => {
     const path = '/v1/chat/completions';
@@ -118,20 +115,17 @@ describe('TensorRT-LLM’s orchestrator', () => {
     expect(fetches).toBe(3);
   });
 
-  it(
-    'is served without a transfer when one server does both, or the state is of no ' + 'server',
-    async () => {
-      for (const disaggregated_params of [
-        { request_type: 'context_and_generation' },
-        { request_type: 'generation_only', first_gen_tokens: [7], encoded_opaque_state: 'AAAA' },
-      ]) {
-        const before = router.counted('kv_fetched');
-        const answer = await router.leg('decode', { ...ASKED, disaggregated_params });
-        expect(answer.body.choices?.[0]?.text).toBe(plain);
-        expect(router.counted('kv_fetched')).toBe(before);
-      }
-    },
-  );
+  it('is served without a transfer when one server does both, or the state is of no server', async () => {
+    for (const disaggregated_params of [
+      { request_type: 'context_and_generation' },
+      { request_type: 'generation_only', first_gen_tokens: [7], encoded_opaque_state: 'AAAA' },
+    ]) {
+      const before = router.counted('kv_fetched');
+      const answer = await router.leg('decode', { ...ASKED, disaggregated_params });
+      expect(answer.body.choices?.[0]?.text).toBe(plain);
+      expect(router.counted('kv_fetched')).toBe(before);
+    }
+  });
 
   it('finds the servers ready, and asks what they are', async () => {
     expect((await fetch(router.url('prefill', '/health'))).status).toBe(200);
@@ -231,23 +225,20 @@ describe('SGLang’s mini_lb with the native API', () => {
 });
 
 describe('AIBrix’s gateway', () => {
-  it(
-    'hands over by its SHFS contract: the host of prefill is put into what prefill ' + 'answered',
-    async () => {
-      const hold = { do_remote_decode: true, do_remote_prefill: false };
-      const nulls = { remote_engine_id: null, remote_block_ids: null };
-      const places = { remote_host: null, remote_port: null };
-      const kv_transfer_params = { ...hold, ...nulls, ...places };
-      const fetches = await fetchesOf(async () => {
-        const first = { ...ASKED, max_tokens: 1, max_completion_tokens: 1, stream: false };
-        const prefill = await router.leg('prefill', { ...first, kv_transfer_params });
-        const held = { ...prefill.body.kv_transfer_params, remote_host: '10.2.3.4' };
-        const decode = await router.leg('decode', { ...ASKED, kv_transfer_params: held });
-        expect(decode.body.choices?.[0]?.text).toBe(plain);
-      });
-      expect(fetches).toBe(1);
-    },
-  );
+  it('hands over by its SHFS contract: the host of prefill is put into what prefill answered', async () => {
+    const hold = { do_remote_decode: true, do_remote_prefill: false };
+    const nulls = { remote_engine_id: null, remote_block_ids: null };
+    const places = { remote_host: null, remote_port: null };
+    const kv_transfer_params = { ...hold, ...nulls, ...places };
+    const fetches = await fetchesOf(async () => {
+      const first = { ...ASKED, max_tokens: 1, max_completion_tokens: 1, stream: false };
+      const prefill = await router.leg('prefill', { ...first, kv_transfer_params });
+      const held = { ...prefill.body.kv_transfer_params, remote_host: '10.2.3.4' };
+      const decode = await router.leg('decode', { ...ASKED, kv_transfer_params: held });
+      expect(decode.body.choices?.[0]?.text).toBe(plain);
+    });
+    expect(fetches).toBe(1);
+  });
 
   it('brings its NIXL contract, which no prefill leg can be told by: decode computes', async () => {
     const fetches = await fetchesOf(async () => {
@@ -283,17 +274,14 @@ describe('LMCache’s proxies', () => {
 });
 
 describe('llm-d’s sidecar with its other connectors', () => {
-  it(
-    'asks decode first under shared-storage, and prefill when too little is cached ' + 'there',
-    async () => {
-      const asked = { ...ASKED, prompt: 'storage that everybody shares '.repeat(12) };
-      const wanted = await router.plainText({ ...asked, cache_salt: 'own' });
-      const salted = { ...asked, cache_salt: 'shared' };
-      const early = await router.leg('decode', { ...salted, cache_hit_threshold: 0.8 });
-      expect(early.body.choices?.[0]?.finish_reason).toBe('cache_threshold');
-      await router.leg('prefill', { ...salted, stream: false, max_tokens: 1 });
-      const decode = await router.leg('decode', salted);
-      expect(decode.body.choices?.[0]?.text).toBe(wanted);
-    },
-  );
+  it('asks decode first under shared-storage, and prefill when too little is cached there', async () => {
+    const asked = { ...ASKED, prompt: 'storage that everybody shares '.repeat(12) };
+    const wanted = await router.plainText({ ...asked, cache_salt: 'own' });
+    const salted = { ...asked, cache_salt: 'shared' };
+    const early = await router.leg('decode', { ...salted, cache_hit_threshold: 0.8 });
+    expect(early.body.choices?.[0]?.finish_reason).toBe('cache_threshold');
+    await router.leg('prefill', { ...salted, stream: false, max_tokens: 1 });
+    const decode = await router.leg('decode', salted);
+    expect(decode.body.choices?.[0]?.text).toBe(wanted);
+  });
 });

@@ -53,18 +53,15 @@ describe('the proxies that wait for prefill', () => {
     });
   });
 
-  it(
-    'vLLM’s demo proxy finds the model, and sends the request twice: each engine ' + 'computes',
-    async () => {
-      const models = await fetch(router.url('prefill', '/v1/models'));
-      const { data } = (await models.json()) as { data: { id: string }[] };
-      const asked = { ...ASKED, model: data[0]?.id };
-      await expectNotFetched(async () => {
-        await router.leg('prefill', { ...asked, max_tokens: 1 }, { headers: KEY });
-        return router.leg('decode', asked, { headers: KEY });
-      });
-    },
-  );
+  it('vLLM’s demo proxy finds the model, and sends the request twice: each engine computes', async () => {
+    const models = await fetch(router.url('prefill', '/v1/models'));
+    const { data } = (await models.json()) as { data: { id: string }[] };
+    const asked = { ...ASKED, model: data[0]?.id };
+    await expectNotFetched(async () => {
+      await router.leg('prefill', { ...asked, max_tokens: 1 }, { headers: KEY });
+      return router.leg('decode', asked, { headers: KEY });
+    });
+  });
 
   it('the multi-turn proxy computes each turn, since decode answers no params', async () => {
     const headers = { 'X-Request-Id': randomUUID() };
@@ -77,27 +74,24 @@ describe('the proxies that wait for prefill', () => {
     });
   });
 
-  it(
-    'decode’s blocks that the multi-turn proxy brings to prefill are computed ' + 'instead',
-    async () => {
-      await expectFetched(async () => {
-        const ofDecode = {
-          ...HOLD,
-          remote_block_ids: [[1, 2, 3]],
-          remote_engine_id: await router.engineId('decode'),
-          remote_request_id: 'chatcmpl-turn-1-0-0000000a',
-          remote_host: '127.0.0.1',
-          remote_port: 5600,
-          tp_size: 1,
-          remote_num_tokens: 48,
-          remote_blocks_expiry_time: 1_790_000_000.5,
-        };
-        const prefill = await router.leg('prefill', prefillBody(ASKED, ofDecode));
-        const params = prefill.body.kv_transfer_params;
-        return router.leg('decode', { ...ASKED, kv_transfer_params: params });
-      });
-    },
-  );
+  it('decode’s blocks that the multi-turn proxy brings to prefill are computed instead', async () => {
+    await expectFetched(async () => {
+      const ofDecode = {
+        ...HOLD,
+        remote_block_ids: [[1, 2, 3]],
+        remote_engine_id: await router.engineId('decode'),
+        remote_request_id: 'chatcmpl-turn-1-0-0000000a',
+        remote_host: '127.0.0.1',
+        remote_port: 5600,
+        tp_size: 1,
+        remote_num_tokens: 48,
+        remote_blocks_expiry_time: 1_790_000_000.5,
+      };
+      const prefill = await router.leg('prefill', prefillBody(ASKED, ofDecode));
+      const params = prefill.body.kv_transfer_params;
+      return router.leg('decode', { ...ASKED, kv_transfer_params: params });
+    });
+  });
 
   it('llm-d’s sidecar hands over with the cached tokens that prefill told', async () => {
     await expectFetched(async () => {
@@ -109,13 +103,10 @@ describe('the proxies that wait for prefill', () => {
     });
   });
 
-  it(
-    'x-prefiller-host-port is for llm-d’s sidecar: an engine computes the prompt ' + 'itself',
-    async () => {
-      const headers = { 'x-prefiller-host-port': new URL(router.url('prefill', '/')).host };
-      await expectNotFetched(() => router.leg('decode', ASKED, { headers }));
-    },
-  );
+  it('x-prefiller-host-port is for llm-d’s sidecar: an engine computes the prompt itself', async () => {
+    const headers = { 'x-prefiller-host-port': new URL(router.url('prefill', '/')).host };
+    await expectNotFetched(() => router.leg('decode', ASKED, { headers }));
+  });
 
   it('MoRI-IO in read mode hands over by its transfer_id', async () => {
     const transfer_id = `tx-${randomUUID()}`;
@@ -335,32 +326,29 @@ describe('the Mooncake bootstrap server', () => {
     expect((await fetch(`${router.cluster.api.url}/query`)).status).toBe(404);
   });
 
-  it(
-    'names every data-parallel rank, and the legs meet on the rank that the header ' + 'names',
-    async () => {
-      const ranked = await OutsideRouter.start(22_640, { dataParallelSize: 2 });
-      try {
-        const answer = await fetch(ranked.url('prefill', '/query'));
-        const ranks = (await answer.json()) as Record<string, { engine_id: string }>;
-        expect(Object.keys(ranks)).toEqual(['0', '1']);
-        const transfer_id = `xfer-${randomUUID()}`;
-        const fetching = {
-          do_remote_prefill: true,
-          remote_engine_id: ranks['1']?.engine_id,
-          transfer_id,
-        };
-        const decode = ranked.leg('decode', { ...ASKED, kv_transfer_params: fetching });
-        const headers = { 'X-data-parallel-rank': '1' };
-        const holding = { do_remote_decode: true, transfer_id };
-        await ranked.leg('prefill', prefillBody(ASKED, holding), { headers });
-        expectServed(await decode);
-        const engines = ranked.hosts.filter((host) => held(host) > 0);
-        expect(engines.map(({ engineId }) => engineId)).toEqual([ranks['1']?.engine_id]);
-      } finally {
-        await ranked.stop();
-      }
-    },
-  );
+  it('names every data-parallel rank, and the legs meet on the rank that the header names', async () => {
+    const ranked = await OutsideRouter.start(22_640, { dataParallelSize: 2 });
+    try {
+      const answer = await fetch(ranked.url('prefill', '/query'));
+      const ranks = (await answer.json()) as Record<string, { engine_id: string }>;
+      expect(Object.keys(ranks)).toEqual(['0', '1']);
+      const transfer_id = `xfer-${randomUUID()}`;
+      const fetching = {
+        do_remote_prefill: true,
+        remote_engine_id: ranks['1']?.engine_id,
+        transfer_id,
+      };
+      const decode = ranked.leg('decode', { ...ASKED, kv_transfer_params: fetching });
+      const headers = { 'X-data-parallel-rank': '1' };
+      const holding = { do_remote_decode: true, transfer_id };
+      await ranked.leg('prefill', prefillBody(ASKED, holding), { headers });
+      expectServed(await decode);
+      const engines = ranked.hosts.filter((host) => held(host) > 0);
+      expect(engines.map(({ engineId }) => engineId)).toEqual([ranks['1']?.engine_id]);
+    } finally {
+      await ranked.stop();
+    }
+  });
 });
 
 function held(host: OutsideRouter['hosts'][number]): number {

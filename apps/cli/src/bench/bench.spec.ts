@@ -75,20 +75,17 @@ describe('baton bench', () => {
     expect((result['generated_texts'] as string[])[0]).toMatch(/^ word1 word2 .*word8$/);
   });
 
-  it(
-    'writes prompts that are as long as they should be by the server’s own ' + 'tokenizer',
-    async () => {
-      const { stamps, stderr } = await bench(...SHORT, '--num-prompts', '20');
-      for (const stamp of stamps) {
-        expect(wordsOf(stamp)).toHaveLength(12);
-        // Words with an e are two tokens there.
-        expect(String(stamp.body['prompt'])).not.toContain('e');
-        expect(stamp.body).toMatchObject({ max_tokens: 8, ignore_eos: true, stream: true });
-      }
-      expect(new Set(stamps.map(({ body }) => body['prompt'])).size).toBe(20);
-      expect(stderr).not.toContain('/tokenize');
-    },
-  );
+  it('writes prompts that are as long as they should be by the server’s own tokenizer', async () => {
+    const { stamps, stderr } = await bench(...SHORT, '--num-prompts', '20');
+    for (const stamp of stamps) {
+      expect(wordsOf(stamp)).toHaveLength(12);
+      // Words with an e are two tokens there.
+      expect(String(stamp.body['prompt'])).not.toContain('e');
+      expect(stamp.body).toMatchObject({ max_tokens: 8, ignore_eos: true, stream: true });
+    }
+    expect(new Set(stamps.map(({ body }) => body['prompt'])).size).toBe(20);
+    expect(stderr).not.toContain('/tokenize');
+  });
 
   it('lets prompts share exactly the prefixes that were asked for', async () => {
     const { stamps } = await bench(
@@ -138,7 +135,7 @@ describe('baton bench', () => {
         body,
         status: 200,
         complete: true,
-        writes: [[5, '{"usage":{"prompt_tokens":9,' + '"completion_tokens":2}}']],
+        writes: [[5, '{"usage":{"prompt_tokens":9,"completion_tokens":2}}']],
         ...rest,
       })}\n`;
     const prompt = { model: 'm', prompt: 'Hello there', max_tokens: 2, temperature: 0 };

@@ -42,20 +42,17 @@ writeFileSync(LOG, logOf());
 afterEach(() => vi.restoreAllMocks());
 
 describe('baton calibrate', () => {
-  it(
-    'prints how well each phase is met, fitted and held out apart, and where it ' + 'holds',
-    async () => {
-      const { exitCode, stdout, stderr } = await baton('calibrate', '--input', LOG);
-      expect([exitCode, stderr]).toEqual([0, '']);
-      expect(stdout).toContain('calibrated model, 17 points of');
-      expect(stdout).toMatch(
-        /fitted to +points +R² +mean error +largest error\n +prefill +\d+ +[01]\.\d/,
-      );
-      expect(stdout).toMatch(/held out \(every 5th, seed 0\)[^]*decode +\d+/);
-      expect(stdout).toContain('decoding sequences 1 to 64');
-      expect(stdout).toContain('--out FILE writes the profile.');
-    },
-  );
+  it('prints how well each phase is met, fitted and held out apart, and where it holds', async () => {
+    const { exitCode, stdout, stderr } = await baton('calibrate', '--input', LOG);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('calibrated model, 17 points of');
+    expect(stdout).toMatch(
+      /fitted to +points +R² +mean error +largest error\n +prefill +\d+ +[01]\.\d/,
+    );
+    expect(stdout).toMatch(/held out \(every 5th, seed 0\)[^]*decode +\d+/);
+    expect(stdout).toContain('decoding sequences 1 to 64');
+    expect(stdout).toContain('--out FILE writes the profile.');
+  });
 
   it('writes a profile that engines load, and that names no time and no folder', async () => {
     const out = path('profile.yaml');

@@ -142,19 +142,16 @@ describe('the replay of a recorded run', () => {
     expect(resultOf(answer).comparison?.requests).toBe(19);
   });
 
-  it(
-    'is compared without its first line on request, under a configuration of its ' + 'own',
-    async () => {
-      writeFileSync(path, recordingOf(5).split('\n').slice(1).join('\n'));
-      const plain = await replay('--trace', path, '--json');
-      expect(resultOf(plain)).not.toHaveProperty('comparison');
-      const compared = await replay('--trace', path, '--json', '--compare');
-      expect(resultOf(compared)).toMatchObject({
-        config: { topology: '2P2D' },
-        comparison: { requests: 4, delivery_ms: { mean: 2 } },
-      });
-    },
-  );
+  it('is compared without its first line on request, under a configuration of its own', async () => {
+    writeFileSync(path, recordingOf(5).split('\n').slice(1).join('\n'));
+    const plain = await replay('--trace', path, '--json');
+    expect(resultOf(plain)).not.toHaveProperty('comparison');
+    const compared = await replay('--trace', path, '--json', '--compare');
+    expect(resultOf(compared)).toMatchObject({
+      config: { topology: '2P2D' },
+      comparison: { requests: 4, delivery_ms: { mean: 2 } },
+    });
+  });
 
   it.each([
     [

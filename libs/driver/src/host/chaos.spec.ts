@@ -142,34 +142,31 @@ function agreesWithItsEngine({ engine, runs }: EngineHost): boolean {
 }
 
 describe('engine hosts in any weather', () => {
-  it(
-    'end each request with its tokens in order (INV-7, INV-6) and free every block ' + '(INV-2)',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
-          const chaos = await Chaos.open();
-          const { world } = chaos;
-          for (const each of operations) {
-            await chaos.apply(each);
-            await chaos.checkTheBooks();
-          }
-          await chaos.finish();
-          for (const id of chaos.finished) {
-            const end = world.ended(id);
-            expect(end).toMatchObject({ reason: 'length', first: TOKENS });
-            const tokens = world
-              .of(id)
-              .filter(({ kind, epoch }) => kind === 'tokens' && epoch === end?.epoch);
-            expect(tokens.map(({ first }) => first)).toEqual(
-              Array.from({ length: TOKENS - 1 }, (_none, i) => i),
-            );
-          }
-          expect(chaos.livingBlocks()).toBe(0);
-          chaos.checkCauses();
-          await world.close();
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
+  it('end each request with its tokens in order (INV-7, INV-6) and free every block (INV-2)', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
+        const chaos = await Chaos.open();
+        const { world } = chaos;
+        for (const each of operations) {
+          await chaos.apply(each);
+          await chaos.checkTheBooks();
+        }
+        await chaos.finish();
+        for (const id of chaos.finished) {
+          const end = world.ended(id);
+          expect(end).toMatchObject({ reason: 'length', first: TOKENS });
+          const tokens = world
+            .of(id)
+            .filter(({ kind, epoch }) => kind === 'tokens' && epoch === end?.epoch);
+          expect(tokens.map(({ first }) => first)).toEqual(
+            Array.from({ length: TOKENS - 1 }, (_none, i) => i),
+          );
+        }
+        expect(chaos.livingBlocks()).toBe(0);
+        chaos.checkCauses();
+        await world.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
 });

@@ -35,20 +35,17 @@ describe('engines that leave', () => {
     expect(world.tokens(1)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it(
-    'take the earlier end of two, as when the process is told to stop while one ' + 'drains',
-    async () => {
-      const host = await world.host('aggregated');
-      await world.submit(1, { flow: 'local', outputTokens: 400 });
-      await world.wall.advance(5 * PROMPT_US);
-      let hasLeft = false;
-      void host.stop(Infinity).then(() => (hasLeft = true));
-      await world.wall.advance(1_000_000);
-      expect([hasLeft, host.state]).toEqual([false, 'draining']);
-      void host.stop(100);
-      await world.wall.advance(200_000);
-      expect(hasLeft).toBe(true);
-      expect(await world.api.jobs.waiting('aggregated')).toBe(1);
-    },
-  );
+  it('take the earlier end of two, as when the process is told to stop while one drains', async () => {
+    const host = await world.host('aggregated');
+    await world.submit(1, { flow: 'local', outputTokens: 400 });
+    await world.wall.advance(5 * PROMPT_US);
+    let hasLeft = false;
+    void host.stop(Infinity).then(() => (hasLeft = true));
+    await world.wall.advance(1_000_000);
+    expect([hasLeft, host.state]).toEqual([false, 'draining']);
+    void host.stop(100);
+    await world.wall.advance(200_000);
+    expect(hasLeft).toBe(true);
+    expect(await world.api.jobs.waiting('aggregated')).toBe(1);
+  });
 });

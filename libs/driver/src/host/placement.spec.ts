@@ -39,25 +39,22 @@ describe('an engine in a cluster that places jobs', () => {
       });
     });
 
-    it(
-      'when it changes, at most ten times a second, and three times a second ' + 'without',
-      async () => {
-        const host = await world.host('aggregated', { host: { tellsLoad: true } });
-        await world.wall.advance(3_000_000);
-        expect(loads).toHaveLength(10);
-        loads = [];
-        await world.submit(1, { flow: 'local', outputTokens: 80 });
-        await world.wall.advance(1_000_000);
-        expect(loads.length).toBeGreaterThan(4);
-        expect(loads.length).toBeLessThanOrEqual(10);
-        const { engineId } = host;
-        expect(loads[0]).toMatchObject({
-          ...{ engineId, stage: 'aggregated', index: 0, state: 'ready', requests: 1 },
-          ...{ waitingTokens: 0, numBlocks: 64 },
-        });
-        expect(loads[0]?.usedBlocks).toBeGreaterThanOrEqual(3);
-      },
-    );
+    it('when it changes, at most ten times a second, and three times a second without', async () => {
+      const host = await world.host('aggregated', { host: { tellsLoad: true } });
+      await world.wall.advance(3_000_000);
+      expect(loads).toHaveLength(10);
+      loads = [];
+      await world.submit(1, { flow: 'local', outputTokens: 80 });
+      await world.wall.advance(1_000_000);
+      expect(loads.length).toBeGreaterThan(4);
+      expect(loads.length).toBeLessThanOrEqual(10);
+      const { engineId } = host;
+      expect(loads[0]).toMatchObject({
+        ...{ engineId, stage: 'aggregated', index: 0, state: 'ready', requests: 1 },
+        ...{ waitingTokens: 0, numBlocks: 64 },
+      });
+      expect(loads[0]?.usedBlocks).toBeGreaterThanOrEqual(3);
+    });
 
     it('with the prompt tokens of the step under way, and those that wait', async () => {
       await world.host('prefill', { host: { tellsLoad: true }, engine: { maxNumSeqs: 1 } });

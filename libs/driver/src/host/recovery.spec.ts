@@ -158,21 +158,18 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it(
-    'end the old run when they are handed a request again, and give every token once ' + 'more',
-    async () => {
-      const host = await world.host('aggregated');
-      const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
-      await until(() => world.tokens(1).length > 3);
-      await world.api.ledger.resubmit({ ...job, submission: 2 });
-      await world.api.jobs.add('aggregated', [{ ...job, submission: 2 }]);
-      await world.untilEnded(1);
-      const epoch = world.ended(1)?.epoch ?? 0;
-      expect(tokensOf(1, epoch)).toEqual(Array.from({ length: 49 }, (_none, i) => i));
-      expect(host.presence().gauges.running).toBe(0);
-      expect(world.blocksInUse()).toBe(0);
-    },
-  );
+  it('end the old run when they are handed a request again, and give every token once more', async () => {
+    const host = await world.host('aggregated');
+    const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
+    await until(() => world.tokens(1).length > 3);
+    await world.api.ledger.resubmit({ ...job, submission: 2 });
+    await world.api.jobs.add('aggregated', [{ ...job, submission: 2 }]);
+    await world.untilEnded(1);
+    const epoch = world.ended(1)?.epoch ?? 0;
+    expect(tokensOf(1, epoch)).toEqual(Array.from({ length: 49 }, (_none, i) => i));
+    expect(host.presence().gauges.running).toBe(0);
+    expect(world.blocksInUse()).toBe(0);
+  });
 
   it('stop at once when the lock of a job is lost, without a word', async () => {
     const host = await world.host('aggregated');

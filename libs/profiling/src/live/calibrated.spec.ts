@@ -173,23 +173,19 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(liveText(otherwise)).toContain('Further off than 10.0 %: ');
   });
 
-  it(
-    'finds the same each time, and fits the same again from the points that it ' + 'saves',
-    async () => {
-      const points = join(folder, 'points.csv');
-      const results = [await run({}, { savePoints: points }), await run()];
-      expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
-      const read = readInput(points, undefined, { maxNumBatchedTokens: 8_192 });
-      const [again, fitted] = [read.steps, results[0]!.times.steps].map(
-        (steps) =>
-          fitSteps(steps, { options: { ...REQUEST.options, pieces: 'all' } }).file['linear'],
-      );
-      expect(again).toEqual(fitted);
-      expect(readFileSync(points, 'utf8').split('\n')[0]).toBe(
-        'phase,batch_size,tokens_or_context,cached_prefix,latency_ms',
-      );
-    },
-  );
+  it('finds the same each time, and fits the same again from the points that it saves', async () => {
+    const points = join(folder, 'points.csv');
+    const results = [await run({}, { savePoints: points }), await run()];
+    expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
+    const read = readInput(points, undefined, { maxNumBatchedTokens: 8_192 });
+    const [again, fitted] = [read.steps, results[0]!.times.steps].map(
+      (steps) => fitSteps(steps, { options: { ...REQUEST.options, pieces: 'all' } }).file['linear'],
+    );
+    expect(again).toEqual(fitted);
+    expect(readFileSync(points, 'utf8').split('\n')[0]).toBe(
+      'phase,batch_size,tokens_or_context,cached_prefix,latency_ms',
+    );
+  });
 
   it('prints the same as one document', async () => {
     const document = JSON.parse(liveJson(await run())) as { live: Record<string, unknown> };

@@ -83,18 +83,15 @@ describe('blis', () => {
     );
   });
 
-  it(
-    'charges the exchange of ranks with the coefficient of all-reduces unless it has its ' + 'own',
-    () => {
-      const ranks = { ...place('qwen3-30b-a3b', 'h100', 1), dp: 4, expertParallel: true };
-      const at = (beta: readonly number[]) => build(beta, ranks).stepUs(decode(1, 0));
-      const without = [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
-      const exchangeUs = (48 * 8 * (3 / 4) * 2 * 2048 * 2) / 3.35e6;
-      const with4 = without.with(3, 1).slice(0, 10);
-      expect(at(with4) - at(without)).toBeCloseTo(exchangeUs, 9);
-      expect(at(without.with(10, 2)) - at(without)).toBeCloseTo(2 * exchangeUs, 9);
-    },
-  );
+  it('charges the exchange of ranks with the coefficient of all-reduces unless it has its own', () => {
+    const ranks = { ...place('qwen3-30b-a3b', 'h100', 1), dp: 4, expertParallel: true };
+    const at = (beta: readonly number[]) => build(beta, ranks).stepUs(decode(1, 0));
+    const without = [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+    const exchangeUs = (48 * 8 * (3 / 4) * 2 * 2048 * 2) / 3.35e6;
+    const with4 = without.with(3, 1).slice(0, 10);
+    expect(at(with4) - at(without)).toBeCloseTo(exchangeUs, 9);
+    expect(at(without.with(10, 2)) - at(without)).toBeCloseTo(2 * exchangeUs, 9);
+  });
 
   it.each([
     ['too few', [1, 2, 3]],

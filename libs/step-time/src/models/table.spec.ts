@@ -48,14 +48,11 @@ describe('table', () => {
     expect(model.decodeLaw!(3, 1200)!.contextLimit).toBe(Infinity);
   });
 
-  it(
-    'continues a batch size measured at one context with the slope of the smaller one, ' + 'scaled',
-    () => {
-      const sparse = build([...LINES, 'h100,llama-3.1-8b,1,decode,6,100,0,20']);
-      const slopeMs = ((13 - 9) / 200) * 2;
-      expect(sparse.stepUs(decoding(6, 250)) / 1000).toBeCloseTo(20 + 150 * slopeMs, 6);
-    },
-  );
+  it('continues a batch size measured at one context with the slope of the smaller one, scaled', () => {
+    const sparse = build([...LINES, 'h100,llama-3.1-8b,1,decode,6,100,0,20']);
+    const slopeMs = ((13 - 9) / 200) * 2;
+    expect(sparse.stepUs(decoding(6, 250)) / 1000).toBeCloseTo(20 + 150 * slopeMs, 6);
+  });
 
   it('gives no law where noise makes longer contexts faster', () => {
     const noisy = build([...LINES, 'h100,llama-3.1-8b,1,decode,1,400,0,6']);

@@ -19,25 +19,22 @@ function stdDev(values: readonly number[]): number {
 }
 
 describe('TokenJitter', () => {
-  it(
-    'depends on seed, request and index alone, not on how often or in what order it is ' + 'asked',
-    () => {
-      fc.assert(
-        fc.property(
-          fc.maxSafeNat(),
-          fc.maxSafeNat(),
-          fc.array(fc.nat(5000)),
-          (seed, hash, indexes) => {
-            const first = jitterOf(3, 8);
-            const second = jitterOf(3, 8);
-            const forward = indexes.map((i) => first.offsetUs(seed, hash, i));
-            const backward = indexes.toReversed().map((i) => second.offsetUs(seed, hash, i));
-            expect(backward.toReversed()).toEqual(forward);
-          },
-        ),
-      );
-    },
-  );
+  it('depends on seed, request and index alone, not on how often or in what order it is asked', () => {
+    fc.assert(
+      fc.property(
+        fc.maxSafeNat(),
+        fc.maxSafeNat(),
+        fc.array(fc.nat(5000)),
+        (seed, hash, indexes) => {
+          const first = jitterOf(3, 8);
+          const second = jitterOf(3, 8);
+          const forward = indexes.map((i) => first.offsetUs(seed, hash, i));
+          const backward = indexes.toReversed().map((i) => second.offsetUs(seed, hash, i));
+          expect(backward.toReversed()).toEqual(forward);
+        },
+      ),
+    );
+  });
 
   it(
     'stays at or after the step, and within 70 % of the interval, so that tokens keep their ' +

@@ -60,17 +60,14 @@ describe('resolveBroker', () => {
     await outcome.server.close();
   });
 
-  it(
-    'runs everything in one process where there is no server and none may be ' + 'fetched',
-    async () => {
-      const options = { environment: { PATH: folder }, cacheDirectory: folder, mayInstall: false };
-      const broker = await resolveBroker(options, log);
-      expect(broker.kind).toBe('in-process');
-      expect(lines).toEqual([expect.stringMatching(/in-process.*no redis-server here/)]);
-      expect(await detectBroker(options)).toMatchObject({ isUsable: true, kind: 'in-process' });
-      expect(attachInProcess().description).toBe('in-process');
-    },
-  );
+  it('runs everything in one process where there is no server and none may be fetched', async () => {
+    const options = { environment: { PATH: folder }, cacheDirectory: folder, mayInstall: false };
+    const broker = await resolveBroker(options, log);
+    expect(broker.kind).toBe('in-process');
+    expect(lines).toEqual([expect.stringMatching(/in-process.*no redis-server here/)]);
+    expect(await detectBroker(options)).toMatchObject({ isUsable: true, kind: 'in-process' });
+    expect(attachInProcess().description).toBe('in-process');
+  });
 
   it('says why a server on the PATH was not taken', async () => {
     const broken = join(folder, 'redis-server');

@@ -45,22 +45,19 @@ describe('LoRA adapters', () => {
     return { ...(adapter === undefined ? {} : { adapter }), hashes: blockHashes };
   }
 
-  it(
-    'of the configuration are cards under the base model, and answer under their ' + 'names',
-    async () => {
-      await start({
-        loraModules: ['sql=org/sql-adapter', '{"name":"law","path":"/adapters/law"}'],
-      });
-      expect(await cards()).toMatchObject([
-        { id: BASE, parent: null, max_model_len: 131_072 },
-        { id: 'sql', root: 'org/sql-adapter', parent: BASE, max_model_len: null },
-        { id: 'law', root: '/adapters/law', parent: BASE, max_model_len: null },
-      ]);
-      expect((await fetch(`${fixture.api.url}/v1/models/law`)).status).toBe(200);
-      expect((await jobFor('sql')).adapter).toBe('sql');
-      expect((await jobFor(BASE)).adapter).toBeUndefined();
-    },
-  );
+  it('of the configuration are cards under the base model, and answer under their names', async () => {
+    await start({
+      loraModules: ['sql=org/sql-adapter', '{"name":"law","path":"/adapters/law"}'],
+    });
+    expect(await cards()).toMatchObject([
+      { id: BASE, parent: null, max_model_len: 131_072 },
+      { id: 'sql', root: 'org/sql-adapter', parent: BASE, max_model_len: null },
+      { id: 'law', root: '/adapters/law', parent: BASE, max_model_len: null },
+    ]);
+    expect((await fetch(`${fixture.api.url}/v1/models/law`)).status).toBe(200);
+    expect((await jobFor('sql')).adapter).toBe('sql');
+    expect((await jobFor(BASE)).adapter).toBeUndefined();
+  });
 
   it('share no prefix with the base model or each other', async () => {
     await start({ loraModules: ['a=x', 'b=y'] });

@@ -180,23 +180,20 @@ describe('/admin/engines', () => {
     expect(error.message).toContain(sentence);
   });
 
-  it(
-    'refuses the role that an engine has, and one that the configuration cannot give ' + 'it',
-    async () => {
-      const limits = { maxNumBatchedTokens: 8_192, decodeMaxNumSeqs: 9_000 };
-      await start({ prefill: 2, aggregated: 1 }, limits);
-      const id = await firstOf('prefill');
-      for (const [role, sentence] of [
-        ['prefill', 'a prefill engine already'],
-        ['decode', 'max_num_batched_tokens (8192) must be at least max_num_seqs (9000)'],
-      ]) {
-        const answer = await call('POST', `/${id}/role`, { role });
-        expect(answer.status).toBe(400);
-        expect(await answer.text()).toContain(sentence);
-      }
-      expect(await roles()).toBe('aggregated ready, prefill ready, prefill ready');
-    },
-  );
+  it('refuses the role that an engine has, and one that the configuration cannot give it', async () => {
+    const limits = { maxNumBatchedTokens: 8_192, decodeMaxNumSeqs: 9_000 };
+    await start({ prefill: 2, aggregated: 1 }, limits);
+    const id = await firstOf('prefill');
+    for (const [role, sentence] of [
+      ['prefill', 'a prefill engine already'],
+      ['decode', 'max_num_batched_tokens (8192) must be at least max_num_seqs (9000)'],
+    ]) {
+      const answer = await call('POST', `/${id}/role`, { role });
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain(sentence);
+    }
+    expect(await roles()).toBe('aggregated ready, prefill ready, prefill ready');
+  });
 
   it('says that nobody can start engines where roles were started by hand', async () => {
     front = await ApiFixture.start({ config: { enableAdmin: true } });

@@ -49,17 +49,14 @@ for (const dialect of ['openai', 'vllm'] as const) {
       }
     });
 
-    it(
-      'are asked for whatever a guarded path is spelled like, and before anything is ' + 'read',
-      async () => {
-        const before = fixture.engine.runs.length;
-        for (const path of ['/v1/completions', '/%761/completions', '/v1/%63ompletions']) {
-          expect((await fixture.post(path, '{"prompt":')).status, path).toBe(401);
-        }
-        expect((await get('/admin/engines')).status).toBe(401);
-        expect(fixture.engine.runs.length).toBe(before);
-      },
-    );
+    it('are asked for whatever a guarded path is spelled like, and before anything is read', async () => {
+      const before = fixture.engine.runs.length;
+      for (const path of ['/v1/completions', '/%761/completions', '/v1/%63ompletions']) {
+        expect((await fixture.post(path, '{"prompt":')).status, path).toBe(401);
+      }
+      expect((await get('/admin/engines')).status).toBe(401);
+      expect(fixture.engine.runs.length).toBe(before);
+    });
 
     it('are not asked for where vLLM does not, nor by a preflight', async () => {
       for (const path of ['/health', '/metrics', '/version', '/tokenizer_info']) {

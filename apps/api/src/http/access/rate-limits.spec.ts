@@ -100,21 +100,18 @@ describe('rate limits', () => {
     expect(engine.runs).toHaveLength(2);
   });
 
-  it(
-    'let an answer without a limit of its own run into debt, which is paid off ' + 'first',
-    async () => {
-      const { api, post } = await start({ limitTokensPerMinute: 60, outputLengthMin: 100 });
-      const send = post.bind(fixture);
-      const chat = { messages: [{ role: 'user', content: 'x' }], stream: true };
-      await readStream(await send('/v1/chat/completions', chat));
-      await until(async () => (await left(api.url)) === 0);
-      const refused = await send('/v1/completions', { prompt: 'x', max_tokens: 1 });
-      expect(refused.status).toBe(429);
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10);
-      const { error } = (await refused.json()) as { error: Record<string, unknown> };
-      expect(error).toMatchObject({ type: 'tokens', code: 'rate_limit_exceeded' });
-    },
-  );
+  it('let an answer without a limit of its own run into debt, which is paid off first', async () => {
+    const { api, post } = await start({ limitTokensPerMinute: 60, outputLengthMin: 100 });
+    const send = post.bind(fixture);
+    const chat = { messages: [{ role: 'user', content: 'x' }], stream: true };
+    await readStream(await send('/v1/chat/completions', chat));
+    await until(async () => (await left(api.url)) === 0);
+    const refused = await send('/v1/completions', { prompt: 'x', max_tokens: 1 });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10);
+    const { error } = (await refused.json()) as { error: Record<string, unknown> };
+    expect(error).toMatchObject({ type: 'tokens', code: 'rate_limit_exceeded' });
+  });
 
   it('say of a request larger than its limit that waiting does not help', async () => {
     const { engine, post } = await start({ limitTokensPerMinute: 100 });

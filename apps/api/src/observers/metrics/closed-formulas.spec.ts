@@ -149,44 +149,41 @@ describe.each([1, 2, 3, 4])('after requests one by one (seed %i)', (seed) => {
     expectAtRest();
   });
 
-  it(
-    'a P/D cluster shows them once per request at the front, and per stage in the ' + 'engines',
-    async () => {
-      cluster = await ClusterFixture.start({ prefill: 1 + (seed % 2), decode: 2 }, CONFIG);
-      await sendOneByOne(load);
-      await untilCounted('vllm:generation_tokens_total', n * m);
-      await untilCounted('baton:kv_releases_total', n);
-      expectRequestFamilies(load);
-      for (const stage of ['prefill', 'decode']) {
-        expect(atStage('vllm:prompt_tokens_total', stage)).toBe(n * p);
-        expect(atStage('vllm:request_prefill_kv_computed_tokens_count', stage)).toBe(n);
-      }
-      expect(atStage('vllm:request_prefill_kv_computed_tokens_sum', 'prefill')).toBe(n * p);
-      expect(atStage('vllm:request_prefill_kv_computed_tokens_sum', 'decode')).toBe(0);
-      expect(atStage('vllm:generation_tokens_total', 'decode')).toBe(n * m);
-      expect(atStage('vllm:iteration_tokens_total_count', 'prefill')).toBe(n);
-      expect(atStage('vllm:iteration_tokens_total_sum', 'prefill')).toBe(n * p);
-      expect(atStage('vllm:iteration_tokens_total_count', 'decode')).toBe(n * m);
-      expect(atStage('vllm:iteration_tokens_total_sum', 'decode')).toBe(n * (p + m));
-      const transferred = of('vllm:prompt_tokens_by_source_total', {
-        source: 'external_kv_transfer',
-      });
-      expect(transferred).toBe(n * p);
-      expect(of('vllm:external_prefix_cache_queries_total')).toBe(transferred);
-      expect(of('vllm:external_prefix_cache_hits_total')).toBe(transferred);
-      for (const family of ['xfer_time_seconds', 'post_time_seconds', 'bytes_transferred']) {
-        expect(of(`vllm:nixl_${family}_count`), family).toBe(n);
-      }
-      const blocks = Math.ceil(p / BLOCK);
-      // Two regions for each of the 32 layers of the default model.
-      expect(of('vllm:nixl_num_descriptors_sum')).toBe(n * blocks * 64);
-      expect(of('baton:kv_holdings_total')).toBe(n);
-      expect(of('baton:kv_releases_total', { reason: 'read_done' })).toBe(n);
-      expect(of('baton:kv_fetches_total', { outcome: 'done' })).toBe(n);
-      expectConserved();
-      expectAtRest();
-    },
-  );
+  it('a P/D cluster shows them once per request at the front, and per stage in the engines', async () => {
+    cluster = await ClusterFixture.start({ prefill: 1 + (seed % 2), decode: 2 }, CONFIG);
+    await sendOneByOne(load);
+    await untilCounted('vllm:generation_tokens_total', n * m);
+    await untilCounted('baton:kv_releases_total', n);
+    expectRequestFamilies(load);
+    for (const stage of ['prefill', 'decode']) {
+      expect(atStage('vllm:prompt_tokens_total', stage)).toBe(n * p);
+      expect(atStage('vllm:request_prefill_kv_computed_tokens_count', stage)).toBe(n);
+    }
+    expect(atStage('vllm:request_prefill_kv_computed_tokens_sum', 'prefill')).toBe(n * p);
+    expect(atStage('vllm:request_prefill_kv_computed_tokens_sum', 'decode')).toBe(0);
+    expect(atStage('vllm:generation_tokens_total', 'decode')).toBe(n * m);
+    expect(atStage('vllm:iteration_tokens_total_count', 'prefill')).toBe(n);
+    expect(atStage('vllm:iteration_tokens_total_sum', 'prefill')).toBe(n * p);
+    expect(atStage('vllm:iteration_tokens_total_count', 'decode')).toBe(n * m);
+    expect(atStage('vllm:iteration_tokens_total_sum', 'decode')).toBe(n * (p + m));
+    const transferred = of('vllm:prompt_tokens_by_source_total', {
+      source: 'external_kv_transfer',
+    });
+    expect(transferred).toBe(n * p);
+    expect(of('vllm:external_prefix_cache_queries_total')).toBe(transferred);
+    expect(of('vllm:external_prefix_cache_hits_total')).toBe(transferred);
+    for (const family of ['xfer_time_seconds', 'post_time_seconds', 'bytes_transferred']) {
+      expect(of(`vllm:nixl_${family}_count`), family).toBe(n);
+    }
+    const blocks = Math.ceil(p / BLOCK);
+    // Two regions for each of the 32 layers of the default model.
+    expect(of('vllm:nixl_num_descriptors_sum')).toBe(n * blocks * 64);
+    expect(of('baton:kv_holdings_total')).toBe(n);
+    expect(of('baton:kv_releases_total', { reason: 'read_done' })).toBe(n);
+    expect(of('baton:kv_fetches_total', { outcome: 'done' })).toBe(n);
+    expectConserved();
+    expectAtRest();
+  });
 
   it('the parts of the time to the first token sum up to it', async () => {
     cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, CONFIG);

@@ -47,29 +47,24 @@ describe('families of what not every engine has', () => {
   const prompt = (from: number, tokens: number): number[] =>
     Array.from({ length: tokens }, (_none, i) => from + i);
 
-  it(
-    'count what host memory gives back: tokens, bytes, and the time that their link ' + 'takes',
-    async () => {
-      const config = { numGpuBlocksOverride: 40, kvOffloadingSize: 4, kvOffloadingBandwidth: 10 };
-      cluster = await ClusterFixture.start({ aggregated: 1 }, { ...config, maxModelLen: 600 });
-      for (const from of [1_000, 5_000, 1_000]) await ask({ prompt: prompt(from, 512) });
-      let families = await page();
-      const of = (name: string): number => sumOf(families, name);
-      await until(async () => {
-        families = await page();
-        return of('vllm:generation_tokens_total') === 6;
-      });
-      const tokens = of('baton:prompt_tokens_from_host_total');
-      expect(tokens).toBeGreaterThan(0);
-      expect(tokens).toBeLessThanOrEqual(
-        sumOf(families, 'vllm:prompt_tokens_by_source_total', { source: 'local_cache_hit' }),
-      );
-      expect(of('vllm:kv_offload_load_bytes_total')).toBe(tokens * KV_BYTES_PER_TOKEN);
-      expect(of('vllm:kv_offload_load_time_total')).toBeCloseTo(
-        (tokens * KV_BYTES_PER_TOKEN) / 10e9,
-      );
-    },
-  );
+  it('count what host memory gives back: tokens, bytes, and the time that their link takes', async () => {
+    const config = { numGpuBlocksOverride: 40, kvOffloadingSize: 4, kvOffloadingBandwidth: 10 };
+    cluster = await ClusterFixture.start({ aggregated: 1 }, { ...config, maxModelLen: 600 });
+    for (const from of [1_000, 5_000, 1_000]) await ask({ prompt: prompt(from, 512) });
+    let families = await page();
+    const of = (name: string): number => sumOf(families, name);
+    await until(async () => {
+      families = await page();
+      return of('vllm:generation_tokens_total') === 6;
+    });
+    const tokens = of('baton:prompt_tokens_from_host_total');
+    expect(tokens).toBeGreaterThan(0);
+    expect(tokens).toBeLessThanOrEqual(
+      sumOf(families, 'vllm:prompt_tokens_by_source_total', { source: 'local_cache_hit' }),
+    );
+    expect(of('vllm:kv_offload_load_bytes_total')).toBe(tokens * KV_BYTES_PER_TOKEN);
+    expect(of('vllm:kv_offload_load_time_total')).toBeCloseTo((tokens * KV_BYTES_PER_TOKEN) / 10e9);
+  });
 
   it('count the steps outside of the range of the step times, per engine', async () => {
     const stepTimeFile = join(FOLDER, 'profile.yaml');

@@ -76,23 +76,20 @@ describe('the admission gate', () => {
     await expect(gate.enter('prefill', 1, 'decode')).rejects.toThrow(BatonError);
   });
 
-  it(
-    'counts every sequence in the one stage it waits in, whatever news repeat or get ' + 'lost',
-    async () => {
-      const stages: readonly (Stage | undefined)[] = [...STAGES, undefined];
-      const move = fc.record({ who: fc.nat(4), to: fc.constantFrom(...stages) });
-      await fc.assert(
-        fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
-          const sequences = Array.from({ length: 5 }, () => ({ waitingIn: undefined }) as Sequence);
-          for (const { who, to } of moves) gate.moved(sequences[who] as Sequence, to);
-          await settled(sequences.filter(({ waitingIn }) => waitingIn !== undefined).length);
-          for (const sequence of sequences) gate.moved(sequence, undefined);
-          await settled(0);
-        }),
-        { numRuns: 60 },
-      );
-    },
-  );
+  it('counts every sequence in the one stage it waits in, whatever news repeat or get lost', async () => {
+    const stages: readonly (Stage | undefined)[] = [...STAGES, undefined];
+    const move = fc.record({ who: fc.nat(4), to: fc.constantFrom(...stages) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+        const sequences = Array.from({ length: 5 }, () => ({ waitingIn: undefined }) as Sequence);
+        for (const { who, to } of moves) gate.moved(sequences[who] as Sequence, to);
+        await settled(sequences.filter(({ waitingIn }) => waitingIn !== undefined).length);
+        for (const sequence of sequences) gate.moved(sequence, undefined);
+        await settled(0);
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
 
 describe('the drain rate', () => {

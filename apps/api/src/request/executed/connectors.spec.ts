@@ -112,18 +112,15 @@ describe('legs that are sent at once', () => {
     });
   });
 
-  it(
-    'learn from the first answer of a server what the others need, and tell its decode ' + 'leg',
-    async () => {
-      prefill = await ScriptedServer.start(prefills);
-      decode = await ScriptedServer.start(decodes);
-      cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, configOf('nixl-push'));
-      await (await cluster.post(ASKED, { 'x-request-id': 'mine' })).text();
-      const { transfer_id } = paramsOf(prefill.seen[0]!);
-      const coordinates = { ...FETCH, ...COORDINATES, remote_request_id: 'mine', transfer_id };
-      expect(paramsOf(decode.seen[0]!)).toEqual(coordinates);
-    },
-  );
+  it('learn from the first answer of a server what the others need, and tell its decode leg', async () => {
+    prefill = await ScriptedServer.start(prefills);
+    decode = await ScriptedServer.start(decodes);
+    cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, configOf('nixl-push'));
+    await (await cluster.post(ASKED, { 'x-request-id': 'mine' })).text();
+    const { transfer_id } = paramsOf(prefill.seen[0]!);
+    const coordinates = { ...FETCH, ...COORDINATES, remote_request_id: 'mine', transfer_id };
+    expect(paramsOf(decode.seen[0]!)).toEqual(coordinates);
+  });
 
   it('name engine and bootstrap server, as the Mooncake proxy does, rank after rank', async () => {
     const [first, second] = await legsOf('mooncake', ASKED);

@@ -34,27 +34,24 @@ async function start(interval: number): Promise<void> {
 const running = (): Promise<number> =>
   cluster.metric('vllm:num_requests_running', { model_name: 'real' });
 
-it(
-  'shows what servers count in the place of what is simulated, and nothing of silent ' + 'ones',
-  async () => {
-    await start(0.05);
-    await until(async () => (await running()) === 41);
-    server.shows('/metrics', page(42));
-    await until(async () => (await running()) === 42);
-    const text = await (await fetch(`${cluster.api.url}/metrics`)).text();
-    const families = parseExposition(text);
-    const decode = { engine: '1' };
-    const e2e = 'vllm:e2e_request_latency_seconds_count';
-    expect(sumOf(families, e2e, decode)).toBe(5);
-    expect(
-      families.get('vllm:kv_cache_usage_perc')?.samples.map(({ labels }) => labels),
-    ).toMatchObject([{ engine: '0' }]);
-    expect(sumOf(families, 'baton:upstream_up', decode)).toBe(1);
-    server.shows('/metrics', 'x'.repeat(5 * 1024 * 1024));
-    await until(async () => (await running()) === 0);
-    expect(await cluster.metric(e2e, decode)).toBe(1);
-  },
-);
+it('shows what servers count in the place of what is simulated, and nothing of silent ones', async () => {
+  await start(0.05);
+  await until(async () => (await running()) === 41);
+  server.shows('/metrics', page(42));
+  await until(async () => (await running()) === 42);
+  const text = await (await fetch(`${cluster.api.url}/metrics`)).text();
+  const families = parseExposition(text);
+  const decode = { engine: '1' };
+  const e2e = 'vllm:e2e_request_latency_seconds_count';
+  expect(sumOf(families, e2e, decode)).toBe(5);
+  expect(
+    families.get('vllm:kv_cache_usage_perc')?.samples.map(({ labels }) => labels),
+  ).toMatchObject([{ engine: '0' }]);
+  expect(sumOf(families, 'baton:upstream_up', decode)).toBe(1);
+  server.shows('/metrics', 'x'.repeat(5 * 1024 * 1024));
+  await until(async () => (await running()) === 0);
+  expect(await cluster.metric(e2e, decode)).toBe(1);
+});
 
 it('shows what is counted here when servers are not to be asked', async () => {
   await start(0);

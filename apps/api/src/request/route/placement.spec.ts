@@ -65,26 +65,23 @@ describe('a cluster with a placement policy', () => {
     },
   );
 
-  it(
-    'sends prompts with the same beginning to the same prefill engine under ' + 'prefix-aware',
-    async () => {
-      const perToken = { stepTime: 'per-token', prefillTimePerToken: 0.5 } as const;
-      await start({ placement: 'prefix-aware', decodePlacement: 'pull', ...perToken });
-      const beginnings = ['Once upon a time, ', 'It was a dark night. '].map((text) =>
-        text.repeat(40),
-      );
-      for (const beginning of beginnings) await load(1, () => ({ prompt: beginning }));
-      for (let i = 0; i < 10; i += 1) {
-        await load(1, () => ({ prompt: `${beginnings[i % 2]} And then came number ${i}.` }));
-      }
-      expect(await untilDecided('prefill', 12)).toEqual([6, 6]);
-      const hits = await cluster.metric('vllm:prompt_tokens_by_source_total', {
-        source: 'local_cache_hit',
-      });
-      expect(hits).toBeGreaterThan(10 * 100);
-      expect(await decisions('decode')).toEqual([0, 0]);
-    },
-  );
+  it('sends prompts with the same beginning to the same prefill engine under prefix-aware', async () => {
+    const perToken = { stepTime: 'per-token', prefillTimePerToken: 0.5 } as const;
+    await start({ placement: 'prefix-aware', decodePlacement: 'pull', ...perToken });
+    const beginnings = ['Once upon a time, ', 'It was a dark night. '].map((text) =>
+      text.repeat(40),
+    );
+    for (const beginning of beginnings) await load(1, () => ({ prompt: beginning }));
+    for (let i = 0; i < 10; i += 1) {
+      await load(1, () => ({ prompt: `${beginnings[i % 2]} And then came number ${i}.` }));
+    }
+    expect(await untilDecided('prefill', 12)).toEqual([6, 6]);
+    const hits = await cluster.metric('vllm:prompt_tokens_by_source_total', {
+      source: 'local_cache_hit',
+    });
+    expect(hits).toBeGreaterThan(10 * 100);
+    expect(await decisions('decode')).toEqual([0, 0]);
+  });
 
   it.each([
     ['x-session-id', (session: string) => [{}, { 'x-session-id': session }]],

@@ -122,18 +122,15 @@ describe('answers of a dataset', () => {
       expect(seen).toEqual({ status: 200, text, isCut: false, completionTokens });
     });
 
-    it(
-      'are whole answers of others where the prompt is not known, the same each ' + 'time',
-      async () => {
-        const asking = { text: 'Something that nobody asked.', stream };
-        const first = await ask(fixture, 'chat', asking);
-        expect(await ask(fixture, 'chat', { ...asking, stream: !stream })).toEqual(first);
-        const seeds = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) =>
-          ask(fixture, 'chat', { ...asking, more: { seed } }),
-        );
-        const texts = new Set((await Promise.all(seeds)).map(({ text }) => text));
-        expect(texts.size).toBeGreaterThan(2);
-      },
-    );
+    it('are whole answers of others where the prompt is not known, the same each time', async () => {
+      const asking = { text: 'Something that nobody asked.', stream };
+      const first = await ask(fixture, 'chat', asking);
+      expect(await ask(fixture, 'chat', { ...asking, stream: !stream })).toEqual(first);
+      const seeds = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) =>
+        ask(fixture, 'chat', { ...asking, more: { seed } }),
+      );
+      const texts = new Set((await Promise.all(seeds)).map(({ text }) => text));
+      expect(texts.size).toBeGreaterThan(2);
+    });
   });
 });
