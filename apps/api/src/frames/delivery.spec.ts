@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture, eventsOf, readStream, type ReadStream } from '../../test/api-fixture';
 import type { FakeRun } from '../../test/fake-engine';
 import { until } from '../../test/until';
+import type { Transport } from '@baton/transport';
+import { TRANSPORT } from '../tokens';
 import { Recovery } from './recovery';
 import { SequenceTable } from './sequence-table';
 
@@ -120,6 +122,25 @@ describe('tokens on their way from an engine to a client', () => {
     for (let looks = 1; looks <= 5; looks += 1) await recovery.sweep(nowMs + looks * 3_000);
     const second = await fixture.engine.next();
     expect(second.job.submission).toBe(first.job.submission + 1);
+    await second.play();
+    expect((await stream).text).toBe(whole);
+  });
+
+  it('submits again what has a record that waits for a run, and no job', async () => {
+    const [answer, first] = await begin();
+    const stream = readStream(await answer);
+    first.token(0);
+    const sequence = [...fixture.api.app.get(SequenceTable)][0]!;
+    // As when the broker goes away between the two halves of a submission.
+    const submission = sequence.resubmitted(performance.now());
+    const { ledger } = fixture.api.app.get<Transport>(TRANSPORT);
+    await ledger.resubmit({ ...sequence.job, submission });
+    const recovery = fixture.api.app.get(Recovery);
+    await recovery.sweep(performance.now() + 3_000);
+    expect(fixture.engine.runs).toHaveLength(2);
+    await recovery.sweep(performance.now() + 6_000);
+    const second = await fixture.engine.next();
+    expect(second.job.submission).toBe(submission + 1);
     await second.play();
     expect((await stream).text).toBe(whole);
   });

@@ -1,5 +1,6 @@
 import type { BatonConfig } from '@baton/config';
-import type { EndReason } from '@baton/contract';
+import { type EndReason, STAGES } from '@baton/contract';
+import { engineQueue, sharedQueue } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import {
@@ -197,6 +198,8 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     } else if (result) {
       const { reason, tokens, errorCode } = result;
       this.conclude(sequence, { reason, tokens, errorCode });
+    } else if (view.awaitsRun && (await this.hasNoJob(sequence, nowMs))) {
+      await this.revive(sequence, nowMs);
     } else if (view.stage !== 'finished' && view.engineId !== '') {
       await this.askEngine(sequence, view, nowMs);
     }
@@ -236,6 +239,18 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     if (sequence.epoch > 0) return true;
     if (nowMs - sequence.heardMs < NEVER_BEGUN_MS) return false;
     return this.isEmpty(sequence.queue);
+  }
+
+  /**
+   * The record waits for a run, and no queue has a job that could open it: the broker went away
+   * between the record's change and the job.
+   */
+  private async hasNoJob({ heardMs, queue, job }: Sequence, nowMs: number): Promise<boolean> {
+    if (nowMs - heardMs < NEVER_BEGUN_MS) return false;
+    const shared = STAGES.map((stage) => sharedQueue(stage, job.dataParallelRank));
+    const own = this.cluster.living().map(({ engineId }) => engineQueue(engineId));
+    const queues = [...new Set([queue, ...shared, ...own])];
+    return (await Promise.all(queues.map((each) => this.isEmpty(each)))).every(Boolean);
   }
 
   /** Asked once per queue and sweep, however many sequences wait in it. */
