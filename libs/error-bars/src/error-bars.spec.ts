@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shippedErrors } from './error-files';
 import { errorRowFor, formatErrorTable, parseErrorTable, systemClassOf } from './error-table';
 import { crossValidate, type ErrorPoint, learnErrors } from './learn-errors';
-import { apartFactor, modelErrorsAt } from './model-errors';
+import { deploymentErrors, modelErrorsAt } from './model-errors';
 
 /** Groups that are off by a factor of their own, and points around it. */
 function madeUp(groups: number, pointsPerGroup: number, seed = 1): ErrorPoint[] {
@@ -103,13 +103,28 @@ describe('errors of a deployment', () => {
     expect(errors.source).toBe('step times estimated, ±60 %; taken as given');
   });
 
+  it('are those of the GPU that each role has', () => {
+    const of = (role: string) => ({
+      ...{ role, method: 'composed', description: '' },
+      ...{ steps_outside_range: null, farthest_outside: null },
+    });
+    const gpus = { gpu: 'h100', decodeGpu: 'b200' };
+    const errors = deploymentErrors(gpus, [of('prefill'), of('decode')])(20);
+    expect(errors.ttft).toEqual(modelErrorsAt([composed], rows)(20).ttft);
+    const other = modelErrorsAt([{ ...composed, gpu: 'b200' }], rows)(20);
+    expect(errors.tpot).toEqual(other.tpot);
+  });
+
   it('are smaller between two splits than of one', () => {
-    const apart = apartFactor([composed], rows, 20);
-    const { high } = modelErrorsAt([composed], rows)(20).e2el;
+    const { apart, e2el } = modelErrorsAt([composed], rows)(20);
+    const { high } = e2el;
+    const apartOf = (method: string): number => {
+      return modelErrorsAt([{ ...composed, method }], rows)(20).apart;
+    };
     expect(apart).toBeGreaterThan(1);
     expect(apart).toBeLessThan(high);
-    expect(apartFactor([{ ...composed, method: 'given' }], rows, 20)).toBe(1);
-    expect(apartFactor([{ ...composed, method: 'estimated' }], rows, 20)).toBeCloseTo(1.6 ** 0.5);
+    expect(apartOf('given')).toBe(1);
+    expect(apartOf('estimated')).toBeCloseTo(1.6 ** 0.5);
   });
 });
 

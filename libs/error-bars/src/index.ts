@@ -3,5 +3,5 @@ export { formatErrorTable, parseErrorTable, systemClassOf } from './error-table'
 export type { ErrorFigure, ErrorRow } from './error-table';
 export { crossValidate, learnErrors } from './learn-errors';
 export type { Coverage, ErrorPoint } from './learn-errors';
-export { apartFactor, modelErrorsAt } from './model-errors';
-export type { TimedRole } from './model-errors';
+export { deploymentErrors } from './model-errors';
+export type { DeployedGpus } from './model-errors';

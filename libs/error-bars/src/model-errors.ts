@@ -1,4 +1,10 @@
-import { type ErrorFactors, type ModelErrors, NO_ERROR } from '@baton/analysis';
+import {
+  type ErrorFactors,
+  type ModelErrors,
+  NO_ERROR,
+  type StepTimesSummary,
+} from '@baton/analysis';
+import { shippedErrors } from './error-files';
 import { type ErrorFigure, type ErrorRow, errorRowFor, systemClassOf } from './error-table';
 
 /** How the engines of one role get their step times. */
@@ -26,6 +32,23 @@ const CALIBRATED: Readonly<Record<ErrorFigure, ErrorFactors>> = {
 /** Of an error that was not learnt, the part that two splits of one deployment do not share. */
 const APART_OF_TOTAL = 0.5;
 
+/** GPUs by role, as a configuration has them. */
+export interface DeployedGpus {
+  readonly gpu: string;
+  readonly prefillGpu?: string | undefined;
+  readonly decodeGpu?: string | undefined;
+}
+
+/** The shipped errors for engines whose step times were made in these ways. */
+export function deploymentErrors(
+  { gpu, prefillGpu, decodeGpu }: DeployedGpus,
+  stepTimes: readonly StepTimesSummary[],
+): (load: number) => ModelErrors {
+  const own: Record<string, string | undefined> = { prefill: prefillGpu, decode: decodeGpu };
+  const roles = stepTimes.map(({ role, method }) => ({ role, method, gpu: own[role] ?? gpu }));
+  return modelErrorsAt(roles, shippedErrors());
+}
+
 /** Errors of a deployment's step times under a load (requests under way per engine). */
 export function modelErrorsAt(
   roles: readonly TimedRole[],
@@ -42,6 +65,7 @@ export function modelErrorsAt(
       ttft: of(prefill, 'ttft'),
       tpot: of(decode, 'tpot'),
       e2el: wider(of(prefill, 'e2el'), of(decode, 'e2el')),
+      apart: apartFactor(roles, rows, load),
       source: sourceOf(roles),
     };
   };
@@ -81,11 +105,7 @@ function sourceOf(roles: readonly TimedRole[]): string {
  * real. Both share the error of model, GPU and framework, which cancels; what is left was measured
  * between points of one group. Other methods are given half of their error, on a logarithmic scale.
  */
-export function apartFactor(
-  roles: readonly TimedRole[],
-  rows: readonly ErrorRow[],
-  load: number,
-): number {
+function apartFactor(roles: readonly TimedRole[], rows: readonly ErrorRow[], load: number): number {
   const factors = roles.map((role) => {
     const { method, gpu } = role;
     const row = errorRowFor(rows, { system: systemClassOf(gpu), figure: 'e2el', load });

@@ -1,2 +1,2 @@
-export { prepareReplay, replayErrors, resolvedOptions } from './prepare-replay';
+export { prepareReplay, resolvedOptions } from './prepare-replay';
 export type { PreparedReplay, ReplayRequest } from './prepare-replay';

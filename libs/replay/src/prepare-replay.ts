@@ -1,7 +1,6 @@
-import type { ModelErrors, RecordedRun, StepTimesSummary } from '@baton/analysis';
+import type { RecordedRun } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
 import { type BatonConfig, resolveConfig, shownConfig, UsageError } from '@baton/config';
-import { modelErrorsAt, shippedErrors } from '@baton/error-bars';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
@@ -146,24 +145,6 @@ export function resolvedOptions(
     workload: shownWorkload(loaded, flags.workload),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
   };
-}
-
-/**
- * Errors of the step times of a run under its load, for its intervals (docs/error-bars.md).
- *
- * @param stepTimes  how those of each role were made
- */
-export function replayErrors(
-  config: BatonConfig,
-  stepTimes: readonly StepTimesSummary[],
-): (load: number) => ModelErrors {
-  const roles = stepTimes.map(({ role, method }) => ({ role, method, gpu: gpuOf(config, role) }));
-  return modelErrorsAt(roles, shippedErrors());
-}
-
-function gpuOf({ gpu, prefillGpu, decodeGpu }: BatonConfig, role: string): string {
-  if (role === 'prefill') return prefillGpu ?? gpu;
-  return role === 'decode' ? (decodeGpu ?? gpu) : gpu;
 }
 
 /** Longest prompt plus output on the engines that generate. */

@@ -6,7 +6,8 @@ import {
   type Summary,
 } from '@baton/analysis';
 import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
-import { type PreparedReplay, prepareReplay, replayErrors, resolvedOptions } from '@baton/replay';
+import { deploymentErrors } from '@baton/error-bars';
+import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
 import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
@@ -44,7 +45,7 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
     gpus: mostGpus(prepared.scenario),
     stepTimes,
-    errorsAt: replayErrors(prepared.config, stepTimes),
+    errorsAt: deploymentErrors(prepared.config, stepTimes),
     isClosedLoop: prepared.scenario.maxConcurrency < Infinity,
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });

@@ -15,6 +15,7 @@ const ERRORS: ModelErrors = {
   ttft: { low: 0.9, high: 2 },
   tpot: { low: 0.8, high: 1.25 },
   e2el: { low: 0.85, high: 1.3 },
+  apart: 1.1,
   source: 'made up',
 };
 
