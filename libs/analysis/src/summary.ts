@@ -84,7 +84,7 @@ export interface Summary {
   readonly requests_per_wall_second: Rate;
 }
 
-/** Condenses a run; about 0.6 s for a million requests, most of it sorting. */
+/** Condenses a run; about 0.5 s for a million requests, most of it sorting. */
 export function summarise(run: RunRecord, options: SummaryOptions): Summary {
   const latencies = options.latencies ?? latenciesOf(run.log);
   const { wall_seconds, requests_per_wall_second, ...figures } = figuresOf(run, latencies, options);

@@ -8,6 +8,7 @@ import { type Slo } from '../slo';
 import { summarise, type Summary } from '../summary';
 import type { ModelErrors } from './figure-intervals';
 import type { Interval } from './interval';
+import { thinned } from './thinned';
 
 const SECOND = 1_000_000;
 const SLO: Slo = { ttft: 250_000, tpot: 40_000 };
@@ -149,6 +150,18 @@ describe('intervals of a summary', () => {
     });
     expect(intervals.slo_attainment![0]).toBeCloseTo(slow.slo_attainment!, 2);
     expect(intervals.slo_attainment![1]).toBeGreaterThan(slo_attainment!);
+  });
+
+  it('of a long run hold its figures, and look at a part of its rows', () => {
+    const log = madeUpLog(300_000, 5);
+    expect(thinned(log).count).toBe(100_000);
+    for (const [name, figure, [low, high]] of pairs(summaryOf(log))) {
+      expect(low, name).toBeLessThanOrEqual(figure);
+      expect(high, name).toBeGreaterThanOrEqual(figure);
+    }
+    expect(thinned(logOf([{ tokens: 3 }, { tokens: 4 }, { tokens: 5 }]), 2).emittedTokens).toEqual(
+      Int32Array.of(3, 5),
+    );
   });
 
   it('are null where nothing was measured', () => {

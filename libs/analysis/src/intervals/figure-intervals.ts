@@ -23,6 +23,7 @@ import {
   type Statistic,
   type StatisticIntervals,
 } from './sampled-latency';
+import { thinned } from './thinned';
 import {
   modelledRate,
   sampledAttainment,
@@ -94,10 +95,11 @@ const MS_DECIMALS = 3;
 
 /** Around each of the figures; a few passes over the log, and none of them random. */
 export function intervalsOf(
-  run: RunRecord,
+  whole: RunRecord,
   figures: Figures,
   options: IntervalOptions,
 ): FigureIntervals {
+  const run = { ...whole, log: thinned(whole.log) };
   const { errors } = options;
   const { attained, byObjective } = attainmentIntervals(run, figures, options);
   const goodput = goodputInterval(run, figures, { ...options, attained });
@@ -192,12 +194,12 @@ function slackened(slo: Slo, errors: ModelErrors, end: keyof ErrorFactors): Slo 
 
 function goodputInterval(
   run: RunRecord,
-  { goodput_rps: goodput, slo_attainment: share }: Figures,
+  { requests, goodput_rps: goodput, slo_attainment: share }: Figures,
   options: IntervalOptions & { readonly attained: Interval | undefined },
 ): Interval | undefined {
   const { attained, errors, isClosedLoop } = options;
   if (goodput === null || share === null || attained === undefined) return undefined;
-  const perShare = run.log.count / usToSeconds(run.endUs);
+  const perShare = requests / usToSeconds(run.endUs);
   const sampled = widened(goodput, scaled(attained, perShare), sampledRate(run, WEIGHTS.requests));
   return widened(goodput, sampled, modelledRate(run, errors.e2el, isClosedLoop));
 }

@@ -32,8 +32,8 @@ const TAIL = 0.1;
  * statistics, the mean within the spread of block means. The largest value of another sample has no
  * upper bound in this one: its upper end mirrors the lower one on a logarithmic scale.
  *
- * @param values  as requests came
- * @param ascending  the same, sorted
+ * @param values  as requests came, or every so manieth of them
+ * @param ascending  all of them, sorted
  */
 export function sampledLatency(
   values: Float64Array,
@@ -47,7 +47,7 @@ export function sampledLatency(
   return {
     ...(Object.fromEntries(quantiles) as Record<(typeof QUANTILES)[number][0], Interval>),
     mean: meanInterval(values),
-    max: largestInterval(count, (share) => quantile(ascending, share)),
+    max: largestInterval(ascending.length, (share) => quantile(ascending, share)),
   };
 }
 
