@@ -21,8 +21,8 @@ export interface TimedRole {
 const ESTIMATED: ErrorFactors = { low: 1 / 1.6, high: 1.6 };
 /**
  * Fitted to the deployment itself. The 18 points of docs/validation.md on one H100 that no constant
- * was fitted to lay from 0.99 to 1.01 (ITL, here doubled to ±5 % for another day and machine), 0.65
- * to 1.24 (TTFT) and, by throughput, 0.94 to 1.07 (whole requests).
+ * was fitted to lay from 0.99 to 1.01 (ITL; ±5 % here, for other machines), 0.65 to 1.24 (TTFT) and,
+ * by throughput, 0.94 to 1.07 (whole requests).
  */
 const CALIBRATED: Readonly<Record<ErrorFigure, ErrorFactors>> = {
   ttft: { low: 0.65, high: 1.24 },

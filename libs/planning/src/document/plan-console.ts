@@ -104,7 +104,7 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
 
 /** Splits that cannot be told from the winner, and what the brackets are. */
 export function alike({ not_told_apart: names, intervals }: PlanDocument): string {
-  const level = `In brackets: ${formatShare(intervals.level)} intervals, each split by itself; errors that splits share cancel between them.\n`;
+  const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.\n`;
   if (names.length === 0) return level;
   return `Not to be told apart from the winner: ${names.join(', ')}.\n${level}`;
 }

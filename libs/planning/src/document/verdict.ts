@@ -34,7 +34,7 @@ const NO_THROUGHPUT =
 
 function notApart(winner: SplitResult, rival: SplitResult): string {
   const needed = formatShare(apartFactor(winner, rival) - 1);
-  return `The two cannot be told apart: step times are not known well enough for a difference below ${needed}.`;
+  return `The two cannot be told apart: step times are too uncertain for less than ${needed}.`;
 }
 
 /** Splits of either kind whose goodput cannot be told from that of the winner, best first. */

@@ -32,14 +32,19 @@ function facts(summary: Summary): string {
     ],
     ...throughput(summary),
     ...goodput(summary),
-    [
-      'KV cache',
-      `${formatShareWithInterval(summary.prefix_hit_rate, summary.intervals.prefix_hit_rate)} of prompt tokens cached, ${formatBytes(summary.kv_transfer_bytes)} over links, ${formatNumber(summary.preemptions)} preemptions`,
-    ],
+    kvCache(summary),
     ...stepTimes(summary),
     ['intervals', intervalsNote(summary)],
   ];
   return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
+}
+
+function kvCache(summary: Summary): string[] {
+  const { prefix_hit_rate: share, kv_transfer_bytes: bytes, preemptions, intervals } = summary;
+  const cached = formatShareWithInterval(share, intervals.prefix_hit_rate);
+  const links = `${formatBytes(bytes)} over links`;
+  const text = `${cached} of prompt tokens cached, ${links}, ${formatNumber(preemptions)} preemptions`;
+  return ['KV cache', text];
 }
 
 function throughput(summary: Summary): string[][] {
@@ -47,12 +52,10 @@ function throughput(summary: Summary): string[][] {
   const told = (name: 'request_rps' | 'output_tokens_per_second' | 'total_tokens_per_second') => {
     return formatWithInterval(summary[name], intervals[name]);
   };
+  const [output, total] = [told('output_tokens_per_second'), told('total_tokens_per_second')];
   return [
     ['throughput', `${told('request_rps')} requests/s`],
-    [
-      '',
-      `${told('output_tokens_per_second')} output tokens/s, ${told('total_tokens_per_second')} tokens/s`,
-    ],
+    ['', `${output} output tokens/s, ${total} tokens/s`],
   ];
 }
 

@@ -15,7 +15,8 @@ type Entry = KeyValuesSection['entries'][number];
 
 /** The figures that are looked at first. */
 export function headline(summary: Summary): KeyValuesSection {
-  const { ttft_ms: ttft, tpot_ms: tpot, intervals: ends } = summary;
+  const { ttft_ms: ttft, tpot_ms: tpot, output_tokens_per_second: output } = summary;
+  const ends = summary.intervals;
   return {
     kind: 'keyValues',
     title: 'Summary',
@@ -31,7 +32,7 @@ export function headline(summary: Summary): KeyValuesSection {
       [
         'requests/s',
         formatWithInterval(summary.request_rps, ends.request_rps),
-        `${formatWithInterval(summary.output_tokens_per_second, ends.output_tokens_per_second)} output tokens/s`,
+        `${formatWithInterval(output, ends.output_tokens_per_second)} output tokens/s`,
       ],
       ['TTFT p50', msText(ttft.p50, ends.ttft_ms.p50), `p99 ${msText(ttft.p99, ends.ttft_ms.p99)}`],
       ['TPOT p50', msText(tpot.p50, ends.tpot_ms.p50), `p99 ${msText(tpot.p99, ends.tpot_ms.p99)}`],

@@ -94,7 +94,7 @@ function table(summary: Summary, slo: Slo): TableSection {
   return {
     kind: 'table',
     title: 'Latency',
-    note: `Over completed requests; ITL over all gaps between tokens. Intervals: ${intervalsNote(summary)}.`,
+    note: `Over completed requests, ITL over all gaps. Intervals: ${intervalsNote(summary)}.`,
     columns: ['', ...STATISTICS, 'SLO', 'attained'].map((name, i) => ({
       name,
       align: i === 0 ? ('left' as const) : ('right' as const),
