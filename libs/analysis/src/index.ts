@@ -22,6 +22,14 @@ export type { CumulativeShare } from './cumulative-share';
 export { distributionOf, distributionOfGaps, quantile } from './distribution';
 export type { Distribution } from './distribution';
 export type { EngineSummary } from './engine-summary';
+export { EXACT_MODEL } from './intervals/figure-intervals';
+export type {
+  DistributionIntervals,
+  FigureIntervals,
+  ModelErrors,
+} from './intervals/figure-intervals';
+export { INTERVAL_LEVEL, NO_ERROR, widened } from './intervals/interval';
+export type { ErrorFactors, Interval } from './intervals/interval';
 export { IntervalHistogram } from './interval-histogram';
 export { latenciesOf, tpotOf } from './latencies';
 export type { Latencies } from './latencies';

@@ -21,9 +21,23 @@ export function latenciesOf(
   log: RequestLog,
   isCounted: (row: number) => boolean = () => true,
 ): Latencies {
-  const ttftUs = new Float64Array(log.count);
-  const tpotUs = new Float64Array(log.count);
-  const e2elUs = new Float64Array(log.count);
+  const { ttftUs, tpotUs, e2elUs } = latenciesInOrder(log, isCounted);
+  return { ttftUs: ttftUs.sort(), tpotUs: tpotUs.sort(), e2elUs: e2elUs.sort() };
+}
+
+/** Latencies of the completed requests in the order of the log. */
+export interface LatenciesInOrder extends Latencies {
+  /** Gaps between tokens of each request that has a TPOT. */
+  readonly gaps: Float64Array;
+}
+
+/** What the log has measured, unsorted: neighbours in a column are neighbours in the workload. */
+export function latenciesInOrder(
+  log: RequestLog,
+  isCounted: (row: number) => boolean = () => true,
+): LatenciesInOrder {
+  const column = (): Float64Array => new Float64Array(log.count);
+  const [ttftUs, tpotUs, e2elUs, gaps] = [column(), column(), column(), column()];
   let measured = 0;
   let spread = 0;
   for (let row = 0; row < log.count; row++) {
@@ -32,12 +46,13 @@ export function latenciesOf(
     const arrivalUs = log.arrivalUs[row]!;
     ttftUs[measured] = log.firstTokenUs[row]! - arrivalUs;
     e2elUs[measured++] = log.finishUs[row]! - arrivalUs;
-    if (log.emittedTokens[row]! > 1) tpotUs[spread++] = tpotOf(log, row);
+    if (log.emittedTokens[row]! < 2) continue;
+    gaps[spread] = log.emittedTokens[row]! - 1;
+    tpotUs[spread++] = tpotOf(log, row);
   }
   return {
-    ttftUs: ttftUs.subarray(0, measured).sort(),
-    tpotUs: tpotUs.subarray(0, spread).sort(),
-    e2elUs: e2elUs.subarray(0, measured).sort(),
+    ...{ ttftUs: ttftUs.subarray(0, measured), e2elUs: e2elUs.subarray(0, measured) },
+    ...{ tpotUs: tpotUs.subarray(0, spread), gaps: gaps.subarray(0, spread) },
   };
 }
 

@@ -24,5 +24,6 @@ export type {
   SensitivityRow,
   SplitResult,
 } from './split-result';
+export { apartFactor, goodputInterval, isToldApart } from './told-apart';
 export { atRate, missesAllowed, runWithin } from './trial';
 export type { SloTarget } from './trial';

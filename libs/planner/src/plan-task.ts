@@ -1,4 +1,4 @@
-import { type RunRecord, summarise, type Summary } from '@baton/analysis';
+import { type ModelErrors, type RunRecord, summarise, type Summary } from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
 import { usToSeconds } from '@baton/kernel';
 import type { Assumption } from './assumption';
@@ -43,6 +43,8 @@ const MOST_TRIES = 40;
 export interface TaskOptions {
   readonly target: SloTarget;
   readonly seed: number;
+  /** Errors of the step times under a load; left out: there are none. */
+  readonly errorsAt?: (load: number) => ModelErrors;
 }
 
 /** Simulates the split of a task, given as `scenario`, as the task asks. */
@@ -66,10 +68,13 @@ export function performTask(
 
 function told(
   run: RunRecord | undefined,
-  { target, seed }: TaskOptions,
+  { target, seed, errorsAt }: TaskOptions,
 ): Pick<TaskResult, 'completedRate' | 'figures'> {
   if (run === undefined) return { completedRate: 0, figures: undefined };
-  const summary = summarise(run, { slo: target.slo, wallSeconds: NaN, seed });
+  const summary = summarise(run, {
+    ...{ slo: target.slo, wallSeconds: NaN, seed },
+    ...(errorsAt === undefined ? {} : { errorsAt }),
+  });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
   const seconds = usToSeconds(run.endUs - run.log.arrivalUs[0]!);
   return { completedRate: figures.completed / seconds, figures };

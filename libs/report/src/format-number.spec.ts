@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from './format-number';
+import {
+  formatBytes,
+  formatMs,
+  formatMsInterval,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatShareWithInterval,
+  formatWithInterval,
+} from './format-number';
 
 describe('numbers for people', () => {
   it.each([
@@ -35,5 +44,15 @@ describe('numbers for people', () => {
       '12.3 GB',
     ]);
     expect([null, 0, 0.9734, 1].map(formatShare)).toEqual(['–', '0 %', '97.3 %', '100 %']);
+  });
+
+  it('have intervals in the unit of the figure', () => {
+    expect(formatMsInterval(212.4, [190.2, 1_241])).toBe('[190, 1,241]');
+    expect(formatMsInterval(1_520, [990, 2_400])).toBe('[0.99, 2.4]');
+    expect(formatMsInterval(0.02, [0.018, 0.03])).toBe('[18, 30]');
+    expect([formatMsInterval(null, null), formatMsInterval(5, null)]).toEqual(['', '']);
+    expect(formatWithInterval(12, [11.12, 13])).toBe('12 [11.1, 13]');
+    expect(formatWithInterval(12, null)).toBe('12');
+    expect(formatShareWithInterval(0.97, [0.951, 1])).toBe('97 % [95.1, 100]');
   });
 });

@@ -14,9 +14,41 @@ export function formatNumber(value: number | null): string {
 export function formatMs(ms: number | null): string {
   if (ms === null || !Number.isFinite(ms)) return NOTHING;
   if (ms === 0) return '0 ms';
-  if (ms < 0.9995) return `${threeDigits(ms * US_PER_MS)} µs`;
-  if (ms < 999.5) return `${threeDigits(ms)} ms`;
-  return formatSeconds(ms / MS_PER_SECOND);
+  const [unit, length] = msUnit(ms);
+  return `${threeDigits(ms / length)} ${unit}`;
+}
+
+/** Name and milliseconds of the unit that reads best. */
+function msUnit(ms: number): readonly [name: string, ms: number] {
+  if (ms > 0 && ms < 0.9995) return ['µs', 1 / US_PER_MS];
+  if (ms < 999.5) return ['ms', 1];
+  const isShort = ms < 10 * SECONDS_PER_MINUTE * MS_PER_SECOND;
+  return isShort ? ['s', MS_PER_SECOND] : ['min', SECONDS_PER_MINUTE * MS_PER_SECOND];
+}
+
+type Ends = readonly [low: number, high: number] | null | undefined;
+
+/** `[190, 241]`, in the unit that `formatMs` gives the figure itself; empty without an interval. */
+export function formatMsInterval(ms: number | null, interval: Ends): string {
+  if (ms === null || !interval) return '';
+  const length = msUnit(ms)[1];
+  return bracketed(interval, (end) => threeDigits(end / length));
+}
+
+/** `12 [11.1, 12.9]`; the figure alone without an interval. */
+export function formatWithInterval(value: number | null, interval: Ends): string {
+  const ends = interval ? ` ${bracketed(interval, formatNumber)}` : '';
+  return `${formatNumber(value)}${ends}`;
+}
+
+/** `97.3 % [95.1, 98.4]`, of shares in 0..1. */
+export function formatShareWithInterval(share: number | null, interval: Ends): string {
+  const ends = interval ? ` ${bracketed(interval, (end) => threeDigits(end * 100))}` : '';
+  return `${formatShare(share)}${ends}`;
+}
+
+function bracketed([low, high]: NonNullable<Ends>, format: (end: number) => string): string {
+  return `[${format(low)}, ${format(high)}]`;
 }
 
 /** `0.61 s`, `59 min`; more than two hours stay minutes, which add up more easily. */

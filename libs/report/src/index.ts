@@ -4,7 +4,16 @@ export { consoleBenchmark } from './bench/console-benchmark';
 export type { ConsoleBenchmark } from './bench/console-benchmark';
 export { consoleTable } from './console-table';
 export type { ConsoleColumn } from './console-table';
-export { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from './format-number';
+export {
+  formatBytes,
+  formatMs,
+  formatMsInterval,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatShareWithInterval,
+  formatWithInterval,
+} from './format-number';
 export { htmlReport } from './html/page';
 export { chartSvg } from './html/svg';
 export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';

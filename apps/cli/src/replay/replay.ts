@@ -6,6 +6,7 @@ import {
   type Summary,
 } from '@baton/analysis';
 import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
+import { deploymentErrors } from '@baton/error-bars';
 import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
@@ -39,10 +40,13 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const { run, wallSeconds } = await timed(prepared.scenario, steps);
+  const stepTimes = stepTimesOf(prepared.scenario.pools);
   const summary = summarise(run, {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
     gpus: mostGpus(prepared.scenario),
-    stepTimes: stepTimesOf(prepared.scenario.pools),
+    stepTimes,
+    errorsAt: deploymentErrors(prepared.config, stepTimes),
+    isClosedLoop: prepared.scenario.maxConcurrency < Infinity,
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });
   await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });

@@ -1,5 +1,8 @@
-import { consoleTable, formatMs, formatNumber, formatShare } from '@baton/report';
+import type { Interval } from '@baton/analysis';
+import { consoleTable, formatMs, formatMsInterval, formatNumber, formatShare } from '@baton/report';
 import type { PlanDocument, SplitDocument } from './plan-document';
+
+type Ends = Interval | null | undefined;
 
 const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
 
@@ -9,7 +12,7 @@ export function planConsole(document: PlanDocument, title: string): string {
   return [
     `${title}\n`,
     splitTable(document),
-    `${verdict}\n`,
+    `${verdict}\n${alike(document)}`,
     sensitivityTable(document),
     `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
   ].join('\n');
@@ -71,8 +74,39 @@ function frontCell({ comparable, on_pareto_front, refused }: SplitDocument): str
   return on_pareto_front ? 'yes' : '';
 }
 
+/** Figures, and below them their intervals in the same units. */
 function splitTable({ splits }: PlanDocument): string {
-  return consoleTable(SPLIT_COLUMNS, ranked(splits).map(splitRow));
+  const rows = ranked(splits).flatMap((split) => {
+    return split.intervals === null ? [splitRow(split)] : [splitRow(split), splitEnds(split)];
+  });
+  return consoleTable(SPLIT_COLUMNS, rows);
+}
+
+/** The 80 % intervals of a row, empty where a column has none. */
+export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument): string[] {
+  const told = (ends: Ends, factor = 1): string => {
+    return ends ? `[${ends.map((end) => formatNumber(end * factor)).join(', ')}]` : '';
+  };
+  const latencies = [
+    ...LATENCY_COLUMNS.map((name) => [ttft_ms?.[name], intervals?.ttft_ms[name]] as const),
+    ...LATENCY_COLUMNS.map((name) => [tpot_ms?.[name], intervals?.tpot_ms[name]] as const),
+    [itl_ms?.p99, intervals?.itl_ms.p99] as const,
+  ];
+  return [
+    ...['', '', ''],
+    told(intervals?.goodput_rps),
+    told(intervals?.goodput_rps_per_gpu),
+    told(intervals?.slo_attainment, 100),
+    ...latencies.map(([ms, ends]) => formatMsInterval(ms ?? null, ends)),
+    ...['', ''],
+  ];
+}
+
+/** Splits that cannot be told from the winner, and what the brackets are. */
+export function alike({ not_told_apart: names, intervals }: PlanDocument): string {
+  const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.\n`;
+  if (names.length === 0) return level;
+  return `Not to be told apart from the winner: ${names.join(', ')}.\n${level}`;
 }
 
 /** The columns of a table of assumptions. */

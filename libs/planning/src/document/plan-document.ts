@@ -1,9 +1,18 @@
-import { type Distribution, formatSlo, roundTo } from '@baton/analysis';
+import {
+  type Distribution,
+  type FigureIntervals,
+  formatSlo,
+  type Interval,
+  INTERVAL_LEVEL,
+  roundTo,
+} from '@baton/analysis';
 import { shownConfig } from '@baton/config';
 import { type EngineRole, formatTopology } from '@baton/placement';
 import {
+  apartFactor,
   type Candidate,
   type FrontierPoint,
+  goodputInterval,
   goodputOf,
   isAggregated,
   type PlanFigures,
@@ -18,7 +27,7 @@ import type { WorkloadDescription } from '@baton/workload';
 import { shownWorkload } from '@baton/workload-source';
 import type { PreparedPlan } from '../prepare-plan';
 import { caveats } from './caveats';
-import { verdict } from './verdict';
+import { likeWinner, verdict } from './verdict';
 
 type Rate = number | null;
 
@@ -49,6 +58,18 @@ export interface SplitDocument {
   readonly utilisation: Readonly<Partial<Record<EngineRole, Rate>>>;
   readonly on_pareto_front: boolean;
   readonly simulations: number;
+  /** 80 % intervals of the figures above, by their names; null where nothing was found. */
+  readonly intervals: SplitIntervals | null;
+}
+
+type Ends = Interval | null;
+
+export interface SplitIntervals extends Pick<
+  FigureIntervals,
+  'slo_attainment' | 'ttft_ms' | 'tpot_ms' | 'itl_ms' | 'e2el_ms'
+> {
+  readonly goodput_rps: Ends;
+  readonly goodput_rps_per_gpu: Ends;
 }
 
 export interface FrontierDocument {
@@ -60,6 +81,10 @@ export interface FrontierDocument {
   readonly ttft_ms: Distribution;
   readonly tpot_ms: Distribution;
   readonly on_pareto_front: boolean;
+  readonly intervals: Pick<
+    FigureIntervals,
+    'request_rps' | 'slo_attainment' | 'ttft_ms' | 'tpot_ms'
+  >;
 }
 
 export interface SensitivityDocument {
@@ -84,6 +109,10 @@ export interface PlanDocument {
   readonly best_disaggregated: string | null;
   readonly best_aggregated: string | null;
   readonly margin_over_aggregated: Rate;
+  /** Splits that cannot be told from the winner, best first. */
+  readonly not_told_apart: readonly string[];
+  /** What the margin may be. */
+  readonly intervals: { readonly level: number; readonly margin_over_aggregated: Ends };
   readonly command: string;
   readonly replay_command: string | null;
   readonly splits: readonly SplitDocument[];
@@ -123,6 +152,8 @@ export function planDocument(
     best_disaggregated: contenders.disaggregated?.name ?? null,
     best_aggregated: contenders.aggregated?.name ?? null,
     margin_over_aggregated: roundTo(goodputOf(winner) / goodputOf(contenders.aggregated) - 1, 6),
+    not_told_apart: likeWinner(result).map(({ name }) => name),
+    intervals: { level: INTERVAL_LEVEL, margin_over_aggregated: marginInterval(result) },
     ...commands,
     splits: splits.map(documentOf),
     frontier: frontier.map(frontierDocument),
@@ -168,7 +199,33 @@ function splitDocument(
     utilisation: figures === undefined ? {} : utilisationOf(figures),
     on_pareto_front: marks.front,
     simulations: measured?.simulations ?? 0,
+    intervals: splitIntervals(result),
   };
+}
+
+function splitIntervals({ split, measured }: SplitResult): SplitIntervals | null {
+  const goodput = measured === undefined ? undefined : goodputInterval(measured);
+  if (goodput === undefined || measured?.figures === undefined) return null;
+  const { slo_attainment, ttft_ms, tpot_ms, itl_ms, e2el_ms } = measured.figures.intervals;
+  return {
+    goodput_rps: rounded(goodput),
+    goodput_rps_per_gpu: rounded(goodput, 1 / split.gpus),
+    ...{ slo_attainment, ttft_ms, tpot_ms, itl_ms, e2el_ms },
+  };
+}
+
+function rounded([low, high]: Interval, factor = 1): Ends {
+  return [roundTo(low * factor, 6) ?? 0, roundTo(high * factor, 6) ?? 0];
+}
+
+/** Without the error that both splits share. */
+function marginInterval({ winner, contenders: { aggregated } }: PlanResult): Ends {
+  if (aggregated === undefined || goodputOf(aggregated) === 0) return null;
+  const [ratio, apart] = [
+    goodputOf(winner) / goodputOf(aggregated),
+    apartFactor(winner, aggregated),
+  ];
+  return winner === aggregated ? [0, 0] : rounded([ratio / apart - 1, ratio * apart - 1]);
 }
 
 function sizesOf(split: Candidate): SplitDocument['tensor_parallel_size'] {
@@ -196,6 +253,13 @@ function frontierDocument(point: FrontierPoint): FrontierDocument {
     ttft_ms: figures.ttft_ms,
     tpot_ms: figures.tpot_ms,
     on_pareto_front: isOnFront,
+    intervals: {
+      ...{
+        request_rps: figures.intervals.request_rps,
+        slo_attainment: figures.intervals.slo_attainment,
+      },
+      ...{ ttft_ms: figures.intervals.ttft_ms, tpot_ms: figures.intervals.tpot_ms },
+    },
   };
 }
 

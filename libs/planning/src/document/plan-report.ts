@@ -1,7 +1,8 @@
 import {
   formatMs,
-  formatNumber,
-  formatShare,
+  formatMsInterval,
+  formatShareWithInterval,
+  formatWithInterval,
   type LineChartSection,
   type ReportPage,
   type ReportSection,
@@ -10,13 +11,15 @@ import { parseSlo } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
 import { heatMapOf } from './heat-map';
 import {
+  alike,
   ranked,
   sensitivityColumns,
   sensitivityRows,
   SPLIT_COLUMNS,
+  splitEnds,
   splitRow,
 } from './plan-console';
-import type { FrontierDocument, PlanDocument } from './plan-document';
+import type { FrontierDocument, PlanDocument, SplitDocument } from './plan-document';
 
 /** Lines of a chart that can be told apart. */
 const MOST_LINES = 8;
@@ -32,7 +35,11 @@ export function planReport(
     subtitle,
     sections: [
       headline(document),
-      { kind: 'note', title: 'Verdict', text: [document.verdict, ...notes].join('\n\n') },
+      {
+        kind: 'note',
+        title: 'Verdict',
+        text: [document.verdict, alike(document), ...notes].join('\n\n'),
+      },
       {
         kind: 'note',
         title: 'Start it',
@@ -45,7 +52,7 @@ export function planReport(
         kind: 'table',
         title: 'Splits: each at its highest rate within the SLO',
         columns: SPLIT_COLUMNS,
-        rows: ranked(document.splits).map(splitRow),
+        rows: ranked(document.splits).map(rowWithEnds),
       },
       {
         kind: 'table',
@@ -62,8 +69,22 @@ export function planReport(
   };
 }
 
-function headline({ winner, margin_over_aggregated: margin }: PlanDocument): ReportSection {
-  const { ttft_ms: ttft, tpot_ms: tpot } = winner;
+/** Each figure with its interval. */
+function rowWithEnds(split: SplitDocument): string[] {
+  const ends = splitEnds(split);
+  return splitRow(split).map((cell, i) => `${cell} ${ends[i]}`.trimEnd());
+}
+
+function headline({
+  winner,
+  intervals: margins,
+  margin_over_aggregated: margin,
+}: PlanDocument): ReportSection {
+  const { intervals: ends } = winner;
+  const msText = (name: 'p50' | 'p99', of: 'ttft_ms' | 'tpot_ms'): string => {
+    const ms = winner[of]?.[name] ?? null;
+    return `${formatMs(ms)} ${formatMsInterval(ms, ends?.[of][name])}`.trimEnd();
+  };
   return {
     kind: 'keyValues',
     title: 'Winner',
@@ -72,13 +93,17 @@ function headline({ winner, margin_over_aggregated: margin }: PlanDocument): Rep
       ['split', winner.topology, winner.name],
       [
         'goodput per GPU, requests/s',
-        formatNumber(winner.goodput_rps_per_gpu),
-        `${formatNumber(winner.goodput_rps)} in all`,
+        formatWithInterval(winner.goodput_rps_per_gpu, ends?.goodput_rps_per_gpu),
+        `${formatWithInterval(winner.goodput_rps, ends?.goodput_rps)} in all`,
       ],
-      ['over aggregated', formatShare(margin), 'the best aggregated split'],
-      ['SLO attainment', formatShare(winner.slo_attainment)],
-      ['TTFT p50', formatMs(ttft?.p50 ?? null), `p99 ${formatMs(ttft?.p99 ?? null)}`],
-      ['TPOT p50', formatMs(tpot?.p50 ?? null), `p99 ${formatMs(tpot?.p99 ?? null)}`],
+      [
+        'over aggregated',
+        formatShareWithInterval(margin, margins.margin_over_aggregated),
+        'the best aggregated split',
+      ],
+      ['SLO attainment', formatShareWithInterval(winner.slo_attainment, ends?.slo_attainment)],
+      ['TTFT p50', msText('p50', 'ttft_ms'), `p99 ${msText('p99', 'ttft_ms')}`],
+      ['TPOT p50', msText('p50', 'tpot_ms'), `p99 ${msText('p99', 'tpot_ms')}`],
     ],
   };
 }

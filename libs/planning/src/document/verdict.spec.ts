@@ -1,10 +1,10 @@
 import type { PlanFigures, PlanResult, SplitResult } from '@baton/planner';
 import { describe, expect, it } from 'vitest';
-import { verdict } from './verdict';
+import { likeWinner, verdict } from './verdict';
 
-function result(name: string, rate: number) {
+function result(name: string, rate: number, apart = 1) {
   const aggregated = name.endsWith('A') ? 1 : 0;
-  const figures = { refused: 0 } as PlanFigures;
+  const figures = { refused: 0, intervals: { model: { apart } } } as PlanFigures;
   return {
     name,
     split: {
@@ -21,10 +21,10 @@ function result(name: string, rate: number) {
   } satisfies SplitResult;
 }
 
-function told(disaggregated: number, aggregated: number): string {
+function told(disaggregated: number, aggregated: number, apart = 1): string {
   const contenders = {
-    disaggregated: result('1P1D', disaggregated),
-    aggregated: result('2A', aggregated),
+    disaggregated: result('1P1D', disaggregated, apart),
+    aggregated: result('2A', aggregated, apart),
   };
   const winner = disaggregated > aggregated ? contenders.disaggregated : contenders.aggregated;
   return verdict({ winner, contenders } as unknown as PlanResult);
@@ -45,6 +45,22 @@ describe('the verdict', () => {
 
   it('does not make a difference out of the width of the search', () => {
     expect(told(10.1, 10)).toContain('no more than the search can tell apart');
+  });
+
+  it('says that step times are not known well enough', () => {
+    expect(told(12, 10, 1.24)).toMatch(
+      /20 % more than 2A.*cannot be told apart.* less than 24.1 %\.$/,
+    );
+    expect(told(10, 12, 1.24)).not.toContain('throughput it does not add');
+    expect(told(12, 10, 1.1)).not.toContain('told apart');
+  });
+
+  it('names what is like the winner, of either kind', () => {
+    const winner = result('1P1D', 12, 1.2);
+    const others = [result('3P1D', 10.5, 1.2), result('2A', 9, 1.2), result('1P3D', 11, 1.2)];
+    const rivals = [...others, winner, result('3A', 0)];
+    const names = likeWinner({ winner, rivals } as unknown as PlanResult).map(({ name }) => name);
+    expect(names).toEqual(['1P3D', '3P1D']);
   });
 
   it('says when there is nobody to compare with', () => {

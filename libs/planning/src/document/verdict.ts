@@ -1,4 +1,12 @@
-import { goodputOf, isAggregated, type PlanResult, TOLERANCE } from '@baton/planner';
+import {
+  apartFactor,
+  goodputOf,
+  isAggregated,
+  isToldApart,
+  type PlanResult,
+  type SplitResult,
+  TOLERANCE,
+} from '@baton/planner';
 import { formatNumber, formatShare } from '@baton/report';
 
 /** The winner, and by how much it is ahead of the other kind, in a sentence or two. */
@@ -17,6 +25,7 @@ export function verdict({ winner, contenders }: PlanResult): string {
     return `${kept}, no more than the search can tell apart from ${than}.`;
   }
   const sentence = `${kept}, ${formatShare(margin)} more than ${than}.`;
+  if (!isToldApart(winner, rival)) return `${sentence} ${notApart(winner, rival)}`;
   return isOver ? `${sentence} ${NO_THROUGHPUT}` : sentence;
 }
 
@@ -24,3 +33,16 @@ export function verdict({ winner, contenders }: PlanResult): string {
 const NO_THROUGHPUT =
   'Disaggregation lets TTFT and TPOT be tuned apart and shortens the tail of ITL; ' +
   'throughput it does not add.';
+
+function notApart(winner: SplitResult, rival: SplitResult): string {
+  const needed = formatShare(apartFactor(winner, rival) - 1);
+  return `The two cannot be told apart: step times are too uncertain for less than ${needed}.`;
+}
+
+/** Splits of either kind whose goodput cannot be told from that of the winner, best first. */
+export function likeWinner({ winner, rivals }: PlanResult): SplitResult[] {
+  const alike = rivals.filter((one) => {
+    return one !== winner && goodputOf(one) > 0 && !isToldApart(winner, one);
+  });
+  return alike.sort((a, b) => goodputOf(b) - goodputOf(a));
+}

@@ -1,4 +1,6 @@
+import { stepTimesOf } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
+import { deploymentErrors } from '@baton/error-bars';
 import { performTask, type PlanTask, type SloTarget, type TaskResult } from '@baton/planner';
 import type { Workload } from '@baton/workload';
 import { scenarioUnder } from './assumed-scenario';
@@ -13,5 +15,6 @@ export interface PlanningContext {
 export function performIn(context: PlanningContext, task: PlanTask): TaskResult {
   const { config, target } = context;
   const scenario = scenarioUnder(task.assumption, task.split, context);
-  return performTask(scenario, task, { target, seed: config.seed });
+  const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
+  return performTask(scenario, task, { target, seed: config.seed, errorsAt });
 }

@@ -23,7 +23,19 @@ describe('a result on the console', () => {
   });
 
   it('tells goodput and who met which SLO', () => {
-    expect(told('ttft=500ms')).toMatch(/goodput +[\d.]+ requests\/s, .* meet ttft=500ms/);
+    expect(told('ttft=500ms')).toMatch(
+      /goodput +[\d.]+ \[[\d.]+, [\d.]+\] requests\/s, .*\n +[\d.]+ % \[.*\] meet ttft=500ms/,
+    );
+  });
+
+  it('tells the interval of each latency below it, in its unit', () => {
+    const { ttft_ms, intervals } = summarise(RUN, { seed: 1, wallSeconds: 0.25 });
+    const lines = told().split('\n');
+    const at = lines.findIndex((line) => line.startsWith('TTFT'));
+    const ends = intervals.ttft_ms.p50!.map((ms) => Math.round(ms)).join(', ');
+    expect(lines[at]).toContain(` ${Math.round(ttft_ms.p50!)} ms `);
+    expect(lines[at + 1]).toContain(` [${ends}] `);
+    expect(told()).toMatch(/^intervals +80 %/m);
   });
 
   it('lines columns up and has no trailing blank', () => {

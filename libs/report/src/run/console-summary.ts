@@ -1,8 +1,17 @@
 import type { EngineRoleName, EngineSummary, StepTimesSummary, Summary } from '@baton/analysis';
 import { consoleTable } from '../console-table';
-import { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
-import { outcomes } from './headline';
-import { distributions, LATENCIES, STATISTICS } from './latency-sections';
+import {
+  formatBytes,
+  formatMs,
+  formatMsInterval,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatShareWithInterval,
+  formatWithInterval,
+} from '../format-number';
+import { intervalsNote, outcomes } from './headline';
+import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
 
@@ -23,32 +32,45 @@ function facts(summary: Summary): string {
         `${formatNumber(summary.requests_per_wall_second)} requests/s, ` +
         `${formatNumber(summary.steps)} steps`,
     ],
-    [
-      'throughput',
-      `${formatNumber(summary.request_rps)} requests/s, ` +
-        `${formatNumber(summary.output_tokens_per_second)} output tokens/s, ` +
-        `${formatNumber(summary.total_tokens_per_second)} tokens/s`,
-    ],
+    ...throughput(summary),
     ...goodput(summary),
-    [
-      'KV cache',
-      `${formatShare(summary.prefix_hit_rate)} of prompt tokens cached, ` +
-        `${formatBytes(summary.kv_transfer_bytes)} over links, ` +
-        `${formatNumber(summary.preemptions)} preemptions`,
-    ],
+    kvCache(summary),
+    ...stepTimes(summary),
+    ['intervals', intervalsNote(summary)],
   ];
-  rows.push(...stepTimes(summary));
   return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
 }
 
-function goodput({ slo, slo_attainment, goodput_rps, goodput_rps_per_gpu }: Summary): string[][] {
-  if (slo === null) return [];
+function kvCache(summary: Summary): string[] {
+  const { prefix_hit_rate: share, kv_transfer_bytes: bytes, preemptions, intervals } = summary;
+  const cached = formatShareWithInterval(share, intervals.prefix_hit_rate);
+  const links = `${formatBytes(bytes)} over links`;
+  const text =
+    `${cached} of prompt tokens cached, ${links}, ${formatNumber(preemptions)} ` + 'preemptions';
+  return ['KV cache', text];
+}
+
+function throughput(summary: Summary): string[][] {
+  const { intervals } = summary;
+  const told = (name: 'request_rps' | 'output_tokens_per_second' | 'total_tokens_per_second') => {
+    return formatWithInterval(summary[name], intervals[name]);
+  };
+  const [output, total] = [told('output_tokens_per_second'), told('total_tokens_per_second')];
   return [
-    [
-      'goodput',
-      `${formatNumber(goodput_rps)} requests/s, ${formatNumber(goodput_rps_per_gpu)} per ` +
-        `GPU; ${formatShare(slo_attainment)} meet ${slo}`,
-    ],
+    ['throughput', `${told('request_rps')} requests/s`],
+    ['', `${output} output tokens/s, ${total} tokens/s`],
+  ];
+}
+
+function goodput(summary: Summary): string[][] {
+  const { slo, slo_attainment, goodput_rps, goodput_rps_per_gpu, intervals } = summary;
+  if (slo === null) return [];
+  const rate = formatWithInterval(goodput_rps, intervals.goodput_rps);
+  const perGpu = formatWithInterval(goodput_rps_per_gpu, intervals.goodput_rps_per_gpu);
+  const attained = formatShareWithInterval(slo_attainment, intervals.slo_attainment);
+  return [
+    ['goodput', `${rate} requests/s, ${perGpu} per GPU`],
+    ['', `${attained} meet ${slo}`],
   ];
 }
 
@@ -67,14 +89,17 @@ function outside({
   return `; ${formatNumber(steps)} steps outside of the measured range${far}`;
 }
 
+/** Two lines each: the figures, and below them their intervals in the same unit. */
 function latencyTable(summary: Summary): string {
   const all = distributions(summary);
+  const ends = latencyIntervals(summary);
   const columns = ['latency', ...STATISTICS].map((name, i) => {
     return { name, align: i === 0 ? ('left' as const) : ('right' as const) };
   });
-  const rows = LATENCIES.map(([name, short]) => {
-    return [short, ...STATISTICS.map((statistic) => formatMs(all[name][statistic]))];
-  });
+  const rows = LATENCIES.flatMap(([name, short]) => [
+    [short, ...STATISTICS.map((statistic) => formatMs(all[name][statistic]))],
+    ['', ...STATISTICS.map((each) => formatMsInterval(all[name][each], ends[name][each]))],
+  ]);
   return consoleTable(columns, rows);
 }
 

@@ -1,12 +1,22 @@
-import type { Summary } from '@baton/analysis';
-import { formatBytes, formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
+import type { Interval, Summary } from '@baton/analysis';
+import {
+  formatBytes,
+  formatMs,
+  formatMsInterval,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatShareWithInterval,
+  formatWithInterval,
+} from '../format-number';
 import type { KeyValuesSection } from '../sections';
 
 type Entry = KeyValuesSection['entries'][number];
 
 /** The figures that are looked at first. */
 export function headline(summary: Summary): KeyValuesSection {
-  const { ttft_ms: ttft, tpot_ms: tpot } = summary;
+  const { ttft_ms: ttft, tpot_ms: tpot, output_tokens_per_second: output } = summary;
+  const ends = summary.intervals;
   return {
     kind: 'keyValues',
     title: 'Summary',
@@ -21,12 +31,16 @@ export function headline(summary: Summary): KeyValuesSection {
       ...goodput(summary),
       [
         'requests/s',
-        formatNumber(summary.request_rps),
-        `${formatNumber(summary.output_tokens_per_second)} output tokens/s`,
+        formatWithInterval(summary.request_rps, ends.request_rps),
+        `${formatWithInterval(output, ends.output_tokens_per_second)} output tokens/s`,
       ],
-      ['TTFT p50', formatMs(ttft.p50), `p99 ${formatMs(ttft.p99)}`],
-      ['TPOT p50', formatMs(tpot.p50), `p99 ${formatMs(tpot.p99)}`],
-      ['prefix cache', formatShare(summary.prefix_hit_rate), 'of prompt tokens'],
+      ['TTFT p50', msText(ttft.p50, ends.ttft_ms.p50), `p99 ${msText(ttft.p99, ends.ttft_ms.p99)}`],
+      ['TPOT p50', msText(tpot.p50, ends.tpot_ms.p50), `p99 ${msText(tpot.p99, ends.tpot_ms.p99)}`],
+      [
+        'prefix cache',
+        formatShareWithInterval(summary.prefix_hit_rate, ends.prefix_hit_rate),
+        'of prompt tokens',
+      ],
       [
         'KV over links',
         formatBytes(summary.kv_transfer_bytes),
@@ -34,6 +48,11 @@ export function headline(summary: Summary): KeyValuesSection {
       ],
     ],
   };
+}
+
+/** What the intervals are: their level, and what they say of step times. */
+export function intervalsNote({ intervals: { level, model } }: Summary): string {
+  return `${formatShare(level)}, in brackets: another sample of this load; ${model.source}`;
 }
 
 /** `9 rejected, 2 failed`; what did not happen is not told. */
@@ -44,14 +63,24 @@ export function outcomes(summary: Summary): string {
   return told.join(', ');
 }
 
-function goodput({ slo, slo_attainment, goodput_rps, goodput_rps_per_gpu }: Summary): Entry[] {
+function goodput(summary: Summary): Entry[] {
+  const { slo, slo_attainment, goodput_rps, goodput_rps_per_gpu, intervals } = summary;
   if (slo === null) return [];
   return [
-    ['SLO attainment', formatShare(slo_attainment), slo.replaceAll(',', ', ')],
+    [
+      'SLO attainment',
+      formatShareWithInterval(slo_attainment, intervals.slo_attainment),
+      slo.replaceAll(',', ', '),
+    ],
     [
       'goodput, requests/s',
-      formatNumber(goodput_rps),
-      `${formatNumber(goodput_rps_per_gpu)} per GPU`,
+      formatWithInterval(goodput_rps, intervals.goodput_rps),
+      `${formatWithInterval(goodput_rps_per_gpu, intervals.goodput_rps_per_gpu)} per GPU`,
     ],
   ];
+}
+
+/** `212 ms [190, 241]`. */
+export function msText(ms: number | null, interval: Interval | null): string {
+  return `${formatMs(ms)} ${formatMsInterval(ms, interval)}`.trimEnd();
 }

@@ -3,6 +3,7 @@ import {
   cumulativeShare,
   cumulativeShareOfGaps,
   type Distribution,
+  type DistributionIntervals,
   type Latencies,
   type Objective,
   type RunRecord,
@@ -10,7 +11,8 @@ import {
   type Summary,
 } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
-import { formatMs, formatShare } from '../format-number';
+import { formatMs, formatShareWithInterval } from '../format-number';
+import { intervalsNote, msText } from './headline';
 import type { LineChartSection, TableSection } from '../sections';
 
 /** Short and long names of the four latencies, in the order in which they are told. */
@@ -80,12 +82,19 @@ export function distributions(summary: Summary): Record<Objective, Distribution>
   return { ttft: ttft_ms, tpot: tpot_ms, itl: itl_ms, e2el: e2el_ms };
 }
 
+/** Intervals of the distributions, by the same names. */
+export function latencyIntervals(summary: Summary): Record<Objective, DistributionIntervals> {
+  const { ttft_ms, tpot_ms, itl_ms, e2el_ms } = summary.intervals;
+  return { ttft: ttft_ms, tpot: tpot_ms, itl: itl_ms, e2el: e2el_ms };
+}
+
 function table(summary: Summary, slo: Slo): TableSection {
   const all = distributions(summary);
+  const ends = latencyIntervals(summary);
   return {
     kind: 'table',
     title: 'Latency',
-    note: 'Over completed requests; ITL over all gaps between tokens.',
+    note: `Over completed requests, ITL over all gaps. Intervals: ${intervalsNote(summary)}.`,
     columns: ['', ...STATISTICS, 'SLO', 'attained'].map((name, i) => ({
       name,
       align: i === 0 ? ('left' as const) : ('right' as const),
@@ -95,9 +104,9 @@ function table(summary: Summary, slo: Slo): TableSection {
       const attained = summary.slo_attainment_by_objective[name] ?? null;
       return [
         `${short}, ${long}`,
-        ...STATISTICS.map((statistic) => formatMs(all[name][statistic])),
+        ...STATISTICS.map((each) => msText(all[name][each], ends[name][each])),
         formatMs(boundUs === undefined ? null : usToMs(boundUs)),
-        formatShare(attained),
+        formatShareWithInterval(attained, summary.intervals.slo_attainment_by_objective[name]),
       ];
     }),
   };

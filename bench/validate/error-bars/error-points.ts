@@ -1,0 +1,42 @@
+import { type Coverage, type ErrorPoint, systemClassOf } from '@baton/error-bars';
+import type { ServingResult } from '../serving/serving-run';
+
+/** What each run of the scoreboard says of TTFT, TPOT and whole requests. */
+export function errorPoints(results: readonly ServingResult[]): ErrorPoint[] {
+  return results.filter(({ method }) => method === 'composed').flatMap(pointsOf);
+}
+
+function pointsOf({ point, ttftMs, tpotMs }: ServingResult): ErrorPoint[] {
+  const gaps = (point.outputTokens * (1 + point.shortest)) / 2 - 1;
+  const whole = (ttft: number, tpot: number): number => ttft + gaps * tpot;
+  const ratios = [
+    ['ttft', point.ttftMs / ttftMs],
+    ['tpot', point.tpotMs / tpotMs],
+    ['e2el', whole(point.ttftMs, point.tpotMs) / whole(ttftMs, tpotMs)],
+  ] as const;
+  const common = {
+    group: point.group,
+    system: systemClassOf(point.system),
+    load: point.concurrency / point.engines,
+  };
+  return ratios
+    .filter(([, ratio]) => ratio > 0 && Number.isFinite(ratio))
+    .map(([figure, ratio]) => ({ ...common, figure, ratio }));
+}
+
+/** Coverage as a Markdown table, whole cells first and groups after them. */
+export function coverageTable(coverage: readonly Coverage[]): string {
+  const rows = [...coverage].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
+  const lines = rows.map(({ name, points, held }) => {
+    return `| ${name} | ${points} | ${(100 * held).toFixed(0)} % |`;
+  });
+  return ['| left out | points | held by 80 % intervals |', '| --- | --- | --- |', ...lines].join(
+    '\n',
+  );
+}
+
+function rank({ name }: Coverage): number {
+  if (name === 'all') return 0;
+  if (name.startsWith('all ')) return 1;
+  return name.includes(': ') ? 3 : 2;
+}

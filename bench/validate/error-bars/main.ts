@@ -1,0 +1,33 @@
+import {
+  crossValidate,
+  ERROR_TABLE,
+  formatErrorTable,
+  learnErrors,
+  rootFolder,
+} from '@baton/error-bars';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { servingReport } from '../serving/serving';
+import { coverageTable, errorPoints } from './error-points';
+
+/**
+ * Prints how often 80 % intervals hold published serving points that they were not learnt from.
+ * `--write=2026-11-22` writes the table that ships, with this date; `--every=4` takes every fourth
+ * point.
+ */
+function main(): void {
+  const flag = (name: string): string | undefined => {
+    return process.argv.find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
+  };
+  const points = errorPoints(servingReport(Number(flag('every') ?? 1)).results);
+  process.stdout.write(`${coverageTable(crossValidate(points))}\n`);
+  const date = flag('write');
+  if (date === undefined) return;
+  const command = `node dist/bench/validate/error-bars/main.js --write=${date}`;
+  const made = `${date}, ${command}: measured / simulated`;
+  const path = join(rootFolder(), ERROR_TABLE);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, formatErrorTable(learnErrors(points), made));
+}
+
+main();

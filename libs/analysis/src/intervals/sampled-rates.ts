@@ -1,0 +1,84 @@
+import { goodness, type Slo } from '../slo';
+import { NEVER, outcomeCode, type RequestLog } from '../request-log';
+import type { RunRecord } from '../run-record';
+import { blockCount, inBlocks, ratioError, shareInterval, standardErrors, sumOf } from './blocks';
+import type { ErrorFactors, Interval } from './interval';
+
+const COMPLETED = outcomeCode('completed');
+
+/** What each request adds to a rate. */
+export const WEIGHTS = {
+  requests: () => 1,
+  outputTokens: (log: RequestLog, row: number) => log.emittedTokens[row]!,
+  totalTokens: (log: RequestLog, row: number) => log.promptTokens[row]! + log.emittedTokens[row]!,
+} as const;
+
+/**
+ * By what a rate could differ in another sample: from how unequally equal spans of time, first
+ * arrival to end, saw requests complete.
+ */
+export function sampledRate(
+  { log, endUs }: RunRecord,
+  weightOf: (log: RequestLog, row: number) => number,
+): ErrorFactors {
+  const startUs = firstArrivalUs(log);
+  const windows = blockCount(log.count);
+  const parts = new Float64Array(windows);
+  for (let row = 0; row < log.count; row++) {
+    if (log.outcome[row] !== COMPLETED) continue;
+    const window = Math.floor(((log.finishUs[row]! - startUs) / (endUs - startUs)) * windows);
+    parts[Math.min(windows - 1, Math.max(0, window))]! += weightOf(log, row);
+  }
+  const total = sumOf(parts);
+  if (windows < 2 || total === 0) return { low: 1, high: 1 };
+  const error = ratioError(parts, new Float64Array(windows).fill(1)) / (total / windows);
+  const high = Math.exp(standardErrors(windows) * error);
+  return { low: 1 / high, high };
+}
+
+/** Of requests that meet the objectives, among all. */
+export function sampledAttainment(log: RequestLog, slo: Slo): Interval {
+  const isGood = goodness(log, slo);
+  const { parts, wholes } = inBlocks(log.count, (row) => (isGood(row) ? 1 : 0));
+  return shareInterval(parts, wholes);
+}
+
+/** Of prompt tokens that were cached, among those of requests that got to an engine. */
+export function sampledHitRate(log: RequestLog): Interval | undefined {
+  const asked = (row: number): number => {
+    return log.prefillStartUs[row] === NEVER ? 0 : log.promptTokens[row]!;
+  };
+  const { parts: wholes } = inBlocks(log.count, asked);
+  const { parts } = inBlocks(log.count, (row) => (asked(row) === 0 ? 0 : log.cachedTokens[row]!));
+  const whole = sumOf(wholes);
+  if (whole === 0) return undefined;
+  const share = sumOf(parts) / whole;
+  const half = parts.length < 2 ? 0 : standardErrors(parts.length) * ratioError(parts, wholes);
+  return [Math.max(0, share - half), Math.min(1, share + half)];
+}
+
+function firstArrivalUs(log: RequestLog): number {
+  let firstUs = Infinity;
+  for (let row = 0; row < log.count; row++) {
+    const arrivalUs = log.arrivalUs[row]!;
+    if (arrivalUs !== NEVER && arrivalUs < firstUs) firstUs = arrivalUs;
+  }
+  return firstUs;
+}
+
+/**
+ * What the error of step times does to a rate. Where arrivals are given, only the time after the
+ * last of them stretches or shrinks with the steps; where they wait for answers, all of it does.
+ */
+export function modelledRate(
+  { log, endUs }: RunRecord,
+  { low, high }: ErrorFactors,
+  isClosedLoop: boolean,
+): ErrorFactors {
+  let lastUs = 0;
+  if (!isClosedLoop) {
+    for (let row = 0; row < log.count; row++) lastUs = Math.max(lastUs, log.arrivalUs[row]!);
+  }
+  const lengthAt = (factor: number): number => lastUs + (endUs - lastUs) * factor;
+  return { low: endUs / lengthAt(high), high: endUs / lengthAt(low) };
+}

@@ -1,0 +1,79 @@
+/** What a serving measurement tells of. */
+export const ERROR_FIGURES = ['ttft', 'tpot', 'e2el'] as const;
+export type ErrorFigure = (typeof ERROR_FIGURES)[number];
+
+/** The rows that are learnt on all systems together. */
+export const ALL_SYSTEMS = 'all';
+
+/** Errors of one figure under one range of loads on one class of systems. */
+export interface ErrorRow {
+  /** `hopper`, `blackwell`, …, or `all`. */
+  readonly system: string;
+  readonly figure: ErrorFigure;
+  /** Requests under way on an engine, from (included) and to (excluded; Infinity: no end). */
+  readonly loadFrom: number;
+  readonly loadTo: number;
+  readonly points: number;
+  /** Deployments (system, framework, model, precision) that the points are of. */
+  readonly groups: number;
+  /** Measured / simulated: its 10 %, 50 % and 90 % points. */
+  readonly low: number;
+  readonly median: number;
+  readonly high: number;
+  /**
+   * Two points of one group share most of their error; the ratio of their errors, the larger over
+   * the smaller, is at most this in 80 % of the pairs.
+   */
+  readonly apart: number;
+}
+
+const HEAD = 'system,figure,load_from,load_to,points,groups,low,median,high,apart';
+const DECIMALS = 3;
+
+/** @param made  a line that says when and from what, without a line break */
+export function formatErrorTable(rows: readonly ErrorRow[], made: string): string {
+  const lines = rows.map((row) => {
+    const shown = (value: number): string => value.toFixed(DECIMALS);
+    const factors = [row.low, row.median, row.high, row.apart].map(shown);
+    const loads = [row.loadFrom, row.loadTo === Infinity ? '' : row.loadTo];
+    return [row.system, row.figure, ...loads, row.points, row.groups, ...factors].join(',');
+  });
+  return `# ${made}\n${[HEAD, ...lines].join('\n')}\n`;
+}
+
+/** Reads what `formatErrorTable` has written. */
+export function parseErrorTable(text: string): ErrorRow[] {
+  const lines = text.trimEnd().split('\n');
+  const rows = lines.filter((line) => !line.startsWith('#')).slice(1);
+  return rows.map((line) => {
+    const [system = '', figure, from, to, ...numbers] = line.split(',');
+    const [points, groups, low, median, high, apart] = numbers.map(Number);
+    return {
+      ...{ system, figure: figure as ErrorFigure, loadFrom: Number(from) },
+      loadTo: to === '' ? Infinity : Number(to),
+      ...{ points: points!, groups: groups!, low: low!, median: median!, high: high! },
+      apart: apart!,
+    };
+  });
+}
+
+/** The class of systems whose errors are learnt together. */
+export function systemClassOf(gpu: string): string {
+  const name = gpu.toLowerCase();
+  if (/gb[23]00/.test(name)) return 'rack';
+  if (/h(100|200|20)(?!\d)/.test(name)) return 'hopper';
+  return /b[23]00/.test(name) ? 'blackwell' : 'other';
+}
+
+/** The row for a load: of the class of the system where it has one, else of all systems. */
+export function errorRowFor(
+  rows: readonly ErrorRow[],
+  { system, figure, load }: { system: string; figure: ErrorFigure; load: number },
+): ErrorRow | undefined {
+  const fits = rows.filter((row) => {
+    return row.figure === figure && row.loadFrom <= load && load < row.loadTo;
+  });
+  return (
+    fits.find((row) => row.system === system) ?? fits.find((row) => row.system === ALL_SYSTEMS)
+  );
+}

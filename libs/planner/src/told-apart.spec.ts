@@ -1,0 +1,53 @@
+import type { PlanFigures, TaskResult } from './plan-task';
+import type { SplitResult } from './split-result';
+import { describe, expect, it } from 'vitest';
+import { apartFactor, goodputInterval, isToldApart } from './told-apart';
+
+function measured(completedRate: number, apart = 1, error = { low: 1, high: 1 }): TaskResult {
+  const intervals = { request_rps: [9, 11], model: { e2el: error, apart } };
+  const figures = { request_rps: 10, intervals } as unknown as PlanFigures;
+  return { rate: completedRate, completedRate, figures, simulations: 1 };
+}
+
+function split(rate: number, apart?: number): SplitResult {
+  return { name: 'x', measured: measured(rate, apart) } as SplitResult;
+}
+
+describe('the interval of a goodput', () => {
+  it('holds it, and is no narrower than the search', () => {
+    const [low, high] = goodputInterval(measured(20))!;
+    expect(low).toBeLessThan(20 / 1.1);
+    expect(high).toBeGreaterThan(20 * 1.1);
+  });
+
+  it('falls where steps may be longer', () => {
+    const sure = goodputInterval(measured(20))!;
+    const slower = goodputInterval(measured(20, 1, { low: 1, high: 2 }))!;
+    expect(slower[0]).toBeLessThan(10);
+    expect(slower[1]).toBe(sure[1]);
+  });
+
+  it('is not there where no rate was found', () => {
+    const none = { rate: 0, completedRate: 0, figures: undefined, simulations: 3 };
+    expect(goodputInterval(none)).toBeUndefined();
+  });
+});
+
+describe('two splits', () => {
+  it('are told apart by more than the search where step times are right', () => {
+    expect(apartFactor(split(1), split(1))).toBeCloseTo(1.02);
+    expect(isToldApart(split(10), split(10.1))).toBe(false);
+    expect(isToldApart(split(10.3), split(10))).toBe(true);
+  });
+
+  it('are told apart by more than what they do not share of the error', () => {
+    expect(isToldApart(split(10, 1.25), split(12, 1.1))).toBe(false);
+    expect(isToldApart(split(13, 1.25), split(10, 1.25))).toBe(true);
+  });
+
+  it('are told apart from what serves nothing', () => {
+    expect(isToldApart(split(10, 1.25), { name: 'y', measured: undefined } as SplitResult)).toBe(
+      true,
+    );
+  });
+});
