@@ -7,11 +7,12 @@ import { writeLayers } from './house/layers.mjs';
 import { readTree } from './house/tree.mjs';
 import { ROOT } from './root.mjs';
 
-const { configSchema, configurationPage } = createRequire(import.meta.url)(
+const { configSchema, configurationPage, stepTimeMethodsPage } = createRequire(import.meta.url)(
   '../dist/libs/config/src/index.js',
 );
 
 const DOCS = new URL('../docs/', import.meta.url);
 writeFileSync(new URL('configuration.md', DOCS), configurationPage());
 writeFileSync(new URL('baton.schema.json', DOCS), `${JSON.stringify(configSchema(), null, 2)}\n`);
+writeFileSync(new URL('step-time-methods.md', DOCS), stepTimeMethodsPage());
 writeLayers(readTree(ROOT));

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
+import { GPUS } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 import { allFiles, filesBelow, foldersIn, read, readJson, ROOT } from './repository';
 
@@ -30,6 +31,11 @@ describe('the documentation', () => {
     expect(numbers).toEqual(decisions.map((_path, index) => index + 1));
     const headings = decisions.map((path) => Number(/^# (\d+)\. /.exec(read(path))?.[1]));
     expect(headings).toEqual(numbers);
+  });
+
+  it('has a table of step-time methods for every GPU of the catalogue (npm run docs)', () => {
+    const headings = [...read('docs/step-time-methods.md').matchAll(/^## (.*)$/gm)];
+    expect(headings.map(([, name]) => name)).toEqual(GPUS.map(({ name }) => name));
   });
 
   it('draws the layers from the imports (npm run docs)', () => {

@@ -28,6 +28,7 @@ export { fakeMetricsOf, shownEngines } from './settings/fake-metrics';
 export { faultSettings } from './settings/fault-settings';
 export { LiveSettings, type Settings } from './settings/live-settings';
 export { shownConfig } from './shown-config';
+export { stepTimeMethodsPage } from './step-time-methods-page';
 export { DRAFT_TOKENS_MAX } from './tables/engine';
 export { LOG_LEVELS } from './tables/process';
 export { type Certificate, readAuthorities, readCertificate } from './tls/certificate';

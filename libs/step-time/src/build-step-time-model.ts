@@ -2,6 +2,7 @@ import { type EnginePlacement, HardwareError } from '@baton/hardware';
 import { unreachable } from '@baton/kernel';
 import {
   type ComposedSpec,
+  composerOf,
   composedStepTime,
   NO_OPERATORS,
   type OperatorSource,
@@ -14,7 +15,7 @@ import { type PerTokenSpec, PerTokenStepTime } from './models/per-token';
 import { type PolynomialSpec, PolynomialStepTime } from './models/polynomial';
 import { type RooflineSpec, RooflineStepTime } from './models/roofline';
 import { type TableSpec, TableStepTime } from './models/table';
-import type { StepTimeModel } from './port/step-time-model';
+import type { StepTimeMethod, StepTimeModel } from './port/step-time-model';
 import { isCalibrated } from './profiles/shipped-profiles';
 
 /**
@@ -37,6 +38,15 @@ export type StepTimeSpec =
   | PerTokenSpec
   | TableSpec
   | PolynomialSpec;
+
+/** How `auto` makes the times of a placement, without tabulating them. */
+export function stepTimeMethodOf(
+  placement: EnginePlacement,
+  operators: OperatorSource,
+): StepTimeMethod {
+  if (typeof composerOf(placement, operators) !== 'string') return 'composed';
+  return isCalibrated(placement) ? 'calibrated' : 'estimated';
+}
 
 /**
  * The step-time model that a specification names, for one engine. Formulas, sources and ranges:

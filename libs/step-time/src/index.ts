@@ -1,4 +1,4 @@
-export { buildStepTimeModel } from './build-step-time-model';
+export { buildStepTimeModel, stepTimeMethodOf } from './build-step-time-model';
 export type { StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
 export type { TabulatedStep } from './composed/tabulated-step';

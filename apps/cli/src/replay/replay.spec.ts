@@ -147,6 +147,38 @@ describe('baton replay', () => {
     expect(stderr).toMatch(/^baton: --out .* cannot be written \(.*\n$/);
   });
 
+  it.each([
+    [
+      ['--gpu', 'h100', '--quantization', 'nvfp4'],
+      'no units for NVFP4. Possible quantization: none, fp8, ',
+    ],
+    [
+      ['--gpu', 'a100', '--quantization', 'fp8'],
+      'no units for FP8. Possible quantization: none, mxfp4, ',
+    ],
+    [['--model', 'llama-3.1-70b'], 'tensor_parallel_size 2 would do, which is 2 h100 in all.'],
+    [['--model', 'llama-3.1-405b', '--gpu', 'l4'], 'no engine of one node of these GPUs would do'],
+    [['--gpu', '{memory_gib: 80}'], "GPU fields cannot be used: it has no 'memory_gb_per_s'."],
+    [['--gpu', './absent.yaml'], 'gpu ./absent.yaml does not exist.'],
+    [['--vllm-version', 'old'], "vllm_version must be a version of vLLM such as 0.30, not 'old'."],
+  ])('refuses %j with what would do', async (flags, sentence) => {
+    const { exitCode, stderr } = await replay(...RANDOM, ...CLUSTER, ...flags);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('runs on a GPU that a file or fields describe, by the roofline', async () => {
+    const file = join(folder, 'mine.yaml');
+    writeFileSync(file, 'name: mine\nmemory_gib: 64\nmemory_gb_per_s: 2000\nbf16_tflops: 400\n');
+    const byFile = await replay(...RANDOM, ...CLUSTER, '--gpu', file, '--json');
+    const fields = '{memory_gib: 64, memory_gb_per_s: 2000, bf16_tflops: 400}';
+    const byFields = await replay(...RANDOM, ...CLUSTER, '--gpu', fields, '--json');
+    expect(byFile.stdout).toContain('"method": "estimated"');
+    expect(byFile.stdout).toContain('roofline llama-3.1-8b on mine TP1');
+    expect(ttftOf(byFields)).toEqual(ttftOf(byFile));
+  });
+
   it('names the traces that ship', async () => {
     const { exitCode, stdout } = await replay('--trace', 'list');
     expect(exitCode).toBe(0);

@@ -34,6 +34,23 @@ describe('the KV options of an engine', () => {
   });
 });
 
+describe('the KV blocks of an engine', () => {
+  const blocksOf = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ model: 'qwen3-8b', gpu: 'h100', ...changes }), 'decode').options
+      .numBlocks;
+
+  it('are within 1 % of the 377,024 tokens that vLLM 0.30 logged for Qwen3-8B on one H100', () => {
+    expect(Math.abs((16 * blocksOf({})) / 377_024 - 1)).toBeLessThan(0.01);
+  });
+
+  it('are fewer the more sequences and tokens a step may have, and by the version of vLLM', () => {
+    const few = blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 512 });
+    expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 1024, maxNumBatchedTokens: 512 * 2 }));
+    expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 65_536 }));
+    expect(blocksOf({ vllmVersion: '0.11.2' })).toBeLessThan(blocksOf({ vllmVersion: '0.30' }));
+  });
+});
+
 describe('LoRA adapters of a configuration', () => {
   const optionsWith = (config: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(config), 'prefill').options;

@@ -2,7 +2,6 @@ import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import {
   type EnginePlacement,
-  findGpu,
   findLink,
   type Gpu,
   HardwareError,
@@ -18,6 +17,7 @@ import { buildStepTimeModel, type RangeGuard, type StepTimeModel } from '@baton/
 import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
 import { guarded } from './extrapolation';
+import { gpuOf } from './gpu-of';
 import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
@@ -76,7 +76,7 @@ function regionsPerBlock({ model }: EnginePlacement): number {
 }
 
 function placementOf(config: BatonConfig): EnginePlacement {
-  const gpu = findGpu(config.gpu);
+  const gpu = gpuOf(config.gpu);
   return {
     model: servedIn(modelOf(config.model), gpu, config),
     gpu,
@@ -102,7 +102,10 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
         `(${config.numSpeculativeTokens}).`,
     );
   }
-  const capacity = { ...placement, gpuMemoryUtilization, blockSize };
+  const capacity = {
+    ...{ ...placement, gpuMemoryUtilization, blockSize, maxNumSeqs, maxNumBatchedTokens },
+    vllmMinor: vllmMinorOf(config),
+  };
   return {
     maxNumSeqs,
     maxNumBatchedTokens,
@@ -125,6 +128,15 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
   };
+}
+
+/** The y of vLLM 0.y. */
+function vllmMinorOf({ vllmVersion }: BatonConfig): number {
+  const minor = /^0\.(\d+)(\.\d+)?$/.exec(vllmVersion)?.[1];
+  if (minor !== undefined) return Number(minor);
+  throw new UsageError(
+    `vllm_version must be a version of vLLM such as 0.30, not '${vllmVersion}'.`,
+  );
 }
 
 /** Those given, else vLLM's for the GPU; one that is not given makes room for one that is. */

@@ -24,7 +24,7 @@ export const HARDWARE = {
     unset: 'the name given as model',
   }),
   gpu: text('h100', {
-    help: 'GPU of every engine; `baton doctor` lists those known.',
+    help: 'GPU of every engine: a name (see `baton doctor`), a YAML file, or {fields}.',
   }),
   quantization: optionalChoice(QUANTIZATIONS, {
     help:
@@ -73,14 +73,15 @@ export const HARDWARE = {
     unset: "the model's own context",
   }),
   gpuMemoryUtilization: number(0.9, [0.05, 1], {
-    help:
-      'Share of GPU memory for weights, activations and KV cache; what is left after weights ' +
-      'becomes KV blocks.',
+    help: 'Share of GPU memory for weights, activations and KV cache; what is left after weights and a trial step becomes KV blocks.',
+  }),
+  vllmVersion: text('0.30', {
+    help: 'Version of vLLM whose division of GPU memory is modelled, from 0.11 on.',
   }),
   /** KV blocks of an engine, instead of what memory gives. */
   numGpuBlocksOverride: optionalInteger([1, 100_000_000], {
     help: 'KV blocks of an engine, whatever its memory.',
     unit: 'blocks',
-    unset: 'computed from GPU memory, weights and gpu_memory_utilization',
+    unset: 'computed from GPU memory, weights, a trial step and gpu_memory_utilization',
   }),
 } as const;

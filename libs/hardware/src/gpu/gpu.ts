@@ -2,7 +2,7 @@ import type { Named } from '../find-by-name';
 
 /** How the GPUs of one engine reach each other. */
 export interface GpuInterconnect {
-  readonly kind: 'nvlink' | 'infinity-fabric' | 'pcie';
+  readonly kind: 'nvlink' | 'infinity-fabric' | 'pcie' | 'inter-chip' | 'ethernet';
   /** One direction, per GPU. */
   readonly bytesPerSecond: number;
   /** Time of an all-reduce of almost nothing. */
@@ -33,11 +33,14 @@ export interface Gpu extends Named {
   readonly operators?: string;
   /** Dense BF16 with FP32 accumulation, without sparsity. */
   readonly flopsPerSecond: number;
-  /** How many times faster the data sheet has FP8; 1: no FP8 units. */
-  readonly fp8Factor: 1 | 2;
+  /** How many times faster than BF16 the data sheet has FP8; unset: no FP8 units. */
+  readonly fp8Factor?: number;
   /** How many times faster than BF16 the data sheet has FP4; unset: no FP4 units. */
   readonly fp4Factor?: number;
+  /** Of the data sheet. */
   readonly memoryBytes: number;
+  /** What the driver leaves of it: the total of `cudaMemGetInfo`. */
+  readonly shownMemoryBytes: number;
   readonly memoryBytesPerSecond: number;
   readonly interconnect: GpuInterconnect;
   readonly efficiency: GpuEfficiency;

@@ -1,6 +1,7 @@
 import type { Gpu } from './gpu';
 
 const GIB = 2 ** 30;
+const TPU_TOKENS: Readonly<Record<string, number>> = { 'tpu-v5e': 512, 'tpu-v6e': 1_024 };
 
 export interface SchedulerDefaults {
   readonly maxNumSeqs: number;
@@ -9,9 +10,11 @@ export interface SchedulerDefaults {
 
 /**
  * What vLLM's API server takes when neither is given (`EngineArgs.get_batch_defaults`): by GPU
- * memory, and as for small GPUs on A100.
+ * memory, and as for small GPUs on A100; TPUs have their own.
  */
 export function schedulerDefaults({ name, memoryBytes }: Gpu): SchedulerDefaults {
+  const tpuTokens = TPU_TOKENS[name];
+  if (tpuTokens !== undefined) return { maxNumSeqs: 256, maxNumBatchedTokens: tpuTokens };
   const isA100 = name.startsWith('a100');
   if (memoryBytes < 70 * GIB || isA100) return { maxNumSeqs: 256, maxNumBatchedTokens: 2_048 };
   const maxNumBatchedTokens = memoryBytes >= 160 * GIB ? 16_384 : 8_192;

@@ -127,13 +127,9 @@ export function activeParameterCount(model: ModelGeometry): number {
 }
 
 /**
- * Bytes of all weights; routed experts have a format of their own, the vocabulary stays in BF16.
+ * Bytes of one weight, on average; routed experts have a format of their own, the vocabulary stays
+ * in BF16.
  */
-export function weightBytes(model: ModelGeometry): number {
-  return parameterCount(model) * meanWeightBytes(model);
-}
-
-/** Bytes of one weight, on average. */
 export function meanWeightBytes(model: ModelGeometry): number {
   const routed = routedParameters(model);
   const linear = sharedLayerParameters(model) - routerParameters(model);
@@ -146,6 +142,7 @@ export function meanWeightBytes(model: ModelGeometry): number {
   return bytes / all;
 }
 
-function routerParameters(model: ModelGeometry): number {
+/** Parameters of the routers, which stay in BF16. */
+export function routerParameters(model: ModelGeometry): number {
   return expertLayers(model) * model.hidden * (model.experts?.experts ?? 0);
 }

@@ -65,7 +65,7 @@ const NAMES: Readonly<Record<WeightFormat, string>> = {
 
 /** Weight-only formats compute in BF16, which every GPU here does. */
 export function formatsOf(gpu: Gpu): WeightFormat[] {
-  const fp8 = gpu.fp8Factor > 1 ? (['fp8', 'fp8_static', 'fp8_block'] as const) : [];
+  const fp8 = gpu.fp8Factor === undefined ? [] : (['fp8', 'fp8_static', 'fp8_block'] as const);
   const fp4 = gpu.fp4Factor === undefined ? [] : (['nvfp4'] as const);
   return ['bf16', ...fp8, ...fp4, 'mxfp4', 'int4'];
 }

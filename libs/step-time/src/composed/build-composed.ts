@@ -66,13 +66,24 @@ function stepOf(placement: EnginePlacement, source: OperatorSource): TabulatedSt
   const key = keyOf(placement);
   const kept = source.kept(key);
   if (kept !== undefined) return kept;
-  const tables = OperatorTables.of(gpu.operators, source.texts);
-  if (tables === undefined) return `the tables of ${gpu.operators} are not there`;
+  const composer = composerOf(placement, source);
+  if (typeof composer === 'string') return composer;
+  const step = tabulate(composer, { contextTokens: model.maxContext });
+  source.keep(key, step);
+  return step;
+}
+
+/** The composer of a placement, or one clause that says why its steps cannot be composed. */
+export function composerOf(
+  placement: EnginePlacement,
+  source: OperatorSource,
+): StepComposer | string {
+  const { operators, name } = placement.gpu;
+  if (operators === undefined) return `no operators were measured on ${name}`;
+  const tables = OperatorTables.of(operators, source.texts);
+  if (tables === undefined) return `the tables of ${operators} are not there`;
   try {
-    const composer = new StepComposer(placement, tables);
-    const step = tabulate(composer, { contextTokens: model.maxContext });
-    source.keep(key, step);
-    return step;
+    return new StepComposer(placement, tables);
   } catch (error) {
     if (error instanceof Uncovered) return error.message;
     throw error;

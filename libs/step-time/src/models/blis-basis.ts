@@ -43,7 +43,7 @@ export function blisBasisOf(placement: EnginePlacement): BlisBasis {
   const active =
     (model.experts?.activeExperts ?? 0) * expertLayers(model) * expertParameters(model);
   const shared = sharedLayerParameters(model);
-  const peak = gpu.flopsPerSecond * (isFp8(precision) ? gpu.fp8Factor : 1);
+  const peak = gpu.flopsPerSecond * (isFp8(precision) ? (gpu.fp8Factor ?? 1) : 1);
   const flopsPerUs = peak / 1e6;
   const bytesPerUs = gpu.memoryBytesPerSecond / 1e6;
   const layer = layerCostOf(model, tp);

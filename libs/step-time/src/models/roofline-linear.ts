@@ -33,7 +33,7 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const head = vocabularyParameters(model);
   const flopsPerToken = FLOPS_PER_PARAMETER * (shared + activeExperts * expertsEverywhere);
 
-  const quantised = isFp8(model.precision) ? gpu.fp8Factor : 1;
+  const quantised = isFp8(model.precision) ? (gpu.fp8Factor ?? 1) : 1;
   const usPerFlop = 1e6 / (gpu.flopsPerSecond * quantised * tp);
   const prefillUs = (flopsPerToken * usPerFlop) / efficiency.prefillCompute;
   const decodeUs = (flopsPerToken * usPerFlop) / efficiency.decodeCompute;

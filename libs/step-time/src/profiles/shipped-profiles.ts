@@ -4,9 +4,11 @@ import type { CalibratedProfile } from './calibrated-profile';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from './calibrated-profiles';
 import type { StepTimeProfile } from './step-time-profile';
 
-/** Whether a calibration is shipped for exactly this model, GPU and degree. */
+/** Whether a calibration is shipped for exactly this model, GPU and degree; all are of BF16. */
 export function isCalibrated(placement: EnginePlacement): boolean {
-  return calibrationOf(placement) !== undefined;
+  const { linear, experts } = placement.model.precision;
+  const isBf16 = linear === 'bf16' && experts === 'bf16';
+  return isBf16 && calibrationOf(placement) !== undefined;
 }
 
 /**

@@ -1,18 +1,9 @@
-import { checkParallel, type EnginePlacement, tensorParallelDegrees } from './engine-placement';
-import { HardwareError } from './hardware-error';
-import {
-  kvElementBytes,
-  type ModelGeometry,
-  routedParameters,
-  weightBytes,
-} from './model/model-geometry';
-import { WEIGHT_BYTES } from './model/precision';
-
-/**
- * Activations, graphs and buffers of vLLM per GPU; the constant with which the capacities of
- * data/profiles were computed.
- */
-const RESERVED_BYTES_PER_GPU = 2e9;
+import { checkParallel, type EnginePlacement, tensorParallelDegrees } from '../engine-placement';
+import { schedulerDefaults } from '../gpu/scheduler-defaults';
+import { HardwareError } from '../hardware-error';
+import { kvElementBytes, type ModelGeometry } from '../model/model-geometry';
+import { reservedBytes, VLLM_MINOR } from './profile-run';
+import { weightBytesPerGpu } from './weights-per-gpu';
 
 /**
  * Bytes of KV per token of context: `2 · layers · kv_heads · head_dim · 2 B`, or for latent
@@ -39,11 +30,18 @@ export interface KvCapacityQuery extends EnginePlacement {
   readonly gpuMemoryUtilization: number;
   /** Tokens per block. */
   readonly blockSize: number;
+  /** Sequences and tokens of a step at most; unset: vLLM's defaults for the GPU. */
+  readonly maxNumSeqs?: number | undefined;
+  readonly maxNumBatchedTokens?: number | undefined;
+  /** The y of the vLLM 0.y whose memory is modelled; unset: 30. */
+  readonly vllmMinor?: number | undefined;
 }
 
 /**
- * KV blocks of an engine: `floor((memory · utilisation − weights on one GPU − 2 GB) / (KV bytes per
- * token and GPU · block size))`.
+ * KV blocks of an engine, as vLLM finds them by a trial step: `floor((shown memory · utilisation −
+ * weights − reserved) / (KV bytes per token · block size))`, all on one GPU. Known errors are in
+ * the README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for
+ * one log, and some tenths of a GiB in any case.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`, or `does-not-fit` when there
  *   is no room for a single block
@@ -67,8 +65,14 @@ function blocksOf(query: KvCapacityQuery): number {
   return Math.floor(room / (kvBytesPerToken(query.model, query.tp) * query.blockSize));
 }
 
-function usableBytes({ gpu, gpuMemoryUtilization }: KvCapacityQuery): number {
-  return gpu.memoryBytes * gpuMemoryUtilization - RESERVED_BYTES_PER_GPU;
+/** For weights and KV. */
+function usableBytes(query: KvCapacityQuery): number {
+  const { gpu, gpuMemoryUtilization, vllmMinor = VLLM_MINOR } = query;
+  const limits = schedulerDefaults(gpu);
+  const { maxNumSeqs = limits.maxNumSeqs } = query;
+  const { maxNumBatchedTokens = limits.maxNumBatchedTokens } = query;
+  const reserved = reservedBytes({ ...query, maxNumSeqs, maxNumBatchedTokens, vllmMinor });
+  return gpu.shownMemoryBytes * gpuMemoryUtilization - reserved;
 }
 
 /** The smallest engine of the same GPUs that would do. */
@@ -77,12 +81,4 @@ function remedyOf(query: KvCapacityQuery): string {
   const tp = tensorParallelDegrees(model).find((degree) => blocksOf({ ...query, tp: degree }) >= 1);
   if (tp === undefined) return 'no engine of one node of these GPUs would do, take a larger GPU';
   return `tensor_parallel_size ${tp} would do, which is ${tp * (query.dp ?? 1)} ${gpu.name} in all`;
-}
-
-/**
- * A tp-th of everything, but experts that data-parallel ranks share are spread over all of them.
- */
-function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
-  const experts = routedParameters(model) * WEIGHT_BYTES[model.precision.experts];
-  return (weightBytes(model) - experts) / tp + experts / (tp * dp);
 }

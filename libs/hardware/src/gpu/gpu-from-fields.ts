@@ -1,0 +1,113 @@
+import { HardwareError } from '../hardware-error';
+import type { Gpu, GpuInterconnect } from './gpu';
+import { efficiency, gpu } from './gpu-row';
+
+/** Least and greatest value of each field. */
+const REQUIRED = {
+  memory_gib: [1, 10_000],
+  memory_gb_per_s: [1, 1_000_000],
+  bf16_tflops: [0.1, 1_000_000],
+} as const;
+
+const OPTIONAL = {
+  /** Without it the GPU has no FP8 units. */
+  fp8_tflops: [0.1, 1_000_000],
+  /** Without it the GPU has no NVFP4 units. */
+  fp4_tflops: [0.1, 1_000_000],
+  /** What the driver shows of the memory; unset: 0.99 of it. */
+  shown_memory_gib: [1, 10_000],
+  interconnect_gb_per_s: [0.1, 100_000],
+  all_reduce_us: [0, 100_000],
+  all_reduce_efficiency: [0.01, 1],
+  prefill_efficiency: [0.01, 1],
+  decode_efficiency: [0.01, 1],
+  attention_efficiency: [0.01, 1],
+  memory_efficiency: [0.01, 1],
+  layer_overhead_us: [0, 100_000],
+} as const;
+
+const RANGES: Readonly<Record<string, readonly [number, number]>> = { ...REQUIRED, ...OPTIONAL };
+const KINDS = ['nvlink', 'pcie', 'infinity-fabric', 'inter-chip', 'ethernet'] as const;
+const TEXTS = ['name', 'interconnect'];
+const NAMES = ['name', 'interconnect', ...Object.keys(RANGES)];
+
+type Field = keyof typeof REQUIRED | keyof typeof OPTIONAL;
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A GPU of the user's own, from the fields that docs/step-time.md lists. Its steps come from the
+ * roofline or from a profile, since nobody measured its operators; unset parts of its figures that
+ * kernels reach are those assumed for unmeasured cards of the catalogue.
+ *
+ * @param where  what the user gave, for errors
+ * @throws HardwareError `bad-config`, which names the field
+ */
+export function gpuFromFields(content: unknown, where: string): Gpu {
+  const fields = checkedFields(content, where);
+  const of = (name: Field): number | undefined => fields[name] as number | undefined;
+  const [fp8, fp4, shownGib] = [of('fp8_tflops'), of('fp4_tflops'), of('shown_memory_gib')];
+  const teraflops = of('bf16_tflops')!;
+  return gpu({
+    name: (fields['name'] as string | undefined) ?? 'own-gpu',
+    aliases: [],
+    teraflops,
+    memoryGib: of('memory_gib')!,
+    memoryGbPerSecond: of('memory_gb_per_s')!,
+    interconnect: interconnectOf(fields),
+    efficiency: efficiency(
+      [
+        of('prefill_efficiency') ?? 0.6,
+        of('decode_efficiency') ?? 0.45,
+        of('attention_efficiency') ?? 0.5,
+      ],
+      of('memory_efficiency') ?? 0.85,
+      of('layer_overhead_us') ?? 40,
+    ),
+    figures: where,
+    efficiencyFrom: 'given, or assumed as for unmeasured cards',
+    ...(fp8 === undefined ? {} : { fp8Factor: fp8 / teraflops }),
+    ...(fp4 === undefined ? {} : { fp4Factor: fp4 / teraflops }),
+    ...(shownGib === undefined ? {} : { shownGib }),
+  });
+}
+
+/** Unset: PCIe 4.0 x16, as the cards of the catalogue have it. */
+function interconnectOf(fields: Fields): GpuInterconnect {
+  const of = (name: Field, unset: number) => (fields[name] as number | undefined) ?? unset;
+  return {
+    kind: (fields['interconnect'] as GpuInterconnect['kind'] | undefined) ?? 'pcie',
+    bytesPerSecond: of('interconnect_gb_per_s', 32) * 1e9,
+    allReduceUs: of('all_reduce_us', 25),
+    allReduceEfficiency: of('all_reduce_efficiency', 0.6),
+  };
+}
+
+function checkedFields(content: unknown, where: string): Fields {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw unusable(where, 'it is no map of fields');
+  }
+  for (const [name, value] of Object.entries(content)) checkField(name, value, where);
+  const missing = Object.keys(REQUIRED).find((name) => !(name in content));
+  if (missing !== undefined) throw unusable(where, `it has no '${missing}'`);
+  return content as Fields;
+}
+
+function checkField(name: string, value: unknown, where: string): void {
+  const known = NAMES.join(', ');
+  if (!NAMES.includes(name)) throw unusable(where, `'${name}' is no field of it (${known})`);
+  if (TEXTS.includes(name)) return checkText(name, value, where);
+  const [least, greatest] = RANGES[name]!;
+  if (typeof value === 'number' && value >= least && value <= greatest) return;
+  throw unusable(where, `'${name}' must be a number from ${least} to ${greatest}`);
+}
+
+function checkText(name: string, value: unknown, where: string): void {
+  const isKind = name !== 'interconnect' || KINDS.some((kind) => kind === value);
+  if (typeof value === 'string' && value !== '' && isKind) return;
+  const wanted = name === 'interconnect' ? `one of ${KINDS.join(', ')}` : 'a text';
+  throw unusable(where, `'${name}' must be ${wanted}`);
+}
+
+function unusable(where: string, why: string): HardwareError {
+  return new HardwareError('bad-config', `GPU ${where} cannot be used: ${why}.`);
+}

@@ -1,0 +1,109 @@
+import type { EnginePlacement } from '../engine-placement';
+import type { ModelGeometry } from '../model/model-geometry';
+
+const GIB = 2 ** 30;
+const MIB = 2 ** 20;
+const ACTIVATION_BYTES = 2;
+
+/** The version of vLLM whose memory is modelled when none is named, as the y of 0.y. */
+export const VLLM_MINOR = 30;
+/** From here on vLLM estimates CUDA graphs before it sizes the KV cache ("since v0.21.0"). */
+const ESTIMATES_GRAPHS_FROM_MINOR = 21;
+
+/** What vLLM tries out before it sizes the KV cache. */
+export interface ProfileRun extends EnginePlacement {
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  /** The y of vLLM 0.y. */
+  readonly vllmMinor: number;
+}
+
+/**
+ * Bytes of one GPU that are neither weights nor KV cache: what vLLM's `determine_available_memory`
+ * finds by one step of `max_num_batched_tokens` with a sample of `max_num_seqs`, and outside of
+ * torch. Figures: data/measured/kv-capacity, where its README lists each log and the error.
+ */
+export function reservedBytes(run: ProfileRun): number {
+  const graphs = run.vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR ? graphBytes(run) : 0;
+  return outsideTorchBytes(run) + Math.max(forwardBytes(run), samplerBytes(run)) + graphs;
+}
+
+/** "Non-torch forward increase": 0.13 to 0.14 GiB in logs with one GPU per engine. */
+const CONTEXT_BYTES = 0.135 * GIB;
+/** `nccl_mem` of AIConfigurator's systems.json; from 0.21 on NCCL starts before the count. */
+const NCCL_BYTES = { two: 358_612_992, more: 411_041_792 } as const;
+
+function outsideTorchBytes({ tp, dp = 1, vllmMinor }: ProfileRun): number {
+  const gpus = tp * dp;
+  if (gpus === 1 || vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR) return CONTEXT_BYTES;
+  return CONTEXT_BYTES + (gpus === 2 ? NCCL_BYTES.two : NCCL_BYTES.more);
+}
+
+/**
+ * Bytes per sequence and entry of the vocabulary while the sampler draws from dummy logits: logits
+ * in 16 and 32 bits, probabilities and noise; before, also what sorting them takes. Until 0.20: 35,
+ * between 38.3 in seven logs of 0.11 (three vocabularies, within 1 % of each other), 32 and 23 in
+ * two of 0.19. Since 0.21: 20, between 17 and 23 in two logs of 0.30.
+ */
+const SAMPLER_BYTES = { sorting: 35, since: 20 } as const;
+
+function samplerBytes(run: ProfileRun): number {
+  const { model, maxNumSeqs, maxNumBatchedTokens: tokens, vllmMinor } = run;
+  const { sorting, since } = SAMPLER_BYTES;
+  const each = vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR ? since : sorting;
+  const sampled = Math.min(maxNumSeqs, tokens) * model.vocabulary * each;
+  return sampled + tokens * model.hidden * ACTIVATION_BYTES;
+}
+
+/**
+ * Activations at the widest place of a layer: hidden state and residual, and beside them either
+ * queries, keys, values and what attention gives, or what the feed-forward works on.
+ */
+function forwardBytes(run: ProfileRun): number {
+  const { model, tp, maxNumBatchedTokens: tokens } = run;
+  const residual = 2 * model.hidden * tokens;
+  const dense = 3 * (model.intermediate / tp) * tokens;
+  const widest = Math.max(attentionWidth(model) * (tokens / tp), dense, expertElements(run));
+  return (residual + widest) * ACTIVATION_BYTES;
+}
+
+function attentionWidth({ attention, heads }: ModelGeometry): number {
+  if (attention.kind === 'grouped') return (2 * heads + 2 * attention.kvHeads) * attention.headDim;
+  const { nopeDim, ropeDim, valueDim } = attention;
+  return heads * (2 * (nopeDim + ropeDim) + 2 * valueDim);
+}
+
+/** Tokens that vLLM's fused experts take at a time (`VLLM_FUSED_MOE_CHUNK_SIZE`). */
+const EXPERT_CHUNK_TOKENS = 16_384;
+
+/** Buffers of the fused experts: gate and up or, in their place, the output; and the product. */
+function expertElements({ model, tp, dp = 1, maxNumBatchedTokens, ...run }: ProfileRun): number {
+  if (!model.experts) return 0;
+  const { activeExperts, expertIntermediate } = model.experts;
+  const width = run.expertParallel ? expertIntermediate : expertIntermediate / (tp * dp);
+  const tokens = Math.min(maxNumBatchedTokens * dp, EXPERT_CHUNK_TOKENS);
+  return tokens * activeExperts * (Math.max(2 * width, model.hidden) + width);
+}
+
+/**
+ * The pool that all graphs share and what each adds. Logged estimates: 0.36 GiB for 2 graphs, 0.36
+ * for 16, 0.55 for 8, 0.61 for 9, 0.73 for 86, 0.58 for 136.
+ */
+const GRAPH_POOL_BYTES = 0.4 * GIB;
+const BYTES_PER_GRAPH = 3 * MIB;
+
+/** Whole graphs serve decode steps, piecewise ones of up to twice as many tokens the others. */
+function graphBytes({ maxNumSeqs, maxNumBatchedTokens }: ProfileRun): number {
+  const piecewise = Math.min(2 * maxNumSeqs, LARGEST_CAPTURE, maxNumBatchedTokens);
+  const graphs = captureSizes(piecewise) + captureSizes(Math.min(piecewise, maxNumSeqs));
+  return GRAPH_POOL_BYTES + graphs * BYTES_PER_GRAPH;
+}
+
+const LARGEST_CAPTURE = 512;
+
+/** How many of vLLM's sizes 1, 2, 4, 8, 16, 24 … 256, 272 … 512 are not above `largest`. */
+function captureSizes(largest: number): number {
+  const small = [1, 2, 4].filter((size) => size <= largest).length;
+  const byEight = Math.floor(Math.min(largest, 256) / 8);
+  return small + byEight + Math.floor(Math.max(0, largest - 256) / 16);
+}
