@@ -8,6 +8,7 @@ import {
   type Quantization,
   servedIn,
 } from '@baton/hardware';
+import type { Framework, Mxfp4Activations } from '@baton/step-time';
 import { rowsOf } from '../files';
 
 /** One published measurement of an aggregated server under a closed loop. */
@@ -16,7 +17,8 @@ export interface ServingPoint {
   /** `h200_sxm vllm llama-3.1-70b fp8`. */
   readonly group: string;
   readonly system: string;
-  readonly framework: string;
+  readonly framework: Framework;
+  readonly mxfp4Activations: Mxfp4Activations;
   readonly placement: EnginePlacement;
   /** Engines side by side; data-parallel ranks count each. */
   readonly engines: number;
@@ -65,16 +67,18 @@ function pointOf(row: Row): ServingPoint | string {
 
 function readyPoint(row: Row, quantization: Quantization): ServingPoint {
   const gpu = findGpu(row['gpu']!);
-  const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }));
+  const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }), row);
   const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
   const isRanked = row['dp_attention'] === '1';
   const dp = isRanked ? gpus / tp : 1;
-  const framework = row['framework']!;
+  const framework = frameworkOf(row['framework']!);
   return {
     row: row['row']!,
     group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}`,
     system: row['gpu']!,
     framework,
+    // InferenceX sets VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 there; it is TensorRT-LLM's default.
+    mxfp4Activations: isBlackwell(row) ? 'mxfp8' : 'bf16',
     placement: { model, gpu, tp, dp, expertParallel: Number(row['ep']) > 1 },
     engines: Math.max(1, gpus / tp),
     promptTokens: Number(row['isl']),
@@ -84,6 +88,12 @@ function readyPoint(row: Row, quantization: Quantization): ServingPoint {
     tpotMs: Number(row['tpot_mean_ms']),
     ttftMs: Number(row['ttft_mean_ms']),
   };
+}
+
+/** `trt` and `dynamo-trt` are TensorRT-LLM. */
+function frameworkOf(name: string): Framework {
+  if (name.includes('trt')) return 'trtllm';
+  return name.includes('sglang') ? 'sglang' : 'vllm';
 }
 
 function modelName(row: Row): string {
@@ -108,10 +118,20 @@ function quantizationOf(row: Row): Quantization | undefined {
   }
 }
 
-/** FP8 and NVFP4 checkpoints of NVIDIA ask for an FP8 cache. */
-function withKvCache(model: ModelGeometry): ModelGeometry {
-  const { linear } = model.precision;
+/**
+ * InferenceX asks for an FP8 cache wherever weights are in FP8 or NVFP4, and for gpt-oss on
+ * Blackwell (benchmarks/*.sh there). NVIDIA's own runs of vLLM and SGLang name no format; both take
+ * that of the activations then.
+ */
+function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
+  const { linear, experts } = model.precision;
+  const isDefault = row['source']!.includes('NVIDIA run') && !row['framework']!.includes('trt');
   const isFp8 = linear.startsWith('fp8') || linear === 'nvfp4';
-  const precision: Precision = { ...model.precision, kvCache: isFp8 ? 'fp8' : 'bf16' };
+  const isAsked = isFp8 ? !isDefault : experts === 'mxfp4' && isBlackwell(row);
+  const precision: Precision = { ...model.precision, kvCache: isAsked ? 'fp8' : 'bf16' };
   return { ...model, precision };
+}
+
+function isBlackwell(row: Row): boolean {
+  return /^g?b[23]00/.test(row['gpu']!);
 }

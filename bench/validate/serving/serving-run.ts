@@ -27,9 +27,13 @@ const REQUESTS_MAX = 4_096;
  * Replays the closed loop on one of the engines, with its share of the clients; or says why not.
  */
 export function runPoint(point: ServingPoint): ServingResult | string {
-  const { placement } = point;
+  const { placement, framework, mxfp4Activations } = point;
   try {
-    const stepTime = buildStepTimeModel({ kind: 'auto' }, placement, operatorFiles());
+    const stepTime = buildStepTimeModel(
+      { kind: 'auto', framework, mxfp4Activations },
+      placement,
+      operatorFiles(),
+    );
     const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
     const numBlocks = kvCapacityBlocks(query);
     const limits = schedulerDefaults(placement.gpu);

@@ -6,6 +6,7 @@ import {
   NO_OPERATORS,
   type OperatorSource,
 } from './composed/build-composed';
+import type { KernelChoice } from './composed/step-composer';
 import { type BlisSpec, BlisStepTime } from './models/blis';
 import { type CalibratedSpec, calibratedStepTime } from './models/calibrated';
 import { type ConstantSpec, ConstantStepTime } from './models/constant';
@@ -21,7 +22,7 @@ import { isCalibrated } from './profiles/shipped-profiles';
  * `composed` where operators were measured for the placement, else `calibrated` where a calibration
  * is shipped for it, else `roofline`.
  */
-export interface AutoSpec {
+export interface AutoSpec extends KernelChoice {
   readonly kind: 'auto';
   readonly overheadMs?: number | undefined;
   readonly mixedDecodeFactor?: number | undefined;
