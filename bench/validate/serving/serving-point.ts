@@ -11,7 +11,13 @@ import {
 import type { Framework, Mxfp4Activations } from '@baton/step-time';
 import { rowsOf } from '../files';
 
-/** One published measurement of an aggregated server under a closed loop. */
+/** Engines that are alike; data-parallel ranks count each. */
+export interface ServingEngines {
+  readonly placement: EnginePlacement;
+  readonly count: number;
+}
+
+/** One published measurement of a server under a closed loop. */
 export interface ServingPoint {
   readonly row: string;
   /** `h200_sxm vllm llama-3.1-70b fp8`. */
@@ -19,13 +25,16 @@ export interface ServingPoint {
   readonly system: string;
   readonly framework: Framework;
   readonly mxfp4Activations: Mxfp4Activations;
-  readonly placement: EnginePlacement;
-  /** Engines side by side; data-parallel ranks count each. */
-  readonly engines: number;
+  /** Those that decode, or do everything. */
+  readonly engines: ServingEngines;
+  /** Those that prefill, where they are others. */
+  readonly disaggregated?: { readonly prefill: ServingEngines };
   readonly promptTokens: number;
   readonly outputTokens: number;
   /** Lengths are uniform from this part of them to the whole; 1: all alike. */
   readonly shortest: number;
+  /** The data say that the row's parallel degree or concurrency cannot be what was run. */
+  readonly isDoubtful: boolean;
   readonly concurrency: number;
   readonly tpotMs: number;
   readonly ttftMs: number;
@@ -52,7 +61,6 @@ export function servingPoints(): ServingPoints {
 }
 
 function pointOf(row: Row): ServingPoint | string {
-  if (row['pd_split'] !== 'agg') return 'disaggregated: its pools are not simulated here';
   if (row['concurrency'] === '' || row['tpot_mean_ms'] === '') return 'no closed loop';
   if (row['spec_decode']!.startsWith('mtp')) return 'speculative decoding';
   const quantization = quantizationOf(row);
@@ -68,25 +76,51 @@ function pointOf(row: Row): ServingPoint | string {
 function readyPoint(row: Row, quantization: Quantization): ServingPoint {
   const gpu = findGpu(row['gpu']!);
   const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }), row);
-  const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
-  const isRanked = row['dp_attention'] === '1';
-  const dp = isRanked ? gpus / tp : 1;
   const framework = frameworkOf(row['framework']!);
+  const isDisaggregated = row['pd_split'] !== 'agg';
+  const split = isDisaggregated ? ' P/D' : '';
+  const doubt = row['note']!.includes('does not fit the time per token') ? ' doubtful' : '';
   return {
     row: row['row']!,
-    group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}`,
+    group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}${split}${doubt}`,
     system: row['gpu']!,
     framework,
+    isDoubtful: doubt !== '',
     // InferenceX sets VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 there; it is TensorRT-LLM's default.
     mxfp4Activations: isBlackwell(row) ? 'mxfp8' : 'bf16',
-    placement: { model, gpu, tp, dp, expertParallel: Number(row['ep']) > 1 },
-    engines: Math.max(1, gpus / tp),
+    ...(isDisaggregated ? poolsOf(row, { model, gpu }) : { engines: alone(row, { model, gpu }) }),
     promptTokens: Number(row['isl']),
     outputTokens: Number(row['osl']),
     shortest: row['length_rule'] === '' ? 1 : 0.8,
     concurrency: Number(row['concurrency']),
     tpotMs: Number(row['tpot_mean_ms']),
     ttftMs: Number(row['ttft_mean_ms']),
+  };
+}
+
+type Served = Pick<EnginePlacement, 'model' | 'gpu'>;
+
+function alone(row: Row, served: Served): ServingEngines {
+  const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
+  const dp = row['dp_attention'] === '1' ? gpus / tp : 1;
+  const expertParallel = Number(row['ep']) > 1;
+  return { placement: { ...served, tp, dp, expertParallel }, count: Math.max(1, gpus / tp) };
+}
+
+/** `1P4D` with `tp8 dp1 ep8` each; InferenceX's own `tp8 ep1 dp-attention on` has no dp. */
+function poolsOf(row: Row, served: Served): Pick<ServingPoint, 'engines' | 'disaggregated'> {
+  const [, prefills = '1', decodes = '1'] = /^(\d+)P(\d+)D$/.exec(row['pd_split']!) ?? [];
+  const pool = (parallel: string, workers: number): ServingEngines => {
+    const degree = (name: string) => Number(new RegExp(`${name}(\\d+)`).exec(parallel)?.[1] ?? 1);
+    const isRanked = parallel.includes('dp-attention on');
+    const tp = isRanked ? 1 : degree('tp');
+    const dp = isRanked ? degree('tp') : degree('dp');
+    const placement = { ...served, tp, dp, expertParallel: degree('ep') > 1 };
+    return { placement, count: workers * dp };
+  };
+  return {
+    engines: pool(row['decode_parallel']!, Number(decodes)),
+    disaggregated: { prefill: pool(row['prefill_parallel']!, Number(prefills)) },
   };
 }
 
