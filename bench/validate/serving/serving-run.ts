@@ -5,7 +5,7 @@ import { RandomStream } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { frontEndUs } from './front-end';
 import type { ServingPoint } from './serving-point';
-import { scenarioOf } from './serving-scenario';
+import { servingScenario } from './serving-scenario';
 
 /** What Baton makes of a point. */
 export interface ServingResult {
@@ -24,7 +24,7 @@ const REQUESTS_MAX = 4_096;
 /** Replays the closed loop, or says why not. */
 export function runPoint(point: ServingPoint): ServingResult | string {
   try {
-    const { scenario, method } = scenarioOf(point, closedLoop(point));
+    const { scenario, method } = servingScenario(point, closedLoop(point));
     const run = simulate(scenario);
     const { tpot_ms, ttft_ms } = summarise(run, { wallSeconds: NaN, seed: 0 });
     if (tpot_ms.mean === null || ttft_ms.mean === null) return 'no request completed';
@@ -40,7 +40,7 @@ function meanTokens({ promptTokens, shortest }: ServingPoint): number {
   return (promptTokens * (1 + shortest)) / 2;
 }
 
-/** As many clients as fall to what is run, each sending its next request when its last has ended. */
+/** As many clients as fall to what is run, each sending its next request when its last ended. */
 function closedLoop(point: ServingPoint): Workload {
   const { promptTokens, outputTokens, shortest } = point;
   // Aggregated engines are alike and share nothing: one of them is run.

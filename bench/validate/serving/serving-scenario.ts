@@ -22,7 +22,7 @@ export interface ServingScenario {
  *
  * @throws HardwareError for a model that does not fit
  */
-export function scenarioOf(point: ServingPoint, workload: Workload): ServingScenario {
+export function servingScenario(point: ServingPoint, workload: Workload): ServingScenario {
   const { disaggregated } = point;
   const decode = poolOf(point, disaggregated ? 'decode' : 'aggregated', point.engines);
   const base = aggregatedScenario(workload, decode.options);

@@ -1,3 +1,4 @@
+import type { Framework } from '@baton/step-time';
 import { type Score, scoreboard, scoreOf, scoresOf } from './scoreboard';
 import { type ServingPoint, servingPoints } from './serving-point';
 import { runPoint, type ServingResult } from './serving-run';
@@ -12,14 +13,20 @@ export interface ServingReport {
 /** Systems of racks, whose wide expert parallelism is expected to be off. */
 const RACKS = new Set(['gb200', 'gb300']);
 
-/** @param every  takes every so manieth point only; 1: all */
-export function servingReport(every = 1): ServingReport {
+export interface ServingChoice {
+  /** Takes every so manieth point only; unset: all. */
+  readonly every?: number | undefined;
+  /** Whose kernels are composed; unset: those of the point. */
+  readonly framework?: Framework | undefined;
+}
+
+export function servingReport({ every = 1, framework }: ServingChoice): ServingReport {
   const { points, leftOut } = servingPoints();
   const results: ServingResult[] = [];
   const why = new Map(leftOut);
   points.forEach((point, i) => {
     if (i % every !== 0) return;
-    const result = runPoint(point);
+    const result = runPoint({ ...point, framework: framework ?? point.framework });
     if (typeof result === 'string') why.set(result, (why.get(result) ?? 0) + 1);
     else results.push(result);
   });

@@ -52,7 +52,12 @@ export function needed<T>(table: T | undefined, what: string): T {
   throw new Uncovered(`no ${what} was measured on this GPU`);
 }
 
-/** Whether what follows a norm gets its input quantised by the all-reduce before it. */
+/**
+ * Whether what follows a norm gets its input normed and quantised by the all-reduce before it.
+ * TensorRT-LLM's layers of dense Qwen3 norm apart (`Qwen3DecoderLayer`).
+ */
 export function isNormQuantising({ placement, framework }: StepParts): boolean {
-  return FUSIONS[framework].isNormInAllReduce && placement.tp > 1;
+  const { model, tp } = placement;
+  const isApart = model.qkNorm !== undefined && model.experts === undefined;
+  return FUSIONS[framework].isNormInAllReduce && tp > 1 && !isApart;
 }
