@@ -1,12 +1,17 @@
 import { type Coverage, type ErrorPoint, systemClassOf } from '@baton/error-bars';
 import type { ServingResult } from '../serving/serving-run';
 
-/** What each run of the scoreboard says of TTFT, TPOT and whole requests. */
+/**
+ * What each run of the scoreboard says of TTFT, TPOT and whole requests, as `baton replay` gives
+ * them: without a front end.
+ */
 export function errorPoints(results: readonly ServingResult[]): ErrorPoint[] {
-  return results.filter(({ method }) => method === 'composed').flatMap(pointsOf);
+  const sound = results.filter(({ point }) => !point.isDoubtful);
+  return sound.filter(({ method }) => method === 'composed').flatMap(pointsOf);
 }
 
-function pointsOf({ point, ttftMs, tpotMs }: ServingResult): ErrorPoint[] {
+function pointsOf({ point, tpotMs, ...run }: ServingResult): ErrorPoint[] {
+  const ttftMs = run.ttftMs - run.frontEndMs;
   const gaps = (point.outputTokens * (1 + point.shortest)) / 2 - 1;
   const whole = (ttft: number, tpot: number): number => ttft + gaps * tpot;
   const ratios = [
@@ -17,7 +22,7 @@ function pointsOf({ point, ttftMs, tpotMs }: ServingResult): ErrorPoint[] {
   const common = {
     group: point.group,
     system: systemClassOf(point.system),
-    load: point.concurrency / point.engines,
+    load: point.concurrency / point.engines.count,
   };
   return ratios
     .filter(([, ratio]) => ratio > 0 && Number.isFinite(ratio))

@@ -19,7 +19,7 @@ function main(): void {
   const flag = (name: string): string | undefined => {
     return process.argv.find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
   };
-  const points = errorPoints(servingReport(Number(flag('every') ?? 1)).results);
+  const points = errorPoints(servingReport({ every: Number(flag('every') ?? 1) }).results);
   process.stdout.write(`${coverageTable(crossValidate(points))}\n`);
   const date = flag('write');
   if (date === undefined) return;

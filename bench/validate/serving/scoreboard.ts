@@ -64,7 +64,12 @@ export function servingPointsCsv(results: readonly ServingResult[]): string {
     'ttft_ms,ttft_baton_ms,ttft_error_percent';
   const rows = results.map((result) => {
     const { point, method } = result;
-    const shape = [point.placement.tp, point.concurrency, point.promptTokens, point.outputTokens];
+    const shape = [
+      point.engines.placement.tp,
+      point.concurrency,
+      point.promptTokens,
+      point.outputTokens,
+    ];
     const tpot = [point.tpotMs, result.tpotMs.toFixed(3), tpotError(result).toFixed(1)];
     const ttft = [point.ttftMs, result.ttftMs.toFixed(1), ttftError(result).toFixed(1)];
     return [point.row, point.group, ...shape, method, ...tpot, ...ttft].join(',');

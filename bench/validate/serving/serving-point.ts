@@ -8,22 +8,33 @@ import {
   type Quantization,
   servedIn,
 } from '@baton/hardware';
+import type { Framework, Mxfp4Activations } from '@baton/step-time';
 import { rowsOf } from '../files';
 
-/** One published measurement of an aggregated server under a closed loop. */
+/** Engines that are alike; data-parallel ranks count each. */
+export interface ServingEngines {
+  readonly placement: EnginePlacement;
+  readonly count: number;
+}
+
+/** One published measurement of a server under a closed loop. */
 export interface ServingPoint {
   readonly row: string;
   /** `h200_sxm vllm llama-3.1-70b fp8`. */
   readonly group: string;
   readonly system: string;
-  readonly framework: string;
-  readonly placement: EnginePlacement;
-  /** Engines side by side; data-parallel ranks count each. */
-  readonly engines: number;
+  readonly framework: Framework;
+  readonly mxfp4Activations: Mxfp4Activations;
+  /** Those that decode, or do everything. */
+  readonly engines: ServingEngines;
+  /** Those that prefill, where they are others. */
+  readonly disaggregated?: { readonly prefill: ServingEngines };
   readonly promptTokens: number;
   readonly outputTokens: number;
   /** Lengths are uniform from this part of them to the whole; 1: all alike. */
   readonly shortest: number;
+  /** The data say that the row's parallel degree or concurrency cannot be what was run. */
+  readonly isDoubtful: boolean;
   readonly concurrency: number;
   readonly tpotMs: number;
   readonly ttftMs: number;
@@ -50,7 +61,6 @@ export function servingPoints(): ServingPoints {
 }
 
 function pointOf(row: Row): ServingPoint | string {
-  if (row['pd_split'] !== 'agg') return 'disaggregated: its pools are not simulated here';
   if (row['concurrency'] === '' || row['tpot_mean_ms'] === '') return 'no closed loop';
   if (row['spec_decode']!.startsWith('mtp')) return 'speculative decoding';
   const quantization = quantizationOf(row);
@@ -65,18 +75,20 @@ function pointOf(row: Row): ServingPoint | string {
 
 function readyPoint(row: Row, quantization: Quantization): ServingPoint {
   const gpu = findGpu(row['gpu']!);
-  const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }));
-  const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
-  const isRanked = row['dp_attention'] === '1';
-  const dp = isRanked ? gpus / tp : 1;
-  const framework = row['framework']!;
+  const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }), row);
+  const framework = frameworkOf(row['framework']!);
+  const isDisaggregated = row['pd_split'] !== 'agg';
+  const split = isDisaggregated ? ' P/D' : '';
+  const doubt = row['note']!.includes('does not fit the time per token') ? ' doubtful' : '';
   return {
     row: row['row']!,
-    group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}`,
+    group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}${split}${doubt}`,
     system: row['gpu']!,
     framework,
-    placement: { model, gpu, tp, dp, expertParallel: Number(row['ep']) > 1 },
-    engines: Math.max(1, gpus / tp),
+    isDoubtful: doubt !== '',
+    // InferenceX sets VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 there; it is TensorRT-LLM's default.
+    mxfp4Activations: isBlackwell(row) ? 'mxfp8' : 'bf16',
+    ...(isDisaggregated ? poolsOf(row, { model, gpu }) : { engines: alone(row, { model, gpu }) }),
     promptTokens: Number(row['isl']),
     outputTokens: Number(row['osl']),
     shortest: row['length_rule'] === '' ? 1 : 0.8,
@@ -84,6 +96,38 @@ function readyPoint(row: Row, quantization: Quantization): ServingPoint {
     tpotMs: Number(row['tpot_mean_ms']),
     ttftMs: Number(row['ttft_mean_ms']),
   };
+}
+
+type Served = Pick<EnginePlacement, 'model' | 'gpu'>;
+
+function alone(row: Row, served: Served): ServingEngines {
+  const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
+  const dp = row['dp_attention'] === '1' ? gpus / tp : 1;
+  const expertParallel = Number(row['ep']) > 1;
+  return { placement: { ...served, tp, dp, expertParallel }, count: Math.max(1, gpus / tp) };
+}
+
+/** `1P4D` with `tp8 dp1 ep8` each; InferenceX's own `tp8 ep1 dp-attention on` has no dp. */
+function poolsOf(row: Row, served: Served): Pick<ServingPoint, 'engines' | 'disaggregated'> {
+  const [, prefills = '1', decodes = '1'] = /^(\d+)P(\d+)D$/.exec(row['pd_split']!) ?? [];
+  const pool = (parallel: string, workers: number): ServingEngines => {
+    const degree = (name: string) => Number(new RegExp(`${name}(\\d+)`).exec(parallel)?.[1] ?? 1);
+    const isRanked = parallel.includes('dp-attention on');
+    const tp = isRanked ? 1 : degree('tp');
+    const dp = isRanked ? degree('tp') : degree('dp');
+    const placement = { ...served, tp, dp, expertParallel: degree('ep') > 1 };
+    return { placement, count: workers * dp };
+  };
+  return {
+    engines: pool(row['decode_parallel']!, Number(decodes)),
+    disaggregated: { prefill: pool(row['prefill_parallel']!, Number(prefills)) },
+  };
+}
+
+/** `trt` and `dynamo-trt` are TensorRT-LLM. */
+function frameworkOf(name: string): Framework {
+  if (name.includes('trt')) return 'trtllm';
+  return name.includes('sglang') ? 'sglang' : 'vllm';
 }
 
 function modelName(row: Row): string {
@@ -108,10 +152,20 @@ function quantizationOf(row: Row): Quantization | undefined {
   }
 }
 
-/** FP8 and NVFP4 checkpoints of NVIDIA ask for an FP8 cache. */
-function withKvCache(model: ModelGeometry): ModelGeometry {
-  const { linear } = model.precision;
+/**
+ * InferenceX asks for an FP8 cache wherever weights are in FP8 or NVFP4, and for gpt-oss on
+ * Blackwell (benchmarks/*.sh there). NVIDIA's own runs of vLLM and SGLang name no format; both take
+ * that of the activations then.
+ */
+function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
+  const { linear, experts } = model.precision;
+  const isDefault = row['source']!.includes('NVIDIA run') && !row['framework']!.includes('trt');
   const isFp8 = linear.startsWith('fp8') || linear === 'nvfp4';
-  const precision: Precision = { ...model.precision, kvCache: isFp8 ? 'fp8' : 'bf16' };
+  const isAsked = isFp8 ? !isDefault : experts === 'mxfp4' && isBlackwell(row);
+  const precision: Precision = { ...model.precision, kvCache: isAsked ? 'fp8' : 'bf16' };
   return { ...model, precision };
+}
+
+function isBlackwell(row: Row): boolean {
+  return /^g?b[23]00/.test(row['gpu']!);
 }

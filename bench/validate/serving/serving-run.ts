@@ -1,54 +1,53 @@
 import { summarise } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import { operatorFiles } from '@baton/config';
-import { HardwareError, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
+import { HardwareError } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
-import { buildStepTimeModel } from '@baton/step-time';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { aggregatedScenario } from '../one-engine';
+import { frontEndUs } from './front-end';
 import type { ServingPoint } from './serving-point';
+import { servingScenario } from './serving-scenario';
 
 /** What Baton makes of a point. */
 export interface ServingResult {
   readonly point: ServingPoint;
   readonly tpotMs: number;
   readonly ttftMs: number;
+  /** The part of it in front of the engine, which `baton replay` leaves out. */
+  readonly frontEndMs: number;
   /** How the step times were made. */
   readonly method: string;
 }
 
-const BLOCK_TOKENS = 16;
 /** Requests per client, as InferenceX sends; the first of each is a burst. */
 const ROUNDS = 10;
 const REQUESTS_MIN = 16;
 const REQUESTS_MAX = 4_096;
 
-/**
- * Replays the closed loop on one of the engines, with its share of the clients; or says why not.
- */
+/** Replays the closed loop, or says why not. */
 export function runPoint(point: ServingPoint): ServingResult | string {
-  const { placement } = point;
   try {
-    const stepTime = buildStepTimeModel({ kind: 'auto' }, placement, operatorFiles());
-    const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
-    const numBlocks = kvCapacityBlocks(query);
-    const limits = schedulerDefaults(placement.gpu);
-    const workload = closedLoop(point);
-    const run = simulate(aggregatedScenario(workload, { stepTime, numBlocks, ...limits }));
+    const { scenario, method } = servingScenario(point, closedLoop(point));
+    const run = simulate(scenario);
     const { tpot_ms, ttft_ms } = summarise(run, { wallSeconds: NaN, seed: 0 });
     if (tpot_ms.mean === null || ttft_ms.mean === null) return 'no request completed';
-    const method = stepTime.method ?? 'given';
-    return { point, tpotMs: tpot_ms.mean, ttftMs: ttft_ms.mean, method };
+    const frontEndMs = frontEndUs(meanTokens(point)) / 1_000;
+    return { point, tpotMs: tpot_ms.mean, ttftMs: ttft_ms.mean + frontEndMs, frontEndMs, method };
   } catch (error) {
     if (error instanceof HardwareError) return error.message;
     throw error;
   }
 }
 
-/** As many clients as fall to one engine, each sending its next request when its last has ended. */
+function meanTokens({ promptTokens, shortest }: ServingPoint): number {
+  return (promptTokens * (1 + shortest)) / 2;
+}
+
+/** As many clients as fall to what is run, each sending its next request when its last ended. */
 function closedLoop(point: ServingPoint): Workload {
   const { promptTokens, outputTokens, shortest } = point;
-  const clients = Math.max(1, Math.round(point.concurrency / point.engines));
+  // Aggregated engines are alike and share nothing: one of them is run.
+  const shares = point.disaggregated === undefined ? point.engines.count : 1;
+  const clients = Math.max(1, Math.round(point.concurrency / shares));
   const rounds = Math.max(REQUESTS_MIN, ROUNDS * clients);
   const requests = Math.max(clients, Math.min(REQUESTS_MAX, rounds));
   const lengths = RandomStream.root(0).stream('lengths');
@@ -57,10 +56,8 @@ function closedLoop(point: ServingPoint): Workload {
   const builder = new WorkloadBuilder();
   for (let row = 0; row < requests; row++) {
     const former = row < clients ? {} : { after: row - clients };
-    builder.add({
-      ...{ arrivalUs: 0, promptTokens: draw(promptTokens), outputTokens: draw(outputTokens) },
-      ...former,
-    });
+    const drawn = { promptTokens: draw(promptTokens), outputTokens: draw(outputTokens) };
+    builder.add({ arrivalUs: frontEndUs(drawn.promptTokens), ...drawn, ...former });
   }
   return builder.build();
 }

@@ -1,5 +1,6 @@
-import { scoreboard, scoreOf, scoresOf } from './scoreboard';
-import { servingPoints } from './serving-point';
+import type { Framework } from '@baton/step-time';
+import { type Score, scoreboard, scoreOf, scoresOf } from './scoreboard';
+import { type ServingPoint, servingPoints } from './serving-point';
 import { runPoint, type ServingResult } from './serving-run';
 
 /** Published serving points, blind: no constant was fitted to any of them. */
@@ -12,25 +13,53 @@ export interface ServingReport {
 /** Systems of racks, whose wide expert parallelism is expected to be off. */
 const RACKS = new Set(['gb200', 'gb300']);
 
-/** @param every  takes every so manieth point only; 1: all */
-export function servingReport(every = 1): ServingReport {
+export interface ServingChoice {
+  /** Takes every so manieth point only; unset: all. */
+  readonly every?: number | undefined;
+  /** Whose kernels are composed; unset: those of the point. */
+  readonly framework?: Framework | undefined;
+}
+
+export function servingReport({ every = 1, framework }: ServingChoice): ServingReport {
   const { points, leftOut } = servingPoints();
   const results: ServingResult[] = [];
   const why = new Map(leftOut);
   points.forEach((point, i) => {
     if (i % every !== 0) return;
-    const result = runPoint(point);
+    const result = runPoint({ ...point, framework: framework ?? point.framework });
     if (typeof result === 'string') why.set(result, (why.get(result) ?? 0) + 1);
     else results.push(result);
   });
-  const own = results.filter(({ point }) => !RACKS.has(point.system));
+  const sound = results.filter(({ point }) => !point.isDoubtful && !isSplit(point));
+  const own = sound.filter(({ point }) => !isRack(point));
   const vllm = own.filter(({ point }) => point.framework === 'vllm');
   const heads = [
-    scoreOf('all but GB200 and GB300', own),
+    scoreOf('aggregated, all but GB200 and GB300', own),
     scoreOf('of these vLLM', vllm),
-    ...(own.length < results.length ? [scoreOf('all', results)] : []),
+    ...scored('doubtful by the data themselves', results, ({ isDoubtful }) => isDoubtful),
+    ...scored('P/D, all but GB200 and GB300', results, (one) => isSplit(one) && !isRack(one)),
+    ...scored('P/D, GB200 and GB300', results, (one) => isSplit(one) && isRack(one)),
+    scoreOf('all', results),
   ];
   const rest = [...why].map(([reason, count]) => `* ${count} rows: ${reason}`).join('\n');
   const text = `${scoreboard(heads)}\n\n${scoreboard(scoresOf(results))}\n\nLeft out:\n\n${rest}\n`;
   return { results, text };
+}
+
+function isSplit({ disaggregated }: ServingPoint): boolean {
+  return disaggregated !== undefined;
+}
+
+function isRack({ system }: ServingPoint): boolean {
+  return RACKS.has(system);
+}
+
+/** One line, unless no point is of the kind. */
+function scored(
+  title: string,
+  results: readonly ServingResult[],
+  isOf: (point: ServingPoint) => boolean,
+): Score[] {
+  const found = results.filter(({ point }) => isOf(point));
+  return found.length === 0 ? [] : [scoreOf(title, found)];
 }

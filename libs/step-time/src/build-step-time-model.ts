@@ -7,6 +7,7 @@ import {
   NO_OPERATORS,
   type OperatorSource,
 } from './composed/build-composed';
+import type { KernelChoice } from './composed/step-composer';
 import { type BlisSpec, BlisStepTime } from './models/blis';
 import { type CalibratedSpec, calibratedStepTime } from './models/calibrated';
 import { type ConstantSpec, ConstantStepTime } from './models/constant';
@@ -22,7 +23,7 @@ import { isCalibrated } from './profiles/shipped-profiles';
  * `composed` where operators were measured for the placement, else `calibrated` where a calibration
  * is shipped for it, else `roofline`.
  */
-export interface AutoSpec {
+export interface AutoSpec extends KernelChoice {
   readonly kind: 'auto';
   readonly overheadMs?: number | undefined;
   readonly mixedDecodeFactor?: number | undefined;
@@ -44,7 +45,7 @@ export function stepTimeMethodOf(
   placement: EnginePlacement,
   operators: OperatorSource,
 ): StepTimeMethod {
-  if (typeof composerOf(placement, operators) !== 'string') return 'composed';
+  if (typeof composerOf(placement, {}, operators) !== 'string') return 'composed';
   return isCalibrated(placement) ? 'calibrated' : 'estimated';
 }
 

@@ -1,6 +1,8 @@
 export { buildStepTimeModel, stepTimeMethodOf } from './build-step-time-model';
 export type { StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
+export type { Framework } from './composed/framework';
+export type { Mxfp4Activations } from './composed/step-parts';
 export type { TabulatedStep } from './composed/tabulated-step';
 export { CalibratedStepTime } from './models/calibrated';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';

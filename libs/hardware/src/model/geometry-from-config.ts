@@ -9,8 +9,9 @@ import { BF16, type Precision, type WeightFormat } from './precision';
 
 /** Model types with state-space or linear attention, of which no times were measured. */
 const HYBRID = /mamba|jamba|falcon_h1|nemotron_h|qwen3_next|qwen3_5|granitemoehybrid|rwkv|zamba/;
-/** Families that norm queries and keys. */
-const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe|minimax_m2|olmo2)$/;
+/** Families that norm queries and keys, by head and over all heads. */
+const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe)$/;
+const QK_NORM_ACROSS = /^(minimax_m2|olmo2)$/;
 const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
 
 /**
@@ -43,6 +44,7 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
     precision: precisionOf(config),
     maxContext: config.count('max_position_embeddings', 'n_positions'),
     ...(QK_NORM.test(type) ? { qkNorm: true } : {}),
+    ...(QK_NORM_ACROSS.test(type) ? { qkNorm: 'across heads' } : {}),
     ...(experts ? { experts } : {}),
   };
 }

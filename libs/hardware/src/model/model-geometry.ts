@@ -50,8 +50,8 @@ export interface ModelGeometry extends Named {
   readonly experts?: MixtureOfExperts;
   readonly vocabulary: number;
   readonly tiedEmbeddings: boolean;
-  /** Queries and keys are normed before attention. */
-  readonly qkNorm?: boolean;
+  /** Queries and keys are normed before attention: each head, or all heads of all GPUs at once. */
+  readonly qkNorm?: boolean | 'across heads';
   /** In what it is served; that of the published checkpoint unless said. */
   readonly precision: Precision;
   readonly maxContext: number;

@@ -1,7 +1,6 @@
-import type { GroupedAttention, LatentAttention, WeightFormat } from '@baton/hardware';
+import type { GroupedAttention, WeightFormat } from '@baton/hardware';
 import type { AttentionShape, AttentionTable } from '../operators/attention-tables';
 import type { LatentAttentionTable } from '../operators/latent-attention-table';
-import { elementwiseUs } from '../operators/system-facts';
 import { needed, type StepParts } from './step-parts';
 
 /** Prompts of one step, alike. */
@@ -24,8 +23,6 @@ export interface DecodeShape {
  * Attention of all layers of a step, µs; of latent attention the whole block, projections included.
  */
 export interface AttentionPart {
-  /** Around the kernels of prefill, whatever the prompts are. */
-  readonly prefillFixedUs: number;
   prefillUs(shape: PromptShape): number;
   decodeUs(shape: DecodeShape): number;
   isMeasuredPrefill(shape: PromptShape): boolean;
@@ -35,15 +32,12 @@ export interface AttentionPart {
 /** @throws Uncovered */
 export function attentionPartOf(parts: StepParts): AttentionPart {
   const { attention } = parts.placement.model;
-  return attention.kind === 'latent' ? latent(parts, attention) : grouped(parts, attention);
+  return attention.kind === 'latent' ? latent(parts) : grouped(parts, attention);
 }
 
-/** Around the kernel: rotary embedding, norms of queries and keys, writing to the cache. */
-const AROUND_FACTOR = 1.1;
 /** Contexts of a batch lie around their mean; the table is averaged over this spread. */
 const SPREAD = 0.1;
 const SPREAD_POINTS = 5;
-const ACTIVATION_BYTES = 2;
 
 function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
   const { tables, placement } = parts;
@@ -59,7 +53,6 @@ function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
   };
   const layers = layersOfWindows(full, attention, model.layers);
   return {
-    prefillFixedUs: model.layers * aroundPrefillUs(parts, full),
     prefillUs: (shape) =>
       layers.reduce((sum, [count, own]) => sum + count * prefillUs(context, own, shape), 0),
     decodeUs: (shape) =>
@@ -115,17 +108,7 @@ function meanAround(context: number, usAt: (tokens: number) => number): number {
   return sum / SPREAD_POINTS;
 }
 
-function aroundPrefillUs({ tables, placement }: StepParts, shape: AttentionShape): number {
-  const { headDim, heads, kvHeads } = shape;
-  const wide = elementwiseUs(tables.system, ACTIVATION_BYTES * headDim * (heads + kvHeads));
-  const narrow = elementwiseUs(tables.system, ACTIVATION_BYTES * kvHeads * headDim);
-  const around = 2 * wide + 2 * narrow;
-  if (placement.model.qkNorm !== true) return AROUND_FACTOR * around;
-  const query = elementwiseUs(tables.system, ACTIVATION_BYTES * heads * headDim);
-  return AROUND_FACTOR * (around + 4 * (query + narrow));
-}
-
-function latent(parts: StepParts, _attention: LatentAttention): AttentionPart {
+function latent(parts: StepParts): AttentionPart {
   const { tables, placement } = parts;
   const { model, tp } = placement;
   const { linear, kvCache } = model.precision;
@@ -134,7 +117,6 @@ function latent(parts: StepParts, _attention: LatentAttention): AttentionPart {
   const decode = needed(tables.latentGeneration(formats), 'latent attention of this format');
   const heads = model.heads / tp;
   return {
-    prefillFixedUs: 0,
     prefillUs: (shape) => model.layers * latentPrefillUs(context, heads, shape),
     decodeUs: ({ sequences, context: tokens }) =>
       model.layers * decode.us(heads, sequences, tokens + 1),

@@ -3,11 +3,11 @@ import { describePlacement } from '../models/roofline';
 import { OperatorTables } from '../operators/operator-tables';
 import type { OperatorTexts } from '../operators/operator-texts';
 import { ComposedStepTime } from './composed-step-time';
-import { StepComposer } from './step-composer';
+import { type KernelChoice, StepComposer } from './step-composer';
 import { tabulate, type TabulatedStep } from './tabulated-step';
 import { Uncovered } from './uncovered';
 
-export interface ComposedSpec {
+export interface ComposedSpec extends KernelChoice {
   readonly kind: 'composed';
   /** Added to each step; unset: what is documented for engines that schedule ahead. */
   readonly overheadMs?: number | undefined;
@@ -30,7 +30,7 @@ export const NO_OPERATORS: OperatorSource = {
 };
 
 /** Rises with every change of how steps are put together or tabulated. */
-const EDITION = 2;
+const EDITION = 4;
 
 /**
  * vLLM 0.30 on one H100 takes 0.3 ms per step beyond its kernels (the closed loops of
@@ -49,7 +49,7 @@ export function composedStepTime(
   source: OperatorSource,
 ): ComposedStepTime | string {
   checkParallel(placement);
-  const step = stepOf(placement, source);
+  const step = stepOf(placement, spec, source);
   if (typeof step === 'string') return step;
   const overheadMs = spec.overheadMs ?? OVERHEAD_MS;
   const { gpu, model } = placement;
@@ -60,13 +60,17 @@ export function composedStepTime(
   return new ComposedStepTime(step, { description, overheadMs, mixedDecodeFactor });
 }
 
-function stepOf(placement: EnginePlacement, source: OperatorSource): TabulatedStep | string {
+function stepOf(
+  placement: EnginePlacement,
+  choice: KernelChoice,
+  source: OperatorSource,
+): TabulatedStep | string {
   const { model, gpu } = placement;
   if (gpu.operators === undefined) return `no operators were measured on ${gpu.name}`;
-  const key = keyOf(placement);
+  const key = keyOf(placement, choice);
   const kept = source.kept(key);
   if (kept !== undefined) return kept;
-  const composer = composerOf(placement, source);
+  const composer = composerOf(placement, choice, source);
   if (typeof composer === 'string') return composer;
   const step = tabulate(composer, { contextTokens: model.maxContext });
   source.keep(key, step);
@@ -76,6 +80,7 @@ function stepOf(placement: EnginePlacement, source: OperatorSource): TabulatedSt
 /** The composer of a placement, or one clause that says why its steps cannot be composed. */
 export function composerOf(
   placement: EnginePlacement,
+  choice: KernelChoice,
   source: OperatorSource,
 ): StepComposer | string {
   const { operators, name } = placement.gpu;
@@ -83,7 +88,7 @@ export function composerOf(
   const tables = OperatorTables.of(operators, source.texts);
   if (tables === undefined) return `the tables of ${operators} are not there`;
   try {
-    return new StepComposer(placement, tables);
+    return new StepComposer(placement, tables, choice);
   } catch (error) {
     if (error instanceof Uncovered) return error.message;
     throw error;
@@ -91,7 +96,12 @@ export function composerOf(
 }
 
 /** All that a tabulated step depends on; names of the model do not count. */
-function keyOf({ model, gpu, tp, dp = 1, expertParallel = false }: EnginePlacement): string {
+function keyOf(placement: EnginePlacement, choice: KernelChoice): string {
+  const { framework = 'vllm', mxfp4Activations = 'bf16' } = choice;
+  const { model, gpu, tp, dp = 1, expertParallel = false } = placement;
   const { name: _name, aliases: _aliases, ...shape } = model;
-  return JSON.stringify([EDITION, gpu.operators, tp, dp, expertParallel, shape]);
+  return JSON.stringify([
+    ...[EDITION, framework, mxfp4Activations],
+    ...[gpu.operators, tp, dp, expertParallel, shape],
+  ]);
 }

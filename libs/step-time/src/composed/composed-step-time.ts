@@ -107,7 +107,7 @@ export class ComposedStepTime implements StepTimeModel {
     const length = meanLength(batch);
     const newPairs = batch.prefillQuadratic / batch.prefillSeqs;
     const wholeUs = this.wholePrefillUs(batch.prefillSeqs, length);
-    return this.step.prefill.fixedUs + (wholeUs * newPairs) / length ** 2;
+    return (wholeUs * newPairs) / length ** 2;
   }
 
   private wholePrefillUs(count: number, length: number): number {

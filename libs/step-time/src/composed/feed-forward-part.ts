@@ -9,7 +9,15 @@ import type { ExpertShape } from '../operators/expert-table';
 import type { OperatorFormat } from '../operators/number-format';
 import { elementwiseUs } from '../operators/system-facts';
 import type { StepOperator } from './step-operator';
-import { layersOf, type Linear, linearOf, needed, type StepParts } from './step-parts';
+import {
+  isNormQuantising,
+  layersOf,
+  type Linear,
+  linearOf,
+  type Mxfp4Activations,
+  needed,
+  type StepParts,
+} from './step-parts';
 import { Uncovered } from './uncovered';
 
 /** The feed-forward of all layers, by tokens of the step on this rank. */
@@ -60,7 +68,10 @@ function gated(parts: StepParts, intermediate: number): Gated {
   const layers = layersOf(parts, linearFormat(model.precision));
   const bytesPerToken = ACTIVATION_BYTES * (inputs + 1) * width;
   return {
-    up: linearOf(layers, { n: inputs * width, k: hidden }),
+    up: linearOf(layers, {
+      ...{ n: inputs * width, k: hidden },
+      mayArriveQuantised: isNormQuantising(parts),
+    }),
     activationUs: (tokens) => elementwiseUs(parts.tables.system, bytesPerToken * tokens),
     down: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),
   };
@@ -119,7 +130,7 @@ function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {
 function routedExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
   const { placement, tables } = parts;
   const { model } = placement;
-  const format = expertFormat(model.precision.experts);
+  const format = expertFormat(model.precision.experts, parts.mxfp4Activations);
   const table = needed(tables.experts(format), `experts in ${format}`);
   const group = expertGroupOf(placement);
   const isWhole = placement.expertParallel === true;
@@ -142,7 +153,8 @@ function routedExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
   return (tokens) => table.us(shape, tokens)!;
 }
 
-function expertFormat(format: WeightFormat): OperatorFormat {
+function expertFormat(format: WeightFormat, activations: Mxfp4Activations): OperatorFormat {
+  if (format === 'mxfp4' && activations === 'mxfp8') return 'mxfp4_mxfp8';
   if (format === 'fp8_static') return 'fp8';
   return format === 'int4' ? 'int4_wo' : format;
 }

@@ -1,6 +1,7 @@
 import { type EnginePlacement, findGpu, findModel, type Precision } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 import { OperatorTables } from '../operators/operator-tables';
+import { elementwiseUs } from '../operators/system-facts';
 import { StepComposer } from './step-composer';
 import type { StepOperator } from './step-operator';
 import { readShipped, shippedRows } from '../../../../test/support/shipped-operators';
@@ -137,7 +138,8 @@ function compose(row: Row): StepOperator[] {
   }
   const [tokens, cached] = [count(row, 'new_tokens'), count(row, 'prefix')];
   const attention = composer.prefill({ prompts: batch, length: tokens + cached, cached });
-  return [...composer.linear(batch * tokens, false), attention, composer.outputHead(batch)];
+  const around = { ...attention, us: aroundUs(row) };
+  return [...composer.linear(batch * tokens, false), attention, around, composer.outputHead(batch)];
 }
 
 /** Their mixed step: prompts of `mix_isl` in part or several at once, one row of the head. */
@@ -149,10 +151,27 @@ function mixed(composer: StepComposer, row: Row): StepOperator[] {
   const prefill = composer.prefill({ prompts, length, cached: 0 });
   return [
     ...composer.linear(tokens + sequences, false),
-    { ...prefill, us: prefill.us / Math.ceil(length / tokens) },
+    { ...prefill, us: (prefill.us + aroundUs(row)) / Math.ceil(length / tokens) },
     composer.decode({ sequences, context }),
     composer.outputHead(1),
   ];
+}
+
+/**
+ * What AIConfigurator adds to prefill attention for the kernels around it: their bytes are those of
+ * one token, whatever the step has, so that it is a constant. Ours count the tokens.
+ */
+function aroundUs(row: Row): number {
+  const { model, tp } = placementOf(row);
+  const { attention } = model;
+  if (attention.kind === 'latent') return 0;
+  const { system } = tablesOf(row['system']!);
+  const heads = model.heads / tp;
+  const kvHeads = Math.max(1, Math.ceil(attention.kvHeads / tp));
+  const us = (width: number) => elementwiseUs(system, 2 * attention.headDim * width);
+  const rotation = 2 * us(heads + kvHeads) + 2 * us(kvHeads);
+  const norms = model.qkNorm === undefined ? 0 : 4 * (us(heads) + us(kvHeads));
+  return model.layers * 1.1 * (rotation + norms);
 }
 
 /** All layers of a mixture have experts in the reference. */

@@ -8,8 +8,25 @@ import {
   type PromptShape,
 } from './attention-part';
 import { type FeedForwardPart, feedForwardPartOf } from './feed-forward-part';
+import { aroundAttention } from './around-attention';
+import type { Framework } from './framework';
+import { samplerOf } from './sampler-part';
 import type { StepOperator } from './step-operator';
-import { layersOf, type Linear, linearOf, needed, type StepParts } from './step-parts';
+import {
+  isNormQuantising,
+  layersOf,
+  type Linear,
+  linearOf,
+  type Mxfp4Activations,
+  needed,
+  type StepParts,
+} from './step-parts';
+
+/** Which kernels an engine runs where several would do. */
+export interface KernelChoice {
+  readonly framework?: Framework | undefined;
+  readonly mxfp4Activations?: Mxfp4Activations | undefined;
+}
 
 const ACTIVATION_BYTES = 2;
 /** Bytes per token and hidden element of adding the residual and norming. */
@@ -26,16 +43,29 @@ export class StepComposer {
   private readonly head: Linear;
   private readonly reduceUs: Linear;
 
-  /** @throws Uncovered when the tables have not what the deployment needs */
+  private readonly aroundUs: Linear;
+  private readonly samplerUs: Linear;
+  /** Norms that are kernels of their own. */
+  private readonly layerNorms: number;
+
+  /**
+   * @param choice  whose fusions count and which experts; unset: vLLM's defaults
+   * @throws Uncovered when the tables have not what the deployment needs
+   */
   constructor(
     private readonly placement: EnginePlacement,
     private readonly tables: OperatorTables,
+    choice: KernelChoice = {},
   ) {
-    const parts: StepParts = { placement, tables };
+    const { framework = 'vllm', mxfp4Activations = 'bf16' } = choice;
+    const parts: StepParts = { placement, tables, framework, mxfp4Activations };
+    this.layerNorms = isNormQuantising(parts) ? 0 : 2 * placement.model.layers;
     const { model, tp } = placement;
     this.attention = attentionPartOf(parts);
     this.feedForward = feedForwardPartOf(parts);
     this.projections = projectionsOf(parts);
+    this.aroundUs = aroundAttention(parts);
+    this.samplerUs = samplerOf(parts);
     this.head = linearOf(layersOf(parts, 'bf16'), {
       n: Math.ceil(model.vocabulary / tp),
       k: model.hidden,
@@ -57,11 +87,21 @@ export class StepComposer {
     const norms = NORM_BYTES * tokens * model.hidden;
     return [
       { name: 'embedding', us: elementwiseUs(system, embedding) },
-      { name: 'norms', us: 2 * model.layers * elementwiseUs(system, norms) },
+      { name: 'norms', us: this.layerNorms * elementwiseUs(system, norms) },
       ...this.projections.map(({ name, us }) => ({ name, us: model.layers * us(tokens) })),
       ...this.feedForward.operators(tokens, isDecodeOnly),
       ...(tp > 1 ? this.reductions(tokens) : []),
     ];
+  }
+
+  /** Between projections and attention, by tokens of the step; AIConfigurator counts a constant. */
+  around(tokens: number): StepOperator {
+    return { name: 'around attention', us: this.placement.model.layers * this.aroundUs(tokens) };
+  }
+
+  /** From logits to tokens; AIConfigurator leaves it out. */
+  sampler(rows: number): StepOperator {
+    return { name: 'sampler', us: this.samplerUs(rows) };
   }
 
   /** The output head works on the last token of each sequence. */
@@ -72,8 +112,7 @@ export class StepComposer {
   prefill(shape: PromptShape): StepOperator {
     const isLatent = this.placement.model.attention.kind === 'latent';
     const name = isLatent ? 'latent attention' : 'prefill attention';
-    const { attention } = this;
-    return { name, us: attention.prefillFixedUs + attention.prefillUs(shape) };
+    return { name, us: this.attention.prefillUs(shape) };
   }
 
   decode(shape: DecodeShape): StepOperator {
@@ -111,7 +150,13 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
   const width = (heads / tp) * headDim;
   const layers = layersOf(parts, linearFormat(model.precision));
   return [
-    { name: 'qkv', us: linearOf(layers, { n: width + 2 * kvHeads * headDim, k: hidden }) },
+    {
+      name: 'qkv',
+      us: linearOf(layers, {
+        ...{ n: width + 2 * kvHeads * headDim, k: hidden },
+        mayArriveQuantised: isNormQuantising(parts),
+      }),
+    },
     {
       name: 'output projection',
       us: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),

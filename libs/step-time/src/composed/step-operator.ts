@@ -24,7 +24,9 @@ export type OperatorName =
   | 'shared experts'
   /** Shared and routed experts side by side. */
   | 'overlapped experts'
-  | 'output head';
+  | 'around attention'
+  | 'output head'
+  | 'sampler';
 
 export function totalUs(operators: readonly StepOperator[]): number {
   return operators.reduce((sum, { us }) => sum + us, 0);

@@ -1,5 +1,6 @@
 import type { EnginePlacement } from '@baton/hardware';
 import type { OperatorTables } from '../operators/operator-tables';
+import { type Framework, FUSIONS } from './framework';
 import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
 import { Uncovered } from './uncovered';
 
@@ -7,7 +8,13 @@ import { Uncovered } from './uncovered';
 export interface StepParts {
   readonly placement: EnginePlacement;
   readonly tables: OperatorTables;
+  readonly framework: Framework;
+  /** In what experts with MXFP4 weights get their input. */
+  readonly mxfp4Activations: Mxfp4Activations;
 }
+
+/** vLLM's `VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8` on Blackwell, TensorRT-LLM's default there. */
+export type Mxfp4Activations = 'bf16' | 'mxfp8';
 
 const FORMAT_NAMES = {
   ...{ bf16: 'BF16', fp8: 'FP8', fp8_static: 'static FP8', fp8_block: 'block-wise FP8' },
@@ -43,4 +50,14 @@ export function layersOf(
 export function needed<T>(table: T | undefined, what: string): T {
   if (table !== undefined) return table;
   throw new Uncovered(`no ${what} was measured on this GPU`);
+}
+
+/**
+ * Whether what follows a norm gets its input normed and quantised by the all-reduce before it.
+ * TensorRT-LLM's layers of dense Qwen3 norm apart (`Qwen3DecoderLayer`).
+ */
+export function isNormQuantising({ placement, framework }: StepParts): boolean {
+  const { model, tp } = placement;
+  const isApart = model.qkNorm !== undefined && model.experts === undefined;
+  return FUSIONS[framework].isNormInAllReduce && tp > 1 && !isApart;
 }

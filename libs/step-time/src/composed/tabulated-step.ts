@@ -8,7 +8,7 @@ import { totalUs } from './step-operator';
 export interface TabulatedStep {
   /** Everything but attention and the head, by tokens: of steps that only decode, and of others. */
   readonly linear: { readonly decode: Line; readonly mixed: Line };
-  /** The output head by rows. */
+  /** The output head and the sampler by rows. */
   readonly head: Line;
   /** Decode attention: `us[i][j]` of sequences[i] with a mean context of contexts[j] tokens. */
   readonly decode: {
@@ -17,11 +17,9 @@ export interface TabulatedStep {
     readonly us: readonly (readonly number[])[];
   };
   /**
-   * Prefill attention: `us[i][j]` of prompts[i] of lengths[j] tokens, none cached; and what comes
-   * with it whatever the prompts are.
+   * Prefill attention: `us[i][j]` of prompts[i] of lengths[j] tokens, none cached.
    */
   readonly prefill: {
-    readonly fixedUs: number;
     readonly prompts: readonly number[];
     readonly lengths: readonly number[];
     readonly us: readonly (readonly number[])[];
@@ -54,6 +52,8 @@ const PROMPTS_MAX = 256;
 const SHORTEST = 16;
 /** Largest step of the matrix products that was measured. */
 const MEASURED_STEP_TOKENS = 32_768;
+/** Largest batch that vLLM captures in a CUDA graph (`max_cudagraph_capture_size`). */
+const CAPTURED_MAX = 512;
 /** Lines are cut in two until they lie within this part of the composed time. */
 const TOLERANCE = 0.003;
 
@@ -64,10 +64,14 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
   const prompts = knots(1, PROMPTS_MAX, 1);
   const from = (max: number) => starts(composer.measuredTokens, max);
   const linear = (isDecodeOnly: boolean): Line =>
-    line(from(STEP_TOKENS_MAX), (tokens) => totalUs(composer.linear(tokens, isDecodeOnly)));
+    line(from(STEP_TOKENS_MAX), (tokens) =>
+      totalUs([...composer.linear(tokens, isDecodeOnly), composer.around(tokens)]),
+    );
   return {
     linear: { decode: linear(true), mixed: linear(false) },
-    head: line(from(SEQUENCES_MAX), (rows) => composer.outputHead(rows).us),
+    head: line(from(SEQUENCES_MAX), (rows) =>
+      totalUs([composer.outputHead(rows), composer.sampler(rows)]),
+    ),
     decode: {
       ...{ sequences, contexts: lengths },
       us: sequences.map((count) =>
@@ -77,7 +81,7 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
       ),
     },
     prefill: {
-      ...{ prompts, lengths, fixedUs: composer.attention.prefillFixedUs },
+      ...{ prompts, lengths },
       us: prompts.map((count) =>
         lengths.map((length) =>
           rounded(composer.attention.prefillUs({ prompts: count, length, cached: 0 })),
@@ -137,7 +141,22 @@ function line(at: readonly number[], usAt: (x: number) => number): Line {
   };
   for (let i = 1; i < at.length; i++) refine(at[i - 1]!, at[i]!);
   const sorted = [...known].sort(([a], [b]) => a - b);
-  return { at: sorted.map(([x]) => x), us: sorted.map(([, us]) => rounded(us)) };
+  return { at: sorted.map(([x]) => x), us: padded(sorted) };
+}
+
+/**
+ * A size that is slower than a larger one is padded to it, as vLLM pads batches to the sizes of its
+ * CUDA graphs; beyond those the points stay.
+ */
+function padded(points: readonly (readonly [size: number, us: number])[]): number[] {
+  let lowest = Infinity;
+  const us = points.map(([, own]) => rounded(own));
+  for (let i = points.length - 1; i >= 0; i--) {
+    if (points[i]![0] > CAPTURED_MAX) continue;
+    lowest = Math.min(lowest, us[i]!);
+    us[i] = lowest;
+  }
+  return us;
 }
 
 /** To a nanosecond, far below what was measured. */

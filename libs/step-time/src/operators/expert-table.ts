@@ -15,9 +15,21 @@ export interface ExpertShape {
   readonly expertParallel: number;
 }
 
-/** Fused experts of one layer on one GPU, by tokens of all ranks before routing. */
+interface Measured {
+  readonly shape: ExpertShape;
+  readonly curve: Curve;
+}
+
+/** Octaves of (hidden, width, experts) within which one shape says something about another. */
+const REACH_OCTAVES = 2;
+
+/**
+ * Fused experts of one layer on one GPU, by tokens of all ranks before routing. A shape that was
+ * not measured takes the utilisation of the nearest one at as many rows per expert.
+ */
 export class ExpertTable {
-  private readonly curves = new Map<string, Curve>();
+  private readonly measured = new Map<string, Measured>();
+  private readonly nearest = new Map<string, Measured | undefined>();
 
   constructor(
     csv: string,
@@ -26,24 +38,26 @@ export class ExpertTable {
   ) {
     forEachRow(csv, (fields) => {
       const key = fields.slice(0, 7).join(',');
-      const curve = this.curves.get(key) ?? new Curve();
-      this.curves.set(key, curve);
-      curve.add(Number(fields[7]), Number(fields[8]));
+      const known = this.measured.get(key) ?? { shape: shapeOf(fields), curve: new Curve() };
+      this.measured.set(key, known);
+      known.curve.add(Number(fields[7]), Number(fields[8]));
     });
   }
 
-  has(shape: ExpertShape): boolean {
-    return this.curves.has(keyOf(shape));
-  }
-
-  covers(shape: ExpertShape, tokens: number): boolean {
-    return this.curves.get(keyOf(shape))?.covers(tokens) ?? false;
-  }
-
-  /** Time in µs; undefined when the shape was not measured. */
+  /** Time in µs; undefined when no measured shape is near. */
   us(shape: ExpertShape, tokens: number): number | undefined {
-    const curve = this.curves.get(keyOf(shape));
-    if (curve === undefined) return undefined;
+    const key = keyOf(shape);
+    const known = this.measured.get(key);
+    if (known !== undefined) return this.onCurve(known, tokens);
+    if (!this.nearest.has(key)) this.nearest.set(key, this.nearestTo(shape));
+    const near = this.nearest.get(key);
+    if (near === undefined) return undefined;
+    const alike = Math.max(1, (tokens * rowsPerExpert(shape)) / rowsPerExpert(near.shape));
+    const utilisation = this.speedOfLightUs(near.shape, alike) / this.onCurve(near, alike);
+    return this.speedOfLightUs(shape, tokens) / utilisation;
+  }
+
+  private onCurve({ shape, curve }: Measured, tokens: number): number {
     const within = curve.at(tokens);
     if (within !== undefined) return within;
     const end = tokens < curve.firstX ? 0 : curve.xs.length - 1;
@@ -51,10 +65,20 @@ export class ExpertTable {
     return this.speedOfLightUs(shape, tokens) / utilisation;
   }
 
+  /** Of as many ranks, whose load differs alike. */
+  private nearestTo(shape: ExpertShape): Measured | undefined {
+    const found = [...this.measured.values()]
+      .filter((one) => one.shape.distribution === shape.distribution)
+      .filter((one) => one.shape.expertParallel === shape.expertParallel)
+      .map((one) => ({ one, octaves: octavesBetween(one.shape, shape) }))
+      .sort((a, b) => a.octaves - b.octaves)[0];
+    return found !== undefined && found.octaves <= REACH_OCTAVES ? found.one : undefined;
+  }
+
   private speedOfLightUs(shape: ExpertShape, tokens: number): number {
     const { topK, experts, hidden, intermediate, tensorParallel, expertParallel } = shape;
     const routed = tokens * topK;
-    const own = Math.floor(routed / expertParallel);
+    const own = Math.max(1, Math.floor(routed / expertParallel));
     const width = intermediate / tensorParallel;
     const read = Math.min(experts / expertParallel, own);
     return speedOfLightUs(this.system, {
@@ -65,6 +89,29 @@ export class ExpertTable {
         (2 * hidden * own + 3 * width * own + 3 * hidden * width * read),
     });
   }
+}
+
+function rowsPerExpert({ topK, experts }: ExpertShape): number {
+  return topK / experts;
+}
+
+function octavesBetween(a: ExpertShape, b: ExpertShape): number {
+  return Math.hypot(
+    Math.log2(a.hidden / b.hidden),
+    Math.log2(a.intermediate / a.tensorParallel / (b.intermediate / b.tensorParallel)),
+    Math.log2(a.experts / b.experts),
+  );
+}
+
+function shapeOf(fields: readonly string[]): ExpertShape {
+  const [distribution = '', ...numbers] = fields;
+  const [topK, experts, hidden, intermediate, tensorParallel, expertParallel] = numbers.map(Number);
+  return {
+    ...{ distribution, topK: topK!, experts: experts!, hidden: hidden! },
+    intermediate: intermediate!,
+    tensorParallel: tensorParallel!,
+    expertParallel: expertParallel!,
+  };
 }
 
 function keyOf(shape: ExpertShape): string {

@@ -1,0 +1,60 @@
+import type { ClusterScenario, EnginePool } from '@baton/cluster';
+import { operatorFiles } from '@baton/config';
+import { kvBytesPerToken, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
+import type { EngineRole } from '@baton/placement';
+import { buildStepTimeModel } from '@baton/step-time';
+import type { Workload } from '@baton/workload';
+import { aggregatedScenario } from '../one-engine';
+import type { ServingEngines, ServingPoint } from './serving-point';
+
+const BLOCK_TOKENS = 16;
+/** InfiniBand NDR, 400 Gbit/s per GPU, as the racks and nodes of these measurements have it. */
+const LINK = { bytesPerSecond: 50e9, baseLatencyUs: 100 } as const;
+
+export interface ServingScenario {
+  readonly scenario: ClusterScenario;
+  /** How the step times were made. */
+  readonly method: string;
+}
+
+/**
+ * One of the engines with its share of the clients, or both pools with all of them.
+ *
+ * @throws HardwareError for a model that does not fit
+ */
+export function servingScenario(point: ServingPoint, workload: Workload): ServingScenario {
+  const { disaggregated } = point;
+  const decode = poolOf(point, disaggregated ? 'decode' : 'aggregated', point.engines);
+  const base = aggregatedScenario(workload, decode.options);
+  const method = decode.options.stepTime.method ?? 'given';
+  if (disaggregated === undefined) return { scenario: base, method };
+  const prefill = poolOf(point, 'prefill', disaggregated.prefill);
+  const pools = [prefill, decode].map((own) => pooled(base.pools[0]!, own));
+  return { scenario: { ...base, pools }, method };
+}
+
+interface Pool {
+  readonly role: EngineRole;
+  readonly count: number;
+  readonly gpus: number;
+  readonly kvBytesPerToken: number;
+  readonly options: Parameters<typeof aggregatedScenario>[1];
+}
+
+function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines): Pool {
+  const { placement, count } = engines;
+  const { framework, mxfp4Activations } = point;
+  const spec = { kind: 'auto', framework, mxfp4Activations } as const;
+  const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
+  const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
+  const numBlocks = kvCapacityBlocks(query);
+  const limits = schedulerDefaults(placement.gpu);
+  return {
+    ...{ role, count, gpus: placement.tp, options: { stepTime, numBlocks, ...limits } },
+    kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
+  };
+}
+
+function pooled(base: EnginePool, { options, ...own }: Pool): EnginePool {
+  return { ...base, ...own, link: LINK, options: { ...base.options, ...options } };
+}
