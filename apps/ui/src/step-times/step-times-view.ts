@@ -22,7 +22,6 @@ export class StepTimesView {
     return line;
   }
 }
-import { formatCount } from '../format';
 
 /** `Step times of prefill, decode: composed from …; 12 steps outside of the measured range`. */
 export function stepTimesText(stepTimes: PictureStepTimes): string {
