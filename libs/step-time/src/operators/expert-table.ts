@@ -1,6 +1,6 @@
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
-import { forEachRow } from './operator-texts';
+import { readNumbers } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** The experts of one layer and how they are spread. */
@@ -15,6 +15,9 @@ export interface ExpertShape {
   readonly expertParallel: number;
 }
 
+/** Fields of a row before the tokens. */
+const SHAPE_FIELDS = 7;
+
 /** Fused experts of one layer on one GPU, by tokens of all ranks before routing. */
 export class ExpertTable {
   private readonly curves = new Map<string, Curve>();
@@ -24,12 +27,22 @@ export class ExpertTable {
     private readonly system: SystemFacts,
     private readonly format: OperatorFormat,
   ) {
-    forEachRow(csv, (fields) => {
-      const key = fields.slice(0, 7).join(',');
-      const curve = this.curves.get(key) ?? new Curve();
-      this.curves.set(key, curve);
-      curve.add(Number(fields[7]), Number(fields[8]));
-    });
+    let [known, curve] = ['', new Curve()];
+    const point = new Float64Array(2);
+    for (let at = csv.indexOf('\n') + 1; at > 0 && at < csv.length;) {
+      const isKnown = known !== '' && csv.startsWith(known, at);
+      const key = isKnown ? known : csv.slice(at, endOfKey(csv, at));
+      if (!isKnown) curve = this.curveOf(key.slice(0, -1));
+      known = key;
+      at = readNumbers(csv, at + key.length, point);
+      curve.add(point[0]!, point[1]!);
+    }
+  }
+
+  private curveOf(key: string): Curve {
+    const curve = this.curves.get(key) ?? new Curve();
+    this.curves.set(key, curve);
+    return curve;
   }
 
   has(shape: ExpertShape): boolean {
@@ -65,6 +78,13 @@ export class ExpertTable {
         (2 * hidden * own + 3 * width * own + 3 * hidden * width * read),
     });
   }
+}
+
+/** Behind the comma after the last field of a shape: rows of a shape begin alike. */
+function endOfKey(csv: string, start: number): number {
+  let at = start;
+  for (let field = 0; field < SHAPE_FIELDS; field++) at = csv.indexOf(',', at) + 1;
+  return at;
 }
 
 function keyOf(shape: ExpertShape): string {

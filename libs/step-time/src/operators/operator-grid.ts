@@ -112,8 +112,10 @@ export class OperatorGrid {
       for (let row = 0; row < slice.keys.length; row++) {
         const down = Math.hypot(across, apart(slice.keys[row]!, middle));
         if (down >= reach()) continue;
-        const { xs, us } = slice.curves[row]!;
-        for (let i = 0; i < xs.length; i++) {
+        const curve = slice.curves[row]!;
+        const { xs, us } = curve;
+        const [from, to] = curve.within(Math.sqrt(reach() ** 2 - down ** 2), inner);
+        for (let i = from; i < to; i++) {
           const distance = Math.hypot(down, apart(xs[i]!, inner));
           if (distance >= reach()) continue;
           const fastest = this.rules.speedOfLightUs(key, slice.keys[row]!, xs[i]!);
