@@ -3,6 +3,8 @@ export type { StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
 export type { TabulatedStep } from './composed/tabulated-step';
 export { CalibratedStepTime } from './models/calibrated';
+export { FactoredStepTime, factorParts } from './models/factors';
+export type { FactorProfile, FactorSpec } from './models/factors';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export type { OperatorTexts } from './operators/operator-texts';
@@ -17,6 +19,7 @@ export type {
 } from './port/step-time-model';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';
+export { factorsToFile } from './profile-files/factor-file';
 export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
 export type { Section } from './profile-files/profile-values';
 export {
