@@ -27,5 +27,5 @@ export {
   polynomialFromXpydProfile,
   polynomialToXpydProfile,
 } from './profile-files/xpyd-profile';
-export { isCalibrated } from './profiles/shipped-profiles';
+export { isCalibrated, shippedProfiles } from './profiles/shipped-profiles';
 export type { FitError, StepTimeProfile } from './profiles/step-time-profile';
