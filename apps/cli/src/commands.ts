@@ -70,6 +70,15 @@ export const COMMANDS: readonly CommandRow[] = [
     },
   },
   {
+    name: 'profiles',
+    usage: '[options] <action> [files...]',
+    description: 'List, show or plot step times: what is shipped, composed, or fitted by you.',
+    complete: async (command) => {
+      const { completeProfiles } = await import('./profiles/command');
+      completeProfiles(command);
+    },
+  },
+  {
     name: 'doctor',
     usage: '',
     description: 'Say what is installed here and what `baton up` would use.',

@@ -1,7 +1,8 @@
-import type { ClusterPicture, PictureEngine } from '@baton/contract';
+import type { ClusterPicture, PictureEngine, PictureStepTimes } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { ClusterModel, engineNames } from './cluster-model';
 import { RequestRows, ROWS } from './request-rows';
+import { stepTimesText } from './step-times/step-times-view';
 
 const HELLO = {
   ...{ api: 'api-1', version: '0', model: 'm', topology: '1P1D', speedup: 1, intervalMs: 250 },
@@ -23,6 +24,7 @@ function picture(at: number, requests: number[], names: ClusterPicture['names'])
     ...{ at, engines: ENGINES, phases: [0, 0, 0, 0], requests, names },
     waiting: { prefill: 0, decode: 0, aggregated: 0 },
     rates: { ...rates, finishedPerSecond: 0 },
+    stepTimes: [],
   };
 }
 
@@ -113,5 +115,32 @@ describe('the rows of the list', () => {
     model.see(picture(9_000, [9, 0, -1, 0, 10, 0, -1, 0], [[10, 'newer', 1, 1]]));
     rows.update(model, 0);
     expect(rows.rows[0]).toBe(first);
+  });
+});
+
+const COMPOSED: PictureStepTimes = {
+  ...{ method: 'composed', description: 'composed from measured operators of h200_sxm' },
+  ...{ roles: ['prefill', 'decode'], outsideSteps: 0, farthestOutside: 1 },
+};
+
+describe('the line of step times', () => {
+  it('names the engines and what their times are made of', () => {
+    expect(stepTimesText(COMPOSED)).toBe(
+      'Step times of prefill, decode: composed from measured operators of h200_sxm',
+    );
+  });
+
+  it('names the method where the description does not', () => {
+    const given = { ...COMPOSED, method: 'given', description: 'constant, 5 ms' };
+    expect(stepTimesText(given)).toMatch(/: given: constant, 5 ms$/);
+  });
+
+  it('says how many steps lay how far outside of what was measured', () => {
+    const far = { ...COMPOSED, outsideSteps: 1_200, farthestOutside: 1.4567 };
+    expect(stepTimesText(far)).toMatch(
+      /; 1200 steps outside of the measured range, up to 1\.46 times$/,
+    );
+    expect(stepTimesText({ ...far, outsideSteps: 1 })).toContain('; 1 step outside');
+    expect(stepTimesText({ ...far, outsideSteps: null })).not.toContain('outside');
   });
 });

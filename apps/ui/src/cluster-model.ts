@@ -4,6 +4,7 @@ import type {
   PictureEngine,
   PicturePhase,
   PictureRates,
+  PictureStepTimes,
   RequestName,
 } from '@baton/contract';
 
@@ -38,6 +39,7 @@ export class ClusterModel {
   /** Requests by phase, those included that are not shown one by one. */
   counts: readonly number[] = [0, 0, 0, 0];
   rates: PictureRates | undefined;
+  stepTimes: readonly PictureStepTimes[] = [];
   atMs = 0;
   readonly requests = new Map<number, RequestState>();
   ended: RequestState[] = [];
@@ -54,6 +56,7 @@ export class ClusterModel {
     this.engines = picture.engines;
     this.counts = picture.phases;
     this.rates = picture.rates;
+    this.stepTimes = picture.stepTimes;
     this.atMs = picture.at;
     for (const name of picture.names) this.names.set(name[0], name);
     const present = this.update(picture);

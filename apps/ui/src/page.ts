@@ -7,6 +7,7 @@ import { Headline } from './headline';
 import { LiveStream } from './live-stream';
 import { RateHistory } from './rate-history';
 import { RequestList } from './request-list';
+import { StepTimesView } from './step-times/step-times-view';
 import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
 
@@ -23,10 +24,12 @@ export function startPage(root: HTMLElement): void {
   const open = (name: string): void => void dialog.open(name);
   const headline = new Headline();
   const flow = new FlowView(model, open);
+  const stepTimes = new StepTimesView();
   const charts = new Charts(history);
   const list = new RequestList(model, open);
   const cluster = make('section', { class: 'panel cluster', 'aria-label': 'Cluster' }, [
     flow.element,
+    stepTimes.element,
   ]);
   const lower = make('div', { class: 'lower' }, [list.element, settings.element]);
   const main = make('main', {}, [cluster, charts.element, lower]);
@@ -47,6 +50,7 @@ export function startPage(root: HTMLElement): void {
       // What is read rather than watched changes half as often.
       if ((pictures += 1) % 2 === 0) return;
       headline.show(model);
+      stepTimes.show(model.stepTimes);
       charts.show();
       list.show();
     },

@@ -1,6 +1,9 @@
 import { HardwareError } from '@baton/hardware';
+import { assert } from '@baton/kernel';
 import {
   CalibratedStepTime,
+  FactoredStepTime,
+  factorsToFile,
   type FitError,
   polynomialRange,
   PolynomialStepTime,
@@ -12,13 +15,16 @@ import {
   type ValidRange,
 } from '@baton/step-time';
 import { fitCalibrated, type Pieces, shuffled } from './calibrated-fit';
+import { type Factors, fitFactors } from './factor-fit';
 import { type FitQuality, qualityOf } from './fit-quality';
 import { distinctBatches, type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
 import { measuredRange } from './measured-range';
 import { fitPolynomial } from './polynomial-fit';
 
 export interface CalibrationOptions {
-  readonly fit: 'calibrated' | 'polynomial';
+  readonly fit: 'calibrated' | 'factors' | 'polynomial';
+  /** Of `factors`: composed step times without overhead, and the formats they are for. */
+  readonly base?: FactorBase;
   /** Keep every k-th of the shuffled points out of the fit; 0: none. */
   readonly holdOutEvery: number;
   readonly seed: number;
@@ -30,6 +36,12 @@ export interface CalibrationOptions {
   readonly overheadMs: number;
 }
 
+export interface FactorBase {
+  readonly model: ConstructorParameters<typeof FactoredStepTime>[0];
+  /** Formats of weights and KV cache. */
+  readonly precision: string;
+}
+
 export interface Calibration {
   /** What to write, for `stepTimeFromProfile` to read. */
   readonly file: Section;
@@ -37,6 +49,8 @@ export interface Calibration {
   /** Over the points kept out of the fit. */
   readonly heldOut: readonly FitQuality[];
   readonly valid: ValidRange;
+  /** Of `factors`. */
+  readonly factors?: Factors;
 }
 
 /** Fewer different batches carry no law. */
@@ -54,9 +68,9 @@ export function calibrate(
   steps: readonly MeasuredStep[],
   options: CalibrationOptions,
 ): Calibration {
-  checkSteps(steps);
+  checkSteps(steps, options.fit === 'factors' ? 1 : FEWEST_BATCHES);
   const { training, heldOut } = split(steps, options);
-  const fit = options.fit === 'polynomial' ? polynomial(training) : calibrated(training, options);
+  const fit = fitOf(training, options);
   const valid = options.fit === 'polynomial' ? fit.valid : measuredRange(steps);
   const fitted = qualityOf(fit.model, training);
   return {
@@ -64,14 +78,55 @@ export function calibrate(
     fitted,
     heldOut: qualityOf(fit.model, heldOut),
     valid,
+    ...(fit.factors && { factors: fit.factors }),
   };
 }
 
 interface Fit {
+  readonly factors?: Factors;
   /** Without the overhead that is added in use: what the points show. */
   readonly model: StepTimeModel;
   readonly valid: ValidRange;
   toFile(fitted: readonly FitQuality[], valid: ValidRange): Section;
+}
+
+function fitOf(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
+  if (options.fit === 'factors') return factored(training, options);
+  return options.fit === 'polynomial' ? polynomial(training) : calibrated(training, options);
+}
+
+function factored(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
+  const { base, placement } = options;
+  assert(base !== undefined, 'factors are over a composed model');
+  const factors = fitFactors(training, base.model);
+  const values = {
+    prefill: digits(factors.prefill.value),
+    decode: digits(factors.decode.value),
+    constantMs: digits(factors.constantMs.value),
+  };
+  return {
+    factors,
+    model: new FactoredStepTime(base.model, { ...values, valid: {} }),
+    valid: {},
+    toFile: (fitted, valid) =>
+      factorsToFile(
+        {
+          ...{ ...placement, ...values, precision: base.precision, valid },
+          prefillErrorPercent: errorOf(fitted, 'prefill'),
+          decodeErrorPercent: errorOf(fitted, 'decode'),
+        },
+        {
+          prefill: digits(factors.prefill.standardError),
+          decode: digits(factors.decode.standardError),
+          constant_ms: digits(factors.constantMs.standardError),
+        },
+      ),
+  };
+}
+
+/** Beyond what any measurement carries. */
+function digits<T extends number | null>(value: T): T {
+  return (value === null ? null : Number(value.toPrecision(5))) as T;
 }
 
 function calibrated(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
@@ -125,7 +180,7 @@ function split(
   };
 }
 
-function checkSteps(steps: readonly MeasuredStep[]): void {
+function checkSteps(steps: readonly MeasuredStep[], fewestBatches: number): void {
   if (steps.length === 0) throw badPoints('there are none');
   steps.forEach((step, i) => {
     const isTime = Number.isFinite(step.ms) && step.ms > 0;
@@ -134,10 +189,10 @@ function checkSteps(steps: readonly MeasuredStep[]): void {
   for (const phase of PHASES) {
     const own = steps.filter((step) => phaseOf(step) === phase);
     const different = distinctBatches(own);
-    if (own.length === 0 || phase === 'mixed' || different >= FEWEST_BATCHES) continue;
+    if (own.length === 0 || phase === 'mixed' || different >= fewestBatches) continue;
     const which = different === 1 ? 'all of the same batch' : `of ${different} different batches`;
     throw badPoints(
-      `${own.length} of ${phase} are ${which}; at least ${FEWEST_BATCHES} different ones ` +
+      `${own.length} of ${phase} are ${which}; at least ${fewestBatches} different ones ` +
         'are needed',
     );
   }

@@ -1,5 +1,6 @@
 export { calibrate } from './calibrate';
-export type { Calibration, CalibrationOptions } from './calibrate';
+export type { Calibration, CalibrationOptions, FactorBase } from './calibrate';
+export type { Estimate, Factors } from './factor-fit';
 export type { FitQuality } from './fit-quality';
 export { fitKvTransfer } from './kv-transfer-fit';
 export type { KvTransferFit } from './kv-transfer-fit';

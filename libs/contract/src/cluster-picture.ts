@@ -1,4 +1,5 @@
 import type { Stage } from './job';
+import type { StepTimeOrigin } from './presence';
 
 /**
  * What `GET /ui/stream` sends to the live page: `hello` once to each viewer, then a few `picture` a
@@ -47,6 +48,17 @@ export interface ClusterPicture {
   /** Names of those that no picture has shown before. */
   readonly names: readonly RequestName[];
   readonly rates: PictureRates;
+  /** One entry per way in which engines make their step times. */
+  readonly stepTimes: readonly PictureStepTimes[];
+}
+
+/** The step times of engines of a cluster that make them alike. */
+export interface PictureStepTimes extends StepTimeOrigin {
+  readonly roles: readonly Stage[];
+  /** Steps outside of the measured range; null: the step times have no range. */
+  readonly outsideSteps: number | null;
+  /** How many times the largest measured value the farthest of these had; 1: none. */
+  readonly farthestOutside: number;
 }
 
 export interface PictureEngine {

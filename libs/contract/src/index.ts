@@ -5,6 +5,7 @@ export type {
   PictureEngine,
   PicturePhase,
   PictureRates,
+  PictureStepTimes,
   Quantiles,
   RequestName,
 } from './cluster-picture';
@@ -30,7 +31,7 @@ export {
 export type { KvTransferParams } from './kv-transfer-params';
 export type { Operation, OperationReply } from './operation';
 export { HANDOFF_STATES } from './presence';
-export type { EngineGauges, EnginePresence, HistogramSnapshot } from './presence';
+export type { EngineGauges, EnginePresence, HistogramSnapshot, StepTimeOrigin } from './presence';
 export { parseRemoteRequestId, remoteRequestId } from './remote-request-id';
 export type {
   EngineFact,

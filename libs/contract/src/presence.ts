@@ -17,6 +17,8 @@ export interface EnginePresence {
   readonly pid: number;
   readonly host: string;
   readonly model: string;
+  /** Unset: the engine simulates no steps. */
+  readonly stepTimes?: StepTimeOrigin;
   readonly state: 'starting' | 'ready' | 'draining';
   readonly gauges: EngineGauges;
   /** Counters since the engine's start, by name without the `vllm:` prefix. */
@@ -26,6 +28,13 @@ export interface EnginePresence {
    * count.
    */
   readonly histograms: Readonly<Record<string, HistogramSnapshot>>;
+}
+
+/** How the step times of an engine are made. */
+export interface StepTimeOrigin {
+  /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
+  readonly method: string;
+  readonly description: string;
 }
 
 export interface DataParallelRank {
@@ -55,6 +64,11 @@ export interface EngineGauges {
   readonly sleepLevel?: 0 | 1 | 2;
   /** Whether the server that does the engine's work answers, 1 or 0. Unset: it has none. */
   readonly upstreamUp?: 0 | 1;
+  /**
+   * How many times the largest measured value the farthest step outside of the range of its step
+   * times had; 1: none lay outside. Unset: the step times have no range.
+   */
+  readonly farthestOutside?: number;
   /** Blocks in use when the engine was last seen idle. Unset: none. */
   readonly lostBlocks?: number;
   /** LoRA adapters of the sequences in hand. Unset: none has one. */

@@ -1,4 +1,4 @@
-import type { Stage } from '@baton/contract';
+import type { Stage, StepTimeOrigin } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
@@ -29,6 +29,18 @@ export interface HostTierFacts {
   readonly bytesPerSecond: number;
 }
 
+/** How step times are made, and how far the engine has left what was measured. */
+export interface StepTimeFacts extends StepTimeOrigin {
+  /** Unset: they have no range. */
+  readonly outside?: () => StepsOutside;
+}
+
+export interface StepsOutside {
+  readonly steps: number;
+  /** How many times the largest measured value the farthest of them had; 1: none lay outside. */
+  readonly farthest: number;
+}
+
 /** What goes wrong on purpose, for tests. */
 export interface FaultOptions {
   readonly crashAfter: string | undefined;
@@ -51,8 +63,8 @@ export interface DriverOptions {
   readonly kvRegionsPerBlock?: number;
   /** Unset: nothing lies behind the KV cache. */
   readonly hostTier?: HostTierFacts;
-  /** Steps so far outside of the range of the step times. Unset: they have none. */
-  readonly stepsOutsideRange?: () => number;
+  /** Unset: the engine simulates no steps. */
+  readonly stepTimes?: StepTimeFacts;
   /** Called at the start, and again after an engine has thrown. */
   readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
   /** Makes the publisher of KV-cache events of the engine of this number. Unset: there are none. */

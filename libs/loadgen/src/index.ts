@@ -12,3 +12,5 @@ export type { RecordedRequest, WriterOptions, WrittenWorkload } from './request-
 export type { ServerAccess } from './server-access';
 export { probeServer, ServerTokenizer } from './server-probe';
 export type { ServerFacts } from './server-probe';
+export { readStepTimes, stepTimesBetween } from './step-times';
+export type { EngineStepTimes } from './step-times';

@@ -1,3 +1,4 @@
+import { VERSION } from '@baton/kernel';
 import { basename } from 'node:path';
 import { Document, isScalar, visit } from 'yaml';
 import { qualityEntry, type Result } from './report';
@@ -7,6 +8,19 @@ const HEADING = ` Step times fitted by \`baton calibrate\`.
 /** Beyond what any measurement carries. */
 const DIGITS = 9;
 
+/** Of profiles that are shared: what was read, when that was written, and who fitted it. */
+function provenanceOf({ inputs: paths, options }: Result['request'], inputs: Result['inputs']) {
+  if (options.fit !== 'factors') return {};
+  const files = inputs.map(({ format, steps, file }, i) => ({
+    ...{ file: basename(paths[i]!), format, points: steps.length, sha256: file?.sha256 },
+  }));
+  const date = inputs
+    .map(({ file }) => file?.date ?? '')
+    .sort()
+    .at(-1);
+  return { provenance: { date, baton: VERSION, files } };
+}
+
 /** The profile as a YAML file, which says what it was fitted to but not when. */
 export function profileYaml({ request, inputs, calibration, transfer }: Result): string {
   const { file, fitted, heldOut } = calibration;
@@ -15,6 +29,7 @@ export function profileYaml({ request, inputs, calibration, transfer }: Result):
     ...file,
     ...(isPolynomial && transfer ? { kv_transfer: transfer.file } : {}),
     source: inputs.map((input, i) => `${basename(request.inputs[i]!)} (${input.format})`),
+    ...provenanceOf(request, inputs),
     fit: {
       fitted: fitted.map(qualityEntry),
       ...(heldOut.length > 0 ? { held_out: heldOut.map(qualityEntry) } : {}),

@@ -1,10 +1,11 @@
-import type { Calibration, FitQuality, KvTransferFit } from '@baton/calibration';
+import type { Calibration, Estimate, Factors, FitQuality, KvTransferFit } from '@baton/calibration';
 import type { ValidRange } from '@baton/step-time';
 import type { CalibrationRequest } from './request';
 import type { ReadInput } from './formats/read-input';
 
 /** Where points come from: a file of a format, or a server. */
-export type Source = Pick<ReadInput, 'steps'> & { readonly format: string };
+export type Source = Pick<ReadInput, 'steps'> &
+  Partial<Pick<ReadInput, 'file'>> & { readonly format: string };
 
 export interface Result {
   readonly request: CalibrationRequest;
@@ -32,6 +33,7 @@ export function reportText({ request, inputs, calibration, transfer }: Result): 
           ),
         ]
       : ['held out: no points\n']),
+    ...factorLines(calibration.factors),
     `valid for  ${rangeLines(calibration.valid).join('\n           ')}`,
     ...(transfer
       ? [
@@ -42,7 +44,7 @@ export function reportText({ request, inputs, calibration, transfer }: Result): 
     '',
     out === undefined
       ? '--out FILE writes the profile.'
-      : `wrote ${out}: use it with --step-time ${options.fit} --step-time-file ${out}`,
+      : `wrote ${out}: use it with ${useOf(options.fit)} --step-time-file ${out}`,
     '',
   ].join('\n');
 }
@@ -62,6 +64,7 @@ export function reportDocument({ request, inputs, calibration, transfer }: Resul
     hold_out: { every: holdOutEvery, seed },
     fitted: calibration.fitted.map(qualityEntry),
     held_out: calibration.heldOut.map(qualityEntry),
+    ...(calibration.factors && { factors: calibration.factors }),
     profile: calibration.file,
     ...(transfer
       ? { kv_transfer: { latency_ms: transfer.latencyMs, per_token_ms: transfer.perTokenMs } }
@@ -79,6 +82,24 @@ export function qualityEntry(quality: FitQuality): Readonly<Record<string, unkno
     mean_error_percent: quality.meanErrorPercent,
     max_error_percent: quality.maxErrorPercent,
   };
+}
+
+function useOf(fit: CalibrationRequest['options']['fit']): string {
+  return `--step-time ${fit === 'factors' ? 'auto' : fit}`;
+}
+
+function factorLines(factors: Factors | undefined): string[] {
+  if (factors === undefined) return [];
+  const text = ({ value, standardError: error }: Estimate, unit = '') =>
+    error === null
+      ? `${value}${unit} (not measured)`
+      : `${Number(value.toPrecision(4))} ± ${Number(error.toPrecision(2))}${unit}`;
+  return [
+    'over composed steps, ± one standard error',
+    `  prefill × ${text(factors.prefill)}`,
+    `  decode × ${text(factors.decode)}`,
+    `  per step + ${text(factors.constantMs, ' ms')}\n`,
+  ];
 }
 
 const COLUMNS = ['points', 'R²', 'mean error', 'largest error'];

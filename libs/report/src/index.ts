@@ -20,7 +20,7 @@ export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
 export type { TracedSteps, TraceParts } from './run/chrome-trace';
 export type { ComparisonReport } from './run/comparison-sections';
 export { consoleComparison } from './run/console-comparison';
-export { consoleSummary } from './run/console-summary';
+export { consoleSummary, stepTimesLines } from './run/console-summary';
 export { requestCsv } from './run/request-csv';
 export { runReport } from './run/run-report';
 export type { RunReport } from './run/run-report';

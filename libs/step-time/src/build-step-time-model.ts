@@ -1,4 +1,4 @@
-import { type EnginePlacement, HardwareError } from '@baton/hardware';
+import { describePrecision, type EnginePlacement, HardwareError } from '@baton/hardware';
 import { unreachable } from '@baton/kernel';
 import {
   type ComposedSpec,
@@ -9,8 +9,9 @@ import {
 } from './composed/build-composed';
 import type { KernelChoice } from './composed/step-composer';
 import { type BlisSpec, BlisStepTime } from './models/blis';
-import { type CalibratedSpec, calibratedStepTime } from './models/calibrated';
+import { type CalibratedSpec, calibratedStepTime, checkMeasuredOn } from './models/calibrated';
 import { type ConstantSpec, ConstantStepTime } from './models/constant';
+import { FactoredStepTime, type FactorSpec } from './models/factors';
 import { isMockerGrid, MockerGridStepTime } from './models/mocker-grid';
 import { type PerTokenSpec, PerTokenStepTime } from './models/per-token';
 import { type PolynomialSpec, PolynomialStepTime } from './models/polynomial';
@@ -38,6 +39,7 @@ export type StepTimeSpec =
   | ConstantSpec
   | PerTokenSpec
   | TableSpec
+  | FactorSpec
   | PolynomialSpec;
 
 /** How `auto` makes the times of a placement, without tabulating them. */
@@ -76,6 +78,8 @@ export function buildStepTimeModel(
     }
     case 'calibrated':
       return calibratedStepTime(spec, placement);
+    case 'factors':
+      return factored(spec, placement, operators);
     case 'roofline':
       return new RooflineStepTime(spec, placement);
     case 'blis':
@@ -93,4 +97,26 @@ export function buildStepTimeModel(
     default:
       return unreachable(spec);
   }
+}
+
+/** @throws HardwareError `not-calibrated`, `not-measured` */
+function factored(
+  { profile }: FactorSpec,
+  placement: EnginePlacement,
+  operators: OperatorSource,
+): FactoredStepTime {
+  checkMeasuredOn(profile, placement);
+  const precision = describePrecision(placement.model.precision);
+  if (profile.precision !== undefined && profile.precision !== precision) {
+    throw new HardwareError(
+      'not-calibrated',
+      `The step-time profile was fitted for ${profile.precision}, not for ${precision}.`,
+    );
+  }
+  const base = composedStepTime({ kind: 'composed', overheadMs: 0 }, placement, operators);
+  if (typeof base !== 'string') return new FactoredStepTime(base, profile);
+  throw new HardwareError(
+    'not-measured',
+    `The factors of a profile need composed steps, and none can be composed: ${base}.`,
+  );
 }

@@ -5,6 +5,8 @@ export type { Framework } from './composed/framework';
 export type { Mxfp4Activations } from './composed/step-parts';
 export type { TabulatedStep } from './composed/tabulated-step';
 export { CalibratedStepTime } from './models/calibrated';
+export { FactoredStepTime, factorParts } from './models/factors';
+export type { FactorProfile, FactorSpec } from './models/factors';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export type { OperatorTexts } from './operators/operator-texts';
@@ -19,6 +21,7 @@ export type {
 } from './port/step-time-model';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';
+export { factorsToFile } from './profile-files/factor-file';
 export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
 export type { Section } from './profile-files/profile-values';
 export {
@@ -26,5 +29,5 @@ export {
   polynomialFromXpydProfile,
   polynomialToXpydProfile,
 } from './profile-files/xpyd-profile';
-export { isCalibrated } from './profiles/shipped-profiles';
+export { isCalibrated, shippedProfiles } from './profiles/shipped-profiles';
 export type { FitError, StepTimeProfile } from './profiles/step-time-profile';

@@ -16,15 +16,24 @@ function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions
   return { hostTier: { bytesPerToken: bytesPerBlock / blockSize, bytesPerSecond } };
 }
 
-function rangeFacts({ guard }: EngineSetup): Pick<HostOptions, 'stepsOutsideRange'> {
-  return guard === undefined ? {} : { stepsOutsideRange: () => guard.stepsOutsideRange };
+type ExecutingSetup = EngineSetup & { readonly upstream?: ServerAddress | undefined };
+
+/** A server's steps take what they take. */
+function stepTimeFacts(setup: ExecutingSetup): Pick<HostOptions, 'stepTimes'> {
+  const { options, guard, upstream } = setup;
+  if (upstream !== undefined) return {};
+  const { description, method = 'given' } = options.stepTime;
+  const outside = guard && {
+    outside: () => ({ steps: guard.stepsOutsideRange, farthest: guard.farthestOutside }),
+  };
+  return { stepTimes: { method, description, ...outside } };
 }
 
 /** Who does the work: a simulated engine, or a server. */
 function workOf(
   config: BatonConfig,
   role: Stage,
-  { options, upstream }: EngineSetup & { readonly upstream?: ServerAddress | undefined },
+  { options, upstream }: ExecutingSetup,
 ): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
   if (upstream !== undefined) return executedBy(upstream, { config, role, options });
   return {
@@ -37,11 +46,7 @@ function workOf(
  * What a host of this role is to know, by the configuration. @param setup with the server of an
  * engine that executes
  */
-export function hostOptions(
-  config: BatonConfig,
-  role: Stage,
-  setup: EngineSetup & { readonly upstream?: ServerAddress | undefined },
-): HostOptions {
+export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSetup): HostOptions {
   const { options, link } = setup;
   const { blockSize } = options;
   const kvEvents = publishers(config, { model: setup.servedModelName, blockSize });
@@ -63,7 +68,7 @@ export function hostOptions(
     maxModelLen: options.maxModelLen,
     kvRegionsPerBlock: setup.kvRegionsPerBlock,
     ...hostTierFacts(options),
-    ...rangeFacts(setup),
+    ...stepTimeFacts(setup),
     ...(kvEvents && { kvEvents }),
     ...workOf(config, role, setup),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),

@@ -1,6 +1,12 @@
 import { type BenchmarkFigures, benchmarkFigures } from '@baton/analysis';
 import { Failure } from '@baton/kernel';
-import { HttpStreams, type LoadRecord, runLoad } from '@baton/loadgen';
+import {
+  HttpStreams,
+  type LoadRecord,
+  readStepTimes,
+  runLoad,
+  stepTimesBetween,
+} from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
 import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
 import { claimFolder } from '../claim-output';
@@ -9,7 +15,13 @@ import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { type BenchFlags, type Given, readBenchFlags } from './bench-flags';
 import { prepareBench, type PreparedBench } from './prepare-bench';
-import { requestRateOf, type ResultDocument, resultDocument, settingsOf } from './result-document';
+import {
+  type MeasuredLoad,
+  requestRateOf,
+  type ResultDocument,
+  resultDocument,
+  settingsOf,
+} from './result-document';
 import { saveResult } from './save-result';
 
 /**
@@ -58,13 +70,15 @@ export function claimResult({ result }: BenchFlags): void {
   if (result.saveResult) claimFolder(result.resultDir, '--result-dir');
 }
 
-async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<LoadRecord> {
-  const { flags } = prepared;
+async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<MeasuredLoad> {
+  const { flags, stepTimes } = prepared;
   const { origin, prefix, endpoint, headers, protocol } = flags.server;
   const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
   try {
     await warmUp(prepared, streams, stop);
-    return await measured(prepared, streams, stop);
+    const record = await measured(prepared, streams, stop);
+    const after = await readStepTimes(flags.server);
+    return { ...record, stepTimes: stepTimesBetween(stepTimes, after) };
   } finally {
     await streams.close();
   }
@@ -120,7 +134,7 @@ async function measured(
 
 async function tell(
   prepared: PreparedBench,
-  record: LoadRecord,
+  record: MeasuredLoad,
   figures: BenchmarkFigures,
 ): Promise<ResultDocument> {
   const { flags, loaded: source, model } = prepared;
@@ -128,11 +142,14 @@ async function tell(
   const document = resultDocument(prepared, record, figures);
   if (flags.result.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   else {
-    const { consoleBenchmark } = await import('@baton/report');
+    const { consoleBenchmark, stepTimesLines } = await import('@baton/report');
     const { maxConcurrency, percentiles } = flags;
     const requestRate = requestRateOf(prepared);
     process.stdout.write(
-      consoleBenchmark({ run, figures, percentiles, maxConcurrency, requestRate }),
+      consoleBenchmark({ run, figures, percentiles, maxConcurrency, requestRate }) +
+        stepTimesLines(record.stepTimes)
+          .map((line) => `Step times: ${line}\n`)
+          .join(''),
     );
   }
   if (record.wasInterrupted) say('interrupted: the figures are of the requests that ended before');

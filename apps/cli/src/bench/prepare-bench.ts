@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { UsageError } from '@baton/config';
-import { findPromptWords, probeServer, RequestWriter, ServerTokenizer } from '@baton/loadgen';
+import {
+  type EngineStepTimes,
+  findPromptWords,
+  probeServer,
+  readStepTimes,
+  RequestWriter,
+  ServerTokenizer,
+} from '@baton/loadgen';
 import { type LoadedWorkload, loadWorkload } from '@baton/workload-source';
 import { withProgress } from '../progress';
 import type { BenchFlags } from './bench-flags';
@@ -22,6 +29,8 @@ export interface PreparedBench {
   /** The tokenizer that prompt lengths were made for. */
   readonly tokenizer: string;
   readonly requestIdPrefix: string;
+  /** What the engines of the server said of their step times before the run. */
+  readonly stepTimes: readonly EngineStepTimes[];
   /** Sentences that the user should see. */
   readonly notes: readonly string[];
 }
@@ -47,6 +56,7 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
   const isWritten = loaded.texts === undefined && loaded.requests === undefined;
   return {
     ...{ flags, model: facts.model, loaded, writer, ignoreEos },
+    stepTimes: await readStepTimes(server),
     tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
     requestIdPrefix: flags.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`,
     notes: [

@@ -1,8 +1,18 @@
-import { type BenchmarkFigures, outcomeCode, summarise } from '@baton/analysis';
+import {
+  type BenchmarkFigures,
+  outcomeCode,
+  type StepTimesSummary,
+  summarise,
+} from '@baton/analysis';
 import { usToSeconds, VERSION } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
 import { shownWorkload } from '@baton/workload-source';
 import type { PreparedBench } from './prepare-bench';
+
+/** A run, and how the server made its step times; none when it simulates no steps. */
+export interface MeasuredLoad extends LoadRecord {
+  readonly stepTimes: readonly StepTimesSummary[];
+}
 
 export type ResultDocument = Readonly<Record<string, unknown>>;
 
@@ -12,7 +22,7 @@ export type ResultDocument = Readonly<Record<string, unknown>>;
  */
 export function resultDocument(
   prepared: PreparedBench,
-  record: LoadRecord,
+  record: MeasuredLoad,
   figures: BenchmarkFigures,
 ): ResultDocument {
   const { flags, model, loaded, tokenizer } = prepared;
@@ -98,7 +108,10 @@ function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
   };
 }
 
-function ownEntries(prepared: PreparedBench, { run, wasInterrupted }: LoadRecord): ResultDocument {
+function ownEntries(
+  prepared: PreparedBench,
+  { run, wasInterrupted, stepTimes }: MeasuredLoad,
+): ResultDocument {
   const { slo } = prepared.flags;
   const options = { gpus: 1, seed: prepared.flags.seed, wallSeconds: usToSeconds(run.endUs) };
   const summary = summarise(run, slo === undefined ? options : { ...options, slo });
@@ -117,6 +130,7 @@ function ownEntries(prepared: PreparedBench, { run, wasInterrupted }: LoadRecord
     output_tokens_counted_by: run.countedBy,
     server_prompt_tokens: run.promptUsage.requests === 0 ? null : run.promptUsage.tokens,
     server_cached_tokens: run.log.cachedTokens.reduce((sum, tokens) => sum + tokens, 0),
+    step_times: stepTimes.length === 0 ? null : stepTimes,
     settings: settingsOf(prepared),
   };
 }

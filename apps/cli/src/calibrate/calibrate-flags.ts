@@ -8,7 +8,7 @@ export type Flags = Readonly<Record<string, FlagValue | undefined>>;
 
 const HOLD_OUT = 5;
 const BATCHED_TOKENS = 8192;
-const FITS = ['calibrated', 'polynomial'] as const;
+const FITS = ['calibrated', 'factors', 'polynomial'] as const;
 
 export function addCalibrateOptions(command: Command): void {
   const flag = (text: string, help: string): void => {
@@ -19,7 +19,11 @@ export function addCalibrateOptions(command: Command): void {
     '--format <name>',
     `Format of all of them: ${FORMATS.join(', ')} (default: what each looks like).`,
   );
-  flag('--fit <name>', `Model: ${FITS.join(' or ')} (default: calibrated).`);
+  flag(
+    '--fit <name>',
+    'What is fitted: calibrated (a law of its own), factors (three numbers over composed steps: ' +
+      'few points do), polynomial (default: calibrated).',
+  );
   flag(
     '--model <name>',
     'What was measured: picks rows of a CSV, and the profile serves nothing else.',

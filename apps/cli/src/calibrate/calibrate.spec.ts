@@ -86,6 +86,58 @@ describe('baton calibrate', () => {
     expect((await baton(...args)).stdout).toBe(stdout);
   });
 
+  describe('--fit factors', () => {
+    const PLACE = { model: 'llama-3.1-8b', gpu: 'h100', tensorParallelSize: 1 } as const;
+    const FLAGS = ['--model', PLACE.model, '--gpu', PLACE.gpu, '--tp', '1', '--fit', 'factors'];
+    const log = path('own-steps.jsonl');
+    const out = path('own.yaml');
+
+    /** A server that takes 1.25 of the composed time to prefill, 1.1 to decode, and 1 ms more. */
+    function writeSteps(): void {
+      const config = defaultConfig({ ...PLACE, stepTime: 'composed', stepOverheadMs: 0 });
+      const { stepTime } = engineSetup(config, 'aggregated').options;
+      const ms = (step: object): number => stepTime.stepUs(step as never) / 1_000;
+      const prompts = [64, 256, 512, 1024, 2048, 4096, 8192].map((tokens) => {
+        const step = prefillStep({ tokens, ms: 1 });
+        return { ...step, ms: 1.25 * ms(step) + 1 };
+      });
+      const decodes = [1, 4, 16, 32, 64, 128].map((seqs) => {
+        const step = decodeStep(seqs, 1_000 * seqs, 1);
+        return { ...step, ms: 1.1 * ms(step) + 1 };
+      });
+      const lines = [...prompts, ...decodes].map((step) => `${stepLogLine(step)}\n`);
+      writeFileSync(log, lines.join(''));
+    }
+
+    it('fits three numbers, says how sure they are, and writes who measured what', async () => {
+      writeSteps();
+      const told = await baton('calibrate', '--input', log, ...FLAGS, '--out', out);
+      expect([told.exitCode, told.stderr]).toEqual([0, '']);
+      expect(told.stdout).toMatch(/prefill × 1\.25\d* ± [\d.e-]+\n/);
+      expect(told.stdout).toMatch(/decode × 1\.1\d* ± /);
+      expect(told.stdout).toMatch(/held out[^]*prefill|decode/);
+      const yaml = readFileSync(out, 'utf8');
+      expect(yaml).toMatch(/provenance:\n +date: 20\d\d-\d\d-\d\d\n +baton: /);
+      expect(yaml).toMatch(/sha256: [0-9a-f]{64}/);
+      expect(yaml).not.toContain(folder);
+      const config = defaultConfig({ ...PLACE, stepTime: 'auto', stepTimeFile: out });
+      const { stepTime } = engineSetup(config, 'decode').options;
+      const bare = defaultConfig({ ...PLACE, stepTime: 'composed', stepOverheadMs: 0 });
+      const batch = { ...decodeStep(20, 30_000, 1), kvUsage: 0 };
+      const composedUs = engineSetup(bare, 'decode').options.stepTime.stepUs(batch);
+      expect(stepTime.stepUs(batch)).toBeCloseTo(1.1 * composedUs + 1_000, -1);
+      expect(stepTime.method).toBe('calibrated');
+    });
+
+    it.each([
+      [{ gpu: 'h200' }, 'fitted for llama-3.1-8b on h100 TP1, not for llama-3.1-8b on h200 TP1.'],
+      [{ quantization: 'fp8' }, 'fitted for bf16, KV cache bf16, not for fp8'],
+    ] as const)('writes a profile that is refused for %j', (other, sentence) => {
+      const config = defaultConfig({ ...PLACE, ...other, stepTime: 'auto', stepTimeFile: out });
+      expect(() => engineSetup(config, 'decode')).toThrow(sentence);
+    });
+  });
+
   it('fits transfers beside the steps of xPyD-sim, and writes its profile', async () => {
     const points = path('points.yaml');
     const lines = [
@@ -150,8 +202,9 @@ describe('baton calibrate', () => {
     [['--live', '--max-num-seqs', 'few'], 'baton: --max-num-seqs must be an integer from 1 to'],
     [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
     [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],
-    [['--input', LOG, '--fit', 'spline'], 'baton: --fit must be one of calibrated, polynomial'],
+    [['--input', LOG, '--fit', 'spline'], 'baton: --fit must be one of calibrated, factors,'],
     [['--input', LOG, '--gpu', 'h1000'], "baton: Unknown GPU 'h1000'. Nearest known: h100"],
+    [['--input', LOG, '--fit', 'factors'], 'baton: --fit factors needs --model and --gpu'],
     [['--input', LOG, '--tp', '0'], "baton: --tp must be an integer from 1; '0' is not.\n"],
     [['--input', LOG, '--hold-out', '1'], 'baton: --hold-out 1 would leave nothing to fit'],
     [

@@ -1,4 +1,5 @@
 import {
+  factorBase,
   fitSteps,
   profileYaml,
   readInput,
@@ -6,12 +7,12 @@ import {
   reportText,
   type Result,
 } from '@baton/profiling';
-import { UsageError } from '@baton/config';
+import { resolveConfig, UsageError } from '@baton/config';
 import { fitKvTransfer } from '@baton/calibration';
 import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
-import { liveFlagsIn } from './live-flags';
+import { FORMAT_FLAGS, liveFlagsIn } from './live-flags';
 import { writeFile } from './write-file';
 
 /**
@@ -29,13 +30,24 @@ export function calibrateFiles(given: Flags): void {
   claimFile(request.out, '--out');
   const inputs = request.inputs.map((path) => readInput(path, request.format, request.input));
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
+  const { options, input } = request;
+  const base = options.fit === 'factors' ? { base: factorBase(input, formatsOf(given)) } : {};
   const calibration = fitSteps(
     inputs.flatMap(({ steps }) => steps),
-    request,
+    { options: { ...options, ...base } },
   );
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;
   const result: Result = { request, inputs, calibration, transfer };
   if (request.out !== undefined) writeFile(request.out, profileYaml(result), 'profile');
   process.stdout.write(request.json ? reportJson(result) : reportText(result));
+}
+
+function formatsOf(given: Flags) {
+  const config: Record<string, string> = {};
+  for (const key of FORMAT_FLAGS) {
+    const value = given[key];
+    if (typeof value === 'string') config[key] = value;
+  }
+  return resolveConfig({ flags: config }).config;
 }

@@ -67,6 +67,10 @@ const ROWS = {
   },
 } as const satisfies Record<string, FlagRow>;
 
+/** How weights and KV cache of what was measured are held. */
+export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype'];
+const WITH_FILES = ['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed'];
+
 type LiveFlag = keyof typeof ROWS;
 
 const GROUP = 'Live:';
@@ -105,7 +109,7 @@ function flagOf(name: string): string {
 /** Flags that mean something with `--live` alone. */
 export function liveFlagsIn(flags: Flags): string[] {
   const { config, own } = partConfig(flags as Record<string, string>);
-  const alsoWithFiles = new Set(['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed']);
+  const alsoWithFiles = new Set([...WITH_FILES, ...FORMAT_FLAGS]);
   const names = Object.keys(config).filter((name) => !alsoWithFiles.has(name));
   return [...names, ...Object.keys(own).filter((name) => name === 'config' || name in ROWS)].map(
     flagOf,

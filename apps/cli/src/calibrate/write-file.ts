@@ -2,7 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { cannotWrite } from '../claim-output';
 
 /** @throws Failure, one sentence */
-export function writeFile(path: string, content: string, what: 'profile' | 'points'): void {
+export function writeFile(
+  path: string,
+  content: string,
+  what: 'profile' | 'points' | 'plot',
+): void {
   try {
     writeFileSync(path, content);
   } catch (error) {

@@ -1,8 +1,18 @@
 import type { OperatorSource, TabulatedStep } from '@baton/step-time';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 
 /**
@@ -11,16 +21,20 @@ import { gunzipSync } from 'node:zlib';
  * the time of tabulating again.
  */
 export function operatorFiles(cache = cacheFolder(process.env)): OperatorSource {
+  const whole = (key: string): string => `${key} ${tablesSum()}`;
+  const file = (key: string): string => join(cache, fileOf(key));
   return {
     texts: { read: readTable },
-    kept: (key) => keptStep(join(cache, fileOf(key)), key),
-    keep: (key, step) => keepStep(join(cache, fileOf(key)), key, step),
+    kept: (key) => keptStep(file(whole(key)), whole(key)),
+    keep: (key, step) => keepStep(file(whole(key)), whole(key), step),
   };
 }
 
 /** Tabulated steps of this process, which several engines share. */
 const here = new Map<string, TabulatedStep>();
 const HERE_MAX = 256;
+/** Files of the cache folder, of some 40 kB each; the oldest go first. */
+const FILES_MAX = 256;
 
 function readTable(path: string): string | undefined {
   const file = join(dataFolder(), path);
@@ -44,24 +58,36 @@ function cacheFolder(env: NodeJS.ProcessEnv): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'baton', 'steps');
 }
 
-function fileOf(key: string): string {
-  return `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`;
+/** What is kept holds for the tables that it was made of, which are named with their sums. */
+let tables: string | undefined;
+
+function tablesSum(): string {
+  return (tables ??= sha256(readTable('SHA256SUMS') ?? '').slice(0, 16));
 }
 
-/** The key is kept beside the numbers, so that an equal hash of another key is not taken for it. */
-interface Kept {
+function fileOf(key: string): string {
+  return `${sha256(key).slice(0, 32)}.json`;
+}
+
+/**
+ * Head and steps are a line each. The key stands beside the numbers, so that an equal hash of
+ * another key is not taken for it; the sum finds a file that was cut or changed.
+ */
+interface KeptHead {
   readonly key: string;
-  readonly step: TabulatedStep;
+  readonly sha256: string;
 }
 
 function keptStep(path: string, key: string): TabulatedStep | undefined {
   const own = here.get(path);
   if (own !== undefined) return own;
   try {
-    const kept = JSON.parse(readFileSync(path, 'utf8')) as Kept;
-    if (kept.key !== key) return undefined;
-    remember(path, kept.step);
-    return kept.step;
+    const [head = '', steps = ''] = readFileSync(path, 'utf8').split('\n');
+    const kept = JSON.parse(head) as KeptHead;
+    if (kept.key !== key || kept.sha256 !== sha256(steps)) return undefined;
+    const step = JSON.parse(steps) as TabulatedStep;
+    remember(path, step);
+    return step;
   } catch {
     return undefined;
   }
@@ -70,14 +96,33 @@ function keptStep(path: string, key: string): TabulatedStep | undefined {
 /** Written beside and renamed, so that another process never reads half a file. */
 function keepStep(path: string, key: string, step: TabulatedStep): void {
   remember(path, step);
+  const draft = `${path}.${process.pid}-${threadId}`;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify({ key, step } satisfies Kept));
+    const steps = JSON.stringify(step);
+    const head: KeptHead = { key, sha256: sha256(steps) };
+    writeFileSync(draft, `${JSON.stringify(head)}\n${steps}\n`);
     renameSync(draft, path);
+    dropOldest(dirname(path));
   } catch {
-    // A read-only home: tabulate again next time.
+    // A folder that cannot be written: tabulate again next time. A draft goes when it is old.
   }
+}
+
+/** Drafts that a killed process left count too. */
+function dropOldest(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.length <= FILES_MAX) return;
+  const aged = names.map((name) => {
+    const file = join(folder, name);
+    return { file, mtimeMs: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+  });
+  aged.sort((a, b) => a.mtimeMs - b.mtimeMs);
+  for (const { file } of aged.slice(0, names.length - FILES_MAX)) rmSync(file, { force: true });
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function remember(path: string, step: TabulatedStep): void {

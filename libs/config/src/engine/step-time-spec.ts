@@ -50,6 +50,7 @@ function fromFile(config: BatonConfig, kind: FileKind): StepTimeSpec {
   }
   const spec = stepTimeFromFile(stepTimeFile);
   if (spec.kind === kind) return withOverheads(spec, config);
+  if (kind === 'calibrated' && spec.kind === 'factors') return spec;
   throw new UsageError(
     `step_time ${kind} cannot use step_time_file ${stepTimeFile}, which holds a model of ` +
       `kind ${spec.kind}.`,

@@ -73,7 +73,9 @@ export const HARDWARE = {
     unset: "the model's own context",
   }),
   gpuMemoryUtilization: number(0.9, [0.05, 1], {
-    help: 'Share of GPU memory for weights, activations and KV cache; what is left after weights and a trial step becomes KV blocks.',
+    help:
+      'Share of GPU memory for weights, activations and KV cache; what is left after weights ' +
+      'and a trial step becomes KV blocks.',
   }),
   vllmVersion: text('0.30', {
     help: 'Version of vLLM whose division of GPU memory is modelled, from 0.11 on.',

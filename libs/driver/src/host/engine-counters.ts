@@ -4,7 +4,7 @@ import type { ExecutorNumbers } from '../jobs/executor';
 import type { DriverOptions } from '../options';
 
 export interface EngineCountersParts {
-  readonly options: Pick<DriverOptions, 'hostTier' | 'stepsOutsideRange'>;
+  readonly options: Pick<DriverOptions, 'hostTier' | 'stepTimes'>;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
 }
@@ -37,14 +37,14 @@ export function engineCounters(
 
 /** Of what not every engine has. */
 function optionalCounters(
-  { hostTier, stepsOutsideRange }: EngineCountersParts['options'],
+  { hostTier, stepTimes }: EngineCountersParts['options'],
   tokensFromHost: number,
 ): Partial<Record<OptionalKey, number>> {
   const restarts = Number(process.env['BATON_RESTARTS'] ?? 0);
   const bytes = tokensFromHost * (hostTier?.bytesPerToken ?? 0);
   return {
     process_restarts: restarts,
-    ...(stepsOutsideRange && { steps_outside_range: stepsOutsideRange() }),
+    ...(stepTimes?.outside && { steps_outside_range: stepTimes.outside().steps }),
     ...(hostTier && {
       prompt_tokens_from_host: tokensFromHost,
       kv_offload_load_bytes: bytes,

@@ -8,7 +8,7 @@ import type { ConservationAudit } from './conservation-audit';
 import type { Operations } from './operations';
 
 export interface EngineGaugesParts {
-  readonly options: Pick<DriverOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'stepTimes'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly pace: StepPace;
@@ -36,9 +36,20 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
     sleepLevel: operations.sleepLevel,
     lostBlocks: audit.lostBlocks(),
     ...(isUpstreamUp === undefined ? {} : { upstreamUp: isUpstreamUp ? 1 : 0 }),
+    ...farthestOutside(options),
     ...adaptersIn(runs.all()),
     stepMs: pace.stepUs / 1_000,
   };
+}
+
+/** JSON carries no infinity: what was measured of nothing like the step. */
+const FARTHEST = 1e6;
+
+function farthestOutside({
+  stepTimes,
+}: Pick<DriverOptions, 'stepTimes'>): Pick<EngineGauges, 'farthestOutside'> {
+  if (stepTimes?.outside === undefined) return {};
+  return { farthestOutside: Math.min(FARTHEST, stepTimes.outside().farthest) };
 }
 
 /** vLLM tells LoRA adapters with a sequence in a batch from those whose sequences all wait. */

@@ -9,7 +9,7 @@ import { engineGauges, type EngineGaugesParts } from './engine-gauges';
 
 export interface EngineNumbersParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts' | 'hostTier' | 'stepsOutsideRange'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'hostTier' | 'stepTimes'>;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
   readonly gauges: EngineGaugesParts;
@@ -32,6 +32,7 @@ export class EngineNumbers {
       pid: process.pid,
       host: hostname(),
       model: options.facts.model,
+      ...originOf(options),
       state: identity.state,
       gauges: engineGauges(gauges, numbers?.isUp),
       counters: engineCounters(this.parts, numbers),
@@ -45,6 +46,14 @@ export class EngineNumbers {
     const { running, waiting, deferred, freeBlocks, heldBlocks } = engine.snapshot();
     return [engine.counters.steps, running, waiting, deferred, freeBlocks, heldBlocks].join();
   }
+}
+
+function originOf({
+  stepTimes,
+}: Pick<DriverOptions, 'stepTimes'>): Pick<EnginePresence, 'stepTimes'> {
+  if (stepTimes === undefined) return {};
+  const { method, description } = stepTimes;
+  return { stepTimes: { method, description } };
 }
 
 function dataParallel({

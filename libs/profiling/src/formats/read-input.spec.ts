@@ -327,3 +327,24 @@ describe('any other file', () => {
     expect(() => read('broken.yaml', 'prefill: [1\n')).toThrow('broken.yaml cannot be read: Flow');
   });
 });
+
+describe('results of InferenceX', () => {
+  const RUN = { hw: 'h200', tp: 8, conc: 16, isl: 1024, osl: 512, median_tpot: 0.012 };
+
+  it('give a decode point per run, and a prefill point of one request at a time', () => {
+    const alone = { ...RUN, conc: 1, median_tpot: 0.008, median_ttft: 0.05 };
+    const { format, steps, notes } = read('inferencex.json', [RUN, alone]);
+    expect(format).toBe('inferencex');
+    expect(steps).toEqual([
+      decodeStep(16, 16 * (1024 + 256), 12),
+      decodeStep(1, 1024 + 256, 8),
+      prefillStep({ tokens: 1024, ms: 50 }),
+    ]);
+    expect(notes).toHaveLength(2);
+  });
+
+  it('are refused without what a point needs', () => {
+    const path = fileWith('bare.json', { ...RUN, isl: 0 });
+    expect(() => readInput(path, 'inferencex', OPTIONS)).toThrow('conc, isl or osl is missing');
+  });
+});

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { UsageError } from '@baton/config';
 import { parse, YAMLError } from 'yaml';
@@ -5,6 +6,7 @@ import { readAiperfCsv, readAiperfRecords, readAiperfSummary } from './aiperf';
 import { FORMATS, type InputFormat } from './formats';
 import { readGridCsv } from './grid-csv';
 import { readGuidellm } from './guidellm';
+import { readInferenceX } from './inferencex';
 import { type InputOptions, isEntry, type Measured } from './measured';
 import { readStepLog } from './step-log-file';
 import { readVllmBench } from './vllm-bench';
@@ -12,6 +14,14 @@ import { readXpydPoints } from './xpyd-points';
 
 export interface ReadInput extends Measured {
   readonly format: InputFormat;
+  readonly file: FileFacts;
+}
+
+/** What tells a file from another of its name. */
+export interface FileFacts {
+  readonly sha256: string;
+  /** UTC day on which it was last written, `2026-02-28`. */
+  readonly date: string;
 }
 
 const BYTES_MAX = 256 * 2 ** 20;
@@ -29,7 +39,9 @@ export function readInput(
   const text = fileText(path);
   const source = { path, text, documents: lazily(() => documentsOf(path, text)) };
   const known = format ?? formatOf(source);
-  return { ...READERS[known](source, options), format: known };
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const date = statSync(path).mtime.toISOString().slice(0, 10);
+  return { ...READERS[known](source, options), format: known, file: { sha256, date } };
 }
 
 interface Source {
@@ -46,6 +58,7 @@ const READERS: Readonly<Record<InputFormat, (source: Source, options: InputOptio
     'vllm-bench': ({ path, documents }, options) => readVllmBench(path, documents(), options),
     guidellm: ({ path, documents }, options) => readGuidellm(path, documents()[0], options),
     aiperf: readAiperf,
+    inferencex: ({ path, documents }) => readInferenceX(path, documents()),
     'baton-log': ({ path, text }) => readStepLog(path, text),
   };
 
@@ -59,10 +72,12 @@ function readAiperf({ path, text, documents }: Source, options: InputOptions): M
 function formatOf({ path, text, documents }: Source): InputFormat {
   if (isAiperfCsv(text)) return 'aiperf';
   if (/^\uFEFF?\s*\w+(\s*,\s*\w+)+\s*(\r?\n|$)/.test(text)) return 'csv';
-  const [first] = documents();
+  const [head] = documents();
+  const first: unknown = Array.isArray(head) ? (head as unknown[])[0] : head;
   if (isEntry(first)) {
     const has = (...keys: readonly string[]) => keys.some((key) => key in first);
     if (has('step_ms')) return 'baton-log';
+    if (has('conc') && has('isl') && has('osl')) return 'inferencex';
     if (has('benchmarks')) return 'guidellm';
     if (has('input_sequence_length') || (has('metadata') && has('metrics'))) return 'aiperf';
     if (has('input_lens', 'median_itl_ms', 'mean_ttft_ms', 'completed')) return 'vllm-bench';

@@ -76,8 +76,11 @@ function goodput(summary: Summary): string[][] {
 
 /** Pools that share a model share a line. */
 function stepTimes({ step_times = [] }: Summary): string[][] {
-  const lines = step_times.map((each) => `${each.description}${outside(each)}`);
-  return [...new Set(lines)].map((line) => ['step times', line]);
+  return stepTimesLines(step_times).map((line) => ['step times', line]);
+}
+
+export function stepTimesLines(stepTimes: readonly StepTimesSummary[]): string[] {
+  return [...new Set(stepTimes.map((each) => `${each.description}${outside(each)}`))];
 }
 
 function outside({

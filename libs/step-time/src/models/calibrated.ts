@@ -113,7 +113,10 @@ function missing({ model, gpu, tp }: EnginePlacement): never {
 }
 
 /** A profile that says what it was measured on serves nothing else. */
-function checkMeasuredOn(profile: StepTimeProfile, { model, gpu, tp }: EnginePlacement): void {
+export function checkMeasuredOn(
+  profile: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>,
+  { model, gpu, tp }: EnginePlacement,
+): void {
   const isOwn =
     (profile.model === undefined || goesBy(model, profile.model)) &&
     (profile.gpu === undefined || goesBy(gpu, profile.gpu)) &&
@@ -136,7 +139,7 @@ function describe(profile: StepTimeProfile, overheadMs: number): string {
   return `calibrated ${placementOf(profile)}, overhead ${overheadMs} ms${fitted}`;
 }
 
-function placementOf({ model, gpu, tp }: StepTimeProfile): string {
+function placementOf({ model, gpu, tp }: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>): string {
   const degree = tp === undefined ? '' : ` TP${tp}`;
   return `${model ?? 'any model'} on ${gpu ?? 'any GPU'}${degree}`;
 }

@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import { OperatorGrid } from './operator-grid';
-import { forEachRow } from './operator-texts';
+import { forEachNumberRow } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** One layer's attention on one GPU. */
@@ -17,6 +17,14 @@ const KV_BYTES: Readonly<Record<KvFormat, number>> = { bf16: 2, fp8: 1 };
 /** Ada and later read an FP8 cache into FP8 units. */
 const FP8_SM_VERSION = 89;
 
+/** Head width, window, KV heads, heads, the two axes, and the time. */
+const COLUMNS = 7;
+
+interface KnownShape {
+  readonly shape: AttentionShape;
+  readonly grid: OperatorGrid;
+}
+
 type SpeedOfLight = (shape: AttentionShape, middle: number, inner: number) => number;
 
 /** What tells the two tables of attention apart. */
@@ -32,13 +40,15 @@ interface Kind {
  * takes the nearest one, scaled by the speed of light.
  */
 export class AttentionTable {
-  private readonly grids = new Map<string, { shape: AttentionShape; grid: OperatorGrid }>();
+  private readonly grids = new Map<string, KnownShape>();
+  /** Of the row before: rows of a shape follow each other. */
+  private last: KnownShape | undefined;
 
   constructor(
     csv: string,
     private readonly kind: Kind,
   ) {
-    forEachRow(csv, (fields) => this.add(fields.map(Number)));
+    forEachNumberRow(csv, COLUMNS, (row) => this.add(row));
   }
 
   /** Time in µs of one layer. */
@@ -58,10 +68,19 @@ export class AttentionTable {
     return isSame(known, shape) && grid.covers(shape.heads, middle, inner);
   }
 
-  private add(fields: readonly number[]): void {
-    const [headDim, window, kvHeads, heads, middle, inner, us] = fields;
-    const shape = { headDim: headDim!, window: window!, heads: heads!, kvHeads: kvHeads! };
-    const grid = this.gridOf(shape);
+  private add(row: Readonly<Float64Array>): void {
+    const [headDim, window, kvHeads, heads, middle, inner, us] = row;
+    const known = this.last?.shape;
+    const isKnown =
+      known?.headDim === headDim &&
+      known?.window === window &&
+      known?.kvHeads === kvHeads &&
+      known?.heads === heads;
+    if (this.last === undefined || !isKnown) {
+      const next = { headDim: headDim!, window: window!, heads: heads!, kvHeads: kvHeads! };
+      this.last = { shape: next, grid: this.gridOf(next) };
+    }
+    const { shape, grid } = this.last;
     const least = this.kind.isRaised ? this.kind.speedOfLightUs(shape, middle!, inner!) : 0;
     grid.add([heads!, middle!, inner!], Math.max(us!, least));
   }

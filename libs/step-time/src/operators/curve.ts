@@ -1,7 +1,11 @@
+/** Octaves, far above what a logarithm is wrong by. */
+const ROUNDING = 1e-6;
+
 /** Measured times over one axis, with rising positions. */
 export class Curve {
   readonly xs: number[] = [];
   readonly us: number[] = [];
+  private logs: Float64Array | undefined;
 
   /** Points are added in rising order of x. */
   add(x: number, us: number): void {
@@ -19,6 +23,17 @@ export class Curve {
 
   covers(x: number): boolean {
     return x >= this.firstX && x <= this.lastX;
+  }
+
+  /**
+   * Indices, from the first to before the second, of at least all points within so many octaves of
+   * x.
+   */
+  within(octaves: number, x: number): readonly [from: number, to: number] {
+    if (octaves === Infinity) return [0, this.xs.length];
+    if (this.logs?.length !== this.xs.length) this.logs = Float64Array.from(this.xs, Math.log2);
+    const [middle, reach] = [Math.log2(x), octaves + ROUNDING];
+    return [lowerBound(this.logs, middle - reach), lowerBound(this.logs, middle + reach)];
   }
 
   /** A straight line between the neighbours of x; undefined outside of what was measured. */

@@ -1,6 +1,6 @@
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
-import { forEachRow } from './operator-texts';
+import { readNumbers } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** The experts of one layer and how they are spread. */
@@ -23,6 +23,9 @@ interface Measured {
 /** Octaves of (hidden, width, experts) within which one shape says something about another. */
 const REACH_OCTAVES = 2;
 
+/** Fields of a row before the tokens. */
+const SHAPE_FIELDS = 7;
+
 /**
  * Fused experts of one layer on one GPU, by tokens of all ranks before routing. A shape that was
  * not measured takes the utilisation of the nearest one at as many rows per expert.
@@ -36,12 +39,22 @@ export class ExpertTable {
     private readonly system: SystemFacts,
     private readonly format: OperatorFormat,
   ) {
-    forEachRow(csv, (fields) => {
-      const key = fields.slice(0, 7).join(',');
-      const known = this.measured.get(key) ?? { shape: shapeOf(fields), curve: new Curve() };
-      this.measured.set(key, known);
-      known.curve.add(Number(fields[7]), Number(fields[8]));
-    });
+    let [known, curve] = ['', new Curve()];
+    const point = new Float64Array(2);
+    for (let at = csv.indexOf('\n') + 1; at > 0 && at < csv.length;) {
+      const isKnown = known !== '' && csv.startsWith(known, at);
+      const key = isKnown ? known : csv.slice(at, endOfKey(csv, at));
+      if (!isKnown) curve = this.curveOf(key.slice(0, -1));
+      known = key;
+      at = readNumbers(csv, at + key.length, point);
+      curve.add(point[0]!, point[1]!);
+    }
+  }
+
+  private curveOf(key: string): Curve {
+    const known = this.measured.get(key) ?? { shape: shapeOf(key.split(',')), curve: new Curve() };
+    this.measured.set(key, known);
+    return known.curve;
   }
 
   /** Time in µs; undefined when no measured shape is near. */
@@ -112,6 +125,13 @@ function shapeOf(fields: readonly string[]): ExpertShape {
     tensorParallel: tensorParallel!,
     expertParallel: expertParallel!,
   };
+}
+
+/** Behind the comma after the last field of a shape: rows of a shape begin alike. */
+function endOfKey(csv: string, start: number): number {
+  let at = start;
+  for (let field = 0; field < SHAPE_FIELDS; field++) at = csv.indexOf(',', at) + 1;
+  return at;
 }
 
 function keyOf(shape: ExpertShape): string {

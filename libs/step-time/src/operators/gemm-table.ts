@@ -1,6 +1,6 @@
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
-import { forEachRow } from './operator-texts';
+import { forEachNumberRow } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 interface Shape {
@@ -16,6 +16,8 @@ interface Neighbour {
   readonly distance: number;
 }
 
+/** Width, depth, rows of x, and the time. */
+const COLUMNS = 4;
 /** Octaves of (n, k) within which one shape says something about another. */
 const REACH_OCTAVES = 2;
 const NEIGHBOURS = 4;
@@ -31,13 +33,14 @@ export class GemmTable {
   private readonly shapes: Shape[] = [];
   private readonly byKey = new Map<string, Shape>();
   private readonly ranked = new Map<string, readonly Neighbour[]>();
+  private rising: number[] | undefined;
 
   constructor(
     csv: string,
     private readonly system: SystemFacts,
     private readonly format: OperatorFormat,
   ) {
-    forEachRow(csv, (fields) => this.add(fields));
+    forEachNumberRow(csv, COLUMNS, (row) => this.add(row));
   }
 
   /** Time in µs; undefined when no measured shape is near. */
@@ -59,8 +62,12 @@ export class GemmTable {
 
   /** Every m at which some shape was measured, rising. */
   get positions(): number[] {
-    const all = new Set(this.shapes.flatMap(({ curve }) => curve.xs));
-    return [...all].sort((a, b) => a - b);
+    if (this.rising === undefined) {
+      const all = new Set<number>();
+      for (const { curve } of this.shapes) for (const x of curve.xs) all.add(x);
+      this.rising = [...all].sort((a, b) => a - b);
+    }
+    return this.rising;
   }
 
   speedOfLightUs(m: number, n: number, k: number): number {
@@ -69,20 +76,24 @@ export class GemmTable {
     return speedOfLightUs(this.system, { flops: 2 * m * n * k, peak, bytes });
   }
 
-  private add([n = '', k = '', m = '', us = '']: readonly string[]): void {
+  private add(row: Readonly<Float64Array>): void {
+    const [n, k, m, us] = row;
+    const { curve } = this.shapeOf(n!, k!);
+    curve.add(m!, Math.max(us!, this.speedOfLightUs(m!, n!, k!)));
+  }
+
+  /** Rows of a shape follow each other. */
+  private shapeOf(n: number, k: number): Shape {
+    const last = this.shapes.at(-1);
+    if (last?.n === n && last.k === k) return last;
     const key = `${n},${k}`;
     let shape = this.byKey.get(key);
     if (shape === undefined) {
-      const [width, depth] = [Number(n), Number(k)];
-      shape = {
-        ...{ n: width, k: depth, curve: new Curve() },
-        ...{ logN: Math.log2(width), logK: Math.log2(depth) },
-      };
+      shape = { n, k, curve: new Curve(), logN: Math.log2(n), logK: Math.log2(k) };
       this.byKey.set(key, shape);
       this.shapes.push(shape);
     }
-    const rows = Number(m);
-    shape.curve.add(rows, Math.max(Number(us), this.speedOfLightUs(rows, shape.n, shape.k)));
+    return shape;
   }
 
   private onCurve({ curve, n, k }: Shape, m: number): number {

@@ -1,7 +1,7 @@
 import type { KvFormat } from './attention-tables';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
+import { forEachNumberRow } from './number-rows';
 import { OperatorGrid } from './operator-grid';
-import { forEachRow } from './operator-texts';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /**
@@ -12,14 +12,17 @@ const PAIR_ELEMENTS = 1088;
 const PROJECTION_WEIGHTS = 65_536;
 const PROMPT_PAIR_ELEMENTS = 320;
 
+/** One that is not looked at, heads, the two axes, and the time. */
+const COLUMNS = 5;
+
 /** The block of multi-head latent attention, projections included, by (heads, middle, inner). */
 export class LatentAttentionTable {
   private readonly grid: OperatorGrid;
 
   constructor(csv: string, kind: LatentKind) {
     this.grid = new OperatorGrid(kind);
-    forEachRow(csv, (fields) => {
-      const [, heads, middle, inner, us] = fields.map(Number);
+    forEachNumberRow(csv, COLUMNS, (row) => {
+      const [, heads, middle, inner, us] = row;
       this.grid.add([heads!, middle!, inner!], us!);
     });
   }

@@ -107,13 +107,17 @@ export class OperatorGrid {
     const slices = this.slices
       .map((slice, i) => ({ slice, key: this.keys[i]!, apart: apart(this.keys[i]!, outer) }))
       .sort((a, b) => a.apart - b.apart);
+    const bound = boundOf(slices[0]!, middle, inner);
     for (const { slice, key, apart: across } of slices) {
-      if (across >= reach()) break;
+      if (across >= reach() || across > bound) break;
       for (let row = 0; row < slice.keys.length; row++) {
         const down = Math.hypot(across, apart(slice.keys[row]!, middle));
-        if (down >= reach()) continue;
-        const { xs, us } = slice.curves[row]!;
-        for (let i = 0; i < xs.length; i++) {
+        if (down >= reach() || down > bound) continue;
+        const curve = slice.curves[row]!;
+        const { xs, us } = curve;
+        const octaves = Math.sqrt(Math.min(reach(), bound) ** 2 - down ** 2);
+        const [from, to] = curve.within(octaves, inner);
+        for (let i = from; i < to; i++) {
           const distance = Math.hypot(down, apart(xs[i]!, inner));
           if (distance >= reach()) continue;
           const fastest = this.rules.speedOfLightUs(key, slice.keys[row]!, xs[i]!);
@@ -123,6 +127,27 @@ export class OperatorGrid {
     }
     return found;
   }
+}
+
+/**
+ * A distance within which there are enough points for sure: the first ones in the nearest row of a
+ * slice. What lies farther is never among the nearest.
+ */
+function boundOf(
+  { slice, apart: across }: { readonly slice: Slice; readonly apart: number },
+  middle: number,
+  inner: number,
+): number {
+  const { keys, curves } = slice;
+  const above = Math.min(lowerBound(keys, middle), keys.length - 1);
+  const { xs } = curves[above]!;
+  const count = NEIGHBOURS + 1;
+  if (xs.length < count) return Infinity;
+  const start = lowerBound(xs, inner) - (count >> 1);
+  const from = Math.max(0, Math.min(start, xs.length - count));
+  const down = Math.hypot(across, apart(keys[above]!, middle));
+  const ends = [apart(xs[from]!, inner), apart(xs[from + count - 1]!, inner)];
+  return Math.max(...ends.map((end) => Math.hypot(down, end)));
 }
 
 interface Near {

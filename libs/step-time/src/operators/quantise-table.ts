@@ -1,13 +1,13 @@
 import { Curve } from './curve';
-import { forEachRow } from './operator-texts';
+import { forEachNumberRow } from './number-rows';
 
 /** Time of quantising activations of m rows and width k, µs. */
 export class QuantiseTable {
   private readonly curves = new Map<number, Curve>();
 
   constructor(csv: string) {
-    forEachRow(csv, (fields) => {
-      const [k, m, us] = fields.map(Number);
+    forEachNumberRow(csv, 3, (row) => {
+      const [k, m, us] = row;
       const curve = this.curves.get(k!) ?? new Curve();
       this.curves.set(k!, curve);
       curve.add(m!, us!);

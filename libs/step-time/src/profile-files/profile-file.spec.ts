@@ -77,7 +77,7 @@ describe('a profile file', () => {
 
   it.each([
     ['a text', 'fast', 'it is not a mapping'],
-    ['an unknown kind', { kind: 'magic' }, 'neither kind: calibrated, nor prefill and decode'],
+    ['an unknown kind', { kind: 'magic' }, 'neither kind: calibrated or factors'],
     ['an unknown key', { ...FILE, lineer: 1 }, "an unknown key 'lineer'"],
     ['no line', { kind: 'calibrated' }, 'linear is not a mapping'],
     ['a falling line', { ...FILE, linear: { tokens: [2, 1], ms: [1, 2] } }, 'must rise'],

@@ -1,8 +1,8 @@
 import type { BlisSpec } from '../models/blis';
 import type { CalibratedSpec } from '../models/calibrated';
+import type { FactorSpec } from '../models/factors';
 import type { PolynomialSpec } from '../models/polynomial';
-import type { ValidRange } from '../port/valid-range';
-import type { FitError, StepTimeProfile } from '../profiles/step-time-profile';
+import type { StepTimeProfile } from '../profiles/step-time-profile';
 import {
   asSection,
   badProfile,
@@ -11,15 +11,15 @@ import {
   listOf,
   numberOf,
   numbersOf,
-  rangeOf,
   type Section,
   sectionOf,
   textOf,
+  withoutUnset,
 } from './profile-values';
+import { factorsFromFile } from './factor-file';
+import { errorsOf, errorsToFile, NOTES, validOf, validToFile } from './profile-parts';
 import { polynomialFromXpydProfile } from './xpyd-profile';
 
-/** What a profile says besides the model: free text and figures for people. */
-const NOTES = ['kind', 'formula', 'unit', 'source', 'fit'];
 const CALIBRATED = [
   ...NOTES,
   'model',
@@ -41,7 +41,9 @@ const CALIBRATED = [
  *
  * @throws HardwareError `bad-profile`
  */
-export function stepTimeFromProfile(parsed: unknown): CalibratedSpec | PolynomialSpec | BlisSpec {
+export function stepTimeFromProfile(
+  parsed: unknown,
+): CalibratedSpec | FactorSpec | PolynomialSpec | BlisSpec {
   const profile = asSection(parsed, 'it');
   const blis = sectionOf(profile, 'trained_physics_coefficients') ?? profile;
   if (blis['beta_coeffs'] !== undefined) return { kind: 'blis', beta: listOf(blis, 'beta_coeffs') };
@@ -51,12 +53,15 @@ export function stepTimeFromProfile(parsed: unknown): CalibratedSpec | Polynomia
   if (profile['kind'] === 'calibrated') {
     return { kind: 'calibrated', profile: calibratedOf(profile) };
   }
-  throw badProfile('it has neither kind: calibrated, nor prefill and decode, nor beta_coeffs');
+  if (profile['kind'] === 'factors') return { kind: 'factors', profile: factorsFromFile(profile) };
+  throw badProfile(
+    'it has neither kind: calibrated or factors, nor prefill and decode, nor beta_coeffs',
+  );
 }
 
 /** The mapping that `stepTimeFromProfile` reads, ready to be written as YAML. */
 export function profileToFile(profile: StepTimeProfile): Section {
-  const { valid, decodeErrorPercent: decode, prefillErrorPercent: prefill } = profile;
+  const { valid } = profile;
   return withoutUnset({
     kind: 'calibrated',
     model: profile.model,
@@ -71,21 +76,13 @@ export function profileToFile(profile: StepTimeProfile): Section {
     prefill_attention_ms: profile.prefillAttentionMs,
     overhead_ms: profile.overheadMs,
     mixed_decode_factor: profile.mixedDecodeFactor,
-    valid: withoutUnset({
-      step_tokens: valid.stepTokens,
-      prefill_tokens: valid.prefillTokens,
-      prefill_quadratic_max: valid.prefillQuadraticMax,
-      decode_seqs: valid.decodeSeqs,
-      decode_context_max: valid.decodeContextMax,
-      mean_context_max: valid.meanContextMax,
-    }),
-    error_percent: withoutUnset({ decode, prefill }),
+    valid: validToFile(valid),
+    error_percent: errorsToFile(profile),
   });
 }
 
 function calibratedOf(from: Section): StepTimeProfile {
   checkKeys(from, CALIBRATED);
-  const error = sectionOf(from, 'error_percent') ?? {};
   return {
     model: textOf(from, 'model'),
     gpu: textOf(from, 'gpu'),
@@ -96,8 +93,7 @@ function calibratedOf(from: Section): StepTimeProfile {
     overheadMs: numberOf(from, 'overhead_ms') ?? 0,
     mixedDecodeFactor: numberOf(from, 'mixed_decode_factor'),
     valid: validOf(sectionOf(from, 'valid') ?? {}),
-    decodeErrorPercent: errorOf(error, 'decode'),
-    prefillErrorPercent: errorOf(error, 'prefill'),
+    ...errorsOf(from),
   };
 }
 
@@ -108,25 +104,4 @@ function linearOf(from: Section): StepTimeProfile['linear'] {
   const isRising = tokens.every((value, i) => i === 0 || value > tokens[i - 1]!);
   if (!isRising) throw badProfile('the tokens of linear must rise');
   return { tokens, ms };
-}
-
-function validOf(from: Section): ValidRange {
-  return {
-    stepTokens: rangeOf(from, 'step_tokens'),
-    prefillTokens: rangeOf(from, 'prefill_tokens'),
-    prefillQuadraticMax: numberOf(from, 'prefill_quadratic_max'),
-    decodeSeqs: rangeOf(from, 'decode_seqs'),
-    decodeContextMax: numberOf(from, 'decode_context_max'),
-    meanContextMax: numberOf(from, 'mean_context_max'),
-  };
-}
-
-function errorOf(from: Section, key: string): FitError | undefined {
-  const error = sectionOf(from, key);
-  if (error === undefined) return undefined;
-  return { mean: numberOf(error, 'mean') ?? 0, max: numberOf(error, 'max') ?? 0 };
-}
-
-function withoutUnset(from: Section): Section {
-  return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== undefined));
 }

@@ -70,3 +70,7 @@ export function badProfile(why: string): HardwareError {
 function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((each) => Number.isFinite(each));
 }
+
+export function withoutUnset(from: Section): Section {
+  return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== undefined));
+}

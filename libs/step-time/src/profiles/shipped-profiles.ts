@@ -36,3 +36,8 @@ function calibrationOf({ model, gpu, tp }: EnginePlacement): CalibratedProfile |
     (profile) => profile.tp === tp && goesBy(gpu, profile.gpu) && goesBy(model, profile.model),
   );
 }
+
+/** Every shipped calibration: what it is for, and how well it met its points. */
+export function shippedProfiles(): readonly Omit<CalibratedProfile, 'linearMs'>[] {
+  return CALIBRATED_PROFILES;
+}

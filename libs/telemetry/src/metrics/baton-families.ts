@@ -137,6 +137,11 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     'Steps whose batch lay outside of the range in which their step times were measured.',
     'steps_outside_range',
   ),
+  gauge(
+    'baton:step_farthest_outside_range_ratio',
+    'Largest value of a step by the largest that was measured; 1: none lay outside.',
+    ({ gauges }) => gauges.farthestOutside,
+  ),
   optionalCounter(
     'baton:prompt_tokens_from_host_total',
     'Prompt tokens whose KV was loaded from host memory; they are part of the local cache hits.',

@@ -58,6 +58,18 @@ describe('engine metrics', () => {
     expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);
   });
 
+  it('say how step times are made, of the engines that simulate steps alone', async () => {
+    const stepTimes = { method: 'composed', description: 'of h200_sxm' };
+    const simulated = { ...presence(1, new EngineStats()), stepTimes };
+    const text = await render([presence(0, new EngineStats()), simulated]);
+    const lines = text.split('\n').filter((line) => line.startsWith('baton:step_time_info'));
+    expect(lines).toEqual([
+      'baton:step_time_info{engine="1",model_name="m",stage="decode",method="composed"' +
+        ',description="of h200_sxm"} 1',
+    ]);
+    expect(text).not.toMatch(/^baton:step_farthest_outside_range_ratio\{/m);
+  });
+
   it('show drafts of the engines that make them alone', async () => {
     const drafting = { ...presence(1, new EngineStats()) };
     const counters = {

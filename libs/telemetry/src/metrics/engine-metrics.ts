@@ -41,6 +41,7 @@ export function registerEngineMetrics(registry: Registry, source: EngineMetricsS
   for (const family of ENGINE_METRICS) registry.registerMetric(metricOf(family, source.presences));
   registry.registerMetric(new CacheConfigInfo(source));
   registry.registerMetric(new EngineInfo(source));
+  registry.registerMetric(new StepTimeInfo(source));
 }
 
 /** The text of all engine families for these engines. */
@@ -198,6 +199,26 @@ class EngineInfo extends Gauge {
     const values = this.source
       .presences()
       .map((engine) => ({ labels: labelsOf(engine, { stage: engine.stage }), value: 1 }));
+    return { ...(await super.get()), values };
+  }
+}
+
+/** How the step times of each simulated engine are made. */
+class StepTimeInfo extends Gauge {
+  constructor(private readonly source: EngineMetricsSource) {
+    super({
+      name: 'baton:step_time_info',
+      help: 'How the step times of the engine are made: composed, calibrated, estimated or given.',
+      registers: [],
+    });
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const values = this.source.presences().flatMap((engine) => {
+      if (engine.stepTimes === undefined) return [];
+      const { method, description } = engine.stepTimes;
+      return [{ labels: labelsOf(engine, { stage: engine.stage, method, description }), value: 1 }];
+    });
     return { ...(await super.get()), values };
   }
 }

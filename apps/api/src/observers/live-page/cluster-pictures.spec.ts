@@ -10,6 +10,7 @@ import type { ObservedRequest, TokenNews } from '../port/port';
 import type { Timelines } from '../timelines/timelines';
 import { ClusterPictures, picturePhaseOf } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
+import { pictureStepTimes } from './step-times';
 
 const OWNER = {} as SequenceOwner;
 
@@ -40,6 +41,42 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
     { takenBy: () => undefined } as unknown as Timelines,
   );
 }
+
+describe('the step times of a picture', () => {
+  it('are one entry per way to make them, with the steps outside of what was measured', () => {
+    const engine = (stage: string, method: string, steps: number, far: number): EnginePresence =>
+      ({
+        ...{ stage, stepTimes: { method, description: `as ${method}` } },
+        ...{ counters: { steps_outside_range: steps }, gauges: { farthestOutside: far } },
+      }) as unknown as EnginePresence;
+    const living = [
+      engine('prefill', 'composed', 2, 1.5),
+      engine('decode', 'composed', 1, 3),
+      engine('decode', 'calibrated', 0, 1),
+    ];
+    expect(pictureStepTimes(living)).toEqual([
+      {
+        ...{ method: 'composed', description: 'as composed', roles: ['prefill', 'decode'] },
+        ...{ outsideSteps: 3, farthestOutside: 3 },
+      },
+      {
+        ...{ method: 'calibrated', description: 'as calibrated', roles: ['decode'] },
+        ...{ outsideSteps: 0, farthestOutside: 1 },
+      },
+    ]);
+  });
+
+  it('are none of engines that simulate no steps, and have no count without a range', () => {
+    const given = { stage: 'decode', stepTimes: { method: 'given', description: 'constant' } };
+    const living = [
+      { stage: 'decode', counters: {}, gauges: {} },
+      { ...given, counters: {}, gauges: {} },
+    ] as unknown as EnginePresence[];
+    expect(pictureStepTimes(living)).toEqual([
+      { ...given.stepTimes, roles: ['decode'], outsideSteps: null, farthestOutside: 1 },
+    ]);
+  });
+});
 
 describe('a picture', () => {
   it('counts all requests and shows so many', () => {

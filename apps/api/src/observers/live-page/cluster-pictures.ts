@@ -14,6 +14,7 @@ import type { ObservedSequence } from '../port/port';
 import { type LiveSequence, LiveSequences, WaitingTotals } from '../port/state';
 import { Timelines } from '../timelines/timelines';
 import { RateMeter } from './rate-meter';
+import { pictureStepTimes } from './step-times';
 
 /** Requests that one picture shows; the others are only counted. */
 const MOST_REQUESTS = 4_096;
@@ -95,6 +96,7 @@ export class ClusterPictures {
       requests,
       names,
       rates: this.meter.take(nowMs),
+      stepTimes: pictureStepTimes(living),
     };
   }
 }

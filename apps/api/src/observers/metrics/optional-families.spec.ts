@@ -83,6 +83,15 @@ describe('families of what not every engine has', () => {
       .samples.map(({ value }) => value)
       .sort((a, b) => a - b);
     expect(counts).toEqual([0, 1]);
+    const ratios = families
+      .get('baton:step_farthest_outside_range_ratio')!
+      .samples.map(({ value }) => value)
+      .sort((a, b) => a - b);
+    expect(ratios).toEqual([1, 6_000 / 4_096]);
+    const methods = families.get('baton:step_time_info')!.samples.map(({ labels }) => labels);
+    expect(methods).toHaveLength(2);
+    expect(methods[0]).toMatchObject({ stage: 'aggregated', method: 'calibrated' });
+    expect(methods[0]!.description).toContain('calibrated');
   });
 
   it('name the LoRA adapters that run and wait', async () => {

@@ -1,0 +1,32 @@
+import type { EnginePresence, PictureStepTimes, Stage, StepTimeOrigin } from '@baton/contract';
+
+interface Alike {
+  readonly origin: StepTimeOrigin;
+  readonly engines: EnginePresence[];
+}
+
+/** How the living engines make their step times, one entry per way, in the order of engines. */
+export function pictureStepTimes(living: readonly EnginePresence[]): PictureStepTimes[] {
+  const ways = new Map<string, Alike>();
+  for (const engine of living) {
+    const { stepTimes: origin } = engine;
+    if (origin === undefined) continue;
+    const key = `${origin.method} ${origin.description}`;
+    const known = ways.get(key);
+    if (known === undefined) ways.set(key, { origin, engines: [engine] });
+    else known.engines.push(engine);
+  }
+  return [...ways.values()].map(entryOf);
+}
+
+function entryOf({ origin, engines }: Alike): PictureStepTimes {
+  const { method, description } = origin;
+  const counts = engines.flatMap(({ counters }) => counters['steps_outside_range'] ?? []);
+  const farthest = engines.map(({ gauges }) => gauges.farthestOutside ?? 1);
+  return {
+    ...{ method, description },
+    roles: [...new Set<Stage>(engines.map(({ stage }) => stage))],
+    outsideSteps: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
+    farthestOutside: Math.max(...farthest),
+  };
+}

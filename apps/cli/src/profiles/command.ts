@@ -1,0 +1,84 @@
+import { UsageError } from '@baton/config';
+import type { Command } from 'commander';
+import { claimFile } from '../claim-output';
+import type { Surface } from './surface';
+
+export interface ProfileFlags {
+  readonly model?: string;
+  readonly gpu?: string;
+  readonly tp?: string;
+  readonly quantization?: string;
+  readonly stepTime?: string;
+  readonly points?: readonly string[];
+  readonly chart?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `
+Actions:
+  list [files or folders...]  What is shipped, which GPUs have measured operators, and own profiles.
+  show [file]                 One profile with its errors and its source, and what its steps take.
+  plot [file]                 Its surface as a page or a picture, with measured points on it.
+
+Examples:
+  baton profiles list ./profiles
+  baton profiles show own.yaml
+  baton profiles show --model llama-3.1-8b --gpu h200 --quantization fp8
+  baton profiles plot own.yaml --points steps.jsonl --out own.html
+  baton profiles plot --model qwen3-32b --gpu h100 --chart prefill --out prefill.svg`;
+
+/** Makes `command` the look at step times. What it needs to run is loaded when it runs. */
+export function completeProfiles(command: Command): void {
+  command
+    .argument('<action>', 'list, show or plot')
+    .argument('[files...]', 'profiles of your own')
+    .option('--model <name>', "The model (default: the profile's own).")
+    .option('--gpu <name>', "The GPU (default: the profile's own).")
+    .option('--tp <n>', "GPUs per engine (default: the profile's own, else 1).")
+    .option('--quantization <name>', 'How weights are held, as in vLLM.')
+    .option('--step-time <name>', 'auto, composed, calibrated or roofline (default: auto).')
+    .option('--points <file...>', 'plot: measured steps to draw, in any format of calibrate.')
+    .option('--chart <name>', 'plot: decode or prefill, for a picture (default: decode).')
+    .option('--out <file>', 'plot: where to write, .html or .svg.')
+    .option('--json', 'list and show: print one JSON document.')
+    .addHelpText('after', EXAMPLES)
+    .action((action: string, files: readonly string[], flags: ProfileFlags) =>
+      run(action, files, flags),
+    );
+}
+
+async function run(action: string, files: readonly string[], flags: ProfileFlags): Promise<void> {
+  if (action === 'list') {
+    const { listText } = await import('./list');
+    process.stdout.write(listText(files, flags.json === true));
+    return;
+  }
+  if (action !== 'show' && action !== 'plot') {
+    throw new UsageError(`'${action}' is none of list, show and plot.`);
+  }
+  if (files.length > 1) throw new UsageError(`${action} takes one profile, not ${files.length}.`);
+  if (action === 'plot') claimFile(outOf(flags), '--out');
+  const { surfaceOf } = await import('./surface');
+  const surface = surfaceOf(files[0], flags);
+  await (action === 'show' ? show(surface, flags) : plot(surface, flags));
+}
+
+async function show(surface: Surface, { json = false }: ProfileFlags): Promise<void> {
+  const { showText } = await import('./show');
+  process.stdout.write(showText(surface, json));
+}
+
+async function plot(surface: Surface, flags: ProfileFlags): Promise<void> {
+  const { plotted } = await import('./plot');
+  const { writeFile } = await import('../calibrate/write-file');
+  const out = outOf(flags);
+  writeFile(out, await plotted(surface, { ...flags, out }), 'plot');
+  process.stdout.write(`wrote ${out}\n`);
+}
+
+/** @throws UsageError */
+function outOf({ out }: ProfileFlags): string {
+  if (out !== undefined && /\.(html|svg)$/.test(out)) return out;
+  throw new UsageError('plot needs --out FILE.html or --out FILE.svg.');
+}

@@ -1,0 +1,79 @@
+import { UsageError } from '@baton/config';
+import { GPUS } from '@baton/hardware';
+import { consoleTable } from '@baton/report';
+import { shippedProfiles } from '@baton/step-time';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorText, readProfile, sourceText, shownValue } from './own-profile';
+
+interface Row {
+  readonly gpu: string;
+  readonly model: string;
+  readonly tp: string;
+  readonly method: string;
+  readonly mean_error: string;
+  readonly source: string;
+}
+
+/** Own profiles, what is shipped, and what can be composed, as a table or a JSON document. */
+export function listText(places: readonly string[], isJson: boolean): string {
+  const rows = [...places.flatMap(filesIn).map(ownRow), ...shippedRows(), ...composedRows()];
+  if (isJson) return `${JSON.stringify(rows, null, 2)}\n`;
+  const columns = ['gpu', 'model', 'tp', 'method', 'mean_error', 'source'] as const;
+  return consoleTable(
+    columns.map((name) => ({ name: name.replace('_', ' ') })),
+    rows.map((row) => columns.map((name) => row[name])),
+  );
+}
+
+function ownRow(path: string): Row {
+  const profile = readProfile(path);
+  return {
+    ...{ gpu: shownValue(profile, 'gpu'), model: shownValue(profile, 'model') },
+    tp: shownValue(profile, 'tensor_parallel_size'),
+    ...{ method: profile.kind, mean_error: errorText(profile.content['error_percent']) },
+    source: `${path}: ${sourceText(profile)}`,
+  };
+}
+
+function shippedRows(): Row[] {
+  return shippedProfiles().map(({ gpu, model, tp, decodeErrorPercent, prefillErrorPercent }) => {
+    const errors = { decode: decodeErrorPercent, prefill: prefillErrorPercent };
+    const source = 'shipped, data/profiles';
+    return {
+      ...{ gpu, model, tp: String(tp), method: 'calibrated' },
+      ...{ mean_error: errorText(errors), source },
+    };
+  });
+}
+
+function composedRows(): Row[] {
+  return Object.values(GPUS).flatMap(({ name, operators }) => {
+    if (operators === undefined) return [];
+    const source = `measured operators, data/operators/${operators}`;
+    const model = 'where they cover it';
+    return [{ gpu: name, model, tp: 'any', method: 'composed', mean_error: '–', source }];
+  });
+}
+
+/** A file, or the profiles of a folder. */
+function filesIn(place: string): string[] {
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (found === undefined) throw new UsageError(`There is no ${place}.`);
+  if (!found.isDirectory()) return [place];
+  return readdirSync(place)
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .map((name) => join(place, name))
+    .sort()
+    .filter(isProfile);
+}
+
+/** A folder may hold other files too. */
+function isProfile(path: string): boolean {
+  try {
+    readProfile(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

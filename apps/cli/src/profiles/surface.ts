@@ -1,0 +1,56 @@
+import { engineSetup, resolveConfig, UsageError } from '@baton/config';
+import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
+import type { ProfileFlags } from './command';
+import { type OwnProfile, readProfile } from './own-profile';
+
+/** Step times of one deployment. */
+export interface Surface {
+  readonly profile: OwnProfile | undefined;
+  readonly model: StepTimeModel;
+  readonly contextMax: number;
+  decodeMs(sequences: number, context: number): number;
+  prefillMs(tokens: number): number;
+}
+
+const EMPTY: BatchAggregates = {
+  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+  ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+};
+/** Blocks of KV play no part in how long a step takes. */
+const ANY_BLOCKS = '1000';
+
+/** @throws UsageError, one sentence, for an unknown deployment or a profile that does not fit it */
+export function surfaceOf(file: string | undefined, flags: ProfileFlags): Surface {
+  const profile = file === undefined ? undefined : readProfile(file);
+  const { config } = resolveConfig({ flags: configFlags(profile, flags) });
+  const { stepTime: model, maxModelLen } = engineSetup(config, 'aggregated').options;
+  const ms = (batch: Partial<BatchAggregates>): number =>
+    model.stepUs({ ...EMPTY, ...batch }) / 1_000;
+  return {
+    ...{ profile, model, contextMax: maxModelLen },
+    decodeMs: (decodeSeqs, context) => ms({ decodeSeqs, decodeContext: decodeSeqs * context }),
+    prefillMs: (tokens) =>
+      ms({ prefillTokens: tokens, prefillSeqs: 1, prefillQuadratic: tokens ** 2 }),
+  };
+}
+
+function configFlags(
+  profile: OwnProfile | undefined,
+  { model, gpu, tp, quantization, stepTime }: ProfileFlags,
+): Record<string, string> {
+  const own = (key: string): string | undefined => {
+    const value = profile?.content[key];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  };
+  const named = {
+    model: model ?? own('model'),
+    gpu: gpu ?? own('gpu'),
+    tensorParallelSize: tp ?? own('tensor_parallel_size'),
+    ...{ quantization, stepTime, stepTimeFile: profile?.path, numGpuBlocksOverride: ANY_BLOCKS },
+  };
+  if (named.model === undefined || named.gpu === undefined) {
+    throw new UsageError('Name a profile file, or --model and --gpu.');
+  }
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Record<string, string>;
+}

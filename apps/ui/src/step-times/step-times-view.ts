@@ -1,0 +1,38 @@
+import type { PictureStepTimes } from '@baton/contract';
+import { make, setAttribute, setText } from '../element';
+import { formatCount, formatOf } from '../format';
+
+/** One line per way in which engines make their step times: a reader is to know what to trust. */
+export class StepTimesView {
+  readonly element = make('ul', { class: 'step-times', 'aria-label': 'Step times' });
+  private readonly lines: HTMLElement[] = [];
+
+  show(stepTimes: readonly PictureStepTimes[]): void {
+    while (this.lines.length < stepTimes.length) this.lines.push(this.newLine());
+    while (this.lines.length > stepTimes.length) this.lines.pop()!.remove();
+    for (const [i, one] of stepTimes.entries()) {
+      setText(this.lines[i]!, stepTimesText(one));
+      setAttribute(this.lines[i]!, 'data-method', one.method);
+    }
+  }
+
+  private newLine(): HTMLElement {
+    const line = make('li');
+    this.element.append(line);
+    return line;
+  }
+}
+
+/** `Step times of prefill, decode: composed from …; 12 steps outside of the measured range`. */
+export function stepTimesText(stepTimes: PictureStepTimes): string {
+  const { roles, method, description } = stepTimes;
+  const how = description.includes(method) ? description : `${method}: ${description}`;
+  return `Step times of ${roles.join(', ')}: ${how}${outsideText(stepTimes)}`;
+}
+
+function outsideText({ outsideSteps, farthestOutside }: PictureStepTimes): string {
+  if (outsideSteps === null || outsideSteps === 0) return '';
+  const times = formatCount(Math.round(farthestOutside * 100) / 100);
+  const steps = formatOf(outsideSteps, 'step');
+  return `; ${steps} outside of the measured range, up to ${times} times`;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { stepTimesBetween, stepTimesIn } from './step-times';
+
+const MADE = 'stage="decode",method="composed",description="of \\"x\\", TP1"';
+
+function page(engines: readonly (readonly [engine: number, steps: number, far: number])[]): string {
+  return engines
+    .flatMap(([engine, steps, far]) => {
+      const own = `engine="${engine}",model_name="m"`;
+      return [
+        `baton:step_time_info{${own},${MADE}} 1`,
+        `baton:steps_outside_range_total{${own}} ${steps}`,
+        `baton:step_farthest_outside_range_ratio{${own}} ${far}`,
+      ];
+    })
+    .join('\n');
+}
+
+describe('what a page of metrics says of step times', () => {
+  it('is how they are made, and how far a run left what was measured', () => {
+    const before = page([
+      [0, 5, 1.5],
+      [1, 0, 1],
+    ]);
+    const after = page([
+      [0, 7, 1.5],
+      [1, 1, 3],
+    ]);
+    expect(stepTimesBetween(stepTimesIn(before), stepTimesIn(after))).toEqual([
+      {
+        ...{ role: 'decode', method: 'composed', description: 'of "x", TP1' },
+        ...{ steps_outside_range: 3, farthest_outside: 3 },
+      },
+    ]);
+  });
+
+  it('counts no steps of before the run', () => {
+    const [one] = stepTimesBetween(stepTimesIn(page([[0, 5, 2]])), stepTimesIn(page([[0, 5, 2]])));
+    expect(one).toMatchObject({ steps_outside_range: 0, farthest_outside: null });
+  });
+
+  it('is nothing at a server of another kind', () => {
+    expect(stepTimesIn('vllm:num_requests_running{engine="0"} 1\n# HELP x\n')).toEqual([]);
+  });
+
+  it('has no number of steps for step times without a range', () => {
+    const info =
+      'baton:step_time_info{engine="0",stage="prefill",method="given",description="c"} 1';
+    const [one] = stepTimesBetween([], stepTimesIn(info));
+    expect(one).toEqual({
+      ...{ role: 'prefill', method: 'given', description: 'c' },
+      ...{ steps_outside_range: null, farthest_outside: null },
+    });
+  });
+});

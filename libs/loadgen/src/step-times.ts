@@ -1,0 +1,102 @@
+import type { StepTimesSummary } from '@baton/analysis';
+import type { ServerAccess } from './server-access';
+
+const ASK_MS = 10_000;
+const SAMPLE = /^(baton:\w+)\{(.*)\} (\S+)$/;
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+
+/** What one simulated engine says of its step times. */
+export interface EngineStepTimes {
+  /** Tells it from the others of its page. */
+  readonly key: string;
+  readonly stage: string;
+  readonly method: string;
+  readonly description: string;
+  /** Since the engine's start; undefined: its step times have no range. */
+  readonly outsideSteps: number | undefined;
+  /** How many times the largest measured value the farthest of these had; 1: none. */
+  readonly farthestOutside: number;
+}
+
+/** Those of all engines behind the server; none when it simulates no steps or says nothing. */
+export async function readStepTimes({
+  origin,
+  prefix,
+  headers,
+}: Pick<ServerAccess, 'origin' | 'prefix' | 'headers'>): Promise<EngineStepTimes[]> {
+  try {
+    const signal = AbortSignal.timeout(ASK_MS);
+    const answer = await fetch(`${origin}${prefix}/metrics`, { headers, signal });
+    return answer.ok ? stepTimesIn(await answer.text()) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param page  in the text format of Prometheus */
+export function stepTimesIn(page: string): EngineStepTimes[] {
+  const samples = page.split('\n').flatMap(sampleOf);
+  const byEngine = (name: string): Map<string, number> =>
+    new Map(samples.flatMap((one) => (one.name === name ? [[keyOf(one), one.value]] : [])));
+  const steps = byEngine('baton:steps_outside_range_total');
+  const farthest = byEngine('baton:step_farthest_outside_range_ratio');
+  const engines = samples.filter(({ name }) => name === 'baton:step_time_info');
+  return engines.map((engine) => {
+    const { stage = '', method = '', description = '' } = engine.labels;
+    const key = keyOf(engine);
+    const outsideSteps = steps.get(key);
+    const farthestOutside = farthest.get(key) ?? 1;
+    return { key, stage, method, description, outsideSteps, farthestOutside };
+  });
+}
+
+/** What the engines did between two readings, one entry per stage and way to make step times. */
+export function stepTimesBetween(
+  before: readonly EngineStepTimes[],
+  after: readonly EngineStepTimes[],
+): StepTimesSummary[] {
+  const earlier = new Map(before.map(({ key, outsideSteps }) => [key, outsideSteps ?? 0]));
+  const groups = new Map<string, StepTimesSummary>();
+  for (const one of after) {
+    const { stage: role, method, description, outsideSteps, farthestOutside } = one;
+    const name = [role, method, description].join(' ');
+    const known = groups.get(name);
+    const own = outsideSteps === undefined ? null : outsideSteps - (earlier.get(one.key) ?? 0);
+    const isFar = own !== null && own > 0 && farthestOutside > 1;
+    groups.set(name, {
+      ...{ role, method, description },
+      steps_outside_range: sumOf(known?.steps_outside_range ?? null, own),
+      farthest_outside: maxOf(known?.farthest_outside ?? null, isFar ? farthestOutside : null),
+    });
+  }
+  return [...groups.values()];
+}
+
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+function sampleOf(line: string): Sample[] {
+  const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
+  if (name === undefined) return [];
+  const pairs = [...labels.matchAll(LABEL)].map(([, key = '', text = '']) => [key, plain(text)]);
+  return [{ name, labels: Object.fromEntries(pairs) as Sample['labels'], value: Number(value) }];
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_all, letter: string) => (letter === 'n' ? '\n' : letter));
+}
+
+function keyOf({ labels }: Sample): string {
+  return `${labels['engine'] ?? ''} ${labels['replica'] ?? ''}`;
+}
+
+function sumOf(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : a + b;
+}
+
+function maxOf(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
+}

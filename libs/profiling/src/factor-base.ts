@@ -1,0 +1,31 @@
+import type { FactorBase } from '@baton/calibration';
+import { modelOf, operatorFiles, UsageError } from '@baton/config';
+import { describePrecision, findGpu, HardwareError, servedIn } from '@baton/hardware';
+import { buildStepTimeModel } from '@baton/step-time';
+import type { InputOptions } from './formats/measured';
+
+/** How weights and KV cache of the measured server are held; unset: as vLLM decides. */
+export type Formats = Parameters<typeof servedIn>[2];
+
+/**
+ * Composed step times of what was measured, which factors are fitted over.
+ *
+ * @throws UsageError when model or GPU is not said, or nothing can be composed for them
+ */
+export function factorBase({ model, gpu, tp = 1 }: InputOptions, formats: Formats): FactorBase {
+  if (model === undefined || gpu === undefined) {
+    throw new UsageError('--fit factors needs --model and --gpu: factors are over composed steps.');
+  }
+  try {
+    const found = findGpu(gpu);
+    const served = servedIn(modelOf(model), found, formats);
+    const placement = { model: served, gpu: found, tp, dp: 1, expertParallel: false };
+    const spec = { kind: 'composed', overheadMs: 0 } as const;
+    const composed = buildStepTimeModel(spec, placement, operatorFiles());
+    const precision = describePrecision(served.precision);
+    return { model: composed as FactorBase['model'], precision };
+  } catch (error) {
+    if (error instanceof HardwareError) throw new UsageError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
+import { contextLimitOf, outsideOf, type OutsideRange, type ValidRange } from '../port/valid-range';
+import type { FitError } from '../profiles/step-time-profile';
+
+/** What own measurements change of composed step times. */
+export interface FactorProfile {
+  /** What it was measured on; unset: not known, usable with any. */
+  readonly gpu?: string | undefined;
+  readonly model?: string | undefined;
+  readonly tp?: number | undefined;
+  /** Formats of weights and KV cache, as `describePrecision` says them. */
+  readonly precision?: string | undefined;
+  /** On all of a step but the attention of decode, and on steps that only decode: above 0. */
+  readonly prefill: number;
+  readonly decode: number;
+  /** Per step, ms, from 0; it takes the place of the composed model's overhead. */
+  readonly constantMs: number;
+  readonly valid: ValidRange;
+  readonly decodeErrorPercent?: FitError | undefined;
+  readonly prefillErrorPercent?: FitError | undefined;
+}
+
+export interface FactorSpec {
+  readonly kind: 'factors';
+  readonly profile: FactorProfile;
+}
+
+/**
+ * Composed step times, times one factor for what decodes and one for the rest, plus a constant per
+ * step. The part that decodes is what the step takes longer than without its decoding sequences.
+ */
+export class FactoredStepTime implements StepTimeModel {
+  readonly method = 'calibrated';
+  readonly description: string;
+  readonly overheadMs: number;
+  private readonly constantUs: number;
+  private readonly valid: ValidRange;
+  private readonly withoutDecode = emptyBatch();
+
+  /** @param base  composed, without overhead */
+  constructor(
+    private readonly base: StepTimeModel & Required<Pick<StepTimeModel, 'decodeLaw'>>,
+    private readonly profile: FactorProfile,
+  ) {
+    const { prefill, decode, constantMs } = profile;
+    this.overheadMs = constantMs;
+    this.constantUs = constantMs * 1_000;
+    this.valid = profile.valid;
+    this.description =
+      `calibrated: prefill × ${prefill}, decode × ${decode}, ${constantMs} ms per step, ` +
+      `over steps ${base.description}`;
+  }
+
+  stepUs(batch: BatchAggregates): number {
+    const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
+    if (prefillTokens + draftTokens === 0) {
+      const law = this.decodeLaw(decodeSeqs, decodeContext)!;
+      return law.baseUs + law.perContextUs * decodeContext;
+    }
+    const [rest, decode] = partsOf(this.base, batch, this.withoutDecode);
+    return this.profile.prefill * rest + this.profile.decode * decode + this.constantUs;
+  }
+
+  decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw | undefined {
+    const law = this.base.decodeLaw(decodeSeqs, decodeContext);
+    if (law === undefined) return undefined;
+    const { decode } = this.profile;
+    return {
+      baseUs: decode * law.baseUs + this.constantUs,
+      perContextUs: decode * law.perContextUs,
+      contextLimit: law.contextLimit,
+    };
+  }
+
+  /** Factors hold where they were measured; composed steps where operators were. */
+  outsideRange(batch: BatchAggregates): OutsideRange | undefined {
+    return outsideOf(this.valid, batch) ?? this.base.outsideRange?.(batch);
+  }
+
+  contextLimit(decodeSeqs: number): number {
+    const own = this.base.contextLimit?.(decodeSeqs) ?? Infinity;
+    return Math.min(contextLimitOf(this.valid, decodeSeqs), own);
+  }
+}
+
+/** A composed step in the parts that the two factors multiply, µs. */
+export function factorParts(
+  base: StepTimeModel,
+  batch: BatchAggregates,
+): readonly [rest: number, decode: number] {
+  return partsOf(base, batch, emptyBatch());
+}
+
+type Batch = { -readonly [Key in keyof BatchAggregates]-?: BatchAggregates[Key] };
+
+/** @param rest  is overwritten */
+function partsOf(base: StepTimeModel, batch: BatchAggregates, rest: Batch): [number, number] {
+  const wholeUs = base.stepUs(batch);
+  if (batch.prefillTokens === 0) return [0, wholeUs];
+  if (batch.decodeSeqs === 0) return [wholeUs, 0];
+  rest.prefillTokens = batch.prefillTokens;
+  rest.prefillSeqs = batch.prefillSeqs;
+  rest.prefillQuadratic = batch.prefillQuadratic;
+  rest.prefillContext = batch.prefillContext;
+  const restUs = base.stepUs(rest);
+  return [restUs, wholeUs - restUs];
+}
+
+function emptyBatch(): Batch {
+  return {
+    ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+    ...{ decodeSeqs: 0, decodeContext: 0, draftTokens: 0, kvUsage: 0 },
+  };
+}

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { forEachNumberRow } from './number-rows';
+
+function rowsOf(csv: string, columns: number): number[][] {
+  const rows: number[][] = [];
+  forEachNumberRow(csv, columns, (row) => rows.push([...row]));
+  return rows;
+}
+
+describe('rows of numbers', () => {
+  it('are those behind the header, with or without a last line end', () => {
+    expect(rowsOf('a,b\n1,2.5\n\n30,0.125\n', 2)).toEqual([
+      [1, 2.5],
+      [30, 0.125],
+    ]);
+    expect(rowsOf('a,b\n1,2', 2)).toEqual([[1, 2]]);
+    expect(rowsOf('a,b', 2)).toEqual([]);
+  });
+
+  it('leave out fields behind the last column, and have none for missing ones', () => {
+    expect(rowsOf('a,b,c\n1,2,3\n4\n5,6,7\n', 2)).toEqual([
+      [1, 2],
+      [4, NaN],
+      [5, 6],
+    ]);
+  });
+
+  it('have the very numbers that Number makes of the fields', () => {
+    const number = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.nat(1e9).map((n) => (n / 1_000).toFixed(3)),
+      fc.constantFrom(
+        '1e-3',
+        '-2',
+        '12345678901234567890.5',
+        '0.00000000000000000001',
+        'x',
+        '1.2.3',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(number, number), { minLength: 1 }), (rows) => {
+        const csv = ['a,b', ...rows.map((row) => row.join(','))].join('\n');
+        expect(rowsOf(csv, 2)).toEqual(rows.map((row) => row.map(Number)));
+      }),
+    );
+  });
+});
