@@ -9,7 +9,6 @@ export { FactoredStepTime, factorParts } from './models/factors';
 export type { FactorProfile, FactorSpec } from './models/factors';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
-export type { OperatorTexts } from './operators/operator-texts';
 export { engineOverheadMs } from './port/engine-overhead';
 export { RangeGuard } from './port/range-guard';
 export type { RangeGuardOptions } from './port/range-guard';

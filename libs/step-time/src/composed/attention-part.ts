@@ -1,6 +1,5 @@
 import type { GroupedAttention, WeightFormat } from '@baton/hardware';
-import type { AttentionShape, AttentionTable } from '../operators/attention-tables';
-import type { LatentAttentionTable } from '../operators/latent-attention-table';
+import type { AttentionShape, AttentionTable, LatentAttentionTable } from '@baton/operators';
 import { needed, type StepParts } from './step-parts';
 
 /** Prompts of one step, alike. */

@@ -1,7 +1,6 @@
 import { checkParallel, describePrecision, type EnginePlacement } from '@baton/hardware';
+import { OperatorTables, type OperatorTexts } from '@baton/operators';
 import { describePlacement } from '../models/roofline';
-import { OperatorTables } from '../operators/operator-tables';
-import type { OperatorTexts } from '../operators/operator-texts';
 import { ComposedStepTime } from './composed-step-time';
 import { type KernelChoice, StepComposer } from './step-composer';
 import { tabulate, type TabulatedStep } from './tabulated-step';

@@ -1,8 +1,8 @@
 import { findGpu, findModel } from '@baton/hardware';
+import { OperatorTables } from '@baton/operators';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildStepTimeModel } from '../build-step-time-model';
-import { OperatorTables } from '../operators/operator-tables';
 import { decoding, EMPTY, prompts } from '../../test/test-batches';
 import { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';

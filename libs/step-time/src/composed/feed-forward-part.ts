@@ -5,9 +5,7 @@ import {
   type MixtureOfExperts,
   type WeightFormat,
 } from '@baton/hardware';
-import type { ExpertShape } from '../operators/expert-table';
-import type { OperatorFormat } from '../operators/number-format';
-import { elementwiseUs } from '../operators/system-facts';
+import { elementwiseUs, type ExpertShape, type OperatorFormat } from '@baton/operators';
 import type { StepOperator } from './step-operator';
 import {
   isNormQuantising,

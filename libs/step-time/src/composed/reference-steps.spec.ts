@@ -1,7 +1,6 @@
 import { type EnginePlacement, findGpu, findModel, type Precision } from '@baton/hardware';
+import { elementwiseUs, OperatorTables } from '@baton/operators';
 import { describe, expect, it } from 'vitest';
-import { OperatorTables } from '../operators/operator-tables';
-import { elementwiseUs } from '../operators/system-facts';
 import { StepComposer } from './step-composer';
 import type { StepOperator } from './step-operator';
 import { readShipped, shippedRows } from '../../../../test/support/shipped-operators';

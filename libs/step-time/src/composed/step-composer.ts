@@ -1,6 +1,5 @@
 import { type EnginePlacement, expertLayers, linearFormat } from '@baton/hardware';
-import type { OperatorTables } from '../operators/operator-tables';
-import { elementwiseUs } from '../operators/system-facts';
+import { elementwiseUs, type OperatorTables } from '@baton/operators';
 import {
   type AttentionPart,
   attentionPartOf,

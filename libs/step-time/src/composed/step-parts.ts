@@ -1,5 +1,5 @@
 import type { EnginePlacement } from '@baton/hardware';
-import type { OperatorTables } from '../operators/operator-tables';
+import type { OperatorTables } from '@baton/operators';
 import { type Framework, FUSIONS } from './framework';
 import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
 import { Uncovered } from './uncovered';
