@@ -20,6 +20,8 @@ export async function calibrateLive(given: Flags): Promise<number> {
   const request = readCalibrateFlags({ holdOut: '0', ...given });
   const live = readLiveFlags(given);
   if (request.inputs.length > 0) throw new UsageError('--live measures: leave --input out.');
+  if (given['fit'] === 'factors')
+    throw new UsageError('--fit factors reads files: leave --live out.');
   claimFile(request.out, '--out');
   claimFile(live.savePoints, '--save-points');
   simulatedConfig(live);

@@ -199,6 +199,7 @@ describe('baton calibrate', () => {
     [['--input', LOG, '--rounds', '3'], 'baton: --rounds has no meaning without --live.\n'],
     [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no meaning without'],
     [['--input', LOG, '--live'], 'baton: --live measures: leave --input out.\n'],
+    [['--live', '--fit', 'factors'], 'baton: --fit factors reads files: leave --live out.\n'],
     [['--live', '--max-num-seqs', 'few'], 'baton: --max-num-seqs must be an integer from 1 to'],
     [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
     [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],
