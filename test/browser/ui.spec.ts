@@ -227,7 +227,7 @@ function largePicture(): string {
   });
   const rates = { ttftMs: { p50: 90, p99: 200 }, itlMs: { p50: 12, p99: 15 } };
   const picture = {
-    ...{ at: Date.now(), engines, phases: [200, 100, 50, 1_650], requests, names },
+    ...{ at: Date.now(), engines, phases: [200, 100, 50, 1_650], requests, names, stepTimes: [] },
     waiting: { prefill: 200, decode: 50, aggregated: 0 },
     rates: { ...rates, tokensPerSecond: 9_000, requestsPerSecond: 70, finishedPerSecond: 70 },
   };

@@ -117,11 +117,11 @@ describe('the supervisor of a cluster', () => {
     const gone = once(cluster.process, 'exit');
     await isStreaming(cluster);
     cluster.process.kill('SIGINT');
+    // Until the second one has its effect: a process that is being torn down hears no signal more.
     const repeated = setInterval(() => cluster.process.kill('SIGINT'), 100);
+    await untilGone(children).finally(() => clearInterval(repeated));
     expect((await gone)[0]).toBe(1);
-    clearInterval(repeated);
     await answer;
-    await untilGone(children);
   });
 
   it('runs everything in one process where there is no Redis to be had', async () => {
