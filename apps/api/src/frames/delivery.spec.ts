@@ -145,6 +145,23 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
+  it('submits again what has the record of an older run alone', async () => {
+    const [answer, first] = await begin();
+    const stream = readStream(await answer);
+    first.token(0);
+    const sequence = [...fixture.api.app.get(SequenceTable)][0]!;
+    // As when the broker goes away before the record hears of the submission.
+    const submission = sequence.resubmitted(performance.now());
+    const recovery = fixture.api.app.get(Recovery);
+    await recovery.sweep(performance.now() + 3_000);
+    expect(fixture.engine.runs).toHaveLength(2);
+    await recovery.sweep(performance.now() + 6_000);
+    const second = await fixture.engine.next();
+    expect(second.job.submission).toBe(submission + 1);
+    await second.play();
+    expect((await stream).text).toBe(whole);
+  });
+
   it('leaves a request alone whose engine says that there is nothing new', async () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);

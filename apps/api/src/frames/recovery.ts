@@ -191,7 +191,8 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     if (view.isAborted && view.stage === 'finished') {
       this.conclude(sequence, { reason: 'abort', tokens: sequence.received, errorCode: undefined });
     } else if (view.epoch < sequence.epoch) {
-      return;
+      // The record that a new broker has from an older run; the resubmission did not arrive.
+      if (nowMs - sequence.heardMs >= NEVER_BEGUN_MS) await this.revive(sequence, nowMs);
     } else if (view.isAborted) {
       // Not by this process, or it would be over: another one took this process for dead.
       await this.revive(sequence, nowMs);
