@@ -16,7 +16,7 @@ export interface LegAnswer {
 }
 
 /**
- * Sends legs to the ports of single engines, as a router of somebody else's does. Needs a cluster
+ * Sends legs to the ports of single engines, as an outside router does. Needs a cluster
  * of one prefill and one decode engine.
  */
 export class OutsideRouter {

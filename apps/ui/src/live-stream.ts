@@ -14,7 +14,7 @@ export interface PictureListener {
 
 /**
  * The stream of pictures. The browser connects again by itself; while the page is hidden it is
- * closed, so that nothing is computed for nobody.
+ * closed, so that a hidden page costs nothing.
  */
 export class LiveStream {
   private source: EventSource | undefined;

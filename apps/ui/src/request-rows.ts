@@ -6,8 +6,8 @@ const LINGER_MS = 4_000;
 
 /**
  * Which requests the list shows, and in which row. A request keeps its row while it runs and for a
- * while after, so that whoever goes through the list by keyboard is not carried away; a row that
- * nobody is at goes to the newest request without one.
+ * while after, so that the focus of the keyboard stays where it is. A row without the focus then
+ * goes to the newest request without a row.
  */
 export class RequestRows {
   readonly rows: (RequestState | undefined)[] = Array.from({ length: ROWS }, () => undefined);

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 /**
- * Stands in for an HTTP response where there is none: nothing reaches anybody. It closes when its
+ * Stands in for an HTTP response where there is none: it sends nothing. It closes when its
  * answer is through, or when who hears it has left.
  */
 export class DetachedResponse extends ServerResponse {

@@ -14,7 +14,7 @@ import type { Executions } from './executed/executions';
 const ADMISSION = { routes: [{ stage: 'prefill' }, { stage: 'prefill' }] } as unknown as Admission;
 const logger = createLogger({ name: 'test', level: 'silent' });
 
-/** An exchange that says what it is told. */
+/** An exchange with answers set by the test. */
 class FakeExchange {
   readonly head = {};
   readonly call = {};

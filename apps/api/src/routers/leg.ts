@@ -101,8 +101,8 @@ function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | unde
 }
 
 /**
- * Whoever names blocks has an answer of prefill in hand; `transfer_id` and the request's id are for
- * those who have none.
+ * A request that names blocks follows an answer of prefill. `transfer_id` and the request's id are
+ * for requests without one.
  */
 function decodeLeg(raw: Readonly<Record<string, unknown>>): Leg {
   const params = parseKvTransferParams(raw);

@@ -4,7 +4,7 @@ import { obtainBroker } from './broker';
 
 /**
  * `baton up --role`: turns this process into one role of a cluster that others form with it over
- * the same Redis. What keeps it alive, and starts it again, is whoever started it.
+ * the same Redis. The process that starts it keeps it alive and restarts it.
  */
 export async function runRole(config: BatonConfig): Promise<number> {
   const { role, redis } = config;

@@ -31,7 +31,7 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
 
 /**
  * `baton up`: checks everything that can be wrong before it starts anything, then runs the cluster
- * until it is told to stop or a process cannot be kept alive. Returns the exit code.
+ * until a stop signal or until a process cannot be kept alive. Returns the exit code.
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
