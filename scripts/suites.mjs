@@ -14,7 +14,8 @@ const MEASURED = ['azure-trace', 'bench-accuracy', 'calibrate', 'recording'].map
 const BROWSER = 'test/browser';
 const PROMETHEUS = 'test/prometheus';
 const COMPOSE = 'test/compose';
-const OUTSIDE = [E2E, BROWSER, PROMETHEUS, COMPOSE];
+const VALIDATION = 'test/validation';
+const OUTSIDE = [E2E, BROWSER, PROMETHEUS, COMPOSE, VALIDATION];
 
 /**
  * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts as
@@ -50,6 +51,10 @@ export const SUITES = {
   starvation: {
     what: 'a cluster whose processes stand still for most of a minute, and lose a worker',
     lanes: () => [[{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }]],
+  },
+  validation: {
+    what: 'every measured and published figure of docs/validation.md (unit has a share of them)',
+    lanes: () => [[vitest(VALIDATION)]],
   },
   browser: {
     what: 'the live page in Chromium (Debian: chromium)',
