@@ -10,10 +10,14 @@ import {
 import type { KernelChoice } from './composed/step-composer';
 import { type BlisSpec, BlisStepTime } from './models/blis';
 import { type CalibratedSpec, calibratedStepTime, checkMeasuredOn } from './models/calibrated';
-import { type ConstantSpec, ConstantStepTime } from './models/constant';
 import { FactoredStepTime, type FactorSpec } from './models/factors';
+import {
+  type ConstantSpec,
+  constantStepTime,
+  type PerTokenSpec,
+  perTokenStepTime,
+} from './models/given-times';
 import { isMockerGrid, MockerGridStepTime } from './models/mocker-grid';
-import { type PerTokenSpec, PerTokenStepTime } from './models/per-token';
 import { type PolynomialSpec, PolynomialStepTime } from './models/polynomial';
 import { type RooflineSpec, RooflineStepTime } from './models/roofline';
 import { type TableSpec, TableStepTime } from './models/table';
@@ -85,9 +89,9 @@ export function buildStepTimeModel(
     case 'blis':
       return new BlisStepTime(spec, placement);
     case 'constant':
-      return new ConstantStepTime(spec);
+      return constantStepTime(spec);
     case 'per-token':
-      return new PerTokenStepTime(spec);
+      return perTokenStepTime(spec);
     case 'table':
       return isMockerGrid(spec.csv)
         ? new MockerGridStepTime(spec.csv)

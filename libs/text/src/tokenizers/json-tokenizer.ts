@@ -1,11 +1,11 @@
 import type { Tokenizer as Encoder } from '@huggingface/tokenizers';
-import { assert } from '@baton/kernel';
 import { SpecialTokenTable } from './special-token-table';
+import { SpelledTokens } from './spelled-tokens';
 import { type TextStep, withoutPrefix } from './text-step';
 import { spellingOf, type Spelling } from './token-spelling';
 import { TokenizerError } from './tokenizer-error';
 import type { Tokenizer } from './tokenizer';
-import { fromBytes, toBytes } from './utf8-bytes';
+import { toBytes } from './utf8-bytes';
 
 /** The parts of a tokenizer.json that matter here. */
 interface TokenizerFile {
@@ -105,30 +105,20 @@ function cutAfter(text: string, from: number): number {
 
 /**
  * The vocabulary of a tokenizer.json. It encodes with Hugging Face's library, and spells each token
- * by itself: a text is what its tokens spell.
+ * by itself.
  */
-class JsonTokenizer implements Tokenizer {
+class JsonTokenizer extends SpelledTokens implements Tokenizer {
   readonly name: string;
   readonly vocabSize: number;
-  readonly longestToken: number;
-  readonly special: SpecialTokenTable;
   private readonly encoder: Encoder;
-  /** Bytes of each token, one character per byte. */
-  private readonly bytesOf: (string | undefined)[] = [];
 
   constructor({ name, added, spelling, encoder }: Parts) {
+    const bytesOf = bytesOfTokens({ added, spelling, encoder });
+    const own = new Map(added.map(({ id, content }) => [id, content]));
+    super(bytesOf, new SpecialTokenTable(own, bytesOf.length, ENDS));
     this.name = name;
     this.encoder = encoder;
-    // Where a special token was left out the library has a hole.
-    for (const [token, id] of encoder.get_vocab(false) as Map<string | undefined, number>) {
-      if (token !== undefined) this.put(id, spelling(token));
-    }
-    for (const { id, content } of added) this.put(id, toBytes(content));
-    this.vocabSize = this.bytesOf.length;
-    this.longestToken = this.bytesOf.reduce((most, one) => Math.max(most, one?.length ?? 0), 1);
-    const own = new Map(added.map(({ id, content }) => [id, content]));
-    this.special = new SpecialTokenTable(own, this.vocabSize, ENDS);
-    if (this.vocabSize === 0) throw new TokenizerError('its vocabulary is empty');
+    this.vocabSize = bytesOf.length;
   }
 
   encode(text: string, limit = Infinity): number[] {
@@ -136,43 +126,27 @@ class JsonTokenizer implements Tokenizer {
     for (let from = 0; from < text.length && known.length <= limit;) {
       const to = cutAfter(text, from);
       const { ids } = this.encoder.encode(text.slice(from, to), { add_special_tokens: false });
-      for (const id of ids) if (this.bytesOf[id] !== undefined) known.push(id);
+      for (const id of ids) if (this.isOrdinary(id)) known.push(id);
       from = to;
     }
     if (known.length > limit) known.length = limit + 1;
     return known;
   }
+}
 
-  decode(ids: ArrayLike<number>): string {
-    let bytes = '';
-    for (let i = 0; i < ids.length; i++) bytes += this.bytes(ids[i] ?? -1);
-    return fromBytes(bytes);
-  }
-
-  tokenText(id: number): string {
-    return fromBytes(this.bytes(id));
-  }
-
-  tokenBytes(id: number): readonly number[] {
-    return [...Buffer.from(this.bytes(id), 'latin1')];
-  }
-
-  hasToken(id: number): boolean {
-    return this.bytesOf[id] !== undefined || this.special.has(id);
-  }
-
-  private put(id: number, bytes: string): void {
+function bytesOfTokens({ added, spelling, encoder }: Omit<Parts, 'name'>): string[] {
+  const bytesOf: string[] = [];
+  const put = (id: number, bytes: string): void => {
     if (!Number.isInteger(id) || id < 0 || id >= MAX_VOCABULARY) {
       throw new TokenizerError(`${id} is no id of a token`);
     }
-    this.bytesOf[id] = bytes;
+    bytesOf[id] = bytes;
+  };
+  // The library has a hole where a special token was left out.
+  for (const [token, id] of encoder.get_vocab(false) as Map<string | undefined, number>) {
+    if (token !== undefined) put(id, spelling(token));
   }
-
-  private bytes(id: number): string {
-    const bytes = this.bytesOf[id];
-    if (bytes !== undefined) return bytes;
-    const name = this.special.nameOf(id);
-    assert(name !== undefined, `token ${id} is not in the vocabulary`);
-    return toBytes(name);
-  }
+  for (const { id, content } of added) put(id, toBytes(content));
+  if (bytesOf.length === 0) throw new TokenizerError('its vocabulary is empty');
+  return bytesOf;
 }

@@ -1,8 +1,8 @@
-import { assert } from '@baton/kernel';
 import { mergeBytes, type RankOf } from './byte-pair-merge';
 import { SpecialTokenTable } from './special-token-table';
+import { SpelledTokens } from './spelled-tokens';
 import type { Tokenizer } from './tokenizer';
-import { fromBytes, toBytes } from './utf8-bytes';
+import { toBytes } from './utf8-bytes';
 
 /** A vocabulary of tiktoken's kind. */
 export interface Ranks {
@@ -23,26 +23,22 @@ export interface Ranks {
 const MAX_PIECE_BYTES = 1 << 16;
 
 /** Byte-pair encoding over a table of ranks. */
-export class RankedTokenizer implements Tokenizer {
+export class RankedTokenizer extends SpelledTokens implements Tokenizer {
   readonly name: string;
   readonly vocabSize: number;
-  readonly longestToken: number;
-  readonly special: SpecialTokenTable;
-  /** Bytes of each token, one character per byte. */
-  private readonly bytesOf: (string | undefined)[];
   private readonly rankOf: RankOf;
   private readonly pieces: RegExp;
 
   constructor({ name, tokens, pieces, special }: Ranks) {
+    const bytesOf = Array.from(tokens, bytesIn);
+    const vocabSize = Math.max(tokens.length, ...[...special.keys()].map((id) => id + 1));
+    super(bytesOf, new SpecialTokenTable(special, vocabSize, ['<|endoftext|>']));
     this.name = name;
     this.pieces = pieces;
+    this.vocabSize = vocabSize;
     const idOf = new Map<string, number>();
-    this.bytesOf = Array.from(tokens, bytesIn);
-    this.bytesOf.forEach((bytes, id) => bytes !== undefined && idOf.set(bytes, id));
+    bytesOf.forEach((bytes, id) => bytes !== undefined && idOf.set(bytes, id));
     this.rankOf = (bytes) => idOf.get(bytes);
-    this.longestToken = this.bytesOf.reduce((most, one) => Math.max(most, one?.length ?? 0), 0);
-    this.vocabSize = Math.max(tokens.length, ...[...special.keys()].map((id) => id + 1));
-    this.special = new SpecialTokenTable(special, this.vocabSize, ['<|endoftext|>']);
   }
 
   encode(text: string, limit = Infinity): number[] {
@@ -59,24 +55,6 @@ export class RankedTokenizer implements Tokenizer {
     return ids;
   }
 
-  decode(ids: ArrayLike<number>): string {
-    let bytes = '';
-    for (let i = 0; i < ids.length; i++) bytes += this.bytes(ids[i] ?? -1);
-    return fromBytes(bytes);
-  }
-
-  tokenText(id: number): string {
-    return fromBytes(this.bytes(id));
-  }
-
-  tokenBytes(id: number): readonly number[] {
-    return [...Buffer.from(this.bytes(id), 'latin1')];
-  }
-
-  hasToken(id: number): boolean {
-    return this.bytesOf[id] !== undefined || this.special.has(id);
-  }
-
   private encodePiece(bytes: string, ids: number[], limit: number): void {
     const whole = this.rankOf(bytes);
     if (whole !== undefined) {
@@ -91,14 +69,6 @@ export class RankedTokenizer implements Tokenizer {
       chunk = next;
       for (const id of merged) ids.push(id);
     }
-  }
-
-  private bytes(id: number): string {
-    const bytes = this.bytesOf[id];
-    if (bytes !== undefined) return bytes;
-    const name = this.special.nameOf(id);
-    assert(name !== undefined, `token ${id} is not in the vocabulary`);
-    return toBytes(name);
   }
 }
 
