@@ -10,7 +10,10 @@ const SHORT = [
   ...['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'],
   ...['--num-warmups', '10'],
 ];
-const DELAYS = ['--extra-body', JSON.stringify({ reference: { ttft_ms: 31, itl_ms: 9 } })];
+const TTFT_MS = 31;
+const DELAYS = ['--extra-body', JSON.stringify({ reference: { ttft_ms: TTFT_MS, itl_ms: 9 } })];
+/** A timer of a quiet machine fires up to 1 ms after its time. */
+const MOST_LATE_MS = 1.5;
 
 let server: ReferenceServer;
 beforeAll(async () => {
@@ -49,6 +52,13 @@ function quantile(values: readonly number[], share = 0.25): number {
   return low + (high - low) * (at % 1);
 }
 
+/** Why the stamps cannot be trusted: what delays the server delays a client on that machine, too. */
+function lateServer(stamps: readonly Stamp[]): string | null {
+  const late = stamps.map(({ receivedMs, writtenMs }) => writtenMs[0]! - receivedMs - TTFT_MS);
+  const half = quantile(late, 0.5);
+  return half > MOST_LATE_MS ? `half of the first tokens left ${half.toFixed(1)} ms late` : null;
+}
+
 describe('baton bench', () => {
   it.each(['openai', 'openai-chat', 'responses'])(
     'reports TTFT and ITL of %s within 1 ms of what the server stamped',
@@ -72,7 +82,7 @@ describe('baton bench', () => {
           expect(quantile(off.map(({ ttft }) => ttft))).toBeLessThan(1);
           expect(quantile(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
         };
-        return { check, void: result.load_generator.void };
+        return { check, void: result.load_generator.void ?? lateServer(stamps) };
       }),
   );
 });
