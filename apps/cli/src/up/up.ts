@@ -86,7 +86,10 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   });
   const starter = new WorkerStarter(config, run.engines, supervisor);
   process.once('exit', () => supervisor.kill());
-  stops.second.addEventListener('abort', () => supervisor.kill());
+  stops.second.addEventListener('abort', () => {
+    say('stopping at once');
+    supervisor.kill();
+  });
   supervisor.start();
   const ended = AbortSignal.any([stops.first, failure.signal]);
   let changes: FollowedChanges | undefined;
