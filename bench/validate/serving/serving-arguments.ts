@@ -2,7 +2,7 @@ import type { ServingChoice } from './serving';
 
 const FRAMEWORKS = ['vllm', 'sglang', 'trtllm'] as const;
 
-/** `--every=4` and `--framework vllm`, of the command line. */
+/** `--every=4`, `--framework vllm` and `--group=gb200`, of the command line. */
 export function servingArguments(args: readonly string[]): ServingChoice {
   const every = valueOf(args, 'every');
   const name = valueOf(args, 'framework');
@@ -10,7 +10,8 @@ export function servingArguments(args: readonly string[]): ServingChoice {
   if (name !== undefined && framework === undefined) {
     throw new Error(`--framework is one of ${FRAMEWORKS.join(', ')}, not ${name}.`);
   }
-  return { every: every === undefined ? undefined : Number(every), framework };
+  const group = valueOf(args, 'group');
+  return { every: every === undefined ? undefined : Number(every), framework, group };
 }
 
 /** `--name=value` or `--name value`. */

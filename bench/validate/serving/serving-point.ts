@@ -118,11 +118,43 @@ function poolsOf(row: Row, served: Served): Pick<ServingPoint, 'engines' | 'disa
     const placement = { ...served, tp, dp, expertParallel: degree('ep') > 1 };
     return { placement, count: workers * dp };
   };
+  const { prefill, decode } = isHardCoded(row) ? hardCoded(row) : stated(row);
   return {
-    engines: pool(row['decode_parallel']!, Number(decodes)),
-    disaggregated: { prefill: pool(row['prefill_parallel']!, Number(prefills)) },
+    engines: pool(decode, Number(decodes)),
+    disaggregated: { prefill: pool(prefill, Number(prefills)) },
   };
 }
+
+interface Parallel {
+  readonly prefill: string;
+  readonly decode: string;
+}
+
+function stated(row: Row): Parallel {
+  return { prefill: row['prefill_parallel']!, decode: row['decode_parallel']! };
+}
+
+/**
+ * SGLang 0.5.5 on GB200: "tp, ep, and dp-attn do nothing because they are hardcoded" in the scripts
+ * (InferenceX, .github/configs/nvidia-master.yaml at 525079a).
+ */
+function isHardCoded(row: Row): boolean {
+  return row['gpu'] === 'gb200' && row['version'] === '0.5.5.post2';
+}
+
+/**
+ * What the scripts do, by NVIDIA/srt-slurm: recipes/gb200-fp{4,8}, low-latency.yaml, has tensor
+ * parallelism of four without expert parallelism in both pools; max-tpt.yaml as many experts' ranks
+ * as there are of attention (`ep-size`).
+ */
+function hardCoded(row: Row): Parallel {
+  const { prefill, decode } = stated(row);
+  if (decode.includes('dp4')) return { prefill: LOW_LATENCY, decode: LOW_LATENCY };
+  const whole = (parallel: string) => parallel.replace(/dp(\d+) ep1/, 'dp$1 ep$1');
+  return { prefill: whole(prefill), decode: whole(decode) };
+}
+
+const LOW_LATENCY = 'tp4 dp1 ep1';
 
 /** `trt` and `dynamo-trt` are TensorRT-LLM. */
 function frameworkOf(name: string): Framework {
@@ -155,15 +187,22 @@ function quantizationOf(row: Row): Quantization | undefined {
 /**
  * InferenceX asks for an FP8 cache wherever weights are in FP8 or NVFP4, and for gpt-oss on
  * Blackwell (benchmarks/*.sh there). NVIDIA's own runs of vLLM and SGLang name no format; both take
- * that of the activations then.
+ * that of the activations then. So do InferenceX's scripts for MiniMax on Hopper and, with vLLM 0.17,
+ * on B200 (benchmarks/single_node/minimaxm2.5_fp8_{h100,h200,b200}.sh at 34bc7c4, 1c3aa8b and
+ * 07e171a); those of April for Blackwell ask for FP8 (minimaxm2.5_fp{4,8}_b300.sh at 5632483).
  */
 function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
   const { linear, experts } = model.precision;
-  const isDefault = row['source']!.includes('NVIDIA run') && !row['framework']!.includes('trt');
+  const isDefault = isCacheUnnamed(row);
   const isFp8 = linear.startsWith('fp8') || linear === 'nvfp4';
   const isAsked = isFp8 ? !isDefault : experts === 'mxfp4' && isBlackwell(row);
   const precision: Precision = { ...model.precision, kvCache: isAsked ? 'fp8' : 'bf16' };
   return { ...model, precision };
+}
+
+function isCacheUnnamed(row: Row): boolean {
+  if (row['model']!.includes('MiniMax')) return /^0\.1[678]\./.test(row['version']!);
+  return row['source']!.includes('NVIDIA run') && !row['framework']!.includes('trt');
 }
 
 function isBlackwell(row: Row): boolean {

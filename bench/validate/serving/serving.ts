@@ -16,12 +16,16 @@ const RACKS = new Set(['gb200', 'gb300']);
 export interface ServingChoice {
   /** Takes every so manieth point only; unset: all. */
   readonly every?: number | undefined;
+  /** Takes points whose group has this in its name; unset: all. */
+  readonly group?: string | undefined;
   /** Whose kernels are composed; unset: those of the point. */
   readonly framework?: Framework | undefined;
 }
 
-export function servingReport({ every = 1, framework }: ServingChoice): ServingReport {
-  const { points, leftOut } = servingPoints();
+export function servingReport(choice: ServingChoice): ServingReport {
+  const { every = 1, framework, group = '' } = choice;
+  const { points: all, leftOut } = servingPoints();
+  const points = all.filter((point) => point.group.includes(group));
   const results: ServingResult[] = [];
   const why = new Map(leftOut);
   points.forEach((point, i) => {
@@ -34,8 +38,8 @@ export function servingReport({ every = 1, framework }: ServingChoice): ServingR
   const own = sound.filter(({ point }) => !isRack(point));
   const vllm = own.filter(({ point }) => point.framework === 'vllm');
   const heads = [
-    scoreOf('aggregated, all but GB200 and GB300', own),
-    scoreOf('of these vLLM', vllm),
+    ...(own.length > 0 ? [scoreOf('aggregated, all but GB200 and GB300', own)] : []),
+    ...(vllm.length > 0 ? [scoreOf('of these vLLM', vllm)] : []),
     ...scored('doubtful by the data themselves', results, ({ isDoubtful }) => isDoubtful),
     ...scored('P/D, all but GB200 and GB300', results, (one) => isSplit(one) && !isRack(one)),
     ...scored('P/D, GB200 and GB300', results, (one) => isSplit(one) && isRack(one)),

@@ -1,3 +1,4 @@
+export type { AllToAllPhase } from './all-to-all-table';
 export { AttentionTable } from './attention-tables';
 export type { AttentionShape } from './attention-tables';
 export { lowerBound } from './curve';

@@ -1,3 +1,4 @@
+import { AllToAllTable } from './all-to-all-table';
 import {
   AttentionTable,
   contextAttentionKind,
@@ -14,7 +15,7 @@ import {
   latentGenerationKind,
 } from './latent-attention-table';
 import type { OperatorFormat } from './number-format';
-import type { OperatorTexts } from './operator-texts';
+import { forEachRow, type OperatorTexts } from './operator-texts';
 import { QuantiseTable } from './quantise-table';
 import { type SystemFacts, systemFactsFrom } from './system-facts';
 
@@ -69,6 +70,26 @@ export class OperatorTables {
     return this.open(`moe.${format}`, (csv) => new ExpertTable(csv, this.system, format));
   }
 
+  /**
+   * Experts that get the tokens routed to them and no others, as behind an all-to-all; `experts` get
+   * the tokens of all ranks.
+   *
+   * @param phase  SGLang runs other kernels in decode than in prefill; TensorRT-LLM does not
+   */
+  routedExperts(format: OperatorFormat, phase: 'context' | 'generation'): ExpertTable | undefined {
+    const own = this.open(
+      `wideep_moe.trtllm_${format}`,
+      (csv) => new ExpertTable(withoutCopies(csv), this.system, format),
+    );
+    const parse = (csv: string) => new ExpertTable(csv, this.system, format);
+    return own ?? this.open(`wideep_moe.sglang_${format}_${phase}`, parse);
+  }
+
+  /** Undefined where ranks of several nodes do not reach each other over NVLink. */
+  allToAll(format: 'bf16' | 'fp8' | 'nvfp4'): AllToAllTable | undefined {
+    return this.open(`wideep_alltoall.trtllm_${format}`, (csv) => new AllToAllTable(csv));
+  }
+
   allReduce(): CollectiveTable | undefined {
     return this.open('allreduce.custom', (csv) => new CollectiveTable(csv, this.system));
   }
@@ -91,4 +112,13 @@ export class OperatorTables {
     }
     return this.opened.get(key) as T | undefined;
   }
+}
+
+/** Rows of engines that hold each expert once, without the column that says how many are held. */
+function withoutCopies(csv: string): string {
+  const kept: string[] = [''];
+  forEachRow(csv, ([distribution, topK, experts, held, ...rest]) => {
+    if (held === experts) kept.push([distribution, topK, experts, ...rest].join(','));
+  });
+  return kept.join('\n');
 }

@@ -29,8 +29,8 @@ export const NVIDIA_CARDS: readonly Gpu[] = [
     memoryGbPerSecond: 300,
     interconnect: pcie(32),
     efficiency: efficiency([0.6, 0.5, 0.5], 0.85, 40),
-    figures: 'NVIDIA L4 data sheet, without sparsity',
-    url: 'https://www.nvidia.com/en-us/data-center/l4/',
+    figures: 'NVIDIA L4 data sheet as an encyclopedia quotes it, half of its sparse figures',
+    url: 'https://grokipedia.com/page/NVIDIA_L4_vs_L40S',
     efficiencyFrom: ASSUMED,
   }),
   gpu({
@@ -54,8 +54,8 @@ export const NVIDIA_CARDS: readonly Gpu[] = [
     memoryGbPerSecond: 320,
     interconnect: pcie(16),
     efficiency: efficiency([0.5, 0.4, 0.3], 0.8, 60),
-    figures: 'NVIDIA T4 data sheet, FP16 (no BF16 units)',
-    url: 'https://www.nvidia.com/en-us/data-center/tesla-t4/',
+    figures: 'NVIDIA T4 as a catalogue quotes it, FP16 (no BF16 units)',
+    url: 'https://sysrqmts.com/en/gpus/nvidia/tesla/t4',
     efficiencyFrom: ASSUMED,
   }),
   gpu({
@@ -82,8 +82,10 @@ export const NVIDIA_CARDS: readonly Gpu[] = [
     memoryGbPerSecond: 1792,
     interconnect: pcie(64),
     efficiency: efficiency([0.75, 0.5, 0.6], 0.9, 25),
-    figures: 'NVIDIA RTX Blackwell architecture paper, FP32 accumulation, dense',
-    url: 'https://www.nvidia.com/en-us/geforce/graphics-cards/50-series/rtx-5090/',
+    figures:
+      'NVIDIA GeForce RTX 5090 as a cloud quotes it: a sixteenth of 3,352 sparse FP4; that FP32 ' +
+      'accumulation halves the rate is taken from rtx-4090, not confirmed',
+    url: 'https://www.spheron.network/blog/nvidia-rtx-5090-specs/',
     efficiencyFrom: ASSUMED,
   }),
   gpu({

@@ -41,8 +41,8 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     memoryGbPerSecond: 6000,
     interconnect: infinityFabric(448),
     efficiency: efficiency([0.45, 0.35, 0.4], 0.8, 60),
-    figures: 'AMD Instinct MI325X data sheet, dense',
-    url: 'https://www.amd.com/en/products/accelerators/instinct/mi300/mi325x.html',
+    figures: 'AMD Instinct MI325X as a review quotes it, dense; links as mi300x, not confirmed',
+    url: 'https://awesomeagents.ai/hardware/amd-mi325x',
     efficiencyFrom: `${ASSUMED}, as mi300x`,
   }),
   gpu({
@@ -54,8 +54,10 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     memoryGbPerSecond: 8000,
     interconnect: infinityFabric(537.6),
     efficiency: efficiency([0.45, 0.35, 0.4], 0.8, 60),
-    figures: 'AMD Instinct MI355X data sheet, dense; MXFP4 without its own units',
-    url: 'https://www.amd.com/en/products/accelerators/instinct/mi350/mi355x.html',
+    figures:
+      'AMD Instinct MI355X, memory as an encyclopedia quotes it; 5 petaflops of dense FP8 as AMD ' +
+      'told ISSCC 2026, its digits and the links not confirmed; units for MXFP4 left out',
+    url: 'https://aiwiki.ai/wiki/amd_instinct_mi355x',
     efficiencyFrom: `${ASSUMED}, as mi300x`,
   }),
   gpu({
@@ -66,8 +68,8 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     memoryGbPerSecond: 819,
     interconnect: torus(200),
     efficiency: efficiency([0.55, 0.4, 0.4], 0.8, 20),
-    figures: 'Google Cloud TPU v5e',
-    url: 'https://cloud.google.com/tpu/docs/v5e',
+    figures: 'Google Cloud TPU v5e, half of the bidirectional link rate',
+    url: 'https://docs.cloud.google.com/tpu/docs/v5e',
     efficiencyFrom: ASSUMED,
   }),
   gpu({
@@ -75,11 +77,11 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     aliases: ['v6e', 'trillium'],
     teraflops: 918,
     memoryGib: 32,
-    memoryGbPerSecond: 1640,
+    memoryGbPerSecond: 1638,
     interconnect: torus(400),
     efficiency: efficiency([0.5, 0.35, 0.4], 0.8, 20),
-    figures: 'Google Cloud TPU v6e',
-    url: 'https://cloud.google.com/tpu/docs/v6e',
+    figures: 'Google Cloud TPU v6e, half of the bidirectional link rate',
+    url: 'https://docs.cloud.google.com/tpu/docs/v6e',
     efficiencyFrom: ASSUMED,
   }),
   gpu({
@@ -88,7 +90,7 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     teraflops: 1835,
     fp8Factor: 1,
     memoryGib: 128,
-    memoryGbPerSecond: 3700,
+    memoryGbPerSecond: 3670,
     interconnect: {
       kind: 'ethernet',
       bytesPerSecond: 525e9,
@@ -96,8 +98,10 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
       allReduceEfficiency: 0.6,
     },
     efficiency: efficiency([0.5, 0.35, 0.4], 0.75, 60),
-    figures: 'Intel Gaudi 3 white paper; FP8 at the rate of BF16, 21 of 24 ports inside the node',
-    url: 'https://www.intel.com/content/www/us/en/content-details/817486/',
+    figures:
+      'Intel at Hot Chips 2024, a copy of the slides: FP8 at the rate of BF16, 24 ports of 25 GB/s; ' +
+      'that 21 of them stay inside the node is not confirmed',
+    url: 'https://www.sgpjbg.com/baogao/465025.html',
     efficiencyFrom: ASSUMED,
   }),
 ];

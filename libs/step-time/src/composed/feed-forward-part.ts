@@ -6,6 +6,7 @@ import {
   type WeightFormat,
 } from '@baton/hardware';
 import { elementwiseUs, type ExpertShape, type OperatorFormat } from '@baton/operators';
+import { routedExpertsOf } from './routed-experts';
 import type { StepOperator } from './step-operator';
 import {
   isNormQuantising,
@@ -89,9 +90,11 @@ function expertLayersPart(
   experts: MixtureOfExperts,
   layers: number,
 ): FeedForwardPart {
-  const times = expertTimes(parts, experts);
+  const decode = expertTimes(parts, experts, true);
+  const mixed = expertTimes(parts, experts, false);
   return {
     operators(tokens, isDecodeOnly) {
+      const times = isDecodeOnly ? decode : mixed;
       const routed = [
         { name: 'router', us: layers * times.router(tokens) },
         { name: 'dispatch', us: layers * times.dispatch(tokens) },
@@ -107,16 +110,18 @@ function expertLayersPart(
   };
 }
 
-function expertTimes(parts: StepParts, experts: MixtureOfExperts): ExpertTimes {
-  const { model, dp = 1 } = parts.placement;
-  const routedUs = routedExperts(parts, experts);
-  const exchange = exchangeOf(parts);
+function expertTimes(
+  parts: StepParts,
+  experts: MixtureOfExperts,
+  isDecodeOnly: boolean,
+): ExpertTimes {
+  const { model } = parts.placement;
+  const routed = routedExpertsOf(parts, expertShape(parts, experts), isDecodeOnly);
   const { sharedExperts, expertIntermediate } = experts;
   const shared = sharedExperts > 0 ? gated(parts, sharedExperts * expertIntermediate) : undefined;
   return {
     router: linearOf(layersOf(parts, 'bf16'), { n: experts.experts, k: model.hidden }),
-    experts: (tokens) => routedUs(tokens * dp),
-    ...exchange,
+    ...(routed ?? { experts: gatheredExperts(parts, experts), ...exchangeOf(parts) }),
     shared: shared && ((tokens) => gatedUs(shared, tokens)),
   };
 }
@@ -125,14 +130,27 @@ function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {
   return up(tokens) + activationUs(tokens) + down(tokens);
 }
 
-function routedExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
+/** Experts that get the tokens of all ranks. */
+function gatheredExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
   const { placement, tables } = parts;
-  const { model } = placement;
+  const { model, dp = 1 } = placement;
   const format = expertFormat(model.precision.experts, parts.mxfp4Activations);
   const table = needed(tables.experts(format), `experts in ${format}`);
+  const shape = expertShape(parts, experts);
+  if (table.us(shape, 1) === undefined) {
+    throw new Uncovered(
+      `no experts near ${experts.experts} x ${model.hidden} x ${shape.intermediate} over ` +
+        `${expertGroupOf(placement)} GPUs were measured`,
+    );
+  }
+  return (tokens) => table.us(shape, tokens * dp)!;
+}
+
+function expertShape({ placement }: StepParts, experts: MixtureOfExperts): ExpertShape {
+  const { model } = placement;
   const group = expertGroupOf(placement);
   const isWhole = placement.expertParallel === true;
-  const shape: ExpertShape = {
+  return {
     // DeepSeek's and Kimi's routers are trained to spread tokens more evenly.
     distribution: model.attention.kind === 'latent' ? 'power_law_1.01' : 'power_law_1.2',
     topK: experts.activeExperts,
@@ -142,13 +160,6 @@ function routedExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
     tensorParallel: isWhole ? 1 : group,
     expertParallel: isWhole ? group : 1,
   };
-  if (table.us(shape, 1) === undefined) {
-    throw new Uncovered(
-      `no experts near ${experts.experts} x ${model.hidden} x ${shape.intermediate} over ` +
-        `${group} GPUs were measured`,
-    );
-  }
-  return (tokens) => table.us(shape, tokens)!;
 }
 
 function expertFormat(format: WeightFormat, activations: Mxfp4Activations): OperatorFormat {

@@ -1,0 +1,38 @@
+import { Curve } from './curve';
+import { forEachRow } from './operator-texts';
+
+/** What ranks exchange around the experts of a layer: whose tokens go where, tokens, results. */
+export type AllToAllPhase = 'prepare' | 'dispatch' | 'combine' | 'combine_low_precision';
+
+/** Tokens as they travel: a vector of so many elements, to the ranks of so many experts. */
+export interface RoutedShape {
+  readonly topK: number;
+  readonly hidden: number;
+  readonly ranks: number;
+}
+
+/** The kernel that TensorRT-LLM's disaggregated engines on racks run. */
+const KERNEL = 'NVLinkTwoSided';
+
+/** An all-to-all over NVLink by tokens of one rank, as TensorRT-LLM runs it on racks. */
+export class AllToAllTable {
+  private readonly curves = new Map<string, Curve>();
+
+  constructor(csv: string) {
+    forEachRow(csv, ([kernel, operation, topK, , hidden, ranks, tokens, us]) => {
+      if (kernel !== KERNEL) return;
+      const key = `${operation!.replace('alltoall_', '')},${topK!},${hidden!},${ranks!}`;
+      const curve = this.curves.get(key) ?? new Curve();
+      this.curves.set(key, curve);
+      curve.add(Number(tokens), Number(us));
+    });
+  }
+
+  /** Time in µs; undefined when no such phase of the shape was measured. */
+  us(phase: AllToAllPhase, { topK, hidden, ranks }: RoutedShape, tokens: number) {
+    const curve = this.curves.get(`${phase},${topK},${hidden},${ranks}`);
+    if (curve === undefined) return undefined;
+    if (tokens < curve.firstX) return curve.us[0]!;
+    return curve.at(tokens) ?? (curve.us.at(-1)! * tokens) / curve.lastX;
+  }
+}

@@ -1,0 +1,55 @@
+import { type EnginePlacement, findGpu, findModel, servedIn } from '@baton/hardware';
+import { OperatorTables } from '@baton/operators';
+import { describe, expect, it } from 'vitest';
+import type { Framework } from './framework';
+import { feedForwardPartOf } from './feed-forward-part';
+import { routedExpertsOf } from './routed-experts';
+import type { StepParts } from './step-parts';
+import { readShipped } from '../../../../test/support/shipped-operators';
+
+const LAYERS = 58;
+
+function partsOf(gpuName: string, dp: number, framework: Framework = 'trtllm'): StepParts {
+  const gpu = findGpu(gpuName);
+  const model = servedIn(findModel('DeepSeek-V3'), gpu, { quantization: 'nvfp4' });
+  const placement: EnginePlacement = { model, gpu, tp: 1, dp, expertParallel: true };
+  const tables = OperatorTables.of(gpu.operators!, { read: readShipped })!;
+  return { placement, tables, framework, mxfp4Activations: 'bf16' };
+}
+
+function routed(parts: StepParts, isDecodeOnly = true) {
+  const shape = {
+    ...{ distribution: 'power_law_1.01', topK: 8, experts: 256, hidden: 7168 },
+    ...{ intermediate: 2048, tensorParallel: 1, expertParallel: parts.placement.dp! },
+  };
+  return routedExpertsOf(parts, shape, isDecodeOnly);
+}
+
+describe('experts over the nodes of a rack', () => {
+  it('take the measured exchange by tokens of one rank, experts by those of all', () => {
+    const own = routed(partsOf('gb200', 32))!;
+    expect(own.dispatch(64)).toBeCloseTo(14.83 + 17.19, 6);
+    expect(own.experts(64)).toBeCloseTo(133.6, 6);
+  });
+
+  it('are combined in low precision by TensorRT-LLM in decode alone', () => {
+    expect(routed(partsOf('gb200', 32))!.combine(64)).toBeCloseTo(26.51, 6);
+    expect(routed(partsOf('gb200', 32), false)!.combine(64)).toBeCloseTo(28.39, 6);
+    expect(routed(partsOf('gb200', 32, 'sglang'))!.combine(64)).toBeCloseTo(28.39, 6);
+  });
+
+  it.each([
+    ['with vLLM, which gathers by default', partsOf('gb200', 32, 'vllm')],
+    ['over no more ranks than a token has experts', partsOf('gb200', 8)],
+    ['where nodes are joined by a fabric', partsOf('b200', 16)],
+    ['over a number of ranks that was not measured', partsOf('gb200', 48)],
+  ])('are gathered %s', (_why, parts) => {
+    expect(routed(parts)).toBeUndefined();
+  });
+
+  it('stand in the steps that they are part of', () => {
+    const part = feedForwardPartOf(partsOf('gb300', 32));
+    const mixed = part.operators(64, false).find(({ name }) => name === 'dispatch')!;
+    expect(mixed.us).toBeCloseTo(LAYERS * (14.83 + 17.19), 6);
+  });
+});

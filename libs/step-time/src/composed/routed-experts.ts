@@ -1,0 +1,55 @@
+import type { WeightFormat } from '@baton/hardware';
+import type { AllToAllPhase, ExpertShape } from '@baton/operators';
+import { FUSIONS } from './framework';
+import type { Linear, StepParts } from './step-parts';
+
+/** Experts behind an all-to-all, one layer, µs by tokens of this rank. */
+export interface RoutedExperts {
+  readonly experts: Linear;
+  readonly dispatch: Linear;
+  readonly combine: Linear;
+}
+
+/**
+ * Experts over several nodes whose GPUs reach each other over NVLink: tokens go to the ranks of
+ * their experts alone. Undefined where the framework gathers the tokens of all ranks instead, within
+ * a node, over no more ranks than a token has experts (TensorRT-LLM gathers then; a token goes to
+ * nearly all of them anyway), or where no such exchange was measured.
+ */
+export function routedExpertsOf(
+  { placement, tables, framework }: StepParts,
+  shape: ExpertShape,
+  isDecodeOnly: boolean,
+): RoutedExperts | undefined {
+  const { tp, dp = 1, model } = placement;
+  const { topK, hidden, expertParallel: ranks } = shape;
+  const isWide = ranks > Math.max(topK, tables.system.gpusPerNode);
+  if (!FUSIONS[framework].isRoutingTokens || tp > 1 || dp < ranks || !isWide) return undefined;
+  const formats = FORMATS[model.precision.experts];
+  const experts = formats && tables.routedExperts(formats.experts, phaseOf(isDecodeOnly));
+  const exchange = formats && tables.allToAll(formats.tokens);
+  const routed = { topK, hidden, ranks };
+  if (experts?.us(shape, 1) === undefined || exchange === undefined) return undefined;
+  if (exchange.us('dispatch', routed, 1) === undefined) return undefined;
+  const us = (phase: AllToAllPhase, tokens: number) => exchange.us(phase, routed, tokens);
+  // TensorRT-LLM's `use_low_precision_moe_combine`, which its recipes ask for in decode.
+  const isLow = framework === 'trtllm' && isDecodeOnly;
+  const low = (tokens: number) => (isLow ? us('combine_low_precision', tokens) : undefined);
+  return {
+    experts: (tokens) => experts.us(shape, tokens * dp)!,
+    dispatch: (tokens) => us('prepare', tokens)! + us('dispatch', tokens)!,
+    combine: (tokens) => low(tokens) ?? us('combine', tokens)!,
+  };
+}
+
+/** In what experts were measured behind an all-to-all, and what tokens travel in. */
+const FORMATS: Partial<
+  Record<WeightFormat, { experts: 'fp8_block' | 'nvfp4'; tokens: 'fp8' | 'nvfp4' }>
+> = {
+  fp8_block: { experts: 'fp8_block', tokens: 'fp8' },
+  nvfp4: { experts: 'nvfp4', tokens: 'nvfp4' },
+};
+
+function phaseOf(isDecodeOnly: boolean): 'context' | 'generation' {
+  return isDecodeOnly ? 'generation' : 'context';
+}
