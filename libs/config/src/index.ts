@@ -12,7 +12,7 @@ export {
   withoutSecrets,
 } from './config';
 export { configurationPage } from './configuration-page';
-export { modelOf } from './engine/model-of';
+export { modelFolderOf, modelOf } from './engine/model-of';
 export { operatorFiles } from './engine/operator-files';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';

@@ -42,18 +42,31 @@ const MAX_VOCABULARY = 4_000_000;
  * Mistral). Throws `TokenizerError` for others.
  *
  * @param name how it is called in answers
+ * @param end special token that ends a text; default: the first usual one that the file has
  */
-export async function readTokenizerJson(content: string, name: string): Promise<Tokenizer> {
+export async function readTokenizerJson(
+  content: string,
+  name: string,
+  end?: string,
+): Promise<Tokenizer> {
   const file = parsed(content);
   const spelling = spellingOf(file.decoder);
   if (file.model.type !== undefined && file.model.type !== 'BPE') {
-    throw new TokenizerError(`a model of type ${file.model.type} is not supported, only BPE`);
+    throw new TokenizerError(
+      `"model.type" is ${file.model.type}, which is not supported, only BPE: set tokenizer to ` +
+        "o200k or to another model's tokenizer.json",
+    );
   }
   if (spelling === undefined) {
     throw new TokenizerError('its decoder is neither ByteLevel nor the one of SentencePiece');
   }
   const { Tokenizer: EncoderClass } = await import('@huggingface/tokenizers');
   const added = file.added_tokens ?? [];
+  if (end !== undefined && !added.some(({ content: token }) => token === end)) {
+    throw new TokenizerError(
+      `"added_tokens" lacks '${end}', which is the "eos_token" of tokenizer_config.json`,
+    );
+  }
   // Text may contain what looks like a special token; it is text all the same.
   const plain = {
     ...file,
@@ -63,7 +76,8 @@ export async function readTokenizerJson(content: string, name: string): Promise<
     post_processor: null,
   };
   try {
-    return new JsonTokenizer({ name, added, spelling, encoder: new EncoderClass(plain, {}) });
+    const encoder = new EncoderClass(plain, {});
+    return new JsonTokenizer({ name, added, spelling, encoder, end });
   } catch (error) {
     throw new TokenizerError(error instanceof Error ? error.message : String(error));
   }
@@ -88,6 +102,7 @@ interface Parts {
   readonly added: readonly AddedToken[];
   readonly spelling: Spelling;
   readonly encoder: Encoder;
+  readonly end: string | undefined;
 }
 
 /**
@@ -116,7 +131,7 @@ class JsonTokenizer implements Tokenizer {
   /** Bytes of each token, one character per byte. */
   private readonly bytesOf: (string | undefined)[] = [];
 
-  constructor({ name, added, spelling, encoder }: Parts) {
+  constructor({ name, added, spelling, encoder, end }: Parts) {
     this.name = name;
     this.encoder = encoder;
     // Where a special token was left out the library has a hole.
@@ -127,7 +142,7 @@ class JsonTokenizer implements Tokenizer {
     this.vocabSize = this.bytesOf.length;
     this.longestToken = this.bytesOf.reduce((most, one) => Math.max(most, one?.length ?? 0), 1);
     const own = new Map(added.map(({ id, content }) => [id, content]));
-    this.special = new SpecialTokenTable(own, this.vocabSize, ENDS);
+    this.special = new SpecialTokenTable(own, this.vocabSize, end === undefined ? ENDS : [end]);
     if (this.vocabSize === 0) throw new TokenizerError('its vocabulary is empty');
   }
 
