@@ -13,7 +13,8 @@ export {
 } from './config';
 export { configurationPage } from './configuration-page';
 export { modelFolderOf, modelOf } from './engine/model-of';
-export { operatorFiles } from './engine/operator-files';
+export { operatorFiles, ownOperators } from './engine/operator-files';
+export type { OwnOperators } from './engine/own-operators';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';

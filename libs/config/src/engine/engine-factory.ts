@@ -151,7 +151,11 @@ function schedulerLimits(config: BatonConfig, gpu: Gpu): SchedulerDefaults {
 }
 
 function stepTimeOf(config: BatonConfig, placement: EnginePlacement): StepTimeModel {
-  return buildStepTimeModel(stepTimeSpec(config), placement, operatorFiles());
+  return buildStepTimeModel(
+    stepTimeSpec(config),
+    placement,
+    operatorFiles({ own: config.operators }),
+  );
 }
 
 /** Without adapters an engine need not look for them. */

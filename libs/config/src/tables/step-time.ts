@@ -61,6 +61,12 @@ export const STEP_TIME = {
       'polynomial coefficients of xPyD-sim, or coefficients of BLIS.',
     unset: 'what is built in; table: required',
   }),
+  operators: optionalText({
+    help:
+      'Folder of measured operators of your own for composed steps, <system>/<operator>.csv ' +
+      'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
+    unset: 'the shipped tables alone',
+  }),
   timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'constant: time of a prompt, whatever its length.',
     unit: 'ms',
