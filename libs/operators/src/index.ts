@@ -11,6 +11,7 @@ export type { HeldOutErrors, OwnTableAt } from './own/held-out';
 export { mergedTable } from './own/merged-table';
 export { isProblem, readOwnTable } from './own/own-table';
 export type { OwnTable } from './own/own-table';
+export { repeatedRatios } from './own/repeated';
 export { layoutOf, OPERATOR_NAMES } from './own/table-layout';
 export type { TableLayout } from './own/table-layout';
 export { elementwiseUs, missingFigure } from './system-facts';

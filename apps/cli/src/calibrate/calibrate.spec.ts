@@ -213,7 +213,10 @@ describe('baton calibrate', () => {
   });
 
   it.each<[string[], string]>([
-    [[], 'baton: Say what to fit: --input FILE…, or --live to measure a running cluster.\n'],
+    [
+      [],
+      'baton: Say what to fit: --input FILE…, or --live to measure a running cluster; --operators ',
+    ],
     [['--input', LOG, '--rounds', '3'], 'baton: --rounds has no meaning without --live.\n'],
     [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no meaning without'],
     [['--input', LOG, '--live'], 'baton: --live measures: leave --input out.\n'],

@@ -47,9 +47,10 @@ export function calibrateFiles(given: Flags): void {
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
   const { options, input } = request;
   const base = options.fit === 'factors' ? { base: factorBase(input, formatsOf(given)) } : {};
+  const hasSingleSteps = inputs.every(({ format }) => format === 'baton-log');
   const calibration = fitSteps(
     inputs.flatMap(({ steps }) => steps),
-    { options: { ...options, ...base } },
+    { options: { ...options, ...base, hasSingleSteps } },
   );
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;

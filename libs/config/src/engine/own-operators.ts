@@ -12,7 +12,9 @@ import {
   type OperatorTexts,
   type OwnTableAt,
   readOwnTable,
+  repeatedRatios,
 } from '@baton/operators';
+import { noiseFrom, type StepNoise } from '@baton/step-time';
 import { UsageError } from '../usage-error';
 
 const SYSTEMS = 'systems.json';
@@ -72,6 +74,13 @@ export class OwnOperators {
   /** All tables, read and checked. */
   tables(): OwnTableAt[] {
     return this.files.map((file) => this.tableOf(file));
+  }
+
+  /** How steps of a system scatter, by places that were measured several times. */
+  noise(system: string): StepNoise {
+    const own = this.files.filter((file) => file.system === system);
+    const { decode, prefill } = repeatedRatios(own.map((file) => this.tableOf(file)));
+    return { decode: noiseFrom(decode), prefill: noiseFrom(prefill) };
   }
 
   /** Of the contents of all files; taken once. */

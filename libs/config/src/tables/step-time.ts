@@ -34,6 +34,12 @@ export const STEP_TIME = {
         'polynomial fitted coefficients, blis those of BLIS.',
     },
   ),
+  stepNoise: choice(['none', 'measured'], 'none', {
+    help:
+      'Whether steps of equal batches scatter: measured draws each duration around the model, as ' +
+      'the steps of a profile or repeated measurements of own operators lay around it; refused ' +
+      'where neither is known.',
+  }),
   /** A step outside of what the model was measured or fitted for. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
     help:
