@@ -12,6 +12,9 @@ const FOLDER = ['measured', 'llmservingsim-rtxpro6000-llama-3.1-8b'];
 const PART =
   'vLLM 0.19, Llama-3.1-8B on one RTX PRO 6000: 300 requests of ShareGPT at 10 per second';
 const AIM_PERCENT = 2;
+/** The engine of the log: its version (0.19) and arguments, by the log's meta.json. */
+const VLLM_MINOR = 19;
+const LIMITS = { maxNumSeqs: 128, maxNumBatchedTokens: 2_048 } as const;
 /** Every third request belongs to the fit of the one constant, the others to the test. */
 const FIT_EVERY = 3;
 
@@ -80,12 +83,9 @@ function simulated(
   const stepTime = models.get(overheadMs) ?? rtxPro6000Model(overheadMs);
   models.set(overheadMs, stepTime);
   const placement = { model: findModel('llama-3.1-8b'), gpu: findGpu('rtx-pro-6000'), tp: 1 };
-  const { log } = simulate(
-    aggregatedScenario(workload, {
-      ...{ stepTime, maxNumSeqs: 128, maxNumBatchedTokens: 2_048 },
-      numBlocks: kvCapacityBlocks({ ...placement, gpuMemoryUtilization: 0.9, blockSize: 16 }),
-    }),
-  );
+  const capacity = { ...placement, ...LIMITS, gpuMemoryUtilization: 0.9, blockSize: 16 };
+  const numBlocks = kvCapacityBlocks({ ...capacity, vllmMinor: VLLM_MINOR });
+  const { log } = simulate(aggregatedScenario(workload, { stepTime, ...LIMITS, numBlocks }));
   return meansOf(timesOf(log), isMeant);
 }
 

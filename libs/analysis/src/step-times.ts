@@ -1,8 +1,22 @@
+interface ErrorEnds {
+  readonly points: number;
+  readonly low: number;
+  readonly high: number;
+}
+
 /**
  * How the step times of the engines of one role were made, and how far the run left what was
  * measured.
  */
 export interface StepTimesSummary {
+  /**
+   * Measured over modelled durations of steps that the fit never saw, at their 10 % and 90 % points,
+   * by what steps compute; where the profile has them.
+   */
+  readonly held_out_factors?: {
+    readonly prefill?: ErrorEnds | undefined;
+    readonly decode?: ErrorEnds | undefined;
+  };
   readonly role: string;
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
   readonly method: string;

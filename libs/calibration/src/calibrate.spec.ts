@@ -1,5 +1,5 @@
 import { findGpu, findModel, HardwareError } from '@baton/hardware';
-import { buildStepTimeModel, stepTimeFromProfile } from '@baton/step-time';
+import { buildStepTimeModel, noiseAt, stepTimeFromProfile } from '@baton/step-time';
 import { readFileSync } from 'node:fs';
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
@@ -193,3 +193,48 @@ describe('the shipped grid', () => {
     }
   });
 });
+
+describe('what a profile keeps of the points around it', () => {
+  /** A log of steps that lie 10 % to both sides of the law, evenly. */
+  const scattered = (): MeasuredStep[] =>
+    Array.from({ length: 12 }).flatMap((_none, i) =>
+      pureSteps().map((step) => ({ ...step, ms: step.ms * (i % 2 === 0 ? 0.9 : 1.1) })),
+    );
+
+  it('has the ends of four of five held-out steps, of either side of 1', () => {
+    const { file } = calibrate(scattered(), OPTIONS);
+    const { decode, prefill } = file['held_out_factors'] as Record<string, Ends>;
+    for (const { points, low, high } of [decode!, prefill!]) {
+      expect(points).toBeGreaterThan(20);
+      expect(low).toBeCloseTo(0.9, 1);
+      expect(high).toBeCloseTo(1.1, 1);
+    }
+    const { heldOut } = buildStepTimeModel(stepTimeFromProfile(file), PLACEMENT);
+    expect(heldOut).toEqual({ decode, prefill });
+  });
+
+  it('has none where no step was held out, and no noise where points are no single steps', () => {
+    const { file } = calibrate(scattered(), { ...OPTIONS, holdOutEvery: 0 });
+    expect(Object.keys(file)).not.toContain('held_out_factors');
+    expect(Object.keys(file)).not.toContain('noise');
+  });
+
+  it('has the spread of single steps, whose mean is 1', () => {
+    const { file } = calibrate(scattered(), { ...OPTIONS, hasSingleSteps: true });
+    const { noise } = buildStepTimeModel(stepTimeFromProfile(file), PLACEMENT);
+    for (const quantiles of [noise!.decode!, noise!.prefill!]) {
+      expect(quantiles[0]).toBeCloseTo(0.9, 1);
+      expect(quantiles.at(-1)).toBeCloseTo(1.1, 1);
+      const count = 10_000;
+      let sum = 0;
+      for (let i = 0; i < count; i++) sum += noiseAt(quantiles, (i + 0.5) / count);
+      expect(sum / count).toBeCloseTo(1, 3);
+    }
+  });
+});
+
+interface Ends {
+  readonly points: number;
+  readonly low: number;
+  readonly high: number;
+}

@@ -5,6 +5,7 @@ import {
   FactoredStepTime,
   factorsToFile,
   type FitError,
+  type HeldOutByPhase,
   polynomialRange,
   PolynomialStepTime,
   polynomialToXpydProfile,
@@ -19,6 +20,7 @@ import { type Factors, fitFactors } from './factor-fit';
 import { type FitQuality, qualityOf } from './fit-quality';
 import { distinctBatches, type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
 import { measuredRange } from './measured-range';
+import { heldOutFactors, noiseOf } from './residuals';
 import { fitPolynomial } from './polynomial-fit';
 
 export interface CalibrationOptions {
@@ -32,6 +34,8 @@ export interface CalibrationOptions {
   readonly pieces?: Pieces;
   /** What the steps were measured on, where that is known. */
   readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>;
+  /** Each point is one step as it ran, so that their scatter is that of steps. */
+  readonly hasSingleSteps?: boolean;
   /** Added to each step when the profile is used; 0 when whole steps were measured. */
   readonly overheadMs: number;
 }
@@ -51,6 +55,8 @@ export interface Calibration {
   readonly valid: ValidRange;
   /** Of `factors`. */
   readonly factors?: Factors;
+  /** Ends of four of five steps that were kept out of the fit, measured over modelled. */
+  readonly heldOutFactors: HeldOutByPhase;
 }
 
 /** Fewer different batches carry no law. */
@@ -73,21 +79,29 @@ export function calibrate(
   const fit = fitOf(training, options);
   const valid = options.fit === 'polynomial' ? fit.valid : measuredRange(steps);
   const fitted = qualityOf(fit.model, training);
+  const residuals = {
+    heldOut: heldOutFactors(fit.model, heldOut),
+    ...(options.hasSingleSteps === true ? { noise: noiseOf(fit.model, steps) } : {}),
+  };
   return {
-    file: fit.toFile(fitted, valid),
+    file: fit.toFile(fitted, { ...residuals, valid }),
     fitted,
     heldOut: qualityOf(fit.model, heldOut),
+    heldOutFactors: residuals.heldOut,
     valid,
     ...(fit.factors && { factors: fit.factors }),
   };
 }
+
+/** What the measured steps say of a fit. */
+type Measured = Pick<StepTimeProfile, 'valid' | 'heldOut' | 'noise'>;
 
 interface Fit {
   readonly factors?: Factors;
   /** Without the overhead that is added in use: what the points show. */
   readonly model: StepTimeModel;
   readonly valid: ValidRange;
-  toFile(fitted: readonly FitQuality[], valid: ValidRange): Section;
+  toFile(fitted: readonly FitQuality[], measured: Measured): Section;
 }
 
 function fitOf(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
@@ -108,10 +122,10 @@ function factored(training: readonly MeasuredStep[], options: CalibrationOptions
     factors,
     model: new FactoredStepTime(base.model, { ...values, valid: {} }),
     valid: {},
-    toFile: (fitted, valid) =>
+    toFile: (fitted, measured) =>
       factorsToFile(
         {
-          ...{ ...placement, ...values, precision: base.precision, valid },
+          ...{ ...placement, ...values, precision: base.precision, ...measured },
           prefillErrorPercent: errorOf(fitted, 'prefill'),
           decodeErrorPercent: errorOf(fitted, 'decode'),
         },
@@ -134,12 +148,12 @@ function calibrated(training: readonly MeasuredStep[], options: CalibrationOptio
   return {
     model: new CalibratedStepTime({ ...law, overheadMs: 0, valid: {} }),
     valid: {},
-    toFile: (fitted, valid) =>
+    toFile: (fitted, measured) =>
       profileToFile({
         ...options.placement,
         ...law,
         overheadMs: options.overheadMs,
-        valid,
+        ...measured,
         prefillErrorPercent: errorOf(fitted, 'prefill'),
         decodeErrorPercent: errorOf(fitted, 'decode'),
       }),

@@ -90,6 +90,7 @@ export class VirtualMembership {
     const pool = pools[poolIndex]!;
     const engine = new VirtualEngine(engines.length, {
       ...{ pool, poolIndex, calendar, leap },
+      place: engines.filter((one) => one.poolIndex === poolIndex).length,
       contentCount: workload.contentCount,
     });
     engines.push(engine);

@@ -9,6 +9,7 @@ export function stepTimesOf(pools: readonly EnginePool[]): StepTimesSummary[] {
     const { description, method = 'given', stepsOutsideRange, farthestOutside = 1 } = stepTime;
     return {
       ...{ role, method, description },
+      ...(stepTime.heldOut === undefined ? {} : { held_out_factors: stepTime.heldOut }),
       steps_outside_range: stepsOutsideRange ?? null,
       farthest_outside: farthestOutside > 1 ? Math.round(farthestOutside * DIGITS) / DIGITS : null,
     };

@@ -50,6 +50,8 @@ export class VirtualEngine {
     private readonly parts: {
       readonly pool: EnginePool;
       readonly poolIndex: number;
+      /** Its place among the engines that began in its pool, from 0. */
+      readonly place: number;
       readonly calendar: Calendar;
       readonly leap: boolean;
       /** Content ids of the workload are 1 up to this. */
@@ -57,7 +59,9 @@ export class VirtualEngine {
     },
   ) {
     this.engineId = `${parts.pool.role}-${index}`;
-    this.engine = new Engine({ ...parts.pool.options, contentCount: parts.contentCount });
+    const { pool, contentCount, place } = parts;
+    const name = `${pool.role}-${place}`;
+    this.engine = new Engine({ ...pool.options, contentCount, name });
     this.room = new Room(parts.pool.role, parts.pool.options);
   }
 

@@ -12,8 +12,9 @@ export {
   withoutSecrets,
 } from './config';
 export { configurationPage } from './configuration-page';
-export { modelOf } from './engine/model-of';
-export { operatorFiles } from './engine/operator-files';
+export { modelFolderOf, modelOf } from './engine/model-of';
+export { operatorFiles, ownOperators } from './engine/operator-files';
+export type { OwnOperators } from './engine/own-operators';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';

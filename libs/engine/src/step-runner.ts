@@ -5,6 +5,7 @@ import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { Speculation } from './speculation';
+import { StepScatter } from './step-scatter';
 import type { StepRecord } from './step-record';
 import type { EngineOptions } from './types';
 
@@ -36,7 +37,11 @@ export class StepRunner {
   /** Whether the boundaries of the step under way follow from the timeline. */
   private isLaid = false;
 
+  private readonly scatter: StepScatter | undefined;
+
   constructor(private readonly parts: StepRunnerParts) {
+    const { stepNoise, seed, name = '' } = parts.options;
+    this.scatter = stepNoise && new StepScatter(stepNoise, seed, name);
     this.hasJitter = parts.options.stepTime.tokenJitterUs !== undefined;
     this.timeline = new DecodeTimeline(parts.options.stepTime, parts.decode);
   }
@@ -155,14 +160,17 @@ export class StepRunner {
   private isPureDecode(): boolean {
     const { former, speculation } = this.parts;
     // The contexts of bursts follow no line.
-    if (speculation !== undefined || former.batch.loadUs > 0) return false;
+    if (speculation !== undefined || this.scatter !== undefined) return false;
+    if (former.batch.loadUs > 0) return false;
     return former.batch.chunkTokens === 0 && this.warmupFactor() === 1;
   }
 
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
     const { options, former, speculation } = this.parts;
-    const us = options.stepTime.stepUs(former.batch.aggregates()) + (speculation?.draftUs ?? 0);
+    const batch = former.batch.aggregates();
+    const factor = this.scatter?.next(batch.prefillTokens > 0) ?? 1;
+    const us = factor * options.stepTime.stepUs(batch) + (speculation?.draftUs ?? 0);
     const spanUs = us * this.warmupFactor() + former.batch.loadUs;
     return startUs + Math.max(1, Math.round(spanUs));
   }

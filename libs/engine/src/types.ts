@@ -1,7 +1,7 @@
 import type { EngineParameters } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
-import type { StepTimeModel } from '@baton/step-time';
+import type { StepNoise, StepTimeModel } from '@baton/step-time';
 
 /**
  * Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`.
@@ -76,6 +76,13 @@ export interface EngineOptions {
   /** Unset: none. */
   readonly speculation?: SpeculationOptions;
   readonly stepTime: StepTimeModel;
+  /**
+   * How steps scatter around the model; then steps follow no line and are taken one by one. Unset:
+   * they do not.
+   */
+  readonly stepNoise?: StepNoise;
+  /** Names the stream of that noise, among engines of one seed. Unset: empty. */
+  readonly name?: string;
   /**
    * Seeds the jitter of the step-time model and the bursts of speculation, which depend on (seed,
    * request id, token index) alone.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shippedErrors } from './error-files';
 import { errorRowFor, formatErrorTable, parseErrorTable, systemClassOf } from './error-table';
 import { crossValidate, type ErrorPoint, learnErrors } from './learn-errors';
-import { deploymentErrors, modelErrorsAt } from './model-errors';
+import { deploymentErrors, modelErrorsAt, type TimedRole } from './model-errors';
 
 /** Groups that are off by a factor of their own, and points around it. */
 function madeUp(groups: number, pointsPerGroup: number, seed = 1): ErrorPoint[] {
@@ -113,6 +113,22 @@ describe('errors of a deployment', () => {
     expect(errors.ttft).toEqual(modelErrorsAt([composed], rows)(20).ttft);
     const other = modelErrorsAt([{ ...composed, gpu: 'b200' }], rows)(20);
     expect(errors.tpot).toEqual(other.tpot);
+  });
+
+  it("are a profile's own where it kept them, figure by figure, and always hold the figure", () => {
+    const of = (heldOut: TimedRole['heldOut']) =>
+      modelErrorsAt([{ role: 'aggregated', method: 'calibrated', gpu: 'h100', heldOut }], rows)(20);
+    const fixed = of(undefined);
+    const decode = { points: 20, low: 0.9, high: 0.97 };
+    const own = of({ decode, prefill: { points: 9, low: 0.98, high: 1.3 } });
+    expect(own.tpot).toEqual({ low: 0.9, high: 1 });
+    expect(own.ttft).toEqual({ low: 0.98, high: 1.3 });
+    expect(own.e2el).toEqual({ low: 0.9, high: 1.3 });
+    expect(own.source).toContain('errors of steps that its profile was not fitted to');
+    const partly = of({ decode });
+    expect(partly.tpot).toEqual(own.tpot);
+    expect([partly.ttft, partly.e2el]).toEqual([fixed.ttft, fixed.e2el]);
+    expect(partly.source).toContain('where its profile has them');
   });
 
   it('are smaller between two splits than of one', () => {

@@ -13,6 +13,8 @@ export interface TimedRole {
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
   readonly method: string;
   readonly gpu: string;
+  /** Errors that the profile itself has, on steps that it was not fitted to. */
+  readonly heldOut?: StepTimesSummary['held_out_factors'];
 }
 
 /**
@@ -46,7 +48,10 @@ export function deploymentErrors(
   stepTimes: readonly StepTimesSummary[],
 ): (load: number) => ModelErrors {
   const own: Record<string, string | undefined> = { prefill: prefillGpu, decode: decodeGpu };
-  const roles = stepTimes.map(({ role, method }) => ({ role, method, gpu: own[role] ?? gpu }));
+  const roles = stepTimes.map(({ role, method, held_out_factors: heldOut }) => ({
+    ...{ role, method, gpu: own[role] ?? gpu },
+    ...(heldOut === undefined ? {} : { heldOut }),
+  }));
   return modelErrorsAt(roles, shippedErrors());
 }
 
@@ -78,12 +83,28 @@ interface Asked {
   readonly rows: readonly ErrorRow[];
 }
 
-function factorsOf({ method, gpu }: TimedRole, { figure, load, rows }: Asked): ErrorFactors {
+function factorsOf(role: TimedRole, { figure, load, rows }: Asked): ErrorFactors {
+  const { method, gpu } = role;
   if (method === 'given') return NO_ERROR;
-  if (method === 'calibrated') return CALIBRATED[figure];
+  if (method === 'calibrated') return ownErrors(role, figure) ?? CALIBRATED[figure];
   const row = errorRowFor(rows, { system: systemClassOf(gpu), figure, load });
   if (method !== 'composed' || row === undefined) return ESTIMATED;
   return { low: Math.min(1, row.low), high: Math.max(1, row.high) };
+}
+
+/**
+ * A profile's own: prompts tell of the first token, decode steps of those after it, and both of
+ * whole requests. Undefined: it has none for the figure.
+ */
+function ownErrors({ heldOut }: TimedRole, figure: ErrorFigure): ErrorFactors | undefined {
+  const of = (phase: 'prefill' | 'decode'): ErrorFactors | undefined => {
+    const ends = heldOut?.[phase];
+    return ends && { low: Math.min(1, ends.low), high: Math.max(1, ends.high) };
+  };
+  const [prefill, decode] = [of('prefill'), of('decode')];
+  if (figure === 'ttft') return prefill;
+  if (figure === 'tpot') return decode;
+  return prefill && decode && wider(prefill, decode);
 }
 
 function wider(one: ErrorFactors, other: ErrorFactors): ErrorFactors {
@@ -96,8 +117,16 @@ const SOURCES: Readonly<Record<string, string>> = {
   given: 'taken as given',
 };
 
+const OWN = 'calibrated, errors of steps that its profile was not fitted to';
+const PARTLY_OWN = `${OWN}, where its profile has them, else of held-out points on one H100`;
+
 function sourceOf(roles: readonly TimedRole[]): string {
-  const told = roles.map(({ method }) => SOURCES[method] ?? 'estimated, ±60 %');
+  const told = roles.map((role) => {
+    if (role.method === 'calibrated' && role.heldOut !== undefined) {
+      return ownErrors(role, 'e2el') === undefined ? PARTLY_OWN : OWN;
+    }
+    return SOURCES[role.method] ?? 'estimated, ±60 %';
+  });
   return `step times ${[...new Set(told)].join('; ')}`;
 }
 

@@ -1,3 +1,5 @@
+import { fieldsIn, isObject } from '@baton/kernel';
+
 /** What `systems.json` says of one kind of GPU and of the node that it sits in. */
 export interface SystemFacts {
   /** Directory of the tables, such as `h200_sxm`. */
@@ -53,6 +55,22 @@ export function systemFactsFrom(json: string, name: string): SystemFacts | undef
     fabricBytesPerSecond: (isRack ? node['inter_rack_bw'] : node['inter_node_bw'])!,
     ncclBytes: misc.nccl_mem,
   };
+}
+
+/** Figures of a system without which its operators cannot be put together. */
+const NEEDED = [
+  ...['gpu.mem_bw', 'gpu.mem_bw_empirical_scaling_factor', 'gpu.mem_empirical_constant_latency'],
+  ...['gpu.bfloat16_tc_flops', 'gpu.sm_version', 'node.num_gpus_per_node'],
+  ...['node.intra_node_bw', 'node.inter_node_bw'],
+];
+
+/** The first figure that a system of the user's lacks, or undefined. */
+export function missingFigure(system: unknown): string | undefined {
+  const at = (path: string): unknown =>
+    path.split('.').reduce<unknown>((inner, key) => fieldsIn(inner)[key], system);
+  const isFigure = (value: unknown): boolean => typeof value === 'number' && value > 0;
+  const missing = NEEDED.find((path) => !isFigure(at(path)));
+  return missing ?? (isObject(at('misc.nccl_mem')) ? undefined : 'misc.nccl_mem');
 }
 
 /** Time of an elementwise kernel that moves so many bytes, µs. */

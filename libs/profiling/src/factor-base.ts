@@ -4,8 +4,11 @@ import { describePrecision, findGpu, HardwareError, servedIn } from '@baton/hard
 import { buildStepTimeModel } from '@baton/step-time';
 import type { InputOptions } from './formats/measured';
 
-/** How weights and KV cache of the measured server are held; unset: as vLLM decides. */
-export type Formats = Parameters<typeof servedIn>[2];
+/** How weights and KV cache of the measured server are held, and what steps are composed from. */
+export type Formats = Parameters<typeof servedIn>[2] & {
+  /** Folder of operator tables of the user's own. */
+  readonly operators?: string | undefined;
+};
 
 /**
  * Composed step times of what was measured, which factors are fitted over.
@@ -21,7 +24,7 @@ export function factorBase({ model, gpu, tp = 1 }: InputOptions, formats: Format
     const served = servedIn(modelOf(model), found, formats);
     const placement = { model: served, gpu: found, tp, dp: 1, expertParallel: false };
     const spec = { kind: 'composed', overheadMs: 0 } as const;
-    const composed = buildStepTimeModel(spec, placement, operatorFiles());
+    const composed = buildStepTimeModel(spec, placement, operatorFiles({ own: formats.operators }));
     const precision = describePrecision(served.precision);
     return { model: composed as FactorBase['model'], precision };
   } catch (error) {

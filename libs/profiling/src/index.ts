@@ -14,6 +14,7 @@ export type { Span } from './live/load-plan';
 export { nameOf, ServerTarget } from './live/server-target';
 export type { LiveTarget } from './live/target';
 export { simulatedConfig } from './live/twin';
+export { checkOperators, operatorsJson, operatorsText } from './operator-report';
 export { profileYaml } from './profile-yaml';
 export { reportJson, reportText } from './report';
 export type { Result } from './report';

@@ -34,6 +34,7 @@ export function reportText({ request, inputs, calibration, transfer }: Result): 
         ]
       : ['held out: no points\n']),
     ...factorLines(calibration.factors),
+    ...intervalLines(calibration, options.fit),
     `valid for  ${rangeLines(calibration.valid).join('\n           ')}`,
     ...(transfer
       ? [
@@ -100,6 +101,19 @@ function factorLines(factors: Factors | undefined): string[] {
     `  decode × ${text(factors.decode)}`,
     `  per step + ${text(factors.constantMs, ' ms')}\n`,
   ];
+}
+
+/** What runs with the profile take as the error of its steps. */
+function intervalLines(
+  { heldOutFactors }: Calibration,
+  fit: CalibrationRequest['options']['fit'],
+): string[] {
+  if (fit === 'polynomial') return [];
+  const ends = (['prefill', 'decode'] as const).flatMap((phase) => {
+    const own = heldOutFactors[phase];
+    return own === undefined ? [] : [`${phase} × ${own.low} to ${own.high}`];
+  });
+  return ends.length === 0 ? [] : [`80 % of held-out steps  ${ends.join(', ')}\n`];
 }
 
 const COLUMNS = ['points', 'R²', 'mean error', 'largest error'];

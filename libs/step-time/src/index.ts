@@ -10,6 +10,7 @@ export type { FactorProfile, FactorSpec } from './models/factors';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export { engineOverheadMs } from './port/engine-overhead';
+export type { HeldOutByPhase, HeldOutFactors } from './port/held-out-factors';
 export { RangeGuard } from './port/range-guard';
 export type { RangeGuardOptions } from './port/range-guard';
 export type {
@@ -18,6 +19,8 @@ export type {
   StepTimeMethod,
   StepTimeModel,
 } from './port/step-time-model';
+export { noiseAt, noiseFrom } from './port/step-noise';
+export type { StepNoise } from './port/step-noise';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';
 export { factorsToFile } from './profile-files/factor-file';

@@ -19,7 +19,13 @@ export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
 export { joinedContent } from './templates/chat-template';
 export type { ChatTemplate, ChatTurn, TurnCall, TurnContent } from './templates/chat-template';
 export { CHATML } from './templates/chatml';
-export { TEMPLATE_NAMES, templateNamed, templateOfModel } from './templates/choose-template';
+export {
+  KNOWN_MARKUP,
+  TEMPLATE_NAMES,
+  templateNamed,
+  templateOfJinja,
+  templateOfModel,
+} from './templates/choose-template';
 export type { TemplateName } from './templates/choose-template';
 export type { Marker } from './tokenizers/markers';
 export { defaultTokenizer, loadTokenizer, TOKENIZER_NAMES } from './tokenizers/named-tokenizers';

@@ -40,6 +40,8 @@ interface RoleParts {
  * to become. Whoever starts them stops them; the transport stays open.
  */
 export class WorkerHosts {
+  /** Engines that were given a name. */
+  private named = 0;
   private readonly engines = new Set<EngineRanks>();
   /** Engines that drain, and what comes in the place of each. */
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
@@ -151,7 +153,8 @@ export class WorkerHosts {
 
   private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
     const { config } = this.options;
-    const setup = { ...withOwnGuard(shared), upstream: this.nextUpstream(role) };
+    const own = named(withOwnGuard(shared), role, this.named++);
+    const setup = { ...own, upstream: this.nextUpstream(role) };
     if (this.stepLog === undefined) return hostOptions(config, role, setup);
     const { setup: watched, onStep } = this.stepLog.watch(setup, role);
     return { ...hostOptions(config, role, { ...watched, upstream: setup.upstream }), onStep };
@@ -225,4 +228,14 @@ export class WorkerHosts {
     this.options.log.error({ err: error }, 'no engine took the place of the one that left');
     this.options.onFailure?.(error);
   }
+}
+
+/**
+ * The name under which steps of an engine scatter: that of its process, as `decode-1`, and a number
+ * for each further engine of it.
+ */
+function named(setup: EngineSetup, role: Stage, ordinal: number): EngineSetup {
+  const own = process.env['BATON_PROCESS'] ?? `${role}-0`;
+  const name = ordinal === 0 ? own : `${own}.${ordinal}`;
+  return { ...setup, options: { ...setup.options, name } };
 }

@@ -43,6 +43,12 @@ export function addCalibrateOptions(command: Command): void {
     '--hold-out <k>',
     `Keep every k-th point out of the fit and print its error; 0 for none (default: ${HOLD_OUT}).`,
   );
+  flag(
+    '--operators <folder>',
+    'Measured operators of your own, <system>/<operator>.csv as in data/operators. Alone: checks ' +
+      'the tables and prints the error of each on points that are left out. With --fit factors: ' +
+      'the factors are over steps composed from them.',
+  );
   flag('--seed <n>', 'Seed of the choice of those points (default: 0).');
   flag('--out <file>', 'Write the profile here, for --step-time-file.');
   flag('--json', 'Print the result as one JSON document.');

@@ -1,5 +1,5 @@
 import { decodeStep, prefillStep, stepLogLine } from '@baton/calibration';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig, engineSetup } from '@baton/config';
@@ -84,6 +84,24 @@ describe('baton calibrate', () => {
     ]);
     expect(result['hold_out']).toEqual({ every: 5, seed: 3 });
     expect((await baton(...args)).stdout).toBe(stdout);
+  });
+
+  it('prints the error of own operators where points are left out, or the line that is wrong', async () => {
+    const own = path('operators');
+    mkdirSync(join(own, 'h100_sxm'), { recursive: true });
+    const file = join(own, 'h100_sxm', 'gemm.bf16.csv');
+    const rows = [1, 2, 4, 8, 16, 32].map((m) => `4096,4096,${m},${10 + m}`);
+    writeFileSync(file, ['n,k,m,us', ...rows].join('\n'));
+    const flags = ['--operators', own, '--hold-out', '2'];
+    const { exitCode, stdout } = await baton('calibrate', ...flags);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/h100_sxm gemm\.bf16 +6 +3 +\d+\.\d\d % +-?\d+\.\d\d %\n/);
+    const json = JSON.parse((await baton('calibrate', ...flags, '--json')).stdout) as object;
+    expect(json).toMatchObject({ tables: [{ name: 'gemm.bf16', points: 6, held_out: 3 }] });
+    writeFileSync(file, 'n,k,m,us\n1,1,1,0\n');
+    const told = await baton('calibrate', ...flags);
+    expect([told.exitCode, told.stdout]).toEqual([2, '']);
+    expect(told.stderr).toContain(`${file}:2: us must be a time above 0`);
   });
 
   describe('--fit factors', () => {
@@ -195,7 +213,10 @@ describe('baton calibrate', () => {
   });
 
   it.each<[string[], string]>([
-    [[], 'baton: Say what to fit: --input FILE…, or --live to measure a running cluster.\n'],
+    [
+      [],
+      'baton: Say what to fit: --input FILE…, or --live to measure a running cluster; --operators ',
+    ],
     [['--input', LOG, '--rounds', '3'], 'baton: --rounds has no meaning without --live.\n'],
     [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no meaning without'],
     [['--input', LOG, '--live'], 'baton: --live measures: leave --input out.\n'],

@@ -1,6 +1,9 @@
 import {
+  checkOperators,
   factorBase,
   fitSteps,
+  operatorsJson,
+  operatorsText,
   profileYaml,
   readInput,
   reportJson,
@@ -22,19 +25,32 @@ import { writeFile } from './write-file';
  */
 export function calibrateFiles(given: Flags): void {
   const request = readCalibrateFlags(given);
-  if (request.inputs.length === 0) {
-    throw new UsageError('Say what to fit: --input FILE…, or --live to measure a running cluster.');
-  }
   const [idle] = liveFlagsIn(given);
   if (idle !== undefined) throw new UsageError(`${idle} has no meaning without --live.`);
+  const { operators } = given;
+  if (request.inputs.length === 0 && typeof operators === 'string') {
+    const check = checkOperators(operators, request.options.holdOutEvery);
+    process.stdout.write(request.json ? operatorsJson(check) : operatorsText(check));
+    return;
+  }
+  if (request.inputs.length === 0) {
+    throw new UsageError(
+      'Say what to fit: --input FILE…, or --live to measure a running cluster; --operators ' +
+        'FOLDER checks tables of your own.',
+    );
+  }
+  if (operators !== undefined && request.options.fit !== 'factors') {
+    throw new UsageError('--operators with --input needs --fit factors.');
+  }
   claimFile(request.out, '--out');
   const inputs = request.inputs.map((path) => readInput(path, request.format, request.input));
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
   const { options, input } = request;
   const base = options.fit === 'factors' ? { base: factorBase(input, formatsOf(given)) } : {};
+  const hasSingleSteps = inputs.every(({ format }) => format === 'baton-log');
   const calibration = fitSteps(
     inputs.flatMap(({ steps }) => steps),
-    { options: { ...options, ...base } },
+    { options: { ...options, ...base, hasSingleSteps } },
   );
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;

@@ -67,8 +67,8 @@ const ROWS = {
   },
 } as const satisfies Record<string, FlagRow>;
 
-/** How weights and KV cache of what was measured are held. */
-export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype'];
+/** How weights and KV cache of what was measured are held, and what steps are composed from. */
+export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype', 'operators'];
 const WITH_FILES = ['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed'];
 
 type LiveFlag = keyof typeof ROWS;

@@ -22,6 +22,7 @@ import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
 import { kvTimingFromFile } from './step-time-file';
+import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
 
 /** Everything about the engines of one stage that follows from a configuration, for both clocks. */
@@ -106,6 +107,7 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     ...{ ...placement, gpuMemoryUtilization, blockSize, maxNumSeqs, maxNumBatchedTokens },
     vllmMinor: vllmMinorOf(config),
   };
+  const stepTime = guarded(stepTimeOf(config, placement), config);
   return {
     maxNumSeqs,
     maxNumBatchedTokens,
@@ -123,7 +125,8 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     ...speculationOptions(config),
     ...adapterOptions(config),
-    stepTime: guarded(stepTimeOf(config, placement), config),
+    stepTime,
+    ...stepNoise(config, stepTime, placement.gpu),
     seed: config.seed,
     warmupPenaltyPercent: config.warmupPenalty,
     warmupSteps: config.warmupSteps,
@@ -151,7 +154,11 @@ function schedulerLimits(config: BatonConfig, gpu: Gpu): SchedulerDefaults {
 }
 
 function stepTimeOf(config: BatonConfig, placement: EnginePlacement): StepTimeModel {
-  return buildStepTimeModel(stepTimeSpec(config), placement, operatorFiles());
+  return buildStepTimeModel(
+    stepTimeSpec(config),
+    placement,
+    operatorFiles({ own: config.operators }),
+  );
 }
 
 /** Without adapters an engine need not look for them. */

@@ -16,6 +16,11 @@ export function modelOf(name: string): ModelGeometry {
   return isPath(name) ? modelFromFile(name) : findModel(name);
 }
 
+/** The folder of a model that is named by a path; undefined: its name is in the catalogue. */
+export function modelFolderOf(name: string): string | undefined {
+  return isPath(name) ? dirname(resolve(fileOf(name))) : undefined;
+}
+
 function isPath(name: string): boolean {
   return /^[./]/.test(name) || name.endsWith('.json');
 }

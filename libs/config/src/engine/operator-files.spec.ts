@@ -24,12 +24,12 @@ describe('the cache of tabulated steps', () => {
     for (const name of readdirSync(cache)) {
       writeFileSync(join(moved, name), readFileSync(join(cache, name)));
     }
-    return operatorFiles(moved);
+    return operatorFiles({ cache: moved });
   }
 
   it('gives back what was kept under the same key alone, and leaves no drafts', () => {
     const cache = join(folder, 'steps');
-    operatorFiles(cache).keep('a', STEP);
+    operatorFiles({ cache }).keep('a', STEP);
     expect(readdirSync(cache)).toHaveLength(1);
     const other = asOther(cache);
     expect(other.kept('a')).toEqual(STEP);
@@ -43,7 +43,7 @@ describe('the cache of tabulated steps', () => {
     ['is empty', () => ''],
   ])('does not trust a file that %s', (_name, spoilt) => {
     const cache = join(folder, 'steps');
-    operatorFiles(cache).keep('a', STEP);
+    operatorFiles({ cache }).keep('a', STEP);
     const file = join(cache, readdirSync(cache)[0]!);
     writeFileSync(file, spoilt(readFileSync(file, 'utf8')));
     expect(asOther(cache).kept('a')).toBeUndefined();
@@ -53,7 +53,7 @@ describe('the cache of tabulated steps', () => {
     const blocked = join(folder, 'file');
     writeFileSync(blocked, '');
     chmodSync(blocked, 0o400);
-    const source = operatorFiles(join(blocked, 'steps'));
+    const source = operatorFiles({ cache: join(blocked, 'steps') });
     expect(() => source.keep('a', STEP)).not.toThrow();
     expect(source.kept('a')).toEqual(STEP);
   });
@@ -66,7 +66,7 @@ describe('the cache of tabulated steps', () => {
       writeFileSync(file, '');
       utimesSync(file, i + 1, i + 1);
     }
-    operatorFiles(cache).keep('a', STEP);
+    operatorFiles({ cache }).keep('a', STEP);
     const left = readdirSync(cache);
     expect(left).toHaveLength(256);
     expect(left).toContain('299.json');

@@ -14,21 +14,47 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
+import { OwnOperators } from './own-operators';
+
+export interface OperatorPlaces {
+  /** Folder of tables of the user's own; undefined: the shipped ones alone. */
+  readonly own?: string | undefined;
+  /** Folder in which tabulated steps are kept. */
+  readonly cache?: string;
+}
 
 /**
- * The measured operators in data/operators, and steps tabulated from them in the user's cache
- * folder. Files are read when they are asked for. A cache that cannot be read or written only costs
- * the time of tabulating again.
+ * The measured operators in data/operators, the user's own over them, and steps tabulated from both
+ * in the user's cache folder. Files are read when they are asked for. A cache that cannot be read
+ * or written only costs the time of tabulating again.
+ *
+ * @throws UsageError when the folder of own tables cannot be used
  */
-export function operatorFiles(cache = cacheFolder(process.env)): OperatorSource {
-  const whole = (key: string): string => `${key} ${tablesSum()}`;
+export function operatorFiles(places: OperatorPlaces = {}): OperatorSource {
+  const { cache = cacheFolder(process.env) } = places;
+  const own = places.own === undefined ? undefined : ownOperators(places.own);
+  const sums = own === undefined ? tablesSum() : `${tablesSum()} ${own.sum()}`;
+  const whole = (key: string): string => `${key} ${sums}`;
   const file = (key: string): string => join(cache, fileOf(key));
   return {
-    texts: { read: readTable },
+    texts: own ?? { read: readTable },
+    ...(own === undefined ? {} : { ownOf: (system: string) => own.describe(system) }),
     kept: (key) => keptStep(file(whole(key)), whole(key)),
     keep: (key, step) => keepStep(file(whole(key)), whole(key), step),
   };
 }
+
+/**
+ * A folder of operator tables of the user's own, over the shipped ones. A process lists and sums
+ * it once.
+ */
+export function ownOperators(folder: string): OwnOperators {
+  const known = opened.get(folder) ?? new OwnOperators(folder, { read: readTable });
+  opened.set(folder, known);
+  return known;
+}
+
+const opened = new Map<string, OwnOperators>();
 
 /** Tabulated steps of this process, which several engines share. */
 const here = new Map<string, TabulatedStep>();

@@ -15,7 +15,8 @@ export const HARDWARE = {
   model: text('llama-3.1-8b', {
     help:
       'Model whose geometry is simulated: a name (`baton doctor` lists those known), or the ' +
-      'path of a Hugging Face config.json or of a folder with one.',
+      'path of a Hugging Face config.json or of a folder with one. Its tokenizer.json and ' +
+      'chat template, where it has them, count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
   }),
   /** Name in requests and answers. */

@@ -34,6 +34,12 @@ export const STEP_TIME = {
         'polynomial fitted coefficients, blis those of BLIS.',
     },
   ),
+  stepNoise: choice(['none', 'measured'], 'none', {
+    help:
+      'Whether steps of equal batches scatter: measured draws each duration around the model, as ' +
+      'the steps of a profile or repeated measurements of own operators lay around it; refused ' +
+      'where neither is known.',
+  }),
   /** A step outside of what the model was measured or fitted for. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
     help:
@@ -60,6 +66,12 @@ export const STEP_TIME = {
       'File of the step-time model: a profile that `baton calibrate` wrote, a CSV grid, ' +
       'polynomial coefficients of xPyD-sim, or coefficients of BLIS.',
     unset: 'what is built in; table: required',
+  }),
+  operators: optionalText({
+    help:
+      'Folder of measured operators of your own for composed steps, <system>/<operator>.csv ' +
+      'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
+    unset: 'the shipped tables alone',
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'constant: time of a prompt, whatever its length.',

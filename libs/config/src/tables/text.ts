@@ -1,4 +1,4 @@
-import { choice, optionalText, text } from '../option';
+import { choice, optionalText } from '../option';
 
 /** What answers say, and how texts are counted. */
 export const TEXT = {
@@ -24,18 +24,19 @@ export const TEXT = {
     like: '1-64:20,65-256:50,257-1024:30',
     unset: 'needed by output_length histogram alone',
   }),
-  tokenizer: text('o200k', {
+  tokenizer: optionalText({
     help:
       'How texts are counted: o200k, cl100k, p50k, r50k, or the path of a tokenizer.json (or ' +
       'of its folder).',
+    unset: 'the tokenizer.json in the folder that model names, else o200k',
   }),
   chatTemplate: choice(
     ['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1', 'mistral', 'deepseek', 'gemma', 'harmony'],
     'auto',
     {
       help:
-        "How conversations become prompts. auto goes by the model's name; chatml for models " +
-        'that are not known.',
+        'How conversations become prompts. auto goes by the chat template in the folder that ' +
+        "model names, else by the model's name; chatml for names that are not known.",
     },
   ),
 } as const;

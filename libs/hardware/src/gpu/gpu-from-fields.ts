@@ -28,16 +28,16 @@ const OPTIONAL = {
 
 const RANGES: Readonly<Record<string, readonly [number, number]>> = { ...REQUIRED, ...OPTIONAL };
 const KINDS = ['nvlink', 'pcie', 'infinity-fabric', 'inter-chip', 'ethernet'] as const;
-const TEXTS = ['name', 'interconnect'];
-const NAMES = ['name', 'interconnect', ...Object.keys(RANGES)];
+const TEXTS = ['name', 'operators', 'interconnect'];
+const NAMES = [...TEXTS, ...Object.keys(RANGES)];
 
 type Field = keyof typeof REQUIRED | keyof typeof OPTIONAL;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A GPU of the user's own, from the fields that docs/step-time.md lists. Its steps come from the
- * roofline or from a profile, since nobody measured its operators; unset parts of its figures that
- * kernels reach are those assumed for unmeasured cards of the catalogue.
+ * roofline or from a profile, unless `operators` names the folder of its measured operators; unset
+ * parts of its figures that kernels reach are those assumed for unmeasured cards of the catalogue.
  *
  * @param where  what the user gave, for errors
  * @throws HardwareError `bad-config`, which names the field
@@ -46,6 +46,7 @@ export function gpuFromFields(content: unknown, where: string): Gpu {
   const fields = checkedFields(content, where);
   const of = (name: Field): number | undefined => fields[name] as number | undefined;
   const [fp8, fp4, shownGib] = [of('fp8_tflops'), of('fp4_tflops'), of('shown_memory_gib')];
+  const operators = fields['operators'] as string | undefined;
   const teraflops = of('bf16_tflops')!;
   return gpu({
     name: (fields['name'] as string | undefined) ?? 'own-gpu',
@@ -68,6 +69,7 @@ export function gpuFromFields(content: unknown, where: string): Gpu {
     ...(fp8 === undefined ? {} : { fp8Factor: fp8 / teraflops }),
     ...(fp4 === undefined ? {} : { fp4Factor: fp4 / teraflops }),
     ...(shownGib === undefined ? {} : { shownGib }),
+    ...(operators === undefined ? {} : { operators }),
   });
 }
 

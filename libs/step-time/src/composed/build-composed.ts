@@ -20,6 +20,8 @@ export interface OperatorSource {
   /** A tabulation that was kept under the key; undefined: none, or it cannot be read. */
   kept(key: string): TabulatedStep | undefined;
   keep(key: string, step: TabulatedStep): void;
+  /** Names the user's own tables of a system; undefined: there are none. */
+  ownOf?(system: string): string | undefined;
 }
 
 export const NO_OPERATORS: OperatorSource = {
@@ -53,10 +55,16 @@ export function composedStepTime(
   const overheadMs = spec.overheadMs ?? OVERHEAD_MS;
   const { gpu, model } = placement;
   const description =
-    `composed from measured operators of ${gpu.operators}, ${describePlacement(placement)}, ` +
+    `composed from ${originOf(gpu, source)}, ${describePlacement(placement)}, ` +
     `${describePrecision(model.precision)}, overhead ${overheadMs} ms`;
   const { mixedDecodeFactor = 1 } = spec;
   return new ComposedStepTime(step, { description, overheadMs, mixedDecodeFactor });
+}
+
+function originOf({ operators = '' }: EnginePlacement['gpu'], source: OperatorSource): string {
+  const own = source.ownOf?.(operators);
+  const shipped = `measured operators of ${operators}`;
+  return own === undefined ? shipped : `${shipped} with ${own}`;
 }
 
 function stepOf(

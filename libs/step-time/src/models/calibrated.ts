@@ -42,6 +42,8 @@ export class CalibratedStepTime implements StepTimeModel {
   readonly method = 'calibrated';
   readonly overheadMs: number;
   readonly description: string;
+  readonly heldOut: StepTimeProfile['heldOut'];
+  readonly noise: StepTimeProfile['noise'];
   private readonly linearUs: TokenLine;
   private readonly decodeFixedUs: number;
   private readonly decodeSeqUs: number;
@@ -67,6 +69,8 @@ export class CalibratedStepTime implements StepTimeModel {
     this.overheadUs = overheadMs * 1000;
     this.mixedDecodeFactor = own.mixedDecodeFactor ?? profile.mixedDecodeFactor ?? 1;
     this.valid = profile.valid;
+    this.heldOut = profile.heldOut;
+    this.noise = profile.noise;
     this.laws = new DecodeLawMemo((seqs) => this.decodeBaseUs(seqs), this.decodeContextUs);
     this.description = describe(profile, overheadMs);
   }

@@ -1,4 +1,6 @@
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
+import type { HeldOutByPhase } from '../port/held-out-factors';
+import type { StepNoise } from '../port/step-noise';
 import { contextLimitOf, outsideOf, type OutsideRange, type ValidRange } from '../port/valid-range';
 import type { FitError } from '../profiles/step-time-profile';
 
@@ -18,6 +20,8 @@ export interface FactorProfile {
   readonly valid: ValidRange;
   readonly decodeErrorPercent?: FitError | undefined;
   readonly prefillErrorPercent?: FitError | undefined;
+  readonly heldOut?: HeldOutByPhase | undefined;
+  readonly noise?: StepNoise | undefined;
 }
 
 export interface FactorSpec {
@@ -33,6 +37,8 @@ export class FactoredStepTime implements StepTimeModel {
   readonly method = 'calibrated';
   readonly description: string;
   readonly overheadMs: number;
+  readonly heldOut: HeldOutByPhase | undefined;
+  readonly noise: StepNoise | undefined;
   private readonly constantUs: number;
   private readonly valid: ValidRange;
   private readonly withoutDecode = emptyBatch();
@@ -46,6 +52,8 @@ export class FactoredStepTime implements StepTimeModel {
     this.overheadMs = constantMs;
     this.constantUs = constantMs * 1_000;
     this.valid = profile.valid;
+    this.heldOut = profile.heldOut;
+    this.noise = profile.noise;
     this.description =
       `calibrated: prefill × ${prefill}, decode × ${decode}, ${constantMs} ms per step, ` +
       `over steps ${base.description}`;

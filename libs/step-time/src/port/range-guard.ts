@@ -18,6 +18,8 @@ export class RangeGuard implements StepTimeModel {
   readonly description: string;
   readonly method?: StepTimeMethod;
   readonly overheadMs?: number;
+  readonly heldOut: StepTimeModel['heldOut'];
+  readonly noise: StepTimeModel['noise'];
   readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
   private outsideSteps = 0;
   private largestExcess = 1;
@@ -30,6 +32,8 @@ export class RangeGuard implements StepTimeModel {
     this.description = model.description;
     if (model.method !== undefined) this.method = model.method;
     if (model.overheadMs !== undefined) this.overheadMs = model.overheadMs;
+    this.heldOut = model.heldOut;
+    this.noise = model.noise;
     const jitter = model.tokenJitterUs?.bind(model);
     if (jitter) this.tokenJitterUs = jitter;
   }

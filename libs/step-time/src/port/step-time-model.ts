@@ -1,3 +1,5 @@
+import type { HeldOutByPhase } from './held-out-factors';
+import type { StepNoise } from './step-noise';
 import type { OutsideRange } from './valid-range';
 
 /**
@@ -54,6 +56,10 @@ export interface StepTimeModel {
   readonly method?: StepTimeMethod;
   /** Part of each step that is not GPU work; unset: not told apart. */
   readonly overheadMs?: number;
+  /** Errors on steps that its fit never saw, where they were kept. */
+  readonly heldOut?: HeldOutByPhase | undefined;
+  /** How steps scatter around it, where that was measured; its own times do not. */
+  readonly noise?: StepNoise | undefined;
   /**
    * Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates
    * nothing.

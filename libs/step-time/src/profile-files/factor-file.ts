@@ -1,5 +1,14 @@
 import type { FactorProfile } from '../models/factors';
-import { errorsOf, errorsToFile, NOTES, validOf, validToFile } from './profile-parts';
+import {
+  errorsOf,
+  errorsToFile,
+  MEASURED,
+  NOTES,
+  residualsOf,
+  residualsToFile,
+  validOf,
+  validToFile,
+} from './profile-parts';
 import {
   asSection,
   badProfile,
@@ -13,7 +22,7 @@ import {
 
 const KNOWN = [
   ...[...NOTES, 'model', 'gpu', 'tensor_parallel_size', 'precision'],
-  ...['factors', 'standard_errors', 'valid', 'error_percent'],
+  ...['factors', 'standard_errors', 'valid', ...MEASURED],
 ];
 
 /** The mapping that `stepTimeFromProfile` reads, ready to be written as YAML. */
@@ -31,6 +40,7 @@ export function factorsToFile(profile: FactorProfile, standardErrors: Section): 
     standard_errors: standardErrors,
     valid: validToFile(profile.valid),
     error_percent: errorsToFile(profile),
+    ...residualsToFile(profile),
   });
 }
 
@@ -48,6 +58,7 @@ export function factorsFromFile(from: Section): FactorProfile {
     constantMs: Math.max(0, numberOf(factors, 'constant_ms') ?? 0),
     valid: validOf(sectionOf(from, 'valid') ?? {}),
     ...errorsOf(from),
+    ...residualsOf(from),
   };
 }
 

@@ -17,7 +17,16 @@ import {
   withoutUnset,
 } from './profile-values';
 import { factorsFromFile } from './factor-file';
-import { errorsOf, errorsToFile, NOTES, validOf, validToFile } from './profile-parts';
+import {
+  errorsOf,
+  errorsToFile,
+  MEASURED,
+  NOTES,
+  residualsOf,
+  residualsToFile,
+  validOf,
+  validToFile,
+} from './profile-parts';
 import { polynomialFromXpydProfile } from './xpyd-profile';
 
 const CALIBRATED = [
@@ -31,7 +40,7 @@ const CALIBRATED = [
   'overhead_ms',
   'mixed_decode_factor',
   'valid',
-  'error_percent',
+  ...MEASURED,
 ];
 
 /**
@@ -78,6 +87,7 @@ export function profileToFile(profile: StepTimeProfile): Section {
     mixed_decode_factor: profile.mixedDecodeFactor,
     valid: validToFile(valid),
     error_percent: errorsToFile(profile),
+    ...residualsToFile(profile),
   });
 }
 
@@ -94,6 +104,7 @@ function calibratedOf(from: Section): StepTimeProfile {
     mixedDecodeFactor: numberOf(from, 'mixed_decode_factor'),
     valid: validOf(sectionOf(from, 'valid') ?? {}),
     ...errorsOf(from),
+    ...residualsOf(from),
   };
 }
 

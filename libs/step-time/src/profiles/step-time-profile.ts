@@ -1,3 +1,5 @@
+import type { HeldOutByPhase } from '../port/held-out-factors';
+import type { StepNoise } from '../port/step-noise';
 import type { ValidRange } from '../port/valid-range';
 
 /** Mean and largest error of a fit over points it was compared with, in percent. */
@@ -30,4 +32,6 @@ export interface StepTimeProfile {
   readonly valid: ValidRange;
   readonly decodeErrorPercent?: FitError | undefined;
   readonly prefillErrorPercent?: FitError | undefined;
+  readonly heldOut?: HeldOutByPhase | undefined;
+  readonly noise?: StepNoise | undefined;
 }

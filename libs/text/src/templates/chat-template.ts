@@ -36,6 +36,8 @@ export interface CallMarkup {
  */
 export interface ChatTemplate {
   readonly name: string;
+  /** The text of the model's own, where its folder has one. */
+  readonly jinja?: string;
   /** Before the first turn. */
   readonly begin: Marker | undefined;
   /** Ends an answer. */

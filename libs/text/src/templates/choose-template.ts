@@ -34,6 +34,30 @@ const FAMILIES: readonly (readonly [RegExp, TemplateName])[] = [
   [/gpt-?oss|harmony/i, 'harmony'],
 ];
 
+/** What the Jinja text of a chat template writes, the first that fits. */
+const MARKUP: readonly (readonly [readonly string[], TemplateName])[] = [
+  [['<|channel|>', '<|message|>'], 'harmony'],
+  [['<｜User｜>'], 'deepseek'],
+  [['<|start_header_id|>', 'Cutting Knowledge Date'], 'llama-3.1'],
+  [['<|start_header_id|>'], 'llama-3'],
+  [['<start_of_turn>'], 'gemma'],
+  [['[INST]'], 'mistral'],
+  [['<|im_start|>', '<tool_call>'], 'qwen'],
+  [['<|im_start|>'], 'chatml'],
+];
+
+/** Markup that a chat template must write to be known. */
+export const KNOWN_MARKUP = [...new Set(MARKUP.map(([[first = '']]) => first))];
+
+/**
+ * The template of the family whose markup a model's chat template writes, with that text. The text
+ * is searched, not run. Undefined: it writes no known markup.
+ */
+export function templateOfJinja(jinja: string): ChatTemplate | undefined {
+  const family = MARKUP.find(([texts]) => texts.every((text) => jinja.includes(text)));
+  return family && { ...TEMPLATES[family[1]], jinja };
+}
+
 export function templateNamed(name: TemplateName): ChatTemplate {
   return TEMPLATES[name];
 }

@@ -116,7 +116,7 @@ describe('a tokenizer.json that cannot be used', () => {
     ['{', 'it is not JSON'],
     ['null', 'it has no "model"'],
     ['{}', 'it has no "model"'],
-    [changed({ model: { type: 'Unigram' } }), 'Unigram is not supported'],
+    [changed({ model: { type: 'Unigram' } }), '"model.type" is Unigram, which is not supported'],
     [changed({ decoder: { type: 'WordPiece' } }), 'neither ByteLevel nor'],
     [changed({ decoder: null }), 'neither ByteLevel nor'],
     [changed({ added_tokens: [{ id: -1, content: 'x', special: true }] }), '-1 is no id'],

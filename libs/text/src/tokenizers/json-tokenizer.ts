@@ -42,18 +42,31 @@ const MAX_VOCABULARY = 4_000_000;
  * Mistral). Throws `TokenizerError` for others.
  *
  * @param name how it is called in answers
+ * @param end special token that ends a text; default: the first usual one that the file has
  */
-export async function readTokenizerJson(content: string, name: string): Promise<Tokenizer> {
+export async function readTokenizerJson(
+  content: string,
+  name: string,
+  end?: string,
+): Promise<Tokenizer> {
   const file = parsed(content);
   const spelling = spellingOf(file.decoder);
   if (file.model.type !== undefined && file.model.type !== 'BPE') {
-    throw new TokenizerError(`a model of type ${file.model.type} is not supported, only BPE`);
+    throw new TokenizerError(
+      `"model.type" is ${file.model.type}, which is not supported, only BPE: set tokenizer to ` +
+        "o200k or to another model's tokenizer.json",
+    );
   }
   if (spelling === undefined) {
     throw new TokenizerError('its decoder is neither ByteLevel nor the one of SentencePiece');
   }
   const { Tokenizer: EncoderClass } = await import('@huggingface/tokenizers');
   const added = file.added_tokens ?? [];
+  if (end !== undefined && !added.some(({ content: token }) => token === end)) {
+    throw new TokenizerError(
+      `"added_tokens" lacks '${end}', which is the "eos_token" of tokenizer_config.json`,
+    );
+  }
   // Text may contain what looks like a special token; it is text all the same.
   const plain = {
     ...file,
@@ -63,7 +76,8 @@ export async function readTokenizerJson(content: string, name: string): Promise<
     post_processor: null,
   };
   try {
-    return new JsonTokenizer({ name, added, spelling, encoder: new EncoderClass(plain, {}) });
+    const encoder = new EncoderClass(plain, {});
+    return new JsonTokenizer({ name, added, spelling, encoder, end });
   } catch (error) {
     throw new TokenizerError(error instanceof Error ? error.message : String(error));
   }
@@ -88,6 +102,7 @@ interface Parts {
   readonly added: readonly AddedToken[];
   readonly spelling: Spelling;
   readonly encoder: Encoder;
+  readonly end: string | undefined;
 }
 
 /**
@@ -112,10 +127,11 @@ class JsonTokenizer extends SpelledTokens implements Tokenizer {
   readonly vocabSize: number;
   private readonly encoder: Encoder;
 
-  constructor({ name, added, spelling, encoder }: Parts) {
+  constructor({ name, added, spelling, encoder, end }: Parts) {
     const bytesOf = bytesOfTokens({ added, spelling, encoder });
     const own = new Map(added.map(({ id, content }) => [id, content]));
-    super(bytesOf, new SpecialTokenTable(own, bytesOf.length, ENDS));
+    const ends = end === undefined ? ENDS : [end];
+    super(bytesOf, new SpecialTokenTable(own, bytesOf.length, ends));
     this.name = name;
     this.encoder = encoder;
     this.vocabSize = bytesOf.length;
@@ -134,7 +150,7 @@ class JsonTokenizer extends SpelledTokens implements Tokenizer {
   }
 }
 
-function bytesOfTokens({ added, spelling, encoder }: Omit<Parts, 'name'>): string[] {
+function bytesOfTokens({ added, spelling, encoder }: Omit<Parts, 'name' | 'end'>): string[] {
   const bytesOf: string[] = [];
   const put = (id: number, bytes: string): void => {
     if (!Number.isInteger(id) || id < 0 || id >= MAX_VOCABULARY) {

@@ -25,9 +25,18 @@ export async function openTokenizer(wanted: string): Promise<Tokenizer> {
       `tokenizer '${wanted}' is not known: name one of ${names}, or the path of a ${FILE}.`,
     );
   }
+  return readTokenizer(path);
+}
+
+/**
+ * The tokenizer of a tokenizer.json. Throws a `UsageError`.
+ *
+ * @param end special token that ends a text; default: the first usual one that the file has
+ */
+export async function readTokenizer(path: string, end?: string): Promise<Tokenizer> {
   const name = basename(path) === FILE ? basename(dirname(path)) : basename(path, '.json');
   try {
-    return await readTokenizerJson(await readFile(path, 'utf8'), name);
+    return await readTokenizerJson(await readFile(path, 'utf8'), name, end);
   } catch (error) {
     if (!(error instanceof TokenizerError)) throw error;
     throw new UsageError(`${path} cannot be used: ${error.message}.`);

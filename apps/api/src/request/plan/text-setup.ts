@@ -1,8 +1,9 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { type BatonConfig, modelFolderOf, UsageError } from '@baton/config';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
+  loadTokenizer,
   type OutputLengthModel,
   templateNamed,
   templateOfModel,
@@ -13,6 +14,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { lengthModelOf, reasoningLengthModelOf } from './length-model';
 import { datasetModel, openDataset, type OpenedDataset } from './text-models/dataset/open-dataset';
 import { ECHO } from './text-models/echo';
+import { templateOfFolder, tokenizerOfFolder } from './model-folder';
 import { openTokenizer } from './open-tokenizer';
 import { RulesModel } from './text-models/rules/rules-model';
 import type { TextModel } from './text-models/text-model';
@@ -36,14 +38,11 @@ export class TextSetup implements OnApplicationShutdown {
 
   /** Throws a `UsageError` for a name that is not known and a file that cannot be used. */
   static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
-    const tokenizer = await openTokenizer(config.tokenizer);
+    const tokenizer = await tokenizerOf(config);
     const opened = await datasetOf(config, tokenizer, logger);
     return new TextSetup({
       tokenizer,
-      template:
-        config.chatTemplate === 'auto'
-          ? templateOfModel(config.model)
-          : templateNamed(config.chatTemplate),
+      template: await templateOf(config),
       lengths: {
         answer: lengthModelOf(config, opened?.lengths),
         reasoning: reasoningLengthModelOf(config),
@@ -56,6 +55,20 @@ export class TextSetup implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.parts.model?.close();
   }
+}
+
+async function tokenizerOf({ tokenizer, model }: BatonConfig): Promise<Tokenizer> {
+  if (tokenizer !== undefined) return openTokenizer(tokenizer);
+  const folder = modelFolderOf(model);
+  const own = folder === undefined ? undefined : await tokenizerOfFolder(folder);
+  return own ?? loadTokenizer('o200k');
+}
+
+async function templateOf({ chatTemplate, model }: BatonConfig): Promise<ChatTemplate> {
+  if (chatTemplate !== 'auto') return templateNamed(chatTemplate);
+  const folder = modelFolderOf(model);
+  const own = folder === undefined ? undefined : await templateOfFolder(folder);
+  return own ?? templateOfModel(model);
 }
 
 async function datasetOf(

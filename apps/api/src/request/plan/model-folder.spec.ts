@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BatonConfig, defaultConfig } from '@baton/config';
+import { createLogger } from '@baton/telemetry';
+import { tokenizerInfoBody } from '@baton/token-api';
+import { describe, expect, it } from 'vitest';
+import { tinyTokenizerJson } from '../../../../../libs/text/test/tiny-tokenizer';
+import { TextSetup } from './text-setup';
+
+const JINJA = "{% for m in messages %}<|start_header_id|>{{ m['role'] }}{% endfor %}";
+const UNIGRAM = JSON.stringify({ model: { type: 'Unigram' }, decoder: { type: 'Metaspace' } });
+
+/** A model's folder: what it is tested for beside a config.json. */
+function folderOf(files: Readonly<Record<string, string | object>>): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'baton-model-')), 'own-model');
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries({ 'config.json': {}, ...files })) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+async function partsOf(config: Partial<BatonConfig>): Promise<TextSetup['parts']> {
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  return (await TextSetup.open(defaultConfig(config), logger)).parts;
+}
+
+const namesOf = async (config: Partial<BatonConfig>): Promise<string[]> => {
+  const { tokenizer, template } = await partsOf(config);
+  return [tokenizer.name, template.name];
+};
+
+describe("a model's folder with a tokenizer and a chat template", () => {
+  const FILES = {
+    'tokenizer.json': tinyTokenizerJson(),
+    'tokenizer_config.json': { eos_token: { content: '<|eot_id|>' }, chat_template: JINJA },
+  };
+
+  it('gives both, by the folder and by its config.json', async () => {
+    const folder = folderOf(FILES);
+    for (const model of [folder, join(folder, 'config.json')]) {
+      expect(await namesOf({ model })).toEqual(['own-model', 'llama-3']);
+    }
+  });
+
+  it('says how a text ends, and what /tokenizer_info gives to clients', async () => {
+    const { tokenizer, template } = await partsOf({ model: folderOf(FILES) });
+    expect(tokenizer.decode([tokenizer.special.endOfText])).toBe('<|eot_id|>');
+    const limits = { tokenizer, template, maxModelLen: 100, model: 'm', adapters: [] };
+    const info = JSON.parse(tokenizerInfoBody(limits as never)) as Record<string, unknown>;
+    expect(info['chat_template']).toBe(JINJA);
+  });
+
+  it('is overridden by the options', async () => {
+    const model = folderOf(FILES);
+    expect(await namesOf({ model, tokenizer: 'r50k' })).toEqual(['r50k_base', 'llama-3']);
+    expect(await namesOf({ model, chatTemplate: 'gemma' })).toEqual(['own-model', 'gemma']);
+  });
+
+  it('may keep the template in chat_template.jinja, or by the name default', async () => {
+    const own = { 'chat_template.jinja': '<start_of_turn>user', ...FILES };
+    expect(await namesOf({ model: folderOf(own) })).toEqual(['own-model', 'gemma']);
+    const templates = [
+      { name: 'tool_use', template: '<start_of_turn>' },
+      { name: 'default', template: "{{ '<|im_start|>' }}{{ '<tool_call>' }}" },
+    ];
+    const named = folderOf({ 'tokenizer_config.json': { chat_template: templates } });
+    expect(await namesOf({ model: named, tokenizer: 'r50k' })).toEqual(['r50k_base', 'qwen']);
+  });
+});
+
+it('a folder with a config.json alone leaves both as for a name', async () => {
+  expect(await namesOf({ model: folderOf({}) })).toEqual(['o200k_base', 'chatml']);
+});
+
+describe('what a folder has that cannot be used', () => {
+  const TINY = { 'tokenizer.json': tinyTokenizerJson() };
+  it.each<[string, Record<string, string | object>, string]>([
+    ['another form', { 'tokenizer.model': 'x' }, 'tokenizer.json does not exist, and tokenizer.m'],
+    ['Unigram', { 'tokenizer.json': UNIGRAM }, '"model.type" is Unigram, which is not supported'],
+    ['no JSON', { 'tokenizer.json': '{' }, 'tokenizer.json cannot be used: it is not JSON.'],
+    ['no JSON', { ...TINY, 'tokenizer_config.json': '{' }, '_config.json cannot be used: it is n'],
+    ['a list', { ...TINY, 'tokenizer_config.json': 'null' }, '_config.json cannot be used: it mu'],
+    ['its end', { ...TINY, 'tokenizer_config.json': { eos_token: '<e>' } }, `lacks '<e>', which`],
+    ['its end', { ...TINY, 'tokenizer_config.json': { eos_token: 3 } }, 'eos_token must be a te'],
+    ['its markup', { ...TINY, 'chat_template.jinja': 'Q: A:' }, 'chat_template.jinja writes none'],
+    ['names', { ...TINY, 'tokenizer_config.json': { chat_template: 3 } }, 'chat_template must be'],
+  ])('%s: %j', async (_, files, sentence) => {
+    await expect(namesOf({ model: folderOf(files) })).rejects.toThrow(sentence);
+  });
+
+  it('does not matter where options say what to use instead', async () => {
+    const model = folderOf({ 'tokenizer.json': UNIGRAM, 'chat_template.jinja': 'Q: A:' });
+    const names = await namesOf({ model, tokenizer: 'r50k', chatTemplate: 'mistral' });
+    expect(names).toEqual(['r50k_base', 'mistral']);
+  });
+});
