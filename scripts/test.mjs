@@ -70,11 +70,12 @@ const RUNNERS = {
     if (code !== 0) process.stdout.write(output);
   },
 
-  async vitest({ command, args }, env, isLate) {
+  async vitest({ command, args, env: own }, env, isLate) {
     const folder = mkdtempSync(join(tmpdir(), 'baton-counts-'));
     const file = join(folder, 'counts.json');
     const run = [command, ...args, ...REPORTERS];
-    const { code, output } = await execute(run, { ...env, TEST_COUNTS: file }, !isLate);
+    const vars = { ...env, ...own, TEST_COUNTS: file };
+    const { code, output } = await execute(run, vars, !isLate);
     if (isLate) process.stdout.write(output);
     const { passed, failed, skipped } = readCounts(file);
     rmSync(folder, { recursive: true });
