@@ -14,6 +14,7 @@ export {
 export { configurationPage } from './configuration-page';
 export { modelOf } from './engine/model-of';
 export { operatorFiles } from './engine/operator-files';
+export { frontEndOf, withFrontEnd } from './engine/front-end-of';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';
