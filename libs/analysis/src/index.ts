@@ -35,7 +35,7 @@ export { latenciesOf, tpotOf } from './latencies';
 export type { Latencies } from './latencies';
 export { overTime } from './over-time';
 export type { OverTime, OverTimeOptions } from './over-time';
-export { meanPhases, phasesOf, REQUEST_PHASES, readPhases } from './phases';
+export { ENGINE_PHASES, meanPhases, phasesOf, REQUEST_PHASES, readPhases } from './phases';
 export type { EnginePhase, RequestPhase, OfPhases, PhaseSpans } from './phases';
 export { NEVER, OUTCOMES, outcomeCode, RequestLog, ttftUs } from './request-log';
 export type { FrontEndColumns, Outcome } from './request-log';

@@ -22,15 +22,16 @@ export const REQUEST_PHASES = [
 ] as const;
 export type RequestPhase = (typeof REQUEST_PHASES)[number];
 
-const OF_FRONT_END: ReadonlySet<RequestPhase> = new Set(['front_end', 'dispatch']);
+/** Phases of runs without a front end, those of a live cluster among them. */
+export type EnginePhase = Exclude<RequestPhase, 'front_end' | 'dispatch'>;
+export const ENGINE_PHASES: readonly EnginePhase[] = REQUEST_PHASES.filter(
+  (phase) => phase !== 'front_end' && phase !== 'dispatch',
+);
 
 /** The phases that requests of a run may have, in their order. */
 export function phasesOf({ frontEnd }: RequestLog): readonly RequestPhase[] {
-  return REQUEST_PHASES.filter((phase) => frontEnd !== undefined || !OF_FRONT_END.has(phase));
+  return frontEnd === undefined ? ENGINE_PHASES : REQUEST_PHASES;
 }
-
-/** Phases of every run. */
-export type EnginePhase = Exclude<RequestPhase, 'front_end' | 'dispatch'>;
 
 /** A value for each phase that requests of a run may have. */
 export type OfPhases<T> = Readonly<Record<EnginePhase, T> & Partial<Record<RequestPhase, T>>>;
