@@ -4,11 +4,11 @@ import { NEVER, outcomeCode, type RequestLog } from './request-log';
 /**
  * What a request goes through, one after the other: `front_end` until it has passed the server in
  * front of the engines, `queue` until its first step, `prefill` until the prompt is computed
- * (aggregated: until the first token), `dispatch` until it has passed the server in front of decode,
- * `hold` until decode has room and the transfer begins, `transfer`, `decode_wait` until the first
- * token (that token's step included), `decode` until the last one. An aggregated request has no
- * dispatch, hold, transfer and decode_wait; one of a run without a front end neither front_end nor
- * dispatch.
+ * (aggregated: until the first token), `dispatch` until it has passed the server in front of
+ * decode, `hold` until decode has room and the transfer begins, `transfer`, `decode_wait` until the
+ * first token (that token's step included), `decode` until the last one. An aggregated request has
+ * no dispatch, hold, transfer and decode_wait; one of a run without a front end neither front_end
+ * nor dispatch.
  */
 export const REQUEST_PHASES = [
   'front_end',

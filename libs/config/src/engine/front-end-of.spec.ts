@@ -52,6 +52,19 @@ describe('a run that nobody chose a front end for', () => {
     expect(implied({ topology: '1P1D', decodeStepTime: 'constant' })).toBe('vllm');
   });
 
+  it.each([
+    ['front_end: included', 'none'],
+    ['front_end: {request_ms: 6.6}', '{"request_ms":6.6}'],
+    ['overhead_ms: 1', 'vllm'],
+  ])('has what its profile says with %s', (line, frontend) => {
+    const stepTimeFile = join(folder, 'profile.yaml');
+    writeFileSync(stepTimeFile, `kind: calibrated\n${line}\n`);
+    expect(implied({ stepTimeFile })).toBe(frontend);
+    expect(implied({ prefillStepTimeFile: stepTimeFile })).toBe(frontend);
+    expect(implied({ stepTimeFile, stepTime: 'roofline' })).toBe('vllm');
+    expect(() => frontEndOf({ frontend })).not.toThrow();
+  });
+
   it('keeps what somebody chose', () => {
     expect(implied({ frontend: 'none' })).toBe('none');
     expect(implied({ frontend: 'vllm', stepTime: 'constant' })).toBe('vllm');

@@ -2,6 +2,7 @@ import { type FrontEnd, FrontEndError, frontEndFromFields, VLLM_FRONT_END } from
 import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
 import { givenFields } from './given-fields';
+import { frontEndInFile } from './step-time-file';
 
 /** Step times that are a server's latencies, seen by a client. */
 const SEEN_BY_CLIENTS: ReadonlySet<BatonConfig['stepTime']> = new Set(['constant', 'per-token']);
@@ -30,13 +31,25 @@ export function frontEndOf({ frontend }: Pick<BatonConfig, 'frontend'>): FrontEn
   }
 }
 
+/** Step times that read no file. */
+const WITHOUT_FILE: ReadonlySet<BatonConfig['stepTime']> = new Set(['composed', 'roofline']);
+
 /**
  * The configuration of a run on the virtual clock whose users are to see a real server's latency:
- * where nobody chose a front end it has vLLM's, unless the time of a prompt was given as clients
- * see it.
+ * where nobody chose a front end it has the one that its profile was fitted beside, else vLLM's,
+ * and none where the time of a prompt is as clients see it.
+ *
+ * @throws UsageError when the profile cannot be read
  */
 export function withFrontEnd(config: BatonConfig): BatonConfig {
-  if (config.frontend !== undefined) return config;
-  const { stepTime } = configForStage(config, 'prefill');
-  return { ...config, frontend: SEEN_BY_CLIENTS.has(stepTime) ? 'none' : VLLM_FRONT_END.name };
+  return config.frontend === undefined ? { ...config, frontend: impliedFrontEnd(config) } : config;
+}
+
+function impliedFrontEnd(config: BatonConfig): string {
+  const { stepTime, stepTimeFile } = configForStage(config, 'prefill');
+  if (SEEN_BY_CLIENTS.has(stepTime)) return 'none';
+  if (stepTimeFile === undefined || WITHOUT_FILE.has(stepTime)) return VLLM_FRONT_END.name;
+  const told = frontEndInFile(stepTimeFile);
+  if (told === undefined) return VLLM_FRONT_END.name;
+  return told === 'included' ? 'none' : JSON.stringify(told);
 }

@@ -69,8 +69,8 @@ export const STEP_TIME = {
       'time; else a YAML file or {fields}: request_ms, prompt_token_us, dispatch. A live cluster ' +
       'does not use it.',
     unset:
-      'vllm; none where a recording of simulated engines is replayed, and with the step times ' +
-      "constant and per-token, which are a client's",
+      'what step_time_file says it was fitted beside, else vllm; none where a recording of ' +
+      "simulated engines is replayed, and with constant and per-token, a client's times",
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'constant: time of a prompt, whatever its length.',

@@ -96,7 +96,8 @@ function frontEnd({ front_end: told, phase_means_ms: means }: Summary): string[]
 /** `vllm: 5.7 ms a request + 6.3 µs a prompt token, serial dispatch`. */
 export function frontEndLine(told: FrontEndSummary): string {
   const { name, request_ms, prompt_token_us, dispatch } = told;
-  return `${name}: ${request_ms} ms a request + ${prompt_token_us} µs a prompt token, ${dispatch} dispatch`;
+  const pass = `${request_ms} ms a request + ${prompt_token_us} µs a prompt token`;
+  return `${name}: ${pass}, ${dispatch} dispatch`;
 }
 
 export function stepTimesLines(stepTimes: readonly StepTimesSummary[]): string[] {

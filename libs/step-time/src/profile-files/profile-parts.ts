@@ -2,8 +2,11 @@ import type { ValidRange } from '../port/valid-range';
 import type { FitError, StepTimeProfile } from '../profiles/step-time-profile';
 import { numberOf, rangeOf, type Section, sectionOf, withoutUnset } from './profile-values';
 
-/** What a profile says besides the model: free text and figures for people. */
-export const NOTES = ['kind', 'formula', 'unit', 'source', 'fit', 'provenance'];
+/**
+ * What a profile says besides the model: free text and figures for people, and the front end of
+ * what was measured.
+ */
+export const NOTES = ['kind', 'formula', 'unit', 'source', 'fit', 'provenance', 'front_end'];
 
 type Errors = Pick<StepTimeProfile, 'decodeErrorPercent' | 'prefillErrorPercent'>;
 
