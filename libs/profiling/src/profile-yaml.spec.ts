@@ -12,7 +12,7 @@ const DECODES = [1, 4, 16, 64].flatMap((seqs) =>
 
 function frontEndOf(format: string, steps: typeof PROMPTS, requestMs?: number): unknown {
   const fit = { fit: 'calibrated', holdOutEvery: 0, seed: 0 } as const;
-  const options = { ...fit, placement: undefined, overheadMs: 0 };
+  const options = { ...fit, placement: {}, overheadMs: 0 };
   const all = [...PROMPTS, ...DECODES];
   const result: Result = {
     request: { inputs: ['run'], options } as unknown as Result['request'],
