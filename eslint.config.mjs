@@ -11,6 +11,7 @@ const PURE = [
   'handoff',
   'placement',
   'workload',
+  'front-end',
   'cluster',
   'analysis',
   'planner',

@@ -1,5 +1,6 @@
 import type { RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
+import type { FrontEnd } from '@baton/front-end';
 import { findGpu, findModel, type ModelGeometry, parameterCount } from '@baton/hardware';
 import { buildStepTimeModel, type StepTimeModel, type StepTimeProfile } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
@@ -115,24 +116,27 @@ function findingsOf(point: Point, fitted: Fitted, isFitted: boolean): Finding[] 
 }
 
 function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'tokensPerSecond' | 'ttftP95Ms'> {
-  const workload = closedLoop(point, fitted.requestMs);
   const stepTime = qwen3OnH100(fitted.linear);
-  const run = simulate(aggregatedScenario(workload, { stepTime, ...ENGINE }));
+  const scenario = aggregatedScenario(closedLoop(point), { stepTime, ...ENGINE });
+  const run = simulate({ ...scenario, frontEnd: frontEndOf(fitted) });
   return {
     itlMs: run.itl.quantileUs(0.5) / 1000,
     tokensPerSecond: (point.prompts * point.outputTokens) / (run.endUs / 1e6),
-    ttftP95Ms: ttftP95Ms(run) + fitted.requestMs,
+    ttftP95Ms: ttftP95Ms(run),
   };
 }
 
+/** One constant, fitted with the steps: the default of `baton replay` was read from these rows. */
+function frontEndOf({ requestMs }: Fitted): FrontEnd {
+  return { name: 'fitted', requestUs: requestMs * 1_000, promptTokenUs: 0, dispatch: 'serial' };
+}
+
 /** As many clients as the concurrency, each sending its next request when its last has ended. */
-function closedLoop(point: Point, requestMs: number): Workload {
-  const { prompts, promptTokens, outputTokens, concurrency } = point;
+function closedLoop({ prompts, promptTokens, outputTokens, concurrency }: Point): Workload {
   const builder = new WorkloadBuilder();
-  const arrivalUs = Math.round(requestMs * 1000);
   for (let row = 0; row < prompts; row++) {
     const former = row < concurrency ? {} : { after: row - concurrency };
-    builder.add({ arrivalUs, promptTokens, outputTokens, ...former });
+    builder.add({ arrivalUs: 0, promptTokens, outputTokens, ...former });
   }
   return builder.build();
 }

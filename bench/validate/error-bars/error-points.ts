@@ -3,15 +3,14 @@ import type { ServingResult } from '../serving/serving-run';
 
 /**
  * What each run of the scoreboard says of TTFT, TPOT and whole requests, as `baton replay` gives
- * them: without a front end.
+ * them.
  */
 export function errorPoints(results: readonly ServingResult[]): ErrorPoint[] {
   const sound = results.filter(({ point }) => !point.isDoubtful);
   return sound.filter(({ method }) => method === 'composed').flatMap(pointsOf);
 }
 
-function pointsOf({ point, tpotMs, ...run }: ServingResult): ErrorPoint[] {
-  const ttftMs = run.ttftMs - run.frontEndMs;
+function pointsOf({ point, tpotMs, ttftMs }: ServingResult): ErrorPoint[] {
   const gaps = (point.outputTokens * (1 + point.shortest)) / 2 - 1;
   const whole = (ttft: number, tpot: number): number => ttft + gaps * tpot;
   const ratios = [

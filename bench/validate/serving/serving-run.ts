@@ -3,7 +3,6 @@ import { simulate } from '@baton/cluster';
 import { HardwareError } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { frontEndUs } from './front-end';
 import type { ServingPoint } from './serving-point';
 import { servingScenario } from './serving-scenario';
 
@@ -12,8 +11,6 @@ export interface ServingResult {
   readonly point: ServingPoint;
   readonly tpotMs: number;
   readonly ttftMs: number;
-  /** The part of it in front of the engine, which `baton replay` leaves out. */
-  readonly frontEndMs: number;
   /** How the step times were made. */
   readonly method: string;
 }
@@ -30,16 +27,11 @@ export function runPoint(point: ServingPoint): ServingResult | string {
     const run = simulate(scenario);
     const { tpot_ms, ttft_ms } = summarise(run, { wallSeconds: NaN, seed: 0 });
     if (tpot_ms.mean === null || ttft_ms.mean === null) return 'no request completed';
-    const frontEndMs = frontEndUs(meanTokens(point)) / 1_000;
-    return { point, tpotMs: tpot_ms.mean, ttftMs: ttft_ms.mean + frontEndMs, frontEndMs, method };
+    return { point, tpotMs: tpot_ms.mean, ttftMs: ttft_ms.mean, method };
   } catch (error) {
     if (error instanceof HardwareError) return error.message;
     throw error;
   }
-}
-
-function meanTokens({ promptTokens, shortest }: ServingPoint): number {
-  return (promptTokens * (1 + shortest)) / 2;
 }
 
 /** As many clients as fall to what is run, each sending its next request when its last ended. */
@@ -57,7 +49,7 @@ function closedLoop(point: ServingPoint): Workload {
   for (let row = 0; row < requests; row++) {
     const former = row < clients ? {} : { after: row - clients };
     const drawn = { promptTokens: draw(promptTokens), outputTokens: draw(outputTokens) };
-    builder.add({ arrivalUs: frontEndUs(drawn.promptTokens), ...drawn, ...former });
+    builder.add({ arrivalUs: 0, ...drawn, ...former });
   }
   return builder.build();
 }

@@ -1,5 +1,6 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
 import { operatorFiles } from '@baton/config';
+import { VLLM_FRONT_END } from '@baton/front-end';
 import { kvBytesPerToken, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
 import { buildStepTimeModel } from '@baton/step-time';
@@ -18,14 +19,16 @@ export interface ServingScenario {
 }
 
 /**
- * One of the engines with its share of the clients, or both pools with all of them.
+ * One of the engines with its share of the clients, or both pools with all of them, behind the
+ * front end that `baton replay` has by default, whatever the framework.
  *
  * @throws HardwareError for a model that does not fit
  */
 export function servingScenario(point: ServingPoint, workload: Workload): ServingScenario {
   const { disaggregated } = point;
   const decode = poolOf(point, disaggregated ? 'decode' : 'aggregated', point.engines);
-  const base = aggregatedScenario(workload, decode.options);
+  const engine = aggregatedScenario(workload, decode.options);
+  const base = { ...engine, frontEnd: VLLM_FRONT_END };
   const method = decode.options.stepTime.method ?? 'given';
   if (disaggregated === undefined) return { scenario: base, method };
   const prefill = poolOf(point, 'prefill', disaggregated.prefill);

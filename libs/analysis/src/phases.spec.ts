@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { meanPhases, REQUEST_PHASES, readPhases } from './phases';
-import { NEVER } from './request-log';
+import { meanPhases, phasesOf, REQUEST_PHASES, readPhases } from './phases';
+import { NEVER, RequestLog } from './request-log';
 import { logOf, type TestRow } from '../test/test-log';
 
 const HANDED_OVER: TestRow = {
@@ -20,9 +20,10 @@ const AGGREGATED: TestRow = {
 };
 
 function spansOf(row: TestRow): number[] {
+  const log = logOf([row]);
   const spans = new Float64Array(REQUEST_PHASES.length);
-  readPhases(logOf([row]), 0, spans);
-  return [...spans];
+  readPhases(log, 0, spans);
+  return phasesOf(log).map((phase) => spans[REQUEST_PHASES.indexOf(phase)]!);
 }
 
 describe('the phases of a request', () => {
@@ -38,7 +39,7 @@ describe('the phases of a request', () => {
   it('end with the last one that ended', () => {
     const held = { arrivalUs: 100, prefillStartUs: 150, heldUs: 400 };
     expect(spansOf(held)).toEqual([50, 250, NEVER, NEVER, NEVER, NEVER]);
-    expect(spansOf({ arrivalUs: 100 })).toEqual(REQUEST_PHASES.map(() => NEVER));
+    expect(spansOf({ arrivalUs: 100 })).toEqual(Array(6).fill(NEVER));
   });
 
   it('are averaged over the completed requests that had them', () => {
@@ -52,5 +53,19 @@ describe('the phases of a request', () => {
       decode: 300,
     });
     expect(meanPhases(logOf([AGGREGATED])).transfer).toBeNaN();
+  });
+
+  it('begin with the front end, and have its second pass before the hold', () => {
+    const log = new RequestLog(1, { hasFrontEnd: true });
+    for (const [name, us] of Object.entries(HANDED_OVER)) {
+      (log[name as keyof RequestLog] as Float64Array)[0] = us as number;
+    }
+    log.outcome[0] = 1;
+    log.frontEnd!.enqueuedUs[0] = 130;
+    log.frontEnd!.offeredUs[0] = 407;
+    expect(meanPhases(log)).toEqual({
+      ...{ front_end: 30, queue: 20, prefill: 250, dispatch: 7, hold: 3 },
+      ...{ transfer: 30, decode_wait: 60, decode: 400 },
+    });
   });
 });

@@ -2,20 +2,39 @@ import type { Micros } from '@baton/kernel';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
 /**
- * What a request goes through, one after the other: `queue` until its first step, `prefill` until
- * the prompt is computed (aggregated: until the first token), `hold` until decode has room and the
- * transfer begins, `transfer`, `decode_wait` until the first token (that token's step included),
- * `decode` until the last one. An aggregated request has no hold, transfer and decode_wait.
+ * What a request goes through, one after the other: `front_end` until it has passed the server in
+ * front of the engines, `queue` until its first step, `prefill` until the prompt is computed
+ * (aggregated: until the first token), `dispatch` until it has passed the server in front of
+ * decode, `hold` until decode has room and the transfer begins, `transfer`, `decode_wait` until the
+ * first token (that token's step included), `decode` until the last one. An aggregated request has
+ * no dispatch, hold, transfer and decode_wait; one of a run without a front end neither front_end
+ * nor dispatch.
  */
 export const REQUEST_PHASES = [
+  'front_end',
   'queue',
   'prefill',
+  'dispatch',
   'hold',
   'transfer',
   'decode_wait',
   'decode',
 ] as const;
 export type RequestPhase = (typeof REQUEST_PHASES)[number];
+
+/** Phases of runs without a front end, those of a live cluster among them. */
+export type EnginePhase = Exclude<RequestPhase, 'front_end' | 'dispatch'>;
+export const ENGINE_PHASES: readonly EnginePhase[] = REQUEST_PHASES.filter(
+  (phase) => phase !== 'front_end' && phase !== 'dispatch',
+);
+
+/** The phases that requests of a run may have, in their order. */
+export function phasesOf({ frontEnd }: RequestLog): readonly RequestPhase[] {
+  return frontEnd === undefined ? ENGINE_PHASES : REQUEST_PHASES;
+}
+
+/** A value for each phase that requests of a run may have. */
+export type OfPhases<T> = Readonly<Record<EnginePhase, T> & Partial<Record<RequestPhase, T>>>;
 
 /**
  * Length of each phase in µs, in the order of `REQUEST_PHASES`; NEVER for a phase that a request
@@ -34,16 +53,22 @@ export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): voi
   const sentUs = log.transferEndUs[row]!;
   const firstUs = log.firstTokenUs[row]!;
   const isHandedOver = heldUs !== NEVER;
-  spans[0] = between(log.arrivalUs[row]!, startUs);
-  spans[1] = between(startUs, isHandedOver ? heldUs : firstUs);
-  spans[2] = between(heldUs, sendUs);
-  spans[3] = isHandedOver ? between(sendUs, sentUs) : NEVER;
-  spans[4] = isHandedOver ? between(sentUs, firstUs) : NEVER;
-  spans[5] = between(firstUs, log.finishUs[row]!);
+  const { frontEnd } = log;
+  const arrivalUs = log.arrivalUs[row]!;
+  const enqueuedUs = frontEnd === undefined ? arrivalUs : frontEnd.enqueuedUs[row]!;
+  const offeredUs = frontEnd === undefined ? heldUs : frontEnd.offeredUs[row]!;
+  spans[0] = frontEnd === undefined ? NEVER : between(arrivalUs, enqueuedUs);
+  spans[1] = between(enqueuedUs, startUs);
+  spans[2] = between(startUs, isHandedOver ? heldUs : firstUs);
+  spans[3] = frontEnd === undefined ? NEVER : between(heldUs, offeredUs);
+  spans[4] = between(offeredUs, sendUs);
+  spans[5] = isHandedOver ? between(sendUs, sentUs) : NEVER;
+  spans[6] = isHandedOver ? between(sentUs, firstUs) : NEVER;
+  spans[7] = between(firstUs, log.finishUs[row]!);
 }
 
 /** Mean length of each phase in µs over the completed requests that had it; NaN where none had. */
-export function meanPhases(log: RequestLog): Record<RequestPhase, number> {
+export function meanPhases(log: RequestLog): OfPhases<number> {
   const spans = new Float64Array(REQUEST_PHASES.length);
   const sums = new Float64Array(REQUEST_PHASES.length);
   const counts = new Float64Array(REQUEST_PHASES.length);
@@ -57,8 +82,11 @@ export function meanPhases(log: RequestLog): Record<RequestPhase, number> {
       counts[phase]!++;
     }
   }
-  const means = REQUEST_PHASES.map((phase, index) => [phase, sums[index]! / counts[index]!]);
-  return Object.fromEntries(means) as Record<RequestPhase, number>;
+  const means = phasesOf(log).map((phase) => {
+    const index = REQUEST_PHASES.indexOf(phase);
+    return [phase, sums[index]! / counts[index]!] as const;
+  });
+  return Object.fromEntries(means) as OfPhases<number>;
 }
 
 function between(fromUs: Micros, untilUs: Micros): Micros {

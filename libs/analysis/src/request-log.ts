@@ -18,6 +18,14 @@ export function outcomeCode(outcome: Outcome): number {
 /** An instant that has not come, in every `…Us` column. */
 export const NEVER = -1;
 
+/** Instants that only runs with a front end have. */
+export interface FrontEndColumns {
+  /** It has passed the server in front of the engines and waits for one. */
+  readonly enqueuedUs: Float64Array;
+  /** It has passed the server in front of decode, which may come for its KV. */
+  readonly offeredUs: Float64Array;
+}
+
 /**
  * What happened to each request of a run, as columns: row i is the i-th request of the workload.
  * Virtual runs, recorded live runs and the load generator all fill one, and everything that is
@@ -50,8 +58,13 @@ export class RequestLog {
   readonly transferEndUs: Float64Array;
   readonly firstTokenUs: Float64Array;
   readonly finishUs: Float64Array;
+  /** Undefined: the run has no front end. */
+  readonly frontEnd: FrontEndColumns | undefined;
 
-  constructor(readonly count: number) {
+  constructor(
+    readonly count: number,
+    { hasFrontEnd = false } = {},
+  ) {
     const instants = (): Float64Array => new Float64Array(count).fill(NEVER);
     this.outcome = new Uint8Array(count);
     this.promptTokens = new Int32Array(count);
@@ -69,6 +82,7 @@ export class RequestLog {
     this.transferEndUs = instants();
     this.firstTokenUs = instants();
     this.finishUs = instants();
+    this.frontEnd = hasFrontEnd ? { enqueuedUs: instants(), offeredUs: instants() } : undefined;
   }
 }
 

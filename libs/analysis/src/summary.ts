@@ -8,7 +8,7 @@ import {
   type ModelErrors,
 } from './intervals/figure-intervals';
 import { type Latencies, latenciesOf } from './latencies';
-import { meanPhases, type RequestPhase, REQUEST_PHASES } from './phases';
+import { meanPhases, type OfPhases } from './phases';
 import { NEVER, outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { EngineRecord, RunRecord } from './run-record';
@@ -25,6 +25,8 @@ export interface SummaryOptions {
   readonly seed: number;
   /** How the step times were made, by role. */
   readonly stepTimes?: readonly StepTimesSummary[];
+  /** The servers in front of the engines; none: left out. */
+  readonly frontEnd?: FrontEndSummary;
   /** The resolved configuration, told again in the result. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** `latenciesOf` of the run's log, if it is at hand. */
@@ -39,6 +41,14 @@ export interface SummaryOptions {
 }
 
 type Rate = number | null;
+
+/** The servers in front of the engines; docs/front-end.md defines each name. */
+export interface FrontEndSummary {
+  readonly name: string;
+  readonly request_ms: number;
+  readonly prompt_token_us: number;
+  readonly dispatch: string;
+}
 
 /**
  * The result of a run; docs/replay.md defines each name. A figure without anything to measure is
@@ -70,13 +80,14 @@ export interface Summary {
   readonly total_tokens_per_second: Rate;
   readonly prompt_tokens: number;
   readonly output_tokens: number;
-  readonly phase_means_ms: Readonly<Record<RequestPhase, Rate>>;
+  readonly phase_means_ms: OfPhases<Rate>;
   readonly slo: string | null;
   readonly slo_attainment_by_objective: Readonly<Partial<Record<Objective, Rate>>>;
   readonly gpus: number;
   readonly events: number;
   readonly seed: number;
   readonly step_times?: readonly StepTimesSummary[];
+  readonly front_end?: FrontEndSummary;
   readonly config?: Readonly<Record<string, unknown>>;
   /** How far off the figures may be, by their names. */
   readonly intervals: FigureIntervals;
@@ -144,6 +155,7 @@ function figuresOf(
     events: run.events,
     seed: options.seed,
     ...(options.stepTimes === undefined ? {} : { step_times: options.stepTimes }),
+    ...(options.frontEnd === undefined ? {} : { front_end: options.frontEnd }),
     ...(options.config === undefined ? {} : { config: options.config }),
     wall_seconds: roundTo(options.wallSeconds, 3),
     requests_per_wall_second: roundTo(log.count / options.wallSeconds, 0),
@@ -208,10 +220,12 @@ function prefixHitRate(log: RequestLog): Rate {
   return share(found, asked);
 }
 
-function phaseMeans(log: RequestLog): Record<RequestPhase, Rate> {
-  const meansUs = meanPhases(log);
-  const rounded = REQUEST_PHASES.map((phase) => [phase, roundTo(usToMs(meansUs[phase]), 3)]);
-  return Object.fromEntries(rounded) as Record<RequestPhase, Rate>;
+function phaseMeans(log: RequestLog): OfPhases<Rate> {
+  const rounded = Object.entries(meanPhases(log)).map(([phase, us]) => [
+    phase,
+    roundTo(usToMs(us), 3),
+  ]);
+  return Object.fromEntries(rounded) as OfPhases<Rate>;
 }
 
 function total(engines: readonly EngineRecord[], key: 'kvTransferBytes' | 'preemptions'): number {

@@ -49,10 +49,13 @@ export class ClusterRun {
     const { engines } = this;
     const most = mostEngines(scenario);
     this.mostEngines = most;
-    const slots = { transfers: 3 * most, arrivals: 3 * most + 1, membership: 3 * most + 2 };
-    const calendar = new Calendar(3 * most + 3);
+    const slots = {
+      ...{ transfers: 3 * most, arrivals: 3 * most + 1, membership: 3 * most + 2 },
+      passes: 3 * most + 3,
+    };
+    const calendar = new Calendar(3 * most + 4);
     this.calendar = calendar;
-    this.journal = new Journal(scenario.workload);
+    this.journal = new Journal(scenario);
     this.telemetry = new Telemetry(most);
     this.handoffs = new Handoffs(scenario.workload.count, {
       ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs, onHandoff: observer.onHandoff },
@@ -65,7 +68,7 @@ export class ClusterRun {
     });
     this.lifecycle = new Lifecycle(scenario, {
       ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
-      arrivalSlot: slots.arrivals,
+      slots,
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
@@ -120,7 +123,8 @@ export class ClusterRun {
     else if (slot < 3 * most) handoffs.targetTick(slot - 2 * most, nowUs);
     else if (slot === 3 * most) handoffs.transfersDue(nowUs);
     else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
-    else this.membership.happen(nowUs);
+    else if (slot === 3 * most + 2) this.membership.happen(nowUs);
+    else this.lifecycle.onPassed(nowUs);
   }
 
   private step(engine: VirtualEngine, nowUs: Micros): void {

@@ -1,4 +1,5 @@
 export { simulate } from './driver';
+export { frontEndSummary } from './front-end-summary';
 export { stepTimesOf } from './step-times';
 export type { RecordedPlacement } from './recorded-placement';
 export type {

@@ -1,7 +1,7 @@
 import { IntervalHistogram, outcomeCode, type Outcome, RequestLog } from '@baton/analysis';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
-import type { Workload } from '@baton/workload';
+import type { ClusterScenario } from './scenario';
 import type { VirtualEngine } from './virtual-engine';
 
 const CODES = {
@@ -31,8 +31,8 @@ export class Journal {
   /** By engine: who was preempted and has not got a token since. */
   private readonly interrupted: Interrupted[][] = [];
 
-  constructor(workload: Workload) {
-    this.log = new RequestLog(workload.count);
+  constructor({ workload, frontEnd }: Pick<ClusterScenario, 'workload' | 'frontEnd'>) {
+    this.log = new RequestLog(workload.count, { hasFrontEnd: frontEnd !== undefined });
     this.log.promptTokens.set(workload.promptTokens);
     this.log.outputTokens.set(workload.outputTokens);
   }

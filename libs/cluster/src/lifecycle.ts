@@ -4,6 +4,7 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { Arrivals } from './arrivals';
 import { type Calendar, TIE } from './calendar';
+import { FrontEndPasses } from './front-end-passes';
 import type { Handoffs } from './handoffs';
 import type { Journal } from './journal';
 import { Router } from './router';
@@ -20,7 +21,7 @@ export interface LifecycleParts {
   readonly calendar: Calendar;
   readonly journal: Journal;
   readonly handoffs: Handoffs;
-  readonly arrivalSlot: number;
+  readonly slots: { readonly arrivals: number; readonly passes: number };
   readonly onEnd: (row: number) => void;
 }
 
@@ -31,6 +32,8 @@ export interface LifecycleParts {
 export class Lifecycle {
   private readonly router: Router;
   private readonly arrivals: Arrivals;
+  /** Undefined: there is no front end. */
+  private readonly passes: FrontEndPasses | undefined;
   /**
    * By row: its sequence on the engine that computes the prompt, and on the one that generates
    * behind a hand-over.
@@ -50,6 +53,9 @@ export class Lifecycle {
     this.outputHandle = new Int32Array(count).fill(NONE);
     this.awaitsRoom = new Uint8Array(count);
     this.arrivals = new Arrivals(scenario.workload, scenario.maxConcurrency);
+    const { calendar, journal, slots } = parts;
+    const at = { calendar, log: journal.log, slot: slots.passes };
+    this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);
     this.spec = newSpec(scenario.workload.contentIds);
     this.router = new Router(scenario, {
       engines: parts.engines,
@@ -62,18 +68,25 @@ export class Lifecycle {
   }
 
   expectArrival(nowUs: Micros): void {
-    const { calendar, arrivalSlot } = this.parts;
+    const { calendar, slots } = this.parts;
     const dueUs = this.arrivals.nextUs(nowUs);
-    if (dueUs === Infinity) calendar.clear(arrivalSlot);
-    else calendar.set(arrivalSlot, dueUs, TIE.arrival);
+    if (dueUs === Infinity) calendar.clear(slots.arrivals);
+    else calendar.set(slots.arrivals, dueUs, TIE.arrival);
   }
 
   arrive(nowUs: Micros): void {
     const row = this.arrivals.take();
     this.parts.journal.log.arrivalUs[row] = nowUs;
-    const refusal = this.router.place(row, nowUs);
-    if (refusal !== undefined) this.end(row, refusal, nowUs);
+    if (this.passes === undefined) this.place(row, nowUs);
+    else this.passes.arrive(row, nowUs);
     this.expectArrival(nowUs);
+  }
+
+  /** A request has passed the server in front of the engines, or the one in front of decode. */
+  onPassed(nowUs: Micros): void {
+    const { row, isHandedOver } = this.passes!.take(nowUs);
+    if (isHandedOver) this.router.placeDecode(row, nowUs);
+    else this.place(row, nowUs);
   }
 
   onStep(engine: VirtualEngine, facts: StepFacts): void {
@@ -84,7 +97,8 @@ export class Lifecycle {
   }
 
   onOffered(row: number, nowUs: Micros): void {
-    this.router.placeDecode(row, nowUs);
+    if (this.passes === undefined) this.router.placeDecode(row, nowUs);
+    else this.passes.offer(row, nowUs);
   }
 
   onTransferStarted(row: number, nowUs: Micros): void {
@@ -129,6 +143,11 @@ export class Lifecycle {
     engine.interrupt(nowUs);
     engine.engine.releaseHeld(this.promptHandle[row]!);
     engine.wake(nowUs);
+  }
+
+  private place(row: number, nowUs: Micros): void {
+    const refusal = this.router.place(row, nowUs);
+    if (refusal !== undefined) this.end(row, refusal, nowUs);
   }
 
   /** The row goes into an engine that has room for it. */

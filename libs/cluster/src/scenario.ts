@@ -1,5 +1,6 @@
 import type { RequestLog } from '@baton/analysis';
 import type { EngineOptions } from '@baton/engine';
+import type { FrontEnd } from '@baton/front-end';
 import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { EngineRole, PlacerSpec } from '@baton/placement';
@@ -45,6 +46,8 @@ export interface ClusterScenario {
    * Unset: they place all rows.
    */
   readonly recordedPlacement?: RecordedPlacement;
+  /** The servers in front of the engines; unset: a request is with the engines when it arrives. */
+  readonly frontEnd?: FrontEnd;
   /** A request whose TTFT is predicted to be longer is rejected; Infinity = none is. */
   readonly admissionSloTtftUs: Micros;
   readonly kvLeaseUs: Micros;

@@ -15,6 +15,7 @@ export { configurationPage } from './configuration-page';
 export { modelFolderOf, modelOf } from './engine/model-of';
 export { operatorFiles, ownOperators } from './engine/operator-files';
 export type { OwnOperators } from './engine/own-operators';
+export { frontEndOf, withFrontEnd } from './engine/front-end-of';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';

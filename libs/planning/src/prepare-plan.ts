@@ -1,5 +1,11 @@
 import type { Slo } from '@baton/analysis';
-import { type BatonConfig, type ConfigKey, type ResolvedConfig, UsageError } from '@baton/config';
+import {
+  type BatonConfig,
+  type ConfigKey,
+  type ResolvedConfig,
+  UsageError,
+  withFrontEnd,
+} from '@baton/config';
 import {
   type Candidate,
   candidatesOf,
@@ -89,7 +95,7 @@ export async function preparePlan(
   const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
   const description = describeWorkload(workload);
   return {
-    context: { config, workload, target: flags.target },
+    context: { config: withFrontEnd(config), workload, target: flags.target },
     ...{ asked, loaded, workloadFlags, description },
     candidates: candidates.map((candidate) => {
       const demand = demandOf(candidate, description, config);

@@ -1,6 +1,7 @@
 import { VERSION } from '@baton/kernel';
 import { basename } from 'node:path';
 import { Document, isScalar, visit } from 'yaml';
+import { CLIENT_FORMATS } from './formats/formats';
 import { qualityEntry, type Result } from './report';
 
 const HEADING = ` Step times fitted by \`baton calibrate\`.
@@ -21,8 +22,21 @@ function provenanceOf({ inputs: paths, options }: Result['request'], inputs: Res
   return { provenance: { date, baton: VERSION, files } };
 }
 
+/**
+ * The front end of what was measured, for runs with this profile: what it took beside the steps, or
+ * that it is in those of prompts.
+ */
+function frontEndOf({ inputs, requestMs }: Result) {
+  if (requestMs !== undefined) return { front_end: { request_ms: requestMs } };
+  const isIn = inputs.some(({ format, steps }) => {
+    return CLIENT_FORMATS.includes(format) && steps.some(({ prefillSeqs }) => prefillSeqs > 0);
+  });
+  return isIn ? { front_end: 'included' } : {};
+}
+
 /** The profile as a YAML file, which says what it was fitted to but not when. */
-export function profileYaml({ request, inputs, calibration, transfer }: Result): string {
+export function profileYaml(result: Result): string {
+  const { request, inputs, calibration, transfer } = result;
   const { file, fitted, heldOut } = calibration;
   const isPolynomial = request.options.fit === 'polynomial';
   const document = new Document({
@@ -30,6 +44,7 @@ export function profileYaml({ request, inputs, calibration, transfer }: Result):
     ...(isPolynomial && transfer ? { kv_transfer: transfer.file } : {}),
     source: inputs.map((input, i) => `${basename(request.inputs[i]!)} (${input.format})`),
     ...provenanceOf(request, inputs),
+    ...frontEndOf(result),
     fit: {
       fitted: fitted.map(qualityEntry),
       ...(heldOut.length > 0 ? { held_out: heldOut.map(qualityEntry) } : {}),

@@ -12,6 +12,8 @@ export interface Result {
   readonly inputs: readonly Source[];
   readonly calibration: Calibration;
   readonly transfer: KvTransferFit | undefined;
+  /** What a request took outside of the engine, where it was measured beside the steps. */
+  readonly requestMs?: number;
 }
 
 /** The result for people. */

@@ -1,6 +1,13 @@
 import type { RecordedRun } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
-import { type BatonConfig, resolveConfig, shownConfig, UsageError } from '@baton/config';
+import {
+  type BatonConfig,
+  resolveConfig,
+  type ResolvedConfig,
+  shownConfig,
+  UsageError,
+  withFrontEnd,
+} from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
@@ -56,12 +63,7 @@ export async function prepareReplay(
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedReplay> {
   const recording = await findRecording(flags.workload);
-  const resolved = resolveConfig({
-    flags: flags.config,
-    env,
-    file: flags.configFile ?? env['BATON_CONFIG_FILE'],
-    recorded: recording?.header?.config,
-  });
+  const resolved = resolvedFor(flags, recording, env);
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
   try {
     const maxModelLen = contextOf(resolved.config);
@@ -85,6 +87,24 @@ export async function prepareReplay(
     if (error instanceof TopologyError) throw new UsageError(error.message);
     throw error;
   }
+}
+
+/**
+ * A recording of simulated engines has the latency of Baton's own API, which is no server of vLLM;
+ * nothing is added to it unless somebody asks.
+ */
+function resolvedFor(
+  { config: flags, configFile }: ReplayRequest,
+  recording: Recording | undefined,
+  env: NodeJS.ProcessEnv,
+): ResolvedConfig {
+  const recorded = recording?.header?.config;
+  const isSimulated = recorded !== undefined && (recorded['executor'] ?? 'simulate') === 'simulate';
+  const resolved = resolveConfig({
+    ...{ flags, env, file: configFile ?? env['BATON_CONFIG_FILE'] },
+    recorded: isSimulated ? { ...recorded, frontend: 'none' } : recorded,
+  });
+  return { ...resolved, config: withFrontEnd(resolved.config) };
 }
 
 /** What the recording says of the requests, as far as it is wanted. */

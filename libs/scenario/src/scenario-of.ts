@@ -1,5 +1,11 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
-import { type BatonConfig, checkExtrapolation, engineSetup, placerSpec } from '@baton/config';
+import {
+  type BatonConfig,
+  checkExtrapolation,
+  engineSetup,
+  frontEndOf,
+  placerSpec,
+} from '@baton/config';
 import { STAGES } from '@baton/contract';
 import { msToUs, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology, type ScheduledChange } from '@baton/placement';
@@ -19,7 +25,7 @@ export interface ScenarioExtras {
 
 /**
  * The cluster that `baton up` would start from this configuration, as a scenario for the virtual
- * clock.
+ * clock. It has the front end that `frontend` names, and none where it is not set.
  *
  * @throws UsageError for what `baton up` would refuse as well; TopologyError for a topology that
  *   cannot run
@@ -36,11 +42,13 @@ export function scenarioOf(
   const roles = STAGES.filter((role) => topology[role] > 0 || isEver(role, changes));
   const pools = roles.map((role) => poolOf(config, role, topology[role] * ranks));
   checkLongestPrompt(pools, workload);
+  const frontEnd = frontEndOf(config);
   return {
     pools,
     changes: membershipChanges(changes, { ranks, poolOf: (role) => roles.indexOf(role) }),
     workload,
     placement: placerSpec(config),
+    ...(frontEnd === undefined ? {} : { frontEnd }),
     admissionSloTtftUs: msToUs(config.admissionSloTtft ?? Infinity),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     maxRuns: config.maxRuns,

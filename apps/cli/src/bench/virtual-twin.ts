@@ -8,11 +8,14 @@ import { readReplayFlags } from '../replay/replay-flags';
 import type { BenchFlags } from './bench-flags';
 import type { ResultDocument } from './result-document';
 
-/** The same requests on the same cluster, on the virtual clock. */
+/**
+ * The same requests on the same cluster, on the virtual clock: a cluster of Baton has no front end
+ * of vLLM.
+ */
 export async function virtualTwin(flags: BenchFlags, topology: string): Promise<Summary> {
   const { workload, seed, maxConcurrency, slo } = flags;
   const bound = maxConcurrency === undefined ? {} : { concurrency: String(maxConcurrency) };
-  const given = { ...workload, topology, seed: String(seed), ...bound };
+  const given = { ...workload, topology, seed: String(seed), ...bound, frontend: 'none' };
   const prepared = await withProgress('reading', (onProgress) =>
     prepareReplay(readReplayFlags(given), process.env, onProgress),
   );

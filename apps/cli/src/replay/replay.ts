@@ -5,7 +5,7 @@ import {
   summarise,
   type Summary,
 } from '@baton/analysis';
-import { type ClusterScenario, simulate, stepTimesOf } from '@baton/cluster';
+import { type ClusterScenario, frontEndSummary, simulate, stepTimesOf } from '@baton/cluster';
 import { deploymentErrors } from '@baton/error-bars';
 import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
@@ -41,10 +41,12 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const { run, wallSeconds } = await timed(prepared.scenario, steps);
   const stepTimes = stepTimesOf(prepared.scenario.pools);
+  const { frontEnd } = prepared.scenario;
   const summary = summarise(run, {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
     gpus: mostGpus(prepared.scenario),
     stepTimes,
+    ...(frontEnd === undefined ? {} : { frontEnd: frontEndSummary(frontEnd) }),
     errorsAt: deploymentErrors(prepared.config, stepTimes),
     isClosedLoop: prepared.scenario.maxConcurrency < Infinity,
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },

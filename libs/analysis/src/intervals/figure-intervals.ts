@@ -1,7 +1,7 @@
 import { usToMs, usToSeconds } from '@baton/kernel';
 import type { Distribution } from '../distribution';
 import { type Latencies, latenciesInOrder } from '../latencies';
-import { type RequestPhase, REQUEST_PHASES, readPhases } from '../phases';
+import { type OfPhases, phasesOf, REQUEST_PHASES, readPhases } from '../phases';
 import { NEVER, outcomeCode } from '../request-log';
 import type { RunRecord } from '../run-record';
 import { attainmentOf, type Objective, OBJECTIVES, type Slo } from '../slo';
@@ -85,7 +85,7 @@ export interface FigureIntervals {
   readonly request_rps: Rounded;
   readonly output_tokens_per_second: Rounded;
   readonly total_tokens_per_second: Rounded;
-  readonly phase_means_ms: Readonly<Record<RequestPhase, Rounded>>;
+  readonly phase_means_ms: OfPhases<Rounded>;
 }
 
 type Figures = Omit<Summary, 'intervals' | 'wall_seconds' | 'requests_per_wall_second'>;
@@ -229,8 +229,12 @@ function hitRateInterval({ log }: RunRecord, figures: Figures): Interval | undef
 }
 
 const COMPLETED = outcomeCode('completed');
-/** Which error each phase has; those between prefill and decode wait for both. */
+/**
+ * Which error each phase has; those between prefill and decode wait for both, and the front end is
+ * part of what the errors of TTFT were learnt on.
+ */
 const ERROR_OF = {
+  ...({ front_end: 'ttft', dispatch: 'ttft' } as const),
   ...({ queue: 'ttft', prefill: 'ttft', hold: 'e2el' } as const),
   ...({ transfer: 'e2el', decode_wait: 'e2el', decode: 'tpot' } as const),
 };
@@ -246,10 +250,12 @@ function phaseIntervals({ log }: RunRecord, figures: Figures, errors: ModelError
       if (spans[phase] !== NEVER) columns[phase]![counts[phase]!++] = spans[phase]!;
     }
   }
-  const entries = REQUEST_PHASES.map((phase, i) => {
+  const entries = phasesOf(log).map((phase) => {
+    const i = REQUEST_PHASES.indexOf(phase);
     const values = columns[i]!.subarray(0, counts[i]);
     const sampled = values.length === 0 ? undefined : meanInterval(values);
-    return [phase, msInterval(figures.phase_means_ms[phase], sampled, errors[ERROR_OF[phase]])];
+    const meanMs = figures.phase_means_ms[phase] ?? null;
+    return [phase, msInterval(meanMs, sampled, errors[ERROR_OF[phase]])];
   });
-  return Object.fromEntries(entries) as Record<RequestPhase, Rounded>;
+  return Object.fromEntries(entries) as OfPhases<Rounded>;
 }

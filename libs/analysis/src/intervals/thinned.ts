@@ -16,10 +16,18 @@ const COLUMNS = [
 export function thinned(log: RequestLog, rowsMax = ROWS_MAX): RequestLog {
   const stride = Math.ceil(log.count / rowsMax);
   if (stride <= 1) return log;
-  const part = new RequestLog(Math.ceil(log.count / stride));
-  for (const name of COLUMNS) {
-    const [from, to] = [log[name], part[name]];
-    for (let row = 0; row < part.count; row++) to[row] = from[row * stride]!;
+  const part = new RequestLog(Math.ceil(log.count / stride), {
+    hasFrontEnd: log.frontEnd !== undefined,
+  });
+  for (const name of COLUMNS) takeEvery(stride, log[name], part[name]);
+  for (const name of ['enqueuedUs', 'offeredUs'] as const) {
+    if (log.frontEnd) takeEvery(stride, log.frontEnd[name], part.frontEnd![name]);
   }
   return part;
+}
+
+type Column = Uint8Array | Int32Array | Float64Array;
+
+function takeEvery(stride: number, from: Column, to: Column): void {
+  for (let row = 0; row < to.length; row++) to[row] = from[row * stride]!;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { kvTimingFromXpydProfile, stepTimeFromProfile, type StepTimeSpec } from '@baton/step-time';
 import { readFileSync, statSync } from 'node:fs';
 import { parse, YAMLError } from 'yaml';
@@ -40,6 +41,15 @@ export function stepTimeFromFile(path: string): StepTimeSpec {
 export function kvTimingFromFile(path: string): ReturnType<typeof kvTimingFromXpydProfile> {
   const file = readStepTimeFile(path);
   return file.kind === 'table' ? undefined : kvTimingFromXpydProfile(file.content);
+}
+
+/**
+ * What a profile says of the server in front of the engines that it was fitted to: `included` in
+ * its steps, fields of a front end, or nothing.
+ */
+export function frontEndInFile(path: string): unknown {
+  const file = readStepTimeFile(path);
+  return file.kind === 'profile' && isObject(file.content) ? file.content['front_end'] : undefined;
 }
 
 function readBounded(path: string): string {

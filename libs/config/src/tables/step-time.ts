@@ -73,6 +73,17 @@ export const STEP_TIME = {
       'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
     unset: 'the shipped tables alone',
   }),
+  /** Replay and plan alone: a live API is itself the server in front of its engines. */
+  frontend: optionalText({
+    help:
+      'Server in front of the engines, in replay and plan: the time of a request outside of the ' +
+      'engine. vllm is 5.7 ms and 6.3 us a prompt token, once more at a hand-over; none is no ' +
+      'time; else a YAML file or {fields}: request_ms, prompt_token_us, dispatch. A live cluster ' +
+      'does not use it.',
+    unset:
+      'what step_time_file says it was fitted beside, else vllm; none where a recording of ' +
+      "simulated engines is replayed, and with constant and per-token, a client's times",
+  }),
   timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'constant: time of a prompt, whatever its length.',
     unit: 'ms',

@@ -1,5 +1,12 @@
 import type { Interval } from '@baton/analysis';
-import { consoleTable, formatMs, formatMsInterval, formatNumber, formatShare } from '@baton/report';
+import {
+  consoleTable,
+  formatMs,
+  formatMsInterval,
+  formatNumber,
+  formatShare,
+  frontEndLine,
+} from '@baton/report';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
 type Ends = Interval | null | undefined;
@@ -8,12 +15,13 @@ const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
 
 /** A plan for people: every split, the winner, what it hangs on, and how to start it. */
 export function planConsole(document: PlanDocument, title: string): string {
-  const { command, verdict, replay_command: replay } = document;
+  const { command, verdict, front_end: frontEnd, replay_command: replay } = document;
   return [
     `${title}\n`,
     splitTable(document),
     `${verdict}\n${alike(document)}`,
     sensitivityTable(document),
+    ...(frontEnd === undefined ? [] : [`front end:     ${frontEndLine(frontEnd)}\n`]),
     `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
   ].join('\n');
 }

@@ -1,12 +1,14 @@
 import {
   type Distribution,
   type FigureIntervals,
+  type FrontEndSummary,
   formatSlo,
   type Interval,
   INTERVAL_LEVEL,
   roundTo,
 } from '@baton/analysis';
-import { shownConfig } from '@baton/config';
+import { frontEndSummary } from '@baton/cluster';
+import { frontEndOf, shownConfig } from '@baton/config';
 import { type EngineRole, formatTopology } from '@baton/placement';
 import {
   apartFactor,
@@ -124,6 +126,8 @@ export interface PlanDocument {
   readonly simulations: number;
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
+  /** The servers in front of every engine; left out: none. */
+  readonly front_end?: FrontEndSummary;
   readonly workload: WorkloadDescription;
   readonly seed: number;
   readonly config: Readonly<Record<string, unknown>>;
@@ -137,6 +141,7 @@ export function planDocument(
 ): PlanDocument {
   const { context, loaded, workloadFlags, description, stepTimes } = prepared;
   const { config, target } = context;
+  const frontEnd = frontEndOf(config);
   const { winner, contenders, splits, frontier, sensitivity } = result;
   const front = new Set(frontier.map(({ name }) => name));
   const documentOf = (split: SplitResult): SplitDocument => {
@@ -163,6 +168,7 @@ export function planDocument(
     simulations: result.simulations,
     notes: [...prepared.notes, ...caveats(prepared, result)],
     step_times: stepTimes,
+    ...(frontEnd === undefined ? {} : { front_end: frontEndSummary(frontEnd) }),
     workload: description,
     seed: config.seed,
     config: {

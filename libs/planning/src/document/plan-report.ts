@@ -6,6 +6,7 @@ import {
   type LineChartSection,
   type ReportPage,
   type ReportSection,
+  settingsSection,
 } from '@baton/report';
 import { parseSlo } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
@@ -64,6 +65,7 @@ export function planReport(
         rows: sensitivityRows(document),
       },
       stepTimes(document),
+      ...frontEnd(document),
       configuration(document),
     ],
   };
@@ -153,6 +155,10 @@ function stepTimes({ step_times }: PlanDocument): ReportSection {
     columns: [{ name: 'engine' }, { name: 'model' }],
     rows: Object.entries(step_times),
   };
+}
+
+function frontEnd({ front_end: told }: PlanDocument): ReportSection[] {
+  return told === undefined ? [] : [settingsSection('Front end', { ...told })];
 }
 
 function configuration({ config, seed }: PlanDocument): ReportSection {

@@ -9,4 +9,9 @@ export const FORMATS = [
   'baton-log',
 ] as const;
 
+/** What clients have seen: a time to first token has the server's front end in it. */
+export const CLIENT_FORMATS: readonly string[] = [
+  ...(['vllm-bench', 'guidellm', 'aiperf', 'inferencex'] satisfies InputFormat[]),
+];
+
 export type InputFormat = (typeof FORMATS)[number];

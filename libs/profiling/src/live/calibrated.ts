@@ -51,6 +51,7 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
     inputs: [{ steps: times.steps, format: 'live' }],
     calibration: fitSteps(times.steps, { options: { ...request.options, pieces: 'all' } }),
     transfer: times.transfers.length > 0 ? fitKvTransfer(times.transfers) : undefined,
+    requestMs: times.overheadMs,
   };
   if (live.savePoints !== undefined) setup.write(live.savePoints, pointsCsv(times.steps), 'points');
   if (request.out !== undefined) setup.write(request.out, profileYaml(base), 'profile');

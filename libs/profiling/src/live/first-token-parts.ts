@@ -1,4 +1,4 @@
-import { meanPhases, type RequestPhase, type RequestLog } from '@baton/analysis';
+import { type EnginePhase, meanPhases, type RequestLog } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
 import type { Counters, Part } from './counters';
 
@@ -32,7 +32,7 @@ export function partsBetween(
 export function simulatedParts(logs: readonly RequestLog[]): FirstTokenParts | undefined {
   const requests = logs.reduce((sum, { count }) => sum + count, 0);
   const phases = logs.map((log) => ({ ...meanPhases(log), weight: log.count / requests }));
-  const meanMs = (...of: readonly RequestPhase[]): number =>
+  const meanMs = (...of: readonly EnginePhase[]): number =>
     phases.reduce(
       (sum, own) => sum + own.weight * of.reduce((us, phase) => us + usToMs(own[phase]), 0),
       0,

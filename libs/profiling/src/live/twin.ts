@@ -49,7 +49,11 @@ export function simulatedConfig(
  * @throws UsageError, one sentence
  */
 export function twinRuns(workloads: readonly Workload[], options: TwinOptions): TwinRuns {
-  const config = simulatedConfig(options, { ...options.told, ...timesOf(options) });
+  // What requests take outside of the engines was measured, and is added by whoever asks.
+  const config: BatonConfig = {
+    ...simulatedConfig(options, { ...options.told, ...timesOf(options) }),
+    frontend: 'none',
+  };
   try {
     const scenarios = workloads.map((workload) =>
       scenarioOf(config, withContentBlock(workload, config.blockSize)),

@@ -1,4 +1,10 @@
-import type { EngineRoleName, EngineSummary, StepTimesSummary, Summary } from '@baton/analysis';
+import type {
+  EngineRoleName,
+  EngineSummary,
+  FrontEndSummary,
+  StepTimesSummary,
+  Summary,
+} from '@baton/analysis';
 import { consoleTable } from '../console-table';
 import {
   formatBytes,
@@ -36,6 +42,7 @@ function facts(summary: Summary): string {
     ...goodput(summary),
     kvCache(summary),
     ...stepTimes(summary),
+    ...frontEnd(summary),
     ['intervals', intervalsNote(summary)],
   ];
   return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
@@ -77,6 +84,20 @@ function goodput(summary: Summary): string[][] {
 /** Pools that share a model share a line. */
 function stepTimes({ step_times = [] }: Summary): string[][] {
   return stepTimesLines(step_times).map((line) => ['step times', line]);
+}
+
+function frontEnd({ front_end: told, phase_means_ms: means }: Summary): string[][] {
+  if (told === undefined) return [];
+  const { front_end: before = null, dispatch = null } = means;
+  const between = dispatch === null ? '' : `, ${formatMs(dispatch)} at the hand-over`;
+  return [['front end', `${frontEndLine(told)}; mean ${formatMs(before)}${between}`]];
+}
+
+/** `vllm: 5.7 ms a request + 6.3 µs a prompt token, serial dispatch`. */
+export function frontEndLine(told: FrontEndSummary): string {
+  const { name, request_ms, prompt_token_us, dispatch } = told;
+  const pass = `${request_ms} ms a request + ${prompt_token_us} µs a prompt token`;
+  return `${name}: ${pass}, ${dispatch} dispatch`;
 }
 
 export function stepTimesLines(stepTimes: readonly StepTimesSummary[]): string[] {

@@ -1,7 +1,8 @@
 import {
   overTime,
+  phasesOf,
   type RequestPhase,
-  REQUEST_PHASES,
+  type RequestLog,
   type RunRecord,
   type Slo,
   type Summary,
@@ -13,8 +14,10 @@ import type { BarsSection, LineChartSection, Series, Tone } from '../sections';
 const INTERVALS = 200;
 
 export const PHASE_TONES: Readonly<Record<RequestPhase, Tone>> = {
+  front_end: 'aggregated',
   queue: 'queue',
   prefill: 'prefill',
+  dispatch: 'aggregated',
   hold: 'hold',
   transfer: 'transfer',
   decode_wait: 'wait',
@@ -22,8 +25,10 @@ export const PHASE_TONES: Readonly<Record<RequestPhase, Tone>> = {
 };
 
 export const PHASE_NAMES: Readonly<Record<RequestPhase, string>> = {
+  front_end: 'front end',
   queue: 'queue',
   prefill: 'prefill',
+  dispatch: 'dispatch',
   hold: 'hold',
   transfer: 'transfer',
   decode_wait: 'decode wait',
@@ -39,7 +44,7 @@ export function loadSections(
 ): (LineChartSection | BarsSection)[] {
   return [
     ...rateSections(run, told, { time: 'simulated seconds', intervals: INTERVALS }),
-    phaseBars(told.summary),
+    phaseBars(run.log, told.summary),
   ];
 }
 
@@ -82,16 +87,14 @@ export function rateSections(
   ];
 }
 
-function phaseBars({ phase_means_ms }: Summary): BarsSection {
+function phaseBars(log: RequestLog, { phase_means_ms }: Summary): BarsSection {
   return {
     kind: 'bars',
     title: 'Mean phases of a request',
     width: 'half',
-    bars: REQUEST_PHASES.map((phase) => ({
-      label: PHASE_NAMES[phase],
-      value: phase_means_ms[phase],
-      text: formatMs(phase_means_ms[phase]),
-      tone: PHASE_TONES[phase],
-    })),
+    bars: phasesOf(log).map((phase) => {
+      const value = phase_means_ms[phase] ?? null;
+      return { label: PHASE_NAMES[phase], value, text: formatMs(value), tone: PHASE_TONES[phase] };
+    }),
   };
 }

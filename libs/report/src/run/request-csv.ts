@@ -35,6 +35,9 @@ const HEAD = [
   'meets_slo',
 ];
 
+/** Behind the others, so that a column has one place with and without a front end. */
+const FRONT_END_HEAD = ['enqueued_us', 'offered_us'];
+
 /**
  * The log of a run as CSV, one row per request in order of arrival, in pieces of about 100 kB.
  * Instants are µs of simulated time; what did not happen is empty, and so is `meets_slo` without an
@@ -44,7 +47,7 @@ export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<str
   const { log, engines } = run;
   const names = engines.map(({ engineId }) => quoted(engineId));
   const isGood = slo === undefined ? undefined : goodness(log, slo);
-  yield `${HEAD.join(',')}\n`;
+  yield `${[...HEAD, ...(log.frontEnd === undefined ? [] : FRONT_END_HEAD)].join(',')}\n`;
   for (let from = 0; from < log.count; from += ROWS_PER_CHUNK) {
     let chunk = '';
     const until = Math.min(log.count, from + ROWS_PER_CHUNK);
@@ -52,7 +55,7 @@ export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<str
       const verdict = isGood === undefined ? '' : isGood(row);
       chunk +=
         `${row},${OUTCOMES[log.outcome[row]!]},${counts(log, row)},${places(log, row, names)},` +
-        `${instants(log, row)},${latencies(log, row)},${verdict}\n`;
+        `${instants(log, row)},${latencies(log, row)},${verdict}${passes(log, row)}\n`;
     }
     yield chunk;
   }
@@ -76,6 +79,11 @@ function instants(log: RequestLog, row: number): string {
     `${instant(log.transferEndUs[row]!)},${instant(log.firstTokenUs[row]!)},` +
     `${instant(log.finishUs[row]!)}`
   );
+}
+
+function passes({ frontEnd }: RequestLog, row: number): string {
+  if (frontEnd === undefined) return '';
+  return `,${instant(frontEnd.enqueuedUs[row]!)},${instant(frontEnd.offeredUs[row]!)}`;
 }
 
 function instant(us: number): string {

@@ -35,6 +35,7 @@ export function runReport(report: RunReport): ReportPage {
       ...engineSections(run, summary),
       timelineSection(run),
       ...stepTimes(summary),
+      ...frontEnd(summary),
       ...configuration(summary),
     ],
   };
@@ -52,6 +53,10 @@ function stepTimes({ step_times = [] }: Summary): ReportSection[] {
       ]),
     },
   ];
+}
+
+function frontEnd({ front_end: told }: Summary): ReportSection[] {
+  return told === undefined ? [] : [settingsSection('Front end', { ...told })];
 }
 
 function configuration({ config, seed }: Summary): ReportSection[] {

@@ -1,6 +1,7 @@
 import {
   type EngineRecord,
   NEVER,
+  phasesOf,
   REQUEST_PHASES,
   readPhases,
   type RequestLog,
@@ -20,7 +21,7 @@ export function timelineSection({ log, engines }: RunRecord): GanttSection {
     kind: 'gantt',
     title: 'Requests from arrival to last token',
     note: `${which} Hover a bar for its length, engines and tokens.`,
-    phases: REQUEST_PHASES.map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
+    phases: phasesOf(log).map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
     rows: rows
       .filter((row) => log.prefillStartUs[row] !== NEVER)
       .map((row) => timelineRow(log, row, engines)),
@@ -52,7 +53,10 @@ function timelineRow(
   return {
     label: `#${row}`,
     startMs: usToMs(log.arrivalUs[row]!),
-    spansMs: [...spans].map((us) => (us === NEVER ? null : usToMs(us))),
+    spansMs: phasesOf(log).map((phase) => {
+      const us = spans[REQUEST_PHASES.indexOf(phase)]!;
+      return us === NEVER ? null : usToMs(us);
+    }),
     detail:
       `${log.promptTokens[row]} prompt tokens${cached}, ${log.emittedTokens[row]} output ` +
       `tokens, ${on.join(' → ')}`,

@@ -12,8 +12,11 @@ import {
   withoutUnset,
 } from './profile-values';
 
-/** What a profile says besides the model: free text and figures for people. */
-export const NOTES = ['kind', 'formula', 'unit', 'source', 'fit', 'provenance'];
+/**
+ * What a profile says besides the model: free text and figures for people, and the front end of
+ * what was measured.
+ */
+export const NOTES = ['kind', 'formula', 'unit', 'source', 'fit', 'provenance', 'front_end'];
 
 /** Keys of what measured steps say of a profile. */
 export const MEASURED = ['error_percent', 'held_out_factors', 'noise'];

@@ -1,4 +1,5 @@
 import {
+  ENGINE_PHASES,
   NEVER,
   outcomeCode,
   REQUEST_PHASES,
@@ -116,7 +117,7 @@ function outcomeOf(state: TimelineState): Outcome {
 
 /** By the way through the cluster; the legs of an outside router see their part alone. */
 const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly RequestPhase[]>> = {
-  route: REQUEST_PHASES,
+  route: ENGINE_PHASES,
   local: ['queue', 'prefill', 'decode'],
   hold: ['queue', 'prefill'],
   attach: ['hold', 'transfer', 'decode_wait', 'decode'],

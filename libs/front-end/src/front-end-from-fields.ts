@@ -1,0 +1,58 @@
+import { isObject } from '@baton/kernel';
+import { DISPATCHES, type FrontEnd } from './front-end';
+
+/** Fields that cannot be used; the message is one sentence for the user. */
+export class FrontEndError extends Error {
+  override readonly name = 'FrontEndError';
+}
+
+/** Least and greatest value of each number; a minute covers any server. */
+const RANGES = {
+  request_ms: [0, 60_000],
+  prompt_token_us: [0, 60_000],
+} as const;
+const NAMES = [...Object.keys(RANGES), 'dispatch'];
+
+/**
+ * A front end of the user's own: `request_ms` (required), `prompt_token_us` (default 0) and
+ * `dispatch` (default serial).
+ *
+ * @param where  what the user gave, for errors and as the name
+ * @throws FrontEndError, which names the field
+ */
+export function frontEndFromFields(content: unknown, where: string): FrontEnd {
+  if (!isObject(content)) throw unusable(where, 'it is no map of fields');
+  const unknown = Object.keys(content).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) {
+    throw unusable(where, `'${unknown}' is no field of it (${NAMES.join(', ')})`);
+  }
+  return {
+    name: where,
+    requestUs: numberOf(content, 'request_ms', where) * 1_000,
+    promptTokenUs:
+      content['prompt_token_us'] === undefined ? 0 : numberOf(content, 'prompt_token_us', where),
+    dispatch: dispatchOf(content['dispatch'], where),
+  };
+}
+
+function numberOf(
+  content: Readonly<Record<string, unknown>>,
+  name: keyof typeof RANGES,
+  where: string,
+): number {
+  const value = content[name];
+  const [least, greatest] = RANGES[name];
+  if (typeof value === 'number' && value >= least && value <= greatest) return value;
+  throw unusable(where, `'${name}' must be a number from ${least} to ${greatest}`);
+}
+
+function dispatchOf(given: unknown, where: string): FrontEnd['dispatch'] {
+  if (given === undefined) return 'serial';
+  const dispatch = DISPATCHES.find((each) => each === given);
+  if (dispatch !== undefined) return dispatch;
+  throw unusable(where, `'dispatch' must be one of ${DISPATCHES.join(', ')}`);
+}
+
+function unusable(where: string, why: string): FrontEndError {
+  return new FrontEndError(`frontend ${where} cannot be used: ${why}.`);
+}

@@ -1,0 +1,50 @@
+import type { Micros } from '@baton/kernel';
+
+/**
+ * How the servers of a disaggregated cluster hear of a request: one after the other, or both at
+ * once.
+ */
+export const DISPATCHES = ['serial', 'concurrent'] as const;
+export type Dispatch = (typeof DISPATCHES)[number];
+
+/**
+ * Time that a request spends outside of the engines, in the servers in front of them: HTTP, chat
+ * template, tokenising, the way to the engine core, and the way of its tokens back. All of it is
+ * latency: requests do not wait for each other in it.
+ */
+export interface FrontEnd {
+  /** `vllm`, or what the user gave. */
+  readonly name: string;
+  /** Latency of one pass, whatever the prompt. */
+  readonly requestUs: number;
+  /** Latency of one pass per prompt token. */
+  readonly promptTokenUs: number;
+  /**
+   * `serial`: the server of the decode engine sees a request when prefill has answered, so a
+   * request that is handed over passes two servers one after the other. `concurrent`: it sees the
+   * request at its arrival, and the second pass hides behind prefill.
+   */
+  readonly dispatch: Dispatch;
+}
+
+/**
+ * What vLLM 0.30 on one H100 takes at concurrency 1 beyond the composed prefill: 6.5 ms with 128
+ * prompt tokens, 12.2 ms with 1,024 (P95 of TTFT in data/measured/silybench-h100-qwen3-8b). That
+ * vLLM's routers send a request to decode when prefill has answered, and that the second pass then
+ * takes about 32 ms (median; prompts of about 5,000 tokens, for which the two constants say 37 ms),
+ * is told by https://github.com/vllm-project/router/pull/207.
+ */
+export const VLLM_FRONT_END: FrontEnd = {
+  name: 'vllm',
+  requestUs: 5_700,
+  promptTokenUs: 6.3,
+  dispatch: 'serial',
+};
+
+/** Latency of one pass of a prompt through a server, to the microsecond. */
+export function passUs(
+  { requestUs, promptTokenUs }: Pick<FrontEnd, 'requestUs' | 'promptTokenUs'>,
+  promptTokens: number,
+): Micros {
+  return Math.round(requestUs + promptTokenUs * promptTokens);
+}
