@@ -10,8 +10,8 @@ interface ErrorEnds {
  */
 export interface StepTimesSummary {
   /**
-   * Measured over modelled durations of steps that the fit never saw, at their 10 % and 90 % points,
-   * by what steps compute; where the profile has them.
+   * Measured over modelled durations of steps that the fit never saw, at their 10 % and 90 %
+   * points, by what steps compute; where the profile has them.
    */
   readonly held_out_factors?: {
     readonly prefill?: ErrorEnds | undefined;

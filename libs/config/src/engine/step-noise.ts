@@ -23,8 +23,8 @@ export function stepNoise(
   if (noise !== undefined && isKnown(noise)) return { stepNoise: noise };
   throw new UsageError(
     `step_noise measured needs a measured spread, and there is none for steps ` +
-      `${model.description}: fit a profile to a log of 50 steps and more (baton calibrate --input), ` +
-      'or measure own operators several times.',
+      `${model.description}: fit a profile to a log of 50 steps and more (baton calibrate ` +
+      '--input), or measure own operators several times.',
   );
 }
 

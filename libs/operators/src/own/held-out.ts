@@ -7,7 +7,7 @@ import { mergedTable, meanUs } from './merged-table';
 import type { OwnPoint, OwnTable } from './own-table';
 import type { TableLayout } from './table-layout';
 
-/** How far the table is off where it was not shown the points, in parts: predicted over measured. */
+/** How far a table is off at points that it was not shown: predicted over measured. */
 export interface HeldOutErrors {
   readonly points: number;
   /** Points that were kept apart. */

@@ -26,8 +26,8 @@ export function readOwnTable(csv: string, layout: TableLayout): OwnTable | Table
   const [header = '', ...lines] = csv.split(/\r?\n/);
   const wanted = [...layout.columns, 'us'].join(',');
   if (header.trim() !== wanted) {
-    const complaint = `the columns must be ${wanted} (us: microseconds of one call), not '${header}'`;
-    return { line: 1, complaint };
+    const rule = `the columns must be ${wanted} (us: microseconds of one call)`;
+    return { line: 1, complaint: `${rule}, not '${header}'` };
   }
   const points = new Map<string, OwnPoint>();
   for (const [i, line] of lines.entries()) {

@@ -35,7 +35,7 @@ export async function tokenizerOfFolder(folder: string): Promise<Tokenizer | und
  */
 export async function templateOfFolder(folder: string): Promise<ChatTemplate | undefined> {
   const path = join(folder, TEMPLATE);
-  if (existsSync(path)) return known(await textOf(path), path);
+  if (existsSync(path)) return known(await contentOf(path), path);
   const place = `${join(folder, CONFIG)}: chat_template`;
   const jinja = jinjaOf((await configOf(folder))['chat_template'], place);
   return jinja === undefined ? undefined : known(jinja, place);
@@ -71,7 +71,7 @@ async function endOf(folder: string): Promise<string | undefined> {
 async function configOf(folder: string): Promise<Fields> {
   const path = join(folder, CONFIG);
   if (!existsSync(path)) return {};
-  const text = await textOf(path);
+  const text = await contentOf(path);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -82,7 +82,7 @@ async function configOf(folder: string): Promise<Fields> {
   throw new UsageError(`${path} cannot be used: it must be a map.`);
 }
 
-async function textOf(path: string): Promise<string> {
+async function contentOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
