@@ -79,6 +79,8 @@ export class EngineSequence {
    */
   heapIndex = -1;
   memberIndex = -1;
+  /** While decoding: which of the decode sets it is in. */
+  decodeSet = 0;
   phaseIndex = -1;
 
   /** What a submission that took this slot is answered; one object for all. */

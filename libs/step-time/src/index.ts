@@ -16,6 +16,7 @@ export type {
   BatchAggregates,
   DecodeLaw,
   StepTimeMethod,
+  PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
 export { describeOutside } from './port/valid-range';

@@ -18,7 +18,7 @@ export async function doctor(): Promise<void> {
   print('baton up would use', [
     ['broker', broker.line],
     ['topology', config.topology],
-    ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}`],
+    ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}${stagesOf(config)}`],
     ['gpu', config.gpu],
     ['link', config.link],
     ['address', `${config.host}:${config.port}`],
