@@ -113,6 +113,7 @@ export class Batch {
     this.prefilling.splice(this.prefilling.indexOf(seq), 1);
     this.chunkTokens -= seq.chunk;
     seq.chunk = 0;
+    seq.inFlight = 0;
   }
 
   /**

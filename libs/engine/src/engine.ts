@@ -221,7 +221,8 @@ export class Engine implements EnginePort {
   }
 
   computedTokens(handle: SequenceHandle): number {
-    return this.table.at(handle).computed;
+    const { computed, inFlight } = this.table.at(handle);
+    return computed - inFlight;
   }
 
   isRunning(handle: SequenceHandle): boolean {

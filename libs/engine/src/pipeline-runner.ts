@@ -7,6 +7,7 @@ import { truncate } from './truncate';
 
 /** A batch on its way through the stages; used again when it has ended. */
 class Flight {
+  formedUs: Micros = 0;
   endUs: Micros = 0;
   /** Prompts with a chunk in it; whose rank has changed since was preempted, or has gone. */
   readonly prompts: EngineSequence[] = [];
@@ -24,6 +25,7 @@ class Flight {
     for (const seq of prefilling) {
       if (seq.chunk === 0) continue;
       seq.computed += seq.chunk;
+      seq.inFlight += seq.chunk;
       seq.chunk = 0;
       this.prompts.push(seq);
       this.ranks.push(seq.rank);
@@ -116,6 +118,7 @@ export class PipelineRunner implements Runner {
     this.underWay = false;
     record.isRead = true;
     record.startUs = this.startUs;
+    record.formedUs = this.ended?.formedUs ?? this.startUs;
     record.endUs = this.endUs;
     record.steps = 1;
   }
@@ -129,6 +132,7 @@ export class PipelineRunner implements Runner {
       const seq = ended.prompts[i]!;
       if (seq.state !== 'prefilling' || seq.rank !== ended.ranks[i]) continue;
       accounts.computed(seq, ended.reached[i]!);
+      seq.inFlight = seq.computed - ended.reached[i]!;
       if (ended.reached[i]! < seq.targetTokens) continue;
       former.batch.drop(seq);
       promptsDone.push(seq);
@@ -156,6 +160,7 @@ export class PipelineRunner implements Runner {
       this.idle.push(flight);
       return false;
     }
+    flight.formedUs = startUs;
     flight.endUs = this.passStages(startUs);
     flight.load(former.batch.prefilling);
     this.flying.push(flight);

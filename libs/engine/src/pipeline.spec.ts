@@ -49,7 +49,9 @@ describe('an engine with pipeline stages', () => {
   it('does not schedule a request again before its output is back, but its next chunk', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 20, outputTokens: 2 });
-    const told = engine.runToRest();
+    const told = [engine.step()!];
+    expect(engine.engine.computedTokens(engine.handle('a'))).toBe(8);
+    told.push(...engine.runToRest());
     const [stage, shortStage] = [100 + 80, 100 + 40];
     expect(told.map(({ endUs }) => endUs)).toEqual([
       2 * stage + HOP_US,
@@ -66,7 +68,8 @@ describe('an engine with pipeline stages', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 8, outputTokens: 3 });
     engine.submit('b', { promptTokens: 8, outputTokens: 3 });
-    expect(timesOf(engine.runToRest())).toEqual([
+    const told = engine.runToRest();
+    expect(timesOf(told)).toEqual([
       [367, 'a'],
       [547, 'b'],
       [647, 'a'],
@@ -74,6 +77,8 @@ describe('an engine with pipeline stages', () => {
       [854, 'a'],
       [961, 'b'],
     ]);
+    // Each batch was formed when those in it had got their token before.
+    expect(told.map(({ formedUs }) => formedUs)).toEqual([0, 0, 367, 547, 647, 754]);
   });
 
   it('keeps who came together in one batch, and the other stages idle, as vLLM does', () => {

@@ -11,6 +11,7 @@ import type { SequenceHandle, StepFacts } from './types';
  */
 export class StepRecord implements StepFacts {
   startUs: Micros = 0;
+  formedUs: Micros = 0;
   endUs: Micros = 0;
   steps = 0;
   /**

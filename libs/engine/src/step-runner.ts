@@ -98,7 +98,7 @@ export class StepRunner implements Runner {
     this.ahead = 0;
     this.done++;
     record.isRead = true;
-    record.startUs = this.startUs;
+    record.startUs = record.formedUs = this.startUs;
     record.endUs = this.endUs;
     record.steps = this.done;
   }

@@ -8,8 +8,8 @@ export interface Choices {
   readonly prefillTp: readonly number[];
   readonly decodeTp: readonly number[];
   readonly aggregatedTp: readonly number[];
-  /** Pipeline stages of every engine, each on as many GPUs as its size says; unset: 1. */
-  readonly stages?: number;
+  /** Pipeline stages of aggregated engines, each on as many GPUs as the size says; unset: 1. */
+  readonly aggregatedStages?: number;
 }
 
 /** One way to split the GPUs. For aggregated engines both sizes are the same. */
@@ -17,7 +17,7 @@ export interface Candidate {
   readonly topology: Topology;
   readonly prefillTp: number;
   readonly decodeTp: number;
-  /** Pipeline stages of every engine; unset: 1. */
+  /** Pipeline stages of aggregated engines; unset: 1. */
   readonly stages?: number;
   readonly gpus: number;
 }
@@ -26,28 +26,25 @@ export interface Candidate {
  * Every split that uses all GPUs: xP:yD for each pair of sizes, then aggregated engines. Fewer
  * prefill engines come first.
  */
-export function candidatesOf({ gpus, stages = 1, ...tp }: Choices): Candidate[] {
+export function candidatesOf({ gpus, aggregatedStages: stages = 1, ...tp }: Choices): Candidate[] {
   const candidates: Candidate[] = [];
   for (const prefillTp of tp.prefillTp) {
     for (const decodeTp of tp.decodeTp) {
-      for (let prefill = 1; prefill * prefillTp * stages < gpus; prefill++) {
-        const decode = (gpus - prefill * prefillTp * stages) / (decodeTp * stages);
+      for (let prefill = 1; prefill * prefillTp < gpus; prefill++) {
+        const decode = (gpus - prefill * prefillTp) / decodeTp;
         if (!Number.isInteger(decode)) continue;
         const topology = { prefill, decode, aggregated: 0 };
-        candidates.push({ topology, prefillTp, decodeTp, ...inStages(stages), gpus });
+        candidates.push({ topology, prefillTp, decodeTp, gpus });
       }
     }
   }
   for (const size of tp.aggregatedTp) {
     if (gpus % (size * stages) !== 0) continue;
     const topology = { prefill: 0, decode: 0, aggregated: gpus / (size * stages) };
-    candidates.push({ topology, prefillTp: size, decodeTp: size, ...inStages(stages), gpus });
+    const more = stages === 1 ? {} : { stages };
+    candidates.push({ topology, prefillTp: size, decodeTp: size, ...more, gpus });
   }
   return candidates;
-}
-
-function inStages(stages: number): Pick<Candidate, 'stages'> {
-  return stages === 1 ? {} : { stages };
 }
 
 /**

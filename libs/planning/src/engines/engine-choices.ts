@@ -68,10 +68,10 @@ export class EngineChoices {
     const fitting = (role: EngineRole): number[] => {
       return this.sizes[role].filter((size) => this.pools.has(keyOf(role, size)));
     };
-    const { pipelineParallelSize: stages } = this.config;
+    const { pipelineParallelSize: aggregatedStages } = this.config;
     return {
       gpus: this.gpus,
-      ...(stages === 1 ? {} : { stages }),
+      ...(aggregatedStages === 1 ? {} : { aggregatedStages }),
       prefillTp: fitting('prefill'),
       decodeTp: fitting('decode'),
       aggregatedTp: fitting('aggregated'),
