@@ -22,7 +22,8 @@ interface Interrupted {
 /**
  * Writes down what steps bring. A request that decodes gets a token at every boundary of its
  * engine's steps, so the gaps between tokens are the lengths of the steps, each counted for all
- * that run (with pipeline stages: of the batches, from when they were formed); only who was preempted has gaps of its own.
+ * that run (with pipeline stages: of the batches, from when they were formed); only who was
+ * preempted has gaps of its own.
  */
 export class Journal {
   readonly log: RequestLog;

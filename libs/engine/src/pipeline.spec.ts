@@ -86,7 +86,11 @@ describe('an engine with pipeline stages', () => {
     engine.submit('a', { outputTokens: 3 });
     engine.submit('b', { outputTokens: 3 });
     const told = engine.runToRest();
-    expect(told.map(({ emitted }) => emitted)).toEqual([['a', 'b'], ['a', 'b'], ['a', 'b']]);
+    expect(told.map(({ emitted }) => emitted)).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
     expect(told[2]!.endUs - told[1]!.endUs).toBe(200 + HOP_US);
   });
 

@@ -164,8 +164,8 @@ export interface StepFacts {
   /** End of the step before, or when the engine was woken: steps lie end to end. */
   readonly startUs: Micros;
   /**
-   * When the batch was formed, which is also when who decodes in it got the token before: `startUs`,
-   * or earlier with pipeline stages.
+   * When the batch was formed, which is also when who decodes in it got the token before:
+   * `startUs`, or earlier with pipeline stages.
    */
   readonly formedUs: Micros;
   readonly endUs: Micros;
@@ -268,9 +268,9 @@ export interface EnginePort {
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
    * nothing can run now. With pipeline stages it forms batches until the pipeline is full, and the
-   * step is that of the oldest one in flight. When all that happens is that sequences are rejected, the step is empty
-   * and takes 1 µs. Steps of an unchanged decode batch are laid end to end from one anchor, so
-   * their ends do not depend on how they are cut (leap or single).
+   * step is that of the oldest one in flight. When all that happens is that sequences are rejected,
+   * the step is empty and takes 1 µs. Steps of an unchanged decode batch are laid end to end from
+   * one anchor, so their ends do not depend on how they are cut (leap or single).
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**

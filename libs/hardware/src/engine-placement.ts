@@ -69,8 +69,8 @@ export function checkPipelineParallel({ model, pp = 1 }: EnginePlacement): void 
   if (model.stage !== undefined || pp <= model.layers) return;
   throw new HardwareError(
     'bad-pipeline-parallel',
-    `${model.name} has ${model.layers} layers, which cannot be spread over ${pp} pipeline stages: ` +
-      `pipeline_parallel_size can be ${model.layers} at most.`,
+    `${model.name} has ${model.layers} layers, which cannot be spread over ${pp} pipeline ` +
+      `stages: pipeline_parallel_size can be ${model.layers} at most.`,
   );
 }
 

@@ -32,7 +32,7 @@ describe('pipelinePartition', () => {
     expect(pipelinePartition(layers, stages)).toEqual(parts);
   });
 
-  it('gives out every layer once, no stage more than one beyond another, the last the fewest', () => {
+  it('gives out every layer once, evenly to one, and the fewest to the last', () => {
     const counts = fc
       .tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 0, max: 200 }))
       .map(([stages, more]) => [stages + more, stages] as const);
@@ -71,7 +71,7 @@ describe('the stages of an engine', () => {
     expect(stagesOf(engine)).toEqual([engine]);
   });
 
-  it('have the embedding on the first and the head on the last, a copy of it where they are one', () => {
+  it('have the embedding on the first and the head on the last, also where they are one', () => {
     const bytes = (model: string) =>
       stagesOf(place(model, 4)).map((stage) => weightBytesPerGpu(stage));
     const [first, second, third, last] = bytes('llama-3.1-70b');

@@ -27,9 +27,7 @@ describe('engines with pipeline stages on the virtual clock', () => {
   });
 
   it('lose no request when KV is short', () => {
-    const { log, engines } = simulate(
-      scenario({ numGpuBlocksOverride: 200 }, 200, 1_000),
-    );
+    const { log, engines } = simulate(scenario({ numGpuBlocksOverride: 200 }, 200, 1_000));
     expect(engines.reduce((sum, { finished }) => sum + finished, 0)).toBe(200);
     expect(log.outputTokens.every((tokens) => tokens === 50)).toBe(true);
   });

@@ -17,7 +17,7 @@ import { type PerTokenSpec, PerTokenStepTime } from './models/per-token';
 import { type PolynomialSpec, PolynomialStepTime } from './models/polynomial';
 import { type RooflineSpec, RooflineStepTime } from './models/roofline';
 import { type TableSpec, TableStepTime } from './models/table';
-import { composedPipeline, refuseStages, rooflinePipeline } from './pipeline/build-pipeline';
+import { composedPipeline, refuseWholeEngines, rooflinePipeline } from './pipeline/build-pipeline';
 import type { StepTimeMethod, StepTimeModel } from './port/step-time-model';
 import { isCalibrated } from './profiles/shipped-profiles';
 
@@ -111,7 +111,7 @@ function pipelined(
 ): StepTimeModel {
   const { kind } = spec;
   if (kind === 'roofline') return rooflinePipeline(spec, placement);
-  if (kind !== 'auto' && kind !== 'composed') return refuseStages(kind, placement);
+  if (kind !== 'auto' && kind !== 'composed') return refuseWholeEngines(kind, placement);
   const composed = composedPipeline({ ...spec, kind: 'composed' }, placement, operators);
   if (typeof composed !== 'string') return composed;
   if (kind === 'auto') return rooflinePipeline({ ...spec, kind: 'roofline' }, placement);

@@ -63,7 +63,8 @@ export function kvCapacityBlocks(query: KvCapacityQuery): number {
   throw new HardwareError(
     'does-not-fit',
     `${model.name} needs ${gib(weightBytesPerGpu(fullest))} GiB of weights on each of ` +
-      `${engineGpus(query) * dp} ${gpu.name}, where ${gib(Math.max(0, usableBytes(fullest)))} GiB are usable; ` +
+      `${engineGpus(query) * dp} ${gpu.name}, where ` +
+      `${gib(Math.max(0, usableBytes(fullest)))} GiB are usable; ` +
       `${remedyOf(query)}.`,
   );
 }

@@ -56,8 +56,8 @@ export interface ModelGeometry extends Named {
   readonly precision: Precision;
   readonly maxContext: number;
   /**
-   * Which part of its model this is, cut into pipeline stages: the first has the embedding, the last
-   * the output head, and the embedding too where both are one. Unset: the whole model.
+   * Which part of its model this is, cut into pipeline stages: the first has the embedding, the
+   * last the output head, and the embedding too where both are one. Unset: the whole model.
    */
   readonly stage?: 'first' | 'middle' | 'last';
 }

@@ -1,9 +1,11 @@
 import {
+  describePrecision,
   type EnginePlacement,
   HardwareError,
   pipelinePartition,
   stagesOf,
 } from '@baton/hardware';
+import { OperatorTables } from '@baton/operators';
 import {
   type ComposedSpec,
   composedStepTime,
@@ -30,17 +32,19 @@ export function composedPipeline(
     if (typeof model === 'string') return model;
     models.push(model);
   }
-  return pipelineOf(`composed from measured operators of ${placement.gpu.operators}`, placement, models);
+  const name = placement.gpu.operators!;
+  const reach = OperatorTables.of(name, operators.texts)?.system.gpusPerRack;
+  return pipelineOf(`composed from measured operators of ${name}`, { placement, models, reach });
 }
 
 /** @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel` */
 export function rooflinePipeline(spec: RooflineSpec, placement: EnginePlacement): PipelineStepTime {
   const models = stagesOf(placement).map((stage) => new RooflineStepTime(spec, stage));
-  return pipelineOf('roofline (estimated, not measured: ±60 %)', placement, models);
+  return pipelineOf('roofline (estimated, not measured: ±60 %)', { placement, models });
 }
 
 /** Step times that were measured, or given, for an engine as a whole do not say those of stages. */
-export function refuseStages(kind: string, { pp }: EnginePlacement): never {
+export function refuseWholeEngines(kind: string, { pp }: EnginePlacement): never {
   throw new HardwareError(
     'not-measured',
     `Step times of kind '${kind}' are those of an engine without pipeline stages and do not say ` +
@@ -49,16 +53,20 @@ export function refuseStages(kind: string, { pp }: EnginePlacement): never {
   );
 }
 
-function pipelineOf(
-  kind: string,
-  placement: EnginePlacement,
-  models: readonly StepTimeModel[],
-): PipelineStepTime {
+interface PipelineParts {
+  readonly placement: EnginePlacement;
+  /** One for each stage. */
+  readonly models: readonly StepTimeModel[];
+  /** GPUs that reach each other over the interconnect; unset: those of a node. */
+  readonly reach?: number | undefined;
+}
+
+function pipelineOf(kind: string, { placement, models, reach }: PipelineParts): PipelineStepTime {
   const { model, pp = 1 } = placement;
   const layers = pipelinePartition(model.layers, pp).join(' + ');
-  const hops = Array.from({ length: pp - 1 }, (_, from) => hopFrom(from, placement));
+  const hops = Array.from({ length: pp - 1 }, (_, from) => hopFrom(from, placement, reach));
   const description =
     `${kind}, ${describePlacement(placement)}, stages of ${layers} layers, ` +
-    `overhead ${models[0]!.overheadMs} ms each`;
+    `${describePrecision(model.precision)}, overhead ${models[0]!.overheadMs} ms each`;
   return new PipelineStepTime(description, models, hops);
 }

@@ -1,7 +1,7 @@
 import { type EnginePlacement, findLink, GPUS_PER_NODE } from '@baton/hardware';
 
-/** What sending activations from one pipeline stage to the next takes: `fixedUs + usPerToken · T`. */
-export interface Hop {
+/** Sending activations of T tokens to the next pipeline stage takes `fixedUs + usPerToken · T`. */
+export interface StageHop {
   readonly fixedUs: number;
   readonly usPerToken: number;
 }
@@ -15,14 +15,14 @@ const LATENCY_US = 10;
 /**
  * The hop from stage `from` of an engine to the next one. Each of the tp GPUs of a stage sends its
  * share of every token to its counterpart, which gathers the other shares from its neighbours
- * (`send_tensor_dict` of vllm/distributed/parallel_state.py): so each GPU receives 1/tp of the bytes
- * from its counterpart and the rest over the interconnect. Stages fill nodes in order; a hop to
- * another node goes over the fabric. Within a node the rate is the part of the interconnect that an
- * all-reduce reaches: on H100 320 GB/s, where APEX+ measured 354 of a send and receive.
+ * (`send_tensor_dict` of vllm/distributed/parallel_state.py): so each GPU receives 1/tp of the
+ * bytes from its counterpart and the rest over the interconnect. Stages fill nodes in order; a hop
+ * to another node goes over the fabric. Within a node the rate is the part of the interconnect that
+ * an all-reduce reaches: on H100 320 GB/s, where APEX+ measured 354 of a send and receive.
  *
  * @param reach  GPUs that reach each other over the interconnect
  */
-export function hopFrom(from: number, placement: EnginePlacement, reach = GPUS_PER_NODE): Hop {
+export function hopFrom(from: number, placement: EnginePlacement, reach = GPUS_PER_NODE): StageHop {
   const { model, gpu, tp, fabric = findLink('infiniband-ndr') } = placement;
   const { bytesPerSecond, allReduceEfficiency } = gpu.interconnect;
   const bytes = TENSORS * model.hidden * ACTIVATION_BYTES;

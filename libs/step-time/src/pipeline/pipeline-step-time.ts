@@ -5,12 +5,12 @@ import type {
   StepTimeModel,
 } from '../port/step-time-model';
 import type { OutsideRange } from '../port/valid-range';
-import type { Hop } from './hop';
+import type { StageHop } from './hop';
 
 /**
- * Step times of an engine that is cut into pipeline stages, from those of its stages and of the hops
- * between them. A step alone takes all of them after one another. There is no decode law: steps of
- * several batches overlap, so the engine times each by itself.
+ * Step times of an engine that is cut into pipeline stages, from those of its stages and of the
+ * hops between them. A step alone takes all of them after one another. There is no decode law:
+ * steps of several batches overlap, so the engine times each by itself.
  */
 export class PipelineStepTime implements StepTimeModel, PipelineTimes {
   readonly method?: StepTimeMethod;
@@ -22,7 +22,7 @@ export class PipelineStepTime implements StepTimeModel, PipelineTimes {
   constructor(
     readonly description: string,
     private readonly models: readonly StepTimeModel[],
-    private readonly hops: readonly Hop[],
+    private readonly hops: readonly StageHop[],
   ) {
     const { method, overheadMs } = models[0]!;
     if (method !== undefined) this.method = method;

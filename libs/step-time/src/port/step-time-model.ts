@@ -51,8 +51,8 @@ export interface PipelineTimes {
   /** >= 2. */
   readonly stages: number;
   /**
-   * Writes times in µs: that of the first stage, of the hop to the second, of the second, and so on,
-   * 2 · stages − 1 in all. Allocates nothing.
+   * Writes times in µs: that of the first stage, of the hop to the second, of the second, and so
+   * on, 2 · stages − 1 in all. Allocates nothing.
    */
   fill(batch: BatchAggregates, us: Float64Array): void;
 }
