@@ -41,13 +41,38 @@ const OPTIONS: Partial<EngineOptions> = {
   },
 };
 
+/** The same in three pipeline stages. */
+const STAGED: Partial<EngineOptions> = {
+  ...OPTIONS,
+  stepTime: {
+    description: 'odd stages',
+    stepUs: () => 100_000,
+    pipeline: {
+      stages: 3,
+      fill: (b, us) => {
+        for (let i = 0; i < 5; i += 2) {
+          us[i] = 30_003.7 + 1_003.9 * i + 331.3 * b.prefillTokens + 31.1 * b.decodeContext;
+          if (i < 4) us[i + 1] = 1_017.3;
+        }
+      },
+    },
+  },
+};
+
+interface Cluster {
+  readonly topology: string;
+  readonly stages: readonly Stage[];
+  readonly options: Partial<EngineOptions>;
+}
+
 /**
  * The same cluster as live hosts on a clock that stands still between events, and on the virtual
  * clock.
  */
-const CLUSTERS: Readonly<Record<string, readonly Stage[]>> = {
-  '1P1D': ['prefill', 'decode'],
-  '1A': ['aggregated'],
+const CLUSTERS: Readonly<Record<string, Cluster>> = {
+  '1P1D': { topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
+  '1A': { topology: '1A', stages: ['aggregated'], options: OPTIONS },
+  '1A in pipeline stages': { topology: '1A', stages: ['aggregated'], options: STAGED },
 };
 
 async function live(
@@ -148,10 +173,10 @@ function virtual(topology: string, workload: Workload, options: Partial<EngineOp
  * Whether a request or its KV comes in the very microsecond in which a step ends: the live clock
  * has no order there.
  */
-function hasTie(topology: string, workload: Workload): boolean {
+function hasTie({ topology, options }: Cluster, workload: Workload): boolean {
   const stepEnds = new Set<number>();
   const { log } = simulate(
-    scenarioWith(topology, workload, { options: OPTIONS, kvLeaseUs: LEASE_US, leap: false }),
+    scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US, leap: false }),
     { onSteps: ({ endUs }) => stepEnds.add(endUs) },
   );
   return [...workload.arrivalUs, ...log.transferEndUs].some((us) => stepEnds.has(us));
@@ -166,7 +191,9 @@ const request = fc.record({
 });
 
 describe('INV-13: live and virtual agree', () => {
-  it.each(Object.keys(CLUSTERS))('on every fact of every request in %s', async (topology) => {
+  it.each(Object.keys(CLUSTERS))('on every fact of every request in %s', async (name) => {
+    const cluster = CLUSTERS[name]!;
+    const { topology, stages, options } = cluster;
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 30 }), async (requests) => {
         let atUs = 0;
@@ -176,9 +203,9 @@ describe('INV-13: live and virtual agree', () => {
           return { ...row, atUs, content };
         });
         const workload = workloadOf(rows);
-        fc.pre(!hasTie(topology, workload));
-        const seen = await live(CLUSTERS[topology]!, workload, OPTIONS);
-        expect(seen).toEqual(virtual(topology, workload, OPTIONS));
+        fc.pre(!hasTie(cluster, workload));
+        const seen = await live(stages, workload, options);
+        expect(seen).toEqual(virtual(topology, workload, options));
       }),
       { numRuns: runsOf(150) },
     );

@@ -22,7 +22,8 @@ interface Interrupted {
 /**
  * Writes down what steps bring. A request that decodes gets a token at every boundary of its
  * engine's steps, so the gaps between tokens are the lengths of the steps, each counted for all
- * that run; only who was preempted has gaps of its own.
+ * that run (with pipeline stages: of the batches, from when they were formed); only who was
+ * preempted has gaps of its own.
  */
 export class Journal {
   readonly log: RequestLog;
@@ -75,13 +76,13 @@ export class Journal {
     const emitted = generatedTokens - engine.generatedBefore;
     if (emitted === 0) return 0;
     engine.generatedBefore = generatedTokens;
-    const { steps, startUs, endUs } = facts;
+    const { steps, startUs, formedUs, endUs } = facts;
     if (steps === 1) {
       const resumed = this.noteResumed(engine, endUs);
       // The tokens of a burst come at once, as a client sees them: one gap, whatever it brings.
       const speculates = engine.pool.options.speculation !== undefined;
       const comings = speculates ? facts.emitted.length : emitted;
-      this.itl.add(endUs - startUs, comings - facts.firstTokens.length - resumed);
+      this.itl.add(endUs - formedUs, comings - facts.firstTokens.length - resumed);
       return emitted;
     }
     const firstUs = engine.engine.boundaryUs(1) - startUs;

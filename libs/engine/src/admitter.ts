@@ -62,14 +62,14 @@ export class Admitter {
     const { batch, cameWithKv } = this;
     this.firstRank = this.admissions;
     this.hasPrompts = batch.chunkTokens > 0;
-    this.hasRunning = batch.chunkTokens + this.parts.decode.size > 0;
+    this.hasRunning = batch.chunkTokens + this.parts.decode.current.size > 0;
     truncate(cameWithKv, 0);
     if (this.adapters === undefined) {
       this.admitWhileRoom();
       return;
     }
     const { passedOver } = this.adapters;
-    this.adapters.begin(this.parts.decode, batch.prefilling);
+    this.adapters.begin(this.parts.decode.current, batch.prefilling);
     truncate(passedOver, 0);
     this.admitWhileRoom();
     for (const seq of passedOver) this.parts.queue.putBack(seq);
@@ -251,7 +251,7 @@ export class Admitter {
     // Its one token makes it a decode like the others; drafts only begin behind that token.
     if (isReady) blocks.publish(seq, start + tokens);
     if (isDecodeAtOnce(seq) && draftTokens === 0) {
-      decode.join(seq);
+      decode.current.join(seq);
       this.batch.joined.push(seq);
       return;
     }

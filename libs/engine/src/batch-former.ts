@@ -49,7 +49,7 @@ export class BatchFormer {
       admitter.admit();
       this.isStale = batch.chunkTokens > 0 && this.hasWaiting;
     }
-    return decode.size + batch.chunkTokens > 0;
+    return decode.current.size + batch.chunkTokens > 0;
   }
 
   /**
@@ -63,7 +63,7 @@ export class BatchFormer {
   }
 
   private leave(seq: EngineSequence): void {
-    if (seq.state === 'decoding') this.parts.decode.leave(seq);
+    if (seq.state === 'decoding') this.parts.decode.of(seq).leave(seq);
     else this.batch.drop(seq);
   }
 
@@ -77,7 +77,8 @@ export class BatchFormer {
       this.growForDrafts();
       return;
     }
-    const { decode, blocks } = this.parts;
+    const { blocks } = this.parts;
+    const decode = this.parts.decode.current;
     if (decode.demand <= blocks.pool.freeBlocks) {
       decode.grow();
       return;
@@ -92,7 +93,8 @@ export class BatchFormer {
 
   /** With drafts a sequence may fill a block at any step, and need several. */
   private growForDrafts(): void {
-    const { decode, blocks } = this.parts;
+    const { blocks } = this.parts;
+    const decode = this.parts.decode.current;
     const { scratch: growing } = this;
     let demand = 0;
     truncate(growing, 0);
@@ -163,7 +165,7 @@ export class BatchFormer {
       if (last === undefined) last = seq;
       else if (byPriority ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
     };
-    decode.members.forEach(consider);
+    for (const set of decode.all) set.members.forEach(consider);
     this.batch.prefilling.forEach(consider);
     return last!;
   }

@@ -1,5 +1,5 @@
 import type { BatchAggregates } from '@baton/step-time';
-import type { DecodeSet } from './decode-set';
+import type { DecodeSets } from './decode-sets';
 import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { truncate } from './truncate';
@@ -7,7 +7,7 @@ import type { EngineOptions, SequenceHandle } from './types';
 
 export interface BatchParts {
   readonly options: EngineOptions;
-  readonly decode: DecodeSet;
+  readonly decode: DecodeSets;
   readonly blocks: SequenceBlocks;
   /** Tokens drafted per decoding sequence and step. */
   readonly draftTokens: number;
@@ -84,7 +84,7 @@ export class Batch {
    */
   budget(): number {
     const { options, decode, draftTokens } = this.parts;
-    const decodeTokens = draftTokens > 0 ? this.draftedTokens : decode.size;
+    const decodeTokens = draftTokens > 0 ? this.draftedTokens : decode.current.size;
     return options.maxNumBatchedTokens - decodeTokens - this.chunkTokens - this.paddingTokens;
   }
 
@@ -99,13 +99,13 @@ export class Batch {
    * draft, as far as the model's context and the blocks there are go.
    */
   reachOf(seq: EngineSequence): number {
-    return Math.min(this.parts.decode.contextOf(seq) + this.stepTokens, this.draftLimit);
+    return Math.min(this.parts.decode.current.contextOf(seq) + this.stepTokens, this.draftLimit);
   }
 
   tokensOf(seq: EngineSequence): number {
     if (seq.state !== 'decoding') return seq.chunk + seq.padding;
     const { decode, draftTokens } = this.parts;
-    return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.contextOf(seq);
+    return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.current.contextOf(seq);
   }
 
   /** Takes out a sequence whose prompt is under way. */
@@ -113,6 +113,7 @@ export class Batch {
     this.prefilling.splice(this.prefilling.indexOf(seq), 1);
     this.chunkTokens -= seq.chunk;
     seq.chunk = 0;
+    seq.inFlight = 0;
   }
 
   /**
@@ -120,7 +121,8 @@ export class Batch {
    */
   aggregates(): BatchAggregates {
     const { sums } = this;
-    const { decode, blocks, draftTokens } = this.parts;
+    const { blocks, draftTokens } = this.parts;
+    const decode = this.parts.decode.current;
     sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
     sums.decodeSeqs = decode.size;
     sums.decodeContext = decode.contextTokens + decode.size;
@@ -140,7 +142,7 @@ export class Batch {
   members(): (readonly [SequenceHandle, tokens: number])[] {
     const { decode } = this.parts;
     const prompts = this.prefilling.filter(({ chunk }) => chunk > 0);
-    const inOrder = [...decode.members, ...prompts].sort((a, b) => a.rank - b.rank);
+    const inOrder = [...decode.current.members, ...prompts].sort((a, b) => a.rank - b.rank);
     return inOrder.map((seq) => [seq.handle, this.tokensOf(seq)]);
   }
 

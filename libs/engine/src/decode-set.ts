@@ -26,10 +26,14 @@ export class DecodeSet {
     a.finishAt === b.finishAt ? a.rank < b.rank : a.finishAt < b.finishAt,
   );
 
-  /** @param draftTokens  tokens beyond the next one for which a member may hold blocks */
+  /**
+   * @param draftTokens  tokens beyond the next one for which a member may hold blocks
+   * @param index  among the sets of the engine
+   */
   constructor(
     private readonly blocks: SequenceBlocks,
     private readonly draftTokens = 0,
+    private readonly index = 0,
   ) {
     this.phases = new DecodePhases(blocks);
   }
@@ -50,6 +54,7 @@ export class DecodeSet {
    */
   join(seq: EngineSequence): void {
     seq.state = 'decoding';
+    seq.decodeSet = this.index;
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
     seq.memberIndex = this.members.push(seq) - 1;

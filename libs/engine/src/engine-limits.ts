@@ -43,6 +43,8 @@ export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal |
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
   assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
   assertRemote(spec);
+  const isWhole = mode === 'generate' || options.stepTime.pipeline === undefined;
+  assert(isWhole, 'a pipeline neither gives nor takes KV');
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
   const kvTokens = mode === 'prefill-and-hold' ? promptTokens : promptTokens + outputTokens - 1;
   if (kvTokens > options.numBlocks * options.blockSize) return 'exceeds-kv-capacity';

@@ -1,8 +1,10 @@
 import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
 import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
-import { DecodeSet } from './decode-set';
+import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
+import { PipelineRunner } from './pipeline-runner';
+import type { Runner } from './runner';
 import type { EngineSequence, SequenceState } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
@@ -43,11 +45,11 @@ export class Engine implements EnginePort {
   private readonly table = new EngineSequenceTable();
   private readonly accounts: Accounts;
   private readonly blocks: SequenceBlocks;
-  private readonly decode: DecodeSet;
+  private readonly decode: DecodeSets;
   private readonly queue: WaitingQueue;
   private readonly former: BatchFormer;
   private readonly record: StepRecord;
-  private readonly runner: StepRunner;
+  private readonly runner: Runner;
   /** Sequences of the step under way that were aborted: their blocks are in use until it ends. */
   private readonly doomed: EngineSequence[] = [];
   private readonly drawsPerRequest: boolean;
@@ -68,7 +70,8 @@ export class Engine implements EnginePort {
     const speculation = asked && new Speculation(asked, seed);
     this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
-    this.decode = new DecodeSet(this.blocks, asked?.tokens);
+    const stages = options.stepTime.pipeline?.stages ?? 1;
+    this.decode = new DecodeSets(stages, this.blocks, asked?.tokens);
     this.queue = new WaitingQueue(isBefore, options.schedulingPolicy === 'fcfs');
     this.record = new StepRecord(this.decode);
     const { table, blocks, decode, queue, record, accounts } = this;
@@ -76,15 +79,8 @@ export class Engine implements EnginePort {
       ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
       draftTokens: asked?.tokens ?? 0,
     });
-    this.runner = new StepRunner({
-      options,
-      former: this.former,
-      decode,
-      blocks,
-      accounts,
-      record,
-      speculation,
-    });
+    const parts = { options, former: this.former, decode, blocks, accounts, record, speculation };
+    this.runner = stages > 1 ? new PipelineRunner(parts) : new StepRunner(parts);
   }
 
   get counters(): EngineCounters {
@@ -188,11 +184,12 @@ export class Engine implements EnginePort {
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
     this.runner.completeLast();
-    for (let seq = this.decode.finished(); seq !== undefined; seq = this.decode.finished()) {
-      this.decode.leave(seq);
+    const { current } = this.decode;
+    for (let seq = current.finished(); seq !== undefined; seq = current.finished()) {
+      current.leave(seq);
       this.finish(seq);
     }
-    this.endChunks();
+    for (const seq of this.runner.endChunks()) this.endPrompt(seq);
     return this.record;
   }
 
@@ -202,7 +199,7 @@ export class Engine implements EnginePort {
 
   tokensEmitted(handle: SequenceHandle): number {
     const seq = this.table.at(handle);
-    return seq.state === 'decoding' ? this.decode.emittedBy(seq) : seq.emitted;
+    return seq.state === 'decoding' ? this.decode.of(seq).emittedBy(seq) : seq.emitted;
   }
 
   tokensInStep(handle: SequenceHandle): number {
@@ -224,7 +221,8 @@ export class Engine implements EnginePort {
   }
 
   computedTokens(handle: SequenceHandle): number {
-    return this.table.at(handle).computed;
+    const { computed, inFlight } = this.table.at(handle);
+    return computed - inFlight;
   }
 
   isRunning(handle: SequenceHandle): boolean {
@@ -234,7 +232,7 @@ export class Engine implements EnginePort {
 
   blockIds(handle: SequenceHandle): number[] {
     const seq = this.table.at(handle);
-    if (seq.state === 'decoding') this.decode.settle(seq);
+    if (seq.state === 'decoding') this.decode.of(seq).settle(seq);
     return this.blocks.pool.idsOf(seq.blocks);
   }
 
@@ -294,7 +292,7 @@ export class Engine implements EnginePort {
    * @throws InvariantError when blocks or sequences were lost, or a count is wrong.
    */
   audit(): void {
-    this.decode.audit();
+    for (const set of this.decode.all) set.audit();
     this.blocks.pool.audit(this.table.blockLists());
     const live = this.table.live();
     const count = (...states: string[]): number =>
@@ -311,20 +309,6 @@ export class Engine implements EnginePort {
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
 
-  private endChunks(): void {
-    const { prefilling } = this.former.batch;
-    let kept = 0;
-    for (const seq of prefilling) {
-      seq.computed += seq.chunk;
-      seq.chunk = 0;
-      seq.padding = 0;
-      this.accounts.computed(seq, seq.computed);
-      if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
-      else this.endPrompt(seq);
-    }
-    truncate(prefilling, kept);
-  }
-
   private endPrompt(seq: EngineSequence): void {
     if (seq.mode === 'prefill-and-hold') {
       this.hold(seq);
@@ -335,7 +319,7 @@ export class Engine implements EnginePort {
     seq.burst = 0;
     this.accounts.generatedTokens++;
     if (seq.emitted === 1) this.record.firstTokens.push(seq.handle);
-    if (seq.emitted < seq.outputTokens) this.decode.join(seq);
+    if (seq.emitted < seq.outputTokens) this.decode.current.join(seq);
     else this.finish(seq);
   }
 

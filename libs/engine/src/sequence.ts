@@ -52,6 +52,8 @@ export class EngineSequence {
   computed = 0;
   /** Tokens given out. Stale while decoding. */
   emitted = 0;
+  /** With pipeline stages: those of `computed` that batches in flight compute. */
+  inFlight = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;
   /** Speculation: empty drafts in the step under way. */
@@ -79,6 +81,8 @@ export class EngineSequence {
    */
   heapIndex = -1;
   memberIndex = -1;
+  /** While decoding: which of the decode sets it is in. */
+  decodeSet = 0;
   phaseIndex = -1;
 
   /** What a submission that took this slot is answered; one object for all. */
@@ -110,6 +114,7 @@ export class EngineSequence {
     this.adapter = spec.adapter ?? 0;
     this.computed = 0;
     this.emitted = 0;
+    this.inFlight = 0;
     this.chunk = 0;
     this.padding = 0;
     this.burst = 0;

@@ -1,5 +1,6 @@
 import type { Micros } from '@baton/kernel';
 import type { DecodeSet } from './decode-set';
+import type { DecodeSets } from './decode-sets';
 import { truncate } from './truncate';
 import type { SequenceHandle, StepFacts } from './types';
 
@@ -10,6 +11,7 @@ import type { SequenceHandle, StepFacts } from './types';
  */
 export class StepRecord implements StepFacts {
   startUs: Micros = 0;
+  formedUs: Micros = 0;
   endUs: Micros = 0;
   steps = 0;
   /**
@@ -25,14 +27,18 @@ export class StepRecord implements StepFacts {
   readonly rejected: SequenceHandle[] = [];
   private readonly emitting: SequenceHandle[] = [];
   private version = -1;
+  private writtenFor: DecodeSet | undefined;
 
-  constructor(private readonly decode: DecodeSet) {}
+  constructor(private readonly decode: DecodeSets) {}
 
   /** Whoever decodes after a step got a token in it; so did those that ended with it. */
   get emitted(): readonly SequenceHandle[] {
-    const { decode, emitting } = this;
+    const { emitting } = this;
+    const decode = this.decode.current;
     const count = decode.size + this.finished.length;
-    if (this.version === decode.version && emitting.length === count) return emitting;
+    const isWritten = this.writtenFor === decode && this.version === decode.version;
+    if (isWritten && emitting.length === count) return emitting;
+    this.writtenFor = decode;
     this.version = decode.version;
     truncate(emitting, 0);
     for (const seq of decode.members) emitting.push(seq.handle);

@@ -1,30 +1,18 @@
 import { assert, type Micros } from '@baton/kernel';
-import type { Accounts } from './accounts';
-import type { BatchFormer } from './batch-former';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import type { SequenceBlocks } from './sequence-blocks';
-import type { Speculation } from './speculation';
-import { StepScatter } from './step-scatter';
-import type { StepRecord } from './step-record';
-import type { EngineOptions } from './types';
-
-export interface StepRunnerParts {
-  readonly options: EngineOptions;
-  readonly former: BatchFormer;
-  readonly decode: DecodeSet;
-  readonly blocks: SequenceBlocks;
-  readonly accounts: Accounts;
-  readonly record: StepRecord;
-  readonly speculation: Speculation | undefined;
-}
+import { type Runner, type RunnerParts, scatterOf, warmupFactor } from './runner';
+import type { EngineSequence } from './sequence';
+import type { StepScatter } from './step-scatter';
+import { truncate } from './truncate';
 
 /**
  * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what
  * that many steps do to the counters. Owns the step under way; the engine says what happens to
  * sequences at its end.
  */
-export class StepRunner {
+export class StepRunner implements Runner {
+  private readonly decode: DecodeSet;
   private readonly timeline: DecodeTimeline;
   private startUs: Micros = 0;
   private endUs: Micros = 0;
@@ -34,16 +22,17 @@ export class StepRunner {
   private done = 0;
   /** The jitter of a first token follows from its being the last that was given. */
   private readonly hasJitter: boolean;
+  private readonly promptsDone: EngineSequence[] = [];
   /** Whether the boundaries of the step under way follow from the timeline. */
   private isLaid = false;
 
   private readonly scatter: StepScatter | undefined;
 
-  constructor(private readonly parts: StepRunnerParts) {
-    const { stepNoise, seed, name = '' } = parts.options;
-    this.scatter = stepNoise && new StepScatter(stepNoise, seed, name);
+  constructor(private readonly parts: RunnerParts) {
+    this.decode = parts.decode.current;
+    this.scatter = scatterOf(parts);
     this.hasJitter = parts.options.stepTime.tokenJitterUs !== undefined;
-    this.timeline = new DecodeTimeline(parts.options.stepTime, parts.decode);
+    this.timeline = new DecodeTimeline(parts.options.stepTime, this.decode);
   }
 
   get isUnderWay(): boolean {
@@ -75,7 +64,8 @@ export class StepRunner {
 
   extend(untilUs: Micros, withFirstTokens: boolean): Micros {
     assert(this.ahead === 1, 'only a single step under way is extended');
-    const { decode, blocks, former, record } = this.parts;
+    const { blocks, former, record } = this.parts;
+    const { decode } = this;
     const mayLeap = this.isLaid && !former.mayAdmitNext && !record.hasDismissed;
     if (!mayLeap || this.endUs >= untilUs) return this.endUs;
     if (former.batch.joined.length > 0 && (this.hasJitter || !withFirstTokens)) return this.endUs;
@@ -102,7 +92,8 @@ export class StepRunner {
   }
 
   completeLast(): void {
-    const { decode, accounts, record, speculation } = this.parts;
+    const { accounts, record, speculation } = this.parts;
+    const { decode } = this;
     decode.advance();
     accounts.generatedTokens += decode.size;
     if (speculation !== undefined) speculation.giveBursts(decode, accounts);
@@ -111,9 +102,26 @@ export class StepRunner {
     this.ahead = 0;
     this.done++;
     record.isRead = true;
-    record.startUs = this.startUs;
+    record.startUs = record.formedUs = this.startUs;
     record.endUs = this.endUs;
     record.steps = this.done;
+  }
+
+  endChunks(): readonly EngineSequence[] {
+    const { former, accounts } = this.parts;
+    const { prefilling } = former.batch;
+    truncate(this.promptsDone, 0);
+    let kept = 0;
+    for (const seq of prefilling) {
+      seq.computed += seq.chunk;
+      seq.chunk = 0;
+      seq.padding = 0;
+      accounts.computed(seq, seq.computed);
+      if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
+      else this.promptsDone.push(seq);
+    }
+    truncate(prefilling, kept);
+    return this.promptsDone;
   }
 
   boundaryUs(step: number): Micros {
@@ -127,11 +135,12 @@ export class StepRunner {
   blocksTakenBy(atUs: Micros | undefined): number {
     if (atUs === undefined || this.ahead <= 1) return 0;
     const begun = Math.min(this.ahead, this.timeline.stepsUntil(atUs));
-    return this.parts.decode.demandAhead(begun - 1);
+    return this.decode.demandAhead(begun - 1);
   }
 
   private complete(steps: number): void {
-    const { decode, accounts } = this.parts;
+    const { accounts } = this.parts;
+    const { decode } = this;
     if (steps === 0) return;
     decode.advanceAndGrow(steps);
     accounts.generatedTokens += steps * decode.size;
@@ -162,7 +171,7 @@ export class StepRunner {
     // The contexts of bursts follow no line.
     if (speculation !== undefined || this.scatter !== undefined) return false;
     if (former.batch.loadUs > 0) return false;
-    return former.batch.chunkTokens === 0 && this.warmupFactor() === 1;
+    return former.batch.chunkTokens === 0 && warmupFactor(this.parts) === 1;
   }
 
   private timedEndUs(startUs: Micros): Micros {
@@ -171,13 +180,7 @@ export class StepRunner {
     const batch = former.batch.aggregates();
     const factor = this.scatter?.next(batch.prefillTokens > 0) ?? 1;
     const us = factor * options.stepTime.stepUs(batch) + (speculation?.draftUs ?? 0);
-    const spanUs = us * this.warmupFactor() + former.batch.loadUs;
+    const spanUs = us * warmupFactor(this.parts) + former.batch.loadUs;
     return startUs + Math.max(1, Math.round(spanUs));
-  }
-
-  /** The first steps of an engine may take longer: graphs are captured, caches are cold. */
-  private warmupFactor(): number {
-    const { warmupSteps, warmupPenaltyPercent } = this.parts.options;
-    return this.parts.accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;
   }
 }

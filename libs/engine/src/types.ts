@@ -168,7 +168,13 @@ export type AdmissionResult =
  * what you keep.
  */
 export interface StepFacts {
+  /** End of the step before, or when the engine was woken: steps lie end to end. */
   readonly startUs: Micros;
+  /**
+   * When the batch was formed, which is also when who decodes in it got the token before:
+   * `startUs`, or earlier with pipeline stages.
+   */
+  readonly formedUs: Micros;
   readonly endUs: Micros;
   /** Steps that these facts stand for: 1, more after `extendStep`. */
   readonly steps: number;
@@ -268,9 +274,10 @@ export interface EnginePort {
   resetPrefixCache(andHost: boolean): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
-   * nothing can run now. When all that happens is that sequences are rejected, the step is empty
-   * and takes 1 µs. Steps of an unchanged decode batch are laid end to end from one anchor, so
-   * their ends do not depend on how they are cut (leap or single).
+   * nothing can run now. With pipeline stages it forms batches until the pipeline is full, and the
+   * step is that of the oldest one in flight. When all that happens is that sequences are rejected,
+   * the step is empty and takes 1 µs. Steps of an unchanged decode batch are laid end to end from
+   * one anchor, so their ends do not depend on how they are cut (leap or single).
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**

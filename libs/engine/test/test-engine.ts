@@ -15,6 +15,7 @@ export const READABLE: StepTimeModel = {
 
 /** What one step did, by the names of the sequences. */
 export interface Told {
+  readonly formedUs: Micros;
   readonly endUs: Micros;
   readonly steps: number;
   readonly scheduled: string[];
@@ -112,6 +113,7 @@ export class TestEngine {
     const name = (handles: readonly SequenceHandle[]) =>
       handles.map((handle) => this.names.get(handle)!);
     return {
+      formedUs: facts.formedUs,
       endUs: facts.endUs,
       steps: facts.steps,
       scheduled: name(facts.scheduled),

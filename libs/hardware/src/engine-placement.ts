@@ -4,7 +4,7 @@ import type { Link } from './link/link';
 import type { ModelGeometry } from './model/model-geometry';
 
 /**
- * What one engine consists of: a model spread over `tp` GPUs of one kind. Engines that are
+ * What one engine consists of: a model spread over `tp · pp` GPUs of one kind. Engines that are
  * data-parallel ranks of each other have attention of their own and share the experts.
  */
 export interface EnginePlacement {
@@ -12,6 +12,8 @@ export interface EnginePlacement {
   readonly gpu: Gpu;
   /** Tensor-parallel degree. */
   readonly tp: number;
+  /** Pipeline stages, each of `tp` GPUs; unset: 1. */
+  readonly pp?: number | undefined;
   /** Data-parallel ranks, this engine included; unset: 1. Experts are spread over tp · dp GPUs. */
   readonly dp?: number | undefined;
   /**
@@ -26,19 +28,26 @@ export interface EnginePlacement {
 /** GPUs that reach each other over the interconnect rather than the fabric. */
 export const GPUS_PER_NODE = 8;
 
-/** GPUs that the experts are spread over. */
+/** GPUs of one engine. */
+export function engineGpus({ tp, pp = 1 }: Pick<EnginePlacement, 'tp' | 'pp'>): number {
+  return tp * pp;
+}
+
+/** GPUs that the experts of a layer are spread over. */
 export function expertGroupOf({ tp, dp = 1 }: EnginePlacement): number {
   return tp * dp;
 }
 
 /**
  * Checks that the model can be spread: query heads divide evenly, KV heads divide evenly or are
- * copied whole, and each GPU of an expert-parallel group gets an expert.
+ * copied whole, each pipeline stage has a layer, and each GPU of an expert-parallel group gets an
+ * expert.
  *
- * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`
+ * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`
  */
 export function checkParallel(placement: EnginePlacement): void {
   checkTensorParallel(placement.model, placement.tp);
+  checkPipelineParallel(placement);
   if (placement.expertParallel) checkExpertParallel(placement);
 }
 
@@ -55,7 +64,17 @@ export function checkTensorParallel(model: ModelGeometry, tp: number): void {
   );
 }
 
-/** Wider engines than a node need pipeline stages, which are not modelled. */
+/** @throws HardwareError `bad-pipeline-parallel` when a stage would have no layer */
+export function checkPipelineParallel({ model, pp = 1 }: EnginePlacement): void {
+  if (model.stage !== undefined || pp <= model.layers) return;
+  throw new HardwareError(
+    'bad-pipeline-parallel',
+    `${model.name} has ${model.layers} layers, which cannot be spread over ${pp} pipeline ` +
+      `stages: pipeline_parallel_size can be ${model.layers} at most.`,
+  );
+}
+
+/** Those within a node; wider engines are cut into pipeline stages. */
 export function tensorParallelDegrees({ attention, heads }: ModelGeometry): number[] {
   const kvHeads = attention.kind === 'grouped' ? attention.kvHeads : 1;
   const all = Array.from({ length: GPUS_PER_NODE }, (_, i) => i + 1);

@@ -3,6 +3,8 @@ export type HardwareErrorCode =
   | 'unknown-name'
   /** A tensor-parallel degree that the model's heads do not allow. */
   | 'bad-tensor-parallel'
+  /** More pipeline stages than layers. */
+  | 'bad-pipeline-parallel'
   /** More GPUs than experts, or no experts at all. */
   | 'bad-expert-parallel'
   /** The weights leave no room for KV blocks. */

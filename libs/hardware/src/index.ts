@@ -1,4 +1,4 @@
-export { GPUS_PER_NODE, checkParallel, expertGroupOf } from './engine-placement';
+export { GPUS_PER_NODE, checkParallel, engineGpus, expertGroupOf } from './engine-placement';
 export type { EnginePlacement } from './engine-placement';
 export { goesBy } from './find-by-name';
 export type { Gpu, GpuEfficiency, GpuInterconnect } from './gpu/gpu';
@@ -18,6 +18,8 @@ export {
   activeParameterCount,
   expertLayers,
   expertParameters,
+  hasEmbedding,
+  hasOutputHead,
   kvElementBytes,
   meanWeightBytes,
   parameterCount,
@@ -31,6 +33,7 @@ export type {
   MixtureOfExperts,
   ModelGeometry,
 } from './model/model-geometry';
+export { pipelinePartition, stagesOf } from './pipeline-stages';
 export { BF16, describePrecision, isFp8, linearFormat } from './model/precision';
 export type { KvCacheFormat, Precision, WeightFormat } from './model/precision';
 export { KV_CACHE_DTYPES, QUANTIZATIONS, servedIn } from './model/quantise';

@@ -34,4 +34,11 @@ describe('candidates', () => {
       expect(prefill * c.prefillTp + (decode + aggregated) * c.decodeTp).toBe(16);
     }
   });
+
+  it('take as many times the GPUs as aggregated engines have stages, and name them', () => {
+    const none = { prefillTp: [], decodeTp: [] };
+    const staged = candidatesOf({ gpus: 16, ...none, aggregatedTp: [2, 16], aggregatedStages: 4 });
+    expect(staged.map(({ topology }) => topology.aggregated)).toEqual([2]);
+    expect(staged.map(candidateName)).toEqual(['2A tp2 pp4']);
+  });
 });

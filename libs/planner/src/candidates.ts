@@ -8,6 +8,8 @@ export interface Choices {
   readonly prefillTp: readonly number[];
   readonly decodeTp: readonly number[];
   readonly aggregatedTp: readonly number[];
+  /** Pipeline stages of aggregated engines, each on as many GPUs as the size says; unset: 1. */
+  readonly aggregatedStages?: number;
 }
 
 /** One way to split the GPUs. For aggregated engines both sizes are the same. */
@@ -15,6 +17,8 @@ export interface Candidate {
   readonly topology: Topology;
   readonly prefillTp: number;
   readonly decodeTp: number;
+  /** Pipeline stages of aggregated engines; unset: 1. */
+  readonly stages?: number;
   readonly gpus: number;
 }
 
@@ -22,7 +26,7 @@ export interface Candidate {
  * Every split that uses all GPUs: xP:yD for each pair of sizes, then aggregated engines. Fewer
  * prefill engines come first.
  */
-export function candidatesOf({ gpus, ...tp }: Choices): Candidate[] {
+export function candidatesOf({ gpus, aggregatedStages: stages = 1, ...tp }: Choices): Candidate[] {
   const candidates: Candidate[] = [];
   for (const prefillTp of tp.prefillTp) {
     for (const decodeTp of tp.decodeTp) {
@@ -35,16 +39,22 @@ export function candidatesOf({ gpus, ...tp }: Choices): Candidate[] {
     }
   }
   for (const size of tp.aggregatedTp) {
-    if (gpus % size !== 0) continue;
-    const topology = { prefill: 0, decode: 0, aggregated: gpus / size };
-    candidates.push({ topology, prefillTp: size, decodeTp: size, gpus });
+    if (gpus % (size * stages) !== 0) continue;
+    const topology = { prefill: 0, decode: 0, aggregated: gpus / (size * stages) };
+    const more = stages === 1 ? {} : { stages };
+    candidates.push({ topology, prefillTp: size, decodeTp: size, ...more, gpus });
   }
   return candidates;
 }
 
-/** `3P5D`, with the sizes where they are not all 1: `3P5D tp2/tp1`, `4A tp2`. */
-export function candidateName({ topology, prefillTp, decodeTp }: Candidate): string {
+/**
+ * `3P5D`, with the sizes where they are not all 1: `3P5D tp2/tp1`, `4A tp2`, and `4A tp2 pp2` with
+ * pipeline stages.
+ */
+export function candidateName(candidate: Candidate): string {
+  const { topology, prefillTp, decodeTp, stages = 1 } = candidate;
   const name = formatTopology(topology);
+  if (stages > 1) return `${name} tp${prefillTp} pp${stages}`;
   if (prefillTp === 1 && decodeTp === 1) return name;
   return topology.aggregated > 0
     ? `${name} tp${prefillTp}`

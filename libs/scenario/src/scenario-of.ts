@@ -75,10 +75,9 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 
 /** Equal engines of one role, as the configuration has them; each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
-  const { options, tensorParallelSize, kvBytesPerToken, link } = engineSetup(config, role);
+  const { options, gpus, kvBytesPerToken, link } = engineSetup(config, role);
   return {
-    ...{ role, count, options, kvBytesPerToken, link },
-    gpus: tensorParallelSize,
+    ...{ role, count, options, gpus, kvBytesPerToken, link },
     startupUs: secondsToUs(config.startupDuration),
   };
 }

@@ -1,4 +1,4 @@
-import { describePrecision, type EnginePlacement, HardwareError } from '@baton/hardware';
+import { describePrecision, type EnginePlacement, HardwareError, stagesOf } from '@baton/hardware';
 import { unreachable } from '@baton/kernel';
 import {
   type ComposedSpec,
@@ -21,6 +21,7 @@ import { isMockerGrid, MockerGridStepTime } from './models/mocker-grid';
 import { type PolynomialSpec, PolynomialStepTime } from './models/polynomial';
 import { type RooflineSpec, RooflineStepTime } from './models/roofline';
 import { type TableSpec, TableStepTime } from './models/table';
+import { composedPipeline, refuseWholeEngines, rooflinePipeline } from './pipeline/build-pipeline';
 import type { StepTimeMethod, StepTimeModel } from './port/step-time-model';
 import { isCalibrated } from './profiles/shipped-profiles';
 
@@ -51,7 +52,10 @@ export function stepTimeMethodOf(
   placement: EnginePlacement,
   operators: OperatorSource,
 ): StepTimeMethod {
-  if (typeof composerOf(placement, {}, operators) !== 'string') return 'composed';
+  const stages = stagesOf(placement);
+  const isComposed = (stage: EnginePlacement) =>
+    typeof composerOf(stage, {}, operators) !== 'string';
+  if (stages.every(isComposed)) return 'composed';
   return isCalibrated(placement) ? 'calibrated' : 'estimated';
 }
 
@@ -61,13 +65,14 @@ export function stepTimeMethodOf(
  *
  * @param operators  where measured operators come from; without them nothing is composed
  * @throws HardwareError `not-measured`, `not-calibrated`, `bad-tensor-parallel`,
- * `bad-expert-parallel`, `bad-profile`
+ * `bad-pipeline-parallel`, `bad-expert-parallel`, `bad-profile`
  */
 export function buildStepTimeModel(
   spec: StepTimeSpec,
   placement: EnginePlacement,
   operators: OperatorSource = NO_OPERATORS,
 ): StepTimeModel {
+  if ((placement.pp ?? 1) > 1) return pipelined(spec, placement, operators);
   switch (spec.kind) {
     case 'auto': {
       const composed = composedStepTime({ ...spec, kind: 'composed' }, placement, operators);
@@ -77,8 +82,7 @@ export function buildStepTimeModel(
     }
     case 'composed': {
       const composed = composedStepTime(spec, placement, operators);
-      if (typeof composed !== 'string') return composed;
-      throw new HardwareError('not-measured', `No step can be composed: ${composed}.`);
+      return typeof composed === 'string' ? refuseComposing(composed) : composed;
     }
     case 'calibrated':
       return calibratedStepTime(spec, placement);
@@ -101,6 +105,25 @@ export function buildStepTimeModel(
     default:
       return unreachable(spec);
   }
+}
+
+/** @throws HardwareError `not-measured` */
+function pipelined(
+  spec: StepTimeSpec,
+  placement: EnginePlacement,
+  operators: OperatorSource,
+): StepTimeModel {
+  const { kind } = spec;
+  if (kind === 'roofline') return rooflinePipeline(spec, placement);
+  if (kind !== 'auto' && kind !== 'composed') return refuseWholeEngines(kind, placement);
+  const composed = composedPipeline({ ...spec, kind: 'composed' }, placement, operators);
+  if (typeof composed !== 'string') return composed;
+  if (kind === 'auto') return rooflinePipeline({ ...spec, kind: 'roofline' }, placement);
+  return refuseComposing(composed);
+}
+
+function refuseComposing(why: string): never {
+  throw new HardwareError('not-measured', `No step can be composed: ${why}.`);
 }
 
 /** @throws HardwareError `not-calibrated`, `not-measured` */

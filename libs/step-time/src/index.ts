@@ -17,6 +17,7 @@ export type {
   BatchAggregates,
   DecodeLaw,
   StepTimeMethod,
+  PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
 export { noiseAt, noiseFrom } from './port/step-noise';

@@ -13,12 +13,14 @@ const LABEL_WIDTH = 15;
  */
 export async function doctor(): Promise<void> {
   const { config } = resolveConfig({ env: process.env, file: process.env['BATON_CONFIG_FILE'] });
+  const { pipelineParallelSize } = config;
+  const stages = pipelineParallelSize > 1 ? `, pipeline parallel ${pipelineParallelSize}` : '';
   const broker = await detectBroker(brokerOptions(config));
   print('Installed', [...machineFindings(), ...(await programFindings())]);
   print('baton up would use', [
     ['broker', broker.line],
     ['topology', config.topology],
-    ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}`],
+    ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}${stages}`],
     ['gpu', config.gpu],
     ['link', config.link],
     ['address', `${config.host}:${config.port}`],

@@ -1,6 +1,7 @@
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import {
+  engineGpus,
   type EnginePlacement,
   findLink,
   type Gpu,
@@ -21,6 +22,7 @@ import { gpuOf } from './gpu-of';
 import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
+import { refuseStages } from './pipeline-limits';
 import { kvTimingFromFile } from './step-time-file';
 import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
@@ -31,6 +33,8 @@ export interface EngineSetup {
   /** Name under which clients know the model. */
   readonly servedModelName: string;
   readonly tensorParallelSize: number;
+  /** GPUs of one engine. */
+  readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
   /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
@@ -51,6 +55,7 @@ export interface EngineSetup {
  */
 export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
   try {
+    refuseStages(config, stage);
     return resolve(configForStage(config, stage));
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
@@ -65,6 +70,7 @@ function resolve(config: BatonConfig): EngineSetup {
     options: engineOptions(config, placement),
     servedModelName: config.servedModelName ?? config.model,
     tensorParallelSize: placement.tp,
+    gpus: engineGpus(placement),
     kvBytesPerToken: bytesPerToken,
     kvRegionsPerBlock: regionsPerBlock(placement),
     link: linkOf(config, bytesPerToken),
@@ -82,6 +88,7 @@ function placementOf(config: BatonConfig): EnginePlacement {
     model: servedIn(modelOf(config.model), gpu, config),
     gpu,
     tp: config.tensorParallelSize,
+    pp: config.pipelineParallelSize,
     dp: config.dataParallelSize,
     expertParallel: config.enableExpertParallel,
     fabric: findLink(config.link),

@@ -44,8 +44,15 @@ export const HARDWARE = {
     help: 'Type of the KV cache; auto takes what the checkpoint asks for, else 16 bits.',
   }),
   tensorParallelSize: integer(1, [1, 64], {
-    help: 'GPUs per engine.',
+    help: 'GPUs per engine, or per pipeline stage of an engine.',
     unit: 'GPUs',
+  }),
+  pipelineParallelSize: integer(1, [1, 64], {
+    help:
+      'Pipeline stages of an engine, each with a part of the layers on tensor_parallel_size ' +
+      'GPUs of its own. Above 1 for aggregated engines alone, with composed or roofline step ' +
+      'times.',
+    unit: 'stages',
   }),
   /** Ranks that share the experts of a mixture. */
   dataParallelSize: integer(1, [1, 1024], {

@@ -1,6 +1,12 @@
-import { checkParallel, type EnginePlacement, tensorParallelDegrees } from '../engine-placement';
+import {
+  checkParallel,
+  engineGpus,
+  type EnginePlacement,
+  tensorParallelDegrees,
+} from '../engine-placement';
 import { schedulerDefaults } from '../gpu/scheduler-defaults';
 import { HardwareError } from '../hardware-error';
+import { stagesOf } from '../pipeline-stages';
 import { kvElementBytes, type ModelGeometry } from '../model/model-geometry';
 import { reservedBytes, VLLM_MINOR } from './profile-run';
 import { weightBytesPerGpu } from './weights-per-gpu';
@@ -39,28 +45,43 @@ export interface KvCapacityQuery extends EnginePlacement {
 
 /**
  * KV blocks of an engine, as vLLM finds them by a trial step: `floor((shown memory · utilisation −
- * weights − reserved) / (KV bytes per token · block size))`, all on one GPU. Known errors are in
+ * weights − reserved) / (KV bytes per token · block size))`, all on one GPU. Of pipeline stages the
+ * one with the fewest blocks decides (vLLM's `get_kv_cache_configs`). Known errors are in
  * the README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for
  * one log, and some tenths of a GiB in any case.
  *
- * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`, or `does-not-fit` when there
- *   is no room for a single block
+ * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`, or
+ *   `does-not-fit` when there is no room for a single block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
   checkParallel(query);
   const blocks = blocksOf(query);
   if (blocks >= 1) return blocks;
-  const { model, gpu, tp, dp = 1 } = query;
+  const { model, gpu, dp = 1 } = query;
+  const fullest = fullestStage(query);
   const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   throw new HardwareError(
     'does-not-fit',
-    `${model.name} needs ${gib(weightBytesPerGpu(query))} GiB of weights on each of ${tp * dp} ` +
-      `${gpu.name}, where ${gib(Math.max(0, usableBytes(query)))} GiB are usable; ` +
+    `${model.name} needs ${gib(weightBytesPerGpu(fullest))} GiB of weights on each of ` +
+      `${engineGpus(query) * dp} ${gpu.name}, where ` +
+      `${gib(Math.max(0, usableBytes(fullest)))} GiB are usable; ` +
       `${remedyOf(query)}.`,
   );
 }
 
 function blocksOf(query: KvCapacityQuery): number {
+  return stageBlocks(fullestStage(query));
+}
+
+/** The stage that has room for the fewest blocks; the engine itself when it has one. */
+function fullestStage(query: KvCapacityQuery): KvCapacityQuery {
+  const stages = stagesOf(query).map((stage) => ({ ...query, model: stage.model }));
+  return stages.reduce((fullest, stage) =>
+    stageBlocks(stage) < stageBlocks(fullest) ? stage : fullest,
+  );
+}
+
+function stageBlocks(query: KvCapacityQuery): number {
   const room = usableBytes(query) - weightBytesPerGpu(query);
   return Math.floor(room / (kvBytesPerToken(query.model, query.tp) * query.blockSize));
 }
@@ -77,8 +98,9 @@ function usableBytes(query: KvCapacityQuery): number {
 
 /** The smallest engine of the same GPUs that would do. */
 function remedyOf(query: KvCapacityQuery): string {
-  const { model, gpu } = query;
+  const { model, gpu, pp, dp = 1 } = query;
   const tp = tensorParallelDegrees(model).find((degree) => blocksOf({ ...query, tp: degree }) >= 1);
   if (tp === undefined) return 'no engine of one node of these GPUs would do, take a larger GPU';
-  return `tensor_parallel_size ${tp} would do, which is ${tp * (query.dp ?? 1)} ${gpu.name} in all`;
+  const gpus = engineGpus({ tp, pp }) * dp;
+  return `tensor_parallel_size ${tp} would do, which is ${gpus} ${gpu.name} in all`;
 }

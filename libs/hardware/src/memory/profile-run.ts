@@ -1,5 +1,5 @@
 import type { EnginePlacement } from '../engine-placement';
-import type { ModelGeometry } from '../model/model-geometry';
+import { hasOutputHead, type ModelGeometry } from '../model/model-geometry';
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
@@ -25,7 +25,8 @@ export interface ProfileRun extends EnginePlacement {
  */
 export function reservedBytes(run: ProfileRun): number {
   const graphs = run.vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR ? graphBytes(run) : 0;
-  return outsideTorchBytes(run) + Math.max(forwardBytes(run), samplerBytes(run)) + graphs;
+  const sampler = hasOutputHead(run.model) ? samplerBytes(run) : 0;
+  return outsideTorchBytes(run) + Math.max(forwardBytes(run), sampler) + graphs;
 }
 
 /** "Non-torch forward increase": 0.13 to 0.14 GiB in logs with one GPU per engine. */
@@ -33,8 +34,8 @@ const CONTEXT_BYTES = 0.135 * GIB;
 /** `nccl_mem` of AIConfigurator's systems.json; from 0.21 on NCCL starts before the count. */
 const NCCL_BYTES = { two: 358_612_992, more: 411_041_792 } as const;
 
-function outsideTorchBytes({ tp, dp = 1, vllmMinor }: ProfileRun): number {
-  const gpus = tp * dp;
+function outsideTorchBytes({ tp, pp = 1, dp = 1, vllmMinor }: ProfileRun): number {
+  const gpus = tp * pp * dp;
   if (gpus === 1 || vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR) return CONTEXT_BYTES;
   return CONTEXT_BYTES + (gpus === 2 ? NCCL_BYTES.two : NCCL_BYTES.more);
 }

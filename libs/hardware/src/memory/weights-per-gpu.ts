@@ -5,6 +5,7 @@ import {
   routerParameters,
   sharedLayerParameters,
   vocabularyParameters,
+  vocabularySides,
 } from '../model/model-geometry';
 import { linearFormat, WEIGHT_BYTES } from '../model/precision';
 
@@ -16,13 +17,13 @@ import { linearFormat, WEIGHT_BYTES } from '../model/precision';
  * (below 0.1 %).
  */
 export function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
-  const { precision, tiedEmbeddings } = model;
+  const { precision } = model;
   const linearBytes = WEIGHT_BYTES[linearFormat(precision)];
   const router = routerParameters(model);
   const whole = copiedParameters(model, tp);
   const cut = sharedLayerParameters(model) - router - uncutParameters(model);
   const experts = (routedParameters(model) / (tp * dp)) * WEIGHT_BYTES[precision.experts];
-  const vocabulary = (vocabularyParameters(model) * (tiedEmbeddings ? 1 : 2)) / tp;
+  const vocabulary = (vocabularyParameters(model) * vocabularySides(model)) / tp;
   const plain = (vocabulary + router) * WEIGHT_BYTES.bf16;
   return (cut / tp + whole) * linearBytes + experts + plain + rotaryTableBytes(model);
 }

@@ -55,6 +55,11 @@ export interface ModelGeometry extends Named {
   /** In what it is served; that of the published checkpoint unless said. */
   readonly precision: Precision;
   readonly maxContext: number;
+  /**
+   * Which part of its model this is, cut into pipeline stages: the first has the embedding, the
+   * last the output head, and the embedding too where both are one. Unset: the whole model.
+   */
+  readonly stage?: 'first' | 'middle' | 'last';
 }
 
 /** Bytes of one element of the KV cache. */
@@ -85,6 +90,20 @@ export function expertLayers(model: ModelGeometry): number {
   return model.experts ? model.layers - model.experts.denseLayers : 0;
 }
 
+export function hasEmbedding({ stage }: ModelGeometry): boolean {
+  return stage === undefined || stage === 'first';
+}
+
+export function hasOutputHead({ stage }: ModelGeometry): boolean {
+  return stage === undefined || stage === 'last';
+}
+
+/** How many sides of the vocabulary are held: embedding and output head may be one. */
+export function vocabularySides({ stage, tiedEmbeddings }: ModelGeometry): number {
+  if (stage !== undefined) return stage === 'middle' ? 0 : 1;
+  return tiedEmbeddings ? 1 : 2;
+}
+
 /** Parameters of one side of the vocabulary: the embedding, or the output head. */
 export function vocabularyParameters(model: ModelGeometry): number {
   return model.vocabulary * model.hidden;
@@ -112,7 +131,7 @@ export function routedParameters(model: ModelGeometry): number {
 
 /** All parameters, without biases and norms (below 0.1 %). */
 export function parameterCount(model: ModelGeometry): number {
-  const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
+  const vocabulary = vocabularyParameters(model) * vocabularySides(model);
   return sharedLayerParameters(model) + routedParameters(model) + vocabulary;
 }
 
@@ -122,7 +141,7 @@ export function parameterCount(model: ModelGeometry): number {
 export function activeParameterCount(model: ModelGeometry): number {
   const routed =
     expertLayers(model) * (model.experts?.activeExperts ?? 0) * expertParameters(model);
-  const vocabulary = vocabularyParameters(model) * (model.tiedEmbeddings ? 1 : 2);
+  const vocabulary = vocabularyParameters(model) * vocabularySides(model);
   return sharedLayerParameters(model) + routed + vocabulary;
 }
 

@@ -59,6 +59,16 @@ describe('engine choices', () => {
     expect(engines.stepTimes['decode tp4']).toBe(of('decode').stepTime.description);
   });
 
+  it('are aggregated ones alone with pipeline stages, each on its share of the GPUs', () => {
+    const staged = { ...LARGE, pipelineParallelSize: 2 };
+    const sizes = { prefill: [2], decode: [2], aggregated: [2, 8] };
+    const engines = new EngineChoices(staged, sizes, 8);
+    expect(engines.choices).toEqual({
+      ...{ gpus: 8, aggregatedStages: 2, prefillTp: [], decodeTp: [], aggregatedTp: [2] },
+    });
+    expect(engines.notes.join(' ')).toContain('is not possible for prefill engines');
+  });
+
   it('pass on what no size can cure', () => {
     const unknown = defaultConfig({ model: 'no-such-model' });
     expect(() => new EngineChoices(unknown, ALL, 16)).toThrow(/no-such-model/);

@@ -68,8 +68,10 @@ export class EngineChoices {
     const fitting = (role: EngineRole): number[] => {
       return this.sizes[role].filter((size) => this.pools.has(keyOf(role, size)));
     };
+    const { pipelineParallelSize: aggregatedStages } = this.config;
     return {
       gpus: this.gpus,
+      ...(aggregatedStages === 1 ? {} : { aggregatedStages }),
       prefillTp: fitting('prefill'),
       decodeTp: fitting('decode'),
       aggregatedTp: fitting('aggregated'),
@@ -108,7 +110,7 @@ export class EngineChoices {
   }
 
   private tryOut(role: EngineRole, size: number): void {
-    if (size > this.gpus) return;
+    if (size * this.config.pipelineParallelSize > this.gpus) return;
     const sized = {
       tensorParallelSize: size,
       prefillTensorParallelSize: size,

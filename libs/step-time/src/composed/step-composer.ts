@@ -1,4 +1,10 @@
-import { type EnginePlacement, expertLayers, linearFormat } from '@baton/hardware';
+import {
+  type EnginePlacement,
+  expertLayers,
+  hasEmbedding,
+  hasOutputHead,
+  linearFormat,
+} from '@baton/hardware';
 import { elementwiseUs, type OperatorTables } from '@baton/operators';
 import {
   type AttentionPart,
@@ -64,11 +70,12 @@ export class StepComposer {
     this.feedForward = feedForwardPartOf(parts);
     this.projections = projectionsOf(parts);
     this.aroundUs = aroundAttention(parts);
-    this.samplerUs = samplerOf(parts);
-    this.head = linearOf(layersOf(parts, 'bf16'), {
+    const head = linearOf(layersOf(parts, 'bf16'), {
       n: Math.ceil(model.vocabulary / tp),
       k: model.hidden,
     });
+    this.samplerUs = hasOutputHead(model) ? samplerOf(parts) : () => 0;
+    this.head = hasOutputHead(model) ? head : () => 0;
     const reduce = tp > 1 ? needed(tables.allReduce(), 'all-reduce') : undefined;
     this.reduceUs = (tokens) => reduce?.us(tp, tokens * model.hidden) ?? 0;
   }
@@ -85,7 +92,9 @@ export class StepComposer {
     const embedding = ACTIVATION_BYTES * tokens * model.hidden;
     const norms = NORM_BYTES * tokens * model.hidden;
     return [
-      { name: 'embedding', us: elementwiseUs(system, embedding) },
+      ...(hasEmbedding(model)
+        ? [{ name: 'embedding' as const, us: elementwiseUs(system, embedding) }]
+        : []),
       { name: 'norms', us: this.layerNorms * elementwiseUs(system, norms) },
       ...this.projections.map(({ name, us }) => ({ name, us: model.layers * us(tokens) })),
       ...this.feedForward.operators(tokens, isDecodeOnly),
@@ -128,7 +137,7 @@ export class StepComposer {
     const dense = model.layers - expertLayers(model);
     const us = this.reduceUs(tokens);
     return [
-      { name: 'embedding all-reduce', us },
+      ...(hasEmbedding(model) ? [{ name: 'embedding all-reduce' as const, us }] : []),
       { name: 'all-reduce', us: 2 * dense * us },
     ];
   }

@@ -2,6 +2,7 @@ import {
   type EnginePlacement,
   expertLayers,
   expertParameters,
+  hasOutputHead,
   isFp8,
   meanWeightBytes,
   sharedLayerParameters,
@@ -30,7 +31,7 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const { experts = 0, activeExperts = 0 } = model.experts ?? {};
   const expertsEverywhere = expertLayers(model) * expertParameters(model);
   const shared = sharedLayerParameters(model);
-  const head = vocabularyParameters(model);
+  const head = hasOutputHead(model) ? vocabularyParameters(model) : 0;
   const flopsPerToken = FLOPS_PER_PARAMETER * (shared + activeExperts * expertsEverywhere);
 
   const quantised = isFp8(model.precision) ? (gpu.fp8Factor ?? 1) : 1;

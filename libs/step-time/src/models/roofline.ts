@@ -82,8 +82,9 @@ export class RooflineStepTime implements StepTimeModel {
 }
 
 export function describePlacement(placement: EnginePlacement): string {
-  const { model, gpu, tp, dp = 1 } = placement;
+  const { model, gpu, tp, pp = 1, dp = 1 } = placement;
+  const stages = pp > 1 ? ` PP${pp}` : '';
   const ranks = dp > 1 ? ` DP${dp}` : '';
   const experts = placement.expertParallel ? ` EP${expertGroupOf(placement)}` : '';
-  return `${model.name} on ${gpu.name} TP${tp}${ranks}${experts}`;
+  return `${model.name} on ${gpu.name} TP${tp}${stages}${ranks}${experts}`;
 }

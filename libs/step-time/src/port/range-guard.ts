@@ -1,5 +1,11 @@
 import { HardwareError } from '@baton/hardware';
-import type { BatchAggregates, DecodeLaw, StepTimeMethod, StepTimeModel } from './step-time-model';
+import type {
+  BatchAggregates,
+  DecodeLaw,
+  PipelineTimes,
+  StepTimeMethod,
+  StepTimeModel,
+} from './step-time-model';
 import { describeOutside, type OutsideRange } from './valid-range';
 
 export interface RangeGuardOptions {
@@ -21,6 +27,7 @@ export class RangeGuard implements StepTimeModel {
   readonly heldOut: StepTimeModel['heldOut'];
   readonly noise: StepTimeModel['noise'];
   readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
+  readonly pipeline?: PipelineTimes;
   private outsideSteps = 0;
   private largestExcess = 1;
   private readonly bounded: (DecodeLaw | undefined)[] = [];
@@ -36,6 +43,8 @@ export class RangeGuard implements StepTimeModel {
     this.noise = model.noise;
     const jitter = model.tokenJitterUs?.bind(model);
     if (jitter) this.tokenJitterUs = jitter;
+    const { pipeline } = model;
+    if (pipeline !== undefined) this.pipeline = this.guardedPipeline(pipeline);
   }
 
   /** Another guard of the same model, with a count of its own. */
@@ -60,8 +69,7 @@ export class RangeGuard implements StepTimeModel {
 
   /** @throws HardwareError `outside-range` when extrapolation is refused */
   stepUs(batch: BatchAggregates): number {
-    const outside = this.model.outsideRange?.(batch);
-    if (outside !== undefined) this.onOutside(outside);
+    this.check(batch);
     return this.model.stepUs(batch);
   }
 
@@ -81,6 +89,21 @@ export class RangeGuard implements StepTimeModel {
 
   contextLimit(decodeSeqs: number): number {
     return this.model.contextLimit?.(decodeSeqs) ?? Infinity;
+  }
+
+  private guardedPipeline(pipeline: PipelineTimes): PipelineTimes {
+    return {
+      stages: pipeline.stages,
+      fill: (batch, us) => {
+        this.check(batch);
+        pipeline.fill(batch, us);
+      },
+    };
+  }
+
+  private check(batch: BatchAggregates): void {
+    const outside = this.model.outsideRange?.(batch);
+    if (outside !== undefined) this.onOutside(outside);
   }
 
   private onOutside(outside: OutsideRange): void {

@@ -48,6 +48,17 @@ export interface DecodeLaw {
  */
 export type StepTimeMethod = 'composed' | 'calibrated' | 'estimated';
 
+/** How long the pipeline stages of an engine take for one batch. */
+export interface PipelineTimes {
+  /** >= 2. */
+  readonly stages: number;
+  /**
+   * Writes times in µs: that of the first stage, of the hop to the second, of the second, and so
+   * on, 2 · stages − 1 in all. Allocates nothing.
+   */
+  fill(batch: BatchAggregates, us: Float64Array): void;
+}
+
 /** How long one step of an engine takes. Pure: the same batch always takes the same time. */
 export interface StepTimeModel {
   /** One line for logs and results. */
@@ -62,9 +73,11 @@ export interface StepTimeModel {
   readonly noise?: StepNoise | undefined;
   /**
    * Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates
-   * nothing.
+   * nothing. With pipeline stages: of a step that has them for itself.
    */
   stepUs(batch: BatchAggregates): number;
+  /** Of an engine with pipeline stages. Unset: it has one. */
+  readonly pipeline?: PipelineTimes;
   /**
    * The line that decode-only steps of this many sequences follow, from Σ context `decodeContext`
    * (0 unless given) up to the line's limit. Undefined when there is none: the engine then may not

@@ -4,11 +4,14 @@ import type { CalibratedProfile } from './calibrated-profile';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from './calibrated-profiles';
 import type { StepTimeProfile } from './step-time-profile';
 
-/** Whether a calibration is shipped for exactly this model, GPU and degree; all are of BF16. */
+/**
+ * Whether a calibration is shipped for exactly this model, GPU and degree; all are of BF16 and
+ * without pipeline stages.
+ */
 export function isCalibrated(placement: EnginePlacement): boolean {
   const { linear, experts } = placement.model.precision;
   const isBf16 = linear === 'bf16' && experts === 'bf16';
-  return isBf16 && calibrationOf(placement) !== undefined;
+  return (placement.pp ?? 1) === 1 && isBf16 && calibrationOf(placement) !== undefined;
 }
 
 /**

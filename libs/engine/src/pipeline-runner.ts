@@ -1,0 +1,193 @@
+import { assert, type Micros } from '@baton/kernel';
+import type { PipelineTimes } from '@baton/step-time';
+import type { DecodeSet } from './decode-set';
+import { type Runner, type RunnerParts, scatterOf, warmupFactor } from './runner';
+import type { EngineSequence } from './sequence';
+import type { StepScatter } from './step-scatter';
+import { truncate } from './truncate';
+
+/** A batch on its way through the stages; used again when it has ended. */
+class Flight {
+  formedUs: Micros = 0;
+  endUs: Micros = 0;
+  /** Prompts with a chunk in it; whose rank has changed since was preempted, or has gone. */
+  readonly prompts: EngineSequence[] = [];
+  readonly ranks: number[] = [];
+  /** Tokens of the prompt that are computed when it ends. */
+  readonly reached: number[] = [];
+
+  constructor(readonly set: DecodeSet) {}
+
+  /** Takes the chunks of the batch that was formed: the next batch goes on behind them. */
+  load(prefilling: readonly EngineSequence[]): void {
+    truncate(this.prompts, 0);
+    truncate(this.ranks, 0);
+    truncate(this.reached, 0);
+    for (const seq of prefilling) {
+      if (seq.chunk === 0) continue;
+      seq.computed += seq.chunk;
+      seq.inFlight += seq.chunk;
+      seq.chunk = 0;
+      this.prompts.push(seq);
+      this.ranks.push(seq.rank);
+      this.reached.push(seq.computed);
+    }
+  }
+}
+
+/**
+ * Steps of an engine with pipeline stages, as vLLM's `EngineCore.step_with_batch_queue` takes them.
+ * As many batches as there are stages are in flight. Whenever the oldest has ended, batches are
+ * formed until the pipeline is full again or nothing more can run; in between none is, so what
+ * arrives waits for the end of the oldest. A batch occupies one stage after the other, each as soon
+ * as it is there and the batch before has left. The step under way is the one of the oldest batch.
+ */
+export class PipelineRunner implements Runner {
+  private readonly pipeline: PipelineTimes;
+  /** Oldest first. */
+  private readonly flying: Flight[] = [];
+  private readonly idle: Flight[];
+  /** The batch that ended last; undefined: the step had none. */
+  private ended: Flight | undefined;
+  /** When each stage is done with what it was given, µs with a fraction. */
+  private readonly freeUs: Float64Array;
+  /** Times of the batch that is formed. */
+  private readonly timesUs: Float64Array;
+  private readonly scatter: StepScatter | undefined;
+  private readonly promptsDone: EngineSequence[] = [];
+  private startUs: Micros = 0;
+  private endUs: Micros = 0;
+  private underWay = false;
+
+  constructor(private readonly parts: RunnerParts) {
+    const { options, decode } = parts;
+    const { stepTime, speculation, hostTier } = options;
+    assert(stepTime.pipeline !== undefined, 'the step times are not those of a pipeline');
+    assert(speculation === undefined, 'a pipeline does not draft');
+    assert(hostTier === undefined, 'a pipeline loads no KV from host memory');
+    this.pipeline = stepTime.pipeline;
+    this.scatter = scatterOf(parts);
+    this.idle = decode.all.map((set) => new Flight(set));
+    this.freeUs = new Float64Array(this.pipeline.stages);
+    this.timesUs = new Float64Array(2 * this.pipeline.stages - 1);
+  }
+
+  get isUnderWay(): boolean {
+    return this.underWay;
+  }
+
+  assertMayChange(): void {
+    // One step is under way at a time, and every change counts from the next one on.
+  }
+
+  begin(startUs: Micros): Micros | undefined {
+    const { record } = this.parts;
+    assert(!this.underWay, 'a step is under way already');
+    if (record.isRead) record.clear();
+    while (this.idle.length > 0 && this.launch(startUs)) {
+      // Until the pipeline is full or nothing more can run.
+    }
+    const [oldest] = this.flying;
+    if (oldest === undefined && !record.hasDismissed) return undefined;
+    this.startUs = startUs;
+    this.underWay = true;
+    // One that ended before was not looked at then: the caller had paused.
+    this.endUs = Math.max(oldest?.endUs ?? 0, startUs + 1);
+    return this.endUs;
+  }
+
+  extend(): Micros {
+    return this.endUs;
+  }
+
+  cut(): Micros {
+    return this.endUs;
+  }
+
+  completeAllButLast(): void {
+    assert(this.underWay, 'no step is under way');
+  }
+
+  completeLast(): void {
+    const { decode, accounts, record } = this.parts;
+    this.ended = this.flying.shift();
+    if (this.ended !== undefined) {
+      this.idle.push(this.ended);
+      decode.current = this.ended.set;
+      decode.current.advance();
+      accounts.generatedTokens += decode.current.size;
+    }
+    accounts.steps++;
+    this.underWay = false;
+    record.isRead = true;
+    record.startUs = this.startUs;
+    record.formedUs = this.ended?.formedUs ?? this.startUs;
+    record.endUs = this.endUs;
+    record.steps = 1;
+  }
+
+  endChunks(): readonly EngineSequence[] {
+    const { ended, promptsDone } = this;
+    truncate(promptsDone, 0);
+    if (ended === undefined) return promptsDone;
+    const { former, accounts } = this.parts;
+    for (let i = 0; i < ended.prompts.length; i++) {
+      const seq = ended.prompts[i]!;
+      if (seq.state !== 'prefilling' || seq.rank !== ended.ranks[i]) continue;
+      accounts.computed(seq, ended.reached[i]!);
+      seq.inFlight = seq.computed - ended.reached[i]!;
+      if (ended.reached[i]! < seq.targetTokens) continue;
+      former.batch.drop(seq);
+      promptsDone.push(seq);
+    }
+    return promptsDone;
+  }
+
+  boundaryUs(step: number): Micros {
+    assert(!this.underWay && step === 1, 'no such step has ended');
+    return this.endUs;
+  }
+
+  blocksTakenBy(): number {
+    return 0;
+  }
+
+  /** Forms a batch and sends it on its way; false when nothing can run. */
+  private launch(startUs: Micros): boolean {
+    const { former, decode } = this.parts;
+    const flight = this.idle.splice(this.nextIdle(), 1)[0]!;
+    decode.current = flight.set;
+    // Who went out of reach with the batch before may let others in.
+    former.touch();
+    if (!former.form()) {
+      this.idle.push(flight);
+      return false;
+    }
+    flight.formedUs = startUs;
+    flight.endUs = this.passStages(startUs);
+    flight.load(former.batch.prefilling);
+    this.flying.push(flight);
+    return true;
+  }
+
+  /** Those whose output is back go first: there is one such set at most. */
+  private nextIdle(): number {
+    const own = this.idle.findIndex(({ set }) => set.size > 0);
+    return own < 0 ? 0 : own;
+  }
+
+  /** Takes the batch through the stages and returns when it leaves the last one. */
+  private passStages(startUs: Micros): Micros {
+    const { freeUs, timesUs, parts } = this;
+    const batch = parts.former.batch.aggregates();
+    this.pipeline.fill(batch, timesUs);
+    const factor = warmupFactor(parts) * (this.scatter?.next(batch.prefillTokens > 0) ?? 1);
+    let atUs = startUs;
+    for (let stage = 0; stage < freeUs.length; stage++) {
+      const spanUs = Math.max(1, timesUs[2 * stage]! * factor);
+      atUs = freeUs[stage] = Math.max(atUs, freeUs[stage]!) + spanUs;
+      if (stage + 1 < freeUs.length) atUs += timesUs[2 * stage + 1]!;
+    }
+    return Math.round(atUs);
+  }
+}

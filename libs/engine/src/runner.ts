@@ -1,0 +1,60 @@
+import type { Micros } from '@baton/kernel';
+import type { Accounts } from './accounts';
+import type { BatchFormer } from './batch-former';
+import type { DecodeSets } from './decode-sets';
+import type { EngineSequence } from './sequence';
+import type { SequenceBlocks } from './sequence-blocks';
+import type { Speculation } from './speculation';
+import type { StepRecord } from './step-record';
+import { StepScatter } from './step-scatter';
+import type { EngineOptions } from './types';
+
+export interface RunnerParts {
+  readonly options: EngineOptions;
+  readonly former: BatchFormer;
+  readonly decode: DecodeSets;
+  readonly blocks: SequenceBlocks;
+  readonly accounts: Accounts;
+  readonly record: StepRecord;
+  readonly speculation: Speculation | undefined;
+}
+
+/**
+ * Lays steps in time and does to the counters what they do. What the calls mean is said by those of
+ * the same names of EnginePort.
+ */
+export interface Runner {
+  /** Between `begin` and `completeLast`. */
+  readonly isUnderWay: boolean;
+  /**
+   * @throws InvariantError when several steps are under way, whose outcome a change would make
+   *   wrong.
+   */
+  assertMayChange(): void;
+  begin(startUs: Micros): Micros | undefined;
+  extend(untilUs: Micros, withFirstTokens: boolean): Micros;
+  cut(atUs: Micros): Micros;
+  /** Does what all but the last of the steps under way do: tokens and blocks. */
+  completeAllButLast(): void;
+  /** Does the same for the last one; the current decode set is then the one that it stepped. */
+  completeLast(): void;
+  /** Ends the chunks of that step: the sequences whose prompt is done, which run no more. */
+  endChunks(): readonly EngineSequence[];
+  boundaryUs(step: number): Micros;
+  /**
+   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step.
+   */
+  blocksTakenBy(atUs: Micros | undefined): number;
+}
+
+/** The first steps of an engine may take longer: graphs are captured, caches are cold. */
+export function warmupFactor({ options, accounts }: RunnerParts): number {
+  const { warmupSteps, warmupPenaltyPercent } = options;
+  return accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;
+}
+
+/** How the steps of this engine scatter; undefined: they do not. */
+export function scatterOf({ options }: RunnerParts): StepScatter | undefined {
+  const { stepNoise, seed, name = '' } = options;
+  return stepNoise && new StepScatter(stepNoise, seed, name);
+}

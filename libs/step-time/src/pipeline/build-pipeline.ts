@@ -1,0 +1,72 @@
+import {
+  describePrecision,
+  type EnginePlacement,
+  HardwareError,
+  pipelinePartition,
+  stagesOf,
+} from '@baton/hardware';
+import { OperatorTables } from '@baton/operators';
+import {
+  type ComposedSpec,
+  composedStepTime,
+  type OperatorSource,
+} from '../composed/build-composed';
+import { describePlacement, type RooflineSpec, RooflineStepTime } from '../models/roofline';
+import type { StepTimeModel } from '../port/step-time-model';
+import { hopFrom } from './hop';
+import { PipelineStepTime } from './pipeline-step-time';
+
+/**
+ * A composed model of every stage, or one clause that says why there is none.
+ *
+ * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`
+ */
+export function composedPipeline(
+  spec: ComposedSpec,
+  placement: EnginePlacement,
+  operators: OperatorSource,
+): PipelineStepTime | string {
+  const models: StepTimeModel[] = [];
+  for (const stage of stagesOf(placement)) {
+    const model = composedStepTime(spec, stage, operators);
+    if (typeof model === 'string') return model;
+    models.push(model);
+  }
+  const name = placement.gpu.operators!;
+  const reach = OperatorTables.of(name, operators.texts)?.system.gpusPerRack;
+  return pipelineOf(`composed from measured operators of ${name}`, { placement, models, reach });
+}
+
+/** @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel` */
+export function rooflinePipeline(spec: RooflineSpec, placement: EnginePlacement): PipelineStepTime {
+  const models = stagesOf(placement).map((stage) => new RooflineStepTime(spec, stage));
+  return pipelineOf('roofline (estimated, not measured: ±60 %)', { placement, models });
+}
+
+/** Step times that were measured, or given, for an engine as a whole do not say those of stages. */
+export function refuseWholeEngines(kind: string, { pp }: EnginePlacement): never {
+  throw new HardwareError(
+    'not-measured',
+    `Step times of kind '${kind}' are those of an engine without pipeline stages and do not say ` +
+      `how long each of ${pp} stages takes: take composed or roofline step times, or ` +
+      'pipeline_parallel_size 1.',
+  );
+}
+
+interface PipelineParts {
+  readonly placement: EnginePlacement;
+  /** One for each stage. */
+  readonly models: readonly StepTimeModel[];
+  /** GPUs that reach each other over the interconnect; unset: those of a node. */
+  readonly reach?: number | undefined;
+}
+
+function pipelineOf(kind: string, { placement, models, reach }: PipelineParts): PipelineStepTime {
+  const { model, pp = 1 } = placement;
+  const layers = pipelinePartition(model.layers, pp).join(' + ');
+  const hops = Array.from({ length: pp - 1 }, (_, from) => hopFrom(from, placement, reach));
+  const description =
+    `${kind}, ${describePlacement(placement)}, stages of ${layers} layers, ` +
+    `${describePrecision(model.precision)}, overhead ${models[0]!.overheadMs} ms each`;
+  return new PipelineStepTime(description, models, hops);
+}
