@@ -44,6 +44,8 @@ export interface FactorBase {
   readonly model: ConstructorParameters<typeof FactoredStepTime>[0];
   /** Formats of weights and KV cache. */
   readonly precision: string;
+  /** Sum of own operators that its steps are composed from. Unset: there are none. */
+  readonly ownOperators?: string | undefined;
 }
 
 export interface Calibration {
@@ -126,6 +128,7 @@ function factored(training: readonly MeasuredStep[], options: CalibrationOptions
       factorsToFile(
         {
           ...{ ...placement, ...values, precision: base.precision, ...measured },
+          ownOperators: base.ownOperators,
           prefillErrorPercent: errorOf(fitted, 'prefill'),
           decodeErrorPercent: errorOf(fitted, 'decode'),
         },

@@ -24,9 +24,11 @@ export function factorBase({ model, gpu, tp = 1 }: InputOptions, formats: Format
     const served = servedIn(modelOf(model), found, formats);
     const placement = { model: served, gpu: found, tp, dp: 1, expertParallel: false };
     const spec = { kind: 'composed', overheadMs: 0 } as const;
-    const composed = buildStepTimeModel(spec, placement, operatorFiles({ own: formats.operators }));
+    const source = operatorFiles({ own: formats.operators });
+    const composed = buildStepTimeModel(spec, placement, source);
     const precision = describePrecision(served.precision);
-    return { model: composed as FactorBase['model'], precision };
+    const { ownSum: ownOperators } = source;
+    return { model: composed as FactorBase['model'], precision, ownOperators };
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;

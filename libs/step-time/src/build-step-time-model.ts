@@ -140,10 +140,21 @@ function factored(
       `The step-time profile was fitted for ${profile.precision}, not for ${precision}.`,
     );
   }
+  if (profile.ownOperators !== operators.ownSum) throw otherOperators(profile.ownOperators);
   const base = composedStepTime({ kind: 'composed', overheadMs: 0 }, placement, operators);
   if (typeof base !== 'string') return new FactoredStepTime(base, profile);
   throw new HardwareError(
     'not-measured',
     `The factors of a profile need composed steps, and none can be composed: ${base}.`,
+  );
+}
+
+function otherOperators(fitted: string | undefined): HardwareError {
+  return new HardwareError(
+    'not-calibrated',
+    fitted === undefined
+      ? 'The factors of a profile were fitted over the shipped operators: leave operators out.'
+      : `The factors of a profile were fitted over own operators (${fitted}): name their folder, ` +
+          'unchanged, as operators.',
   );
 }

@@ -147,6 +147,23 @@ describe('baton calibrate', () => {
       expect(stepTime.method).toBe('calibrated');
     });
 
+    it('writes over own operators a profile that holds with them alone', async () => {
+      const operators = path('own-operators');
+      mkdirSync(join(operators, 'h100_sxm'), { recursive: true });
+      const file = join(operators, 'h100_sxm', 'gemm.bf16.csv');
+      writeFileSync(file, 'n,k,m,us\n4096,4096,16,30\n4096,4096,32,31\n');
+      const over = path('over.yaml');
+      const own = ['--operators', operators, '--out', over];
+      const told = await baton('calibrate', '--input', log, ...FLAGS, ...own);
+      expect([told.exitCode, told.stderr]).toEqual([0, '']);
+      expect(told.stdout).toMatch(/80 % of held-out steps +prefill|decode/);
+      const given = { ...PLACE, stepTime: 'auto', stepTimeFile: over } as const;
+      const setup = (config: object) => engineSetup(defaultConfig(config), 'decode');
+      expect(setup({ ...given, operators }).options.stepTime.method).toBe('calibrated');
+      expect(() => setup(given)).toThrow('fitted over own operators');
+      expect(() => setup({ ...given, stepTimeFile: out, operators })).toThrow('the shipped operat');
+    });
+
     it.each([
       [{ gpu: 'h200' }, 'fitted for llama-3.1-8b on h100 TP1, not for llama-3.1-8b on h200 TP1.'],
       [{ quantization: 'fp8' }, 'fitted for bf16, KV cache bf16, not for fp8'],

@@ -38,7 +38,9 @@ export function operatorFiles(places: OperatorPlaces = {}): OperatorSource {
   const file = (key: string): string => join(cache, fileOf(key));
   return {
     texts: own ?? { read: readTable },
-    ...(own === undefined ? {} : { ownOf: (system: string) => own.describe(system) }),
+    ...(own === undefined
+      ? {}
+      : { ownSum: own.sum(), ownOf: (system: string) => own.describe(system) }),
     kept: (key) => keptStep(file(whole(key)), whole(key)),
     keep: (key, step) => keepStep(file(whole(key)), whole(key), step),
   };

@@ -20,6 +20,8 @@ export interface OperatorSource {
   /** A tabulation that was kept under the key; undefined: none, or it cannot be read. */
   kept(key: string): TabulatedStep | undefined;
   keep(key: string, step: TabulatedStep): void;
+  /** Sum over the contents of the user's own tables; undefined: there are none. */
+  readonly ownSum?: string;
   /** Names the user's own tables of a system; undefined: there are none. */
   ownOf?(system: string): string | undefined;
 }

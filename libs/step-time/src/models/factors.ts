@@ -12,6 +12,8 @@ export interface FactorProfile {
   readonly tp?: number | undefined;
   /** Formats of weights and KV cache, as `describePrecision` says them. */
   readonly precision?: string | undefined;
+  /** Sum of the user's own operators that it was fitted over; unset: the shipped ones alone. */
+  readonly ownOperators?: string | undefined;
   /** On all of a step but the attention of decode, and on steps that only decode: above 0. */
   readonly prefill: number;
   readonly decode: number;

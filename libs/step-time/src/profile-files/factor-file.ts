@@ -22,6 +22,7 @@ import {
 
 const KNOWN = [
   ...[...NOTES, 'model', 'gpu', 'tensor_parallel_size', 'precision'],
+  'own_operators',
   ...['factors', 'standard_errors', 'valid', ...MEASURED],
 ];
 
@@ -33,6 +34,7 @@ export function factorsToFile(profile: FactorProfile, standardErrors: Section): 
     gpu: profile.gpu,
     tensor_parallel_size: profile.tp,
     precision: profile.precision,
+    own_operators: profile.ownOperators,
     formula: 'prefill * (step without decode) + decode * (what decode adds) + constant_ms',
     factors: {
       ...{ prefill: profile.prefill, decode: profile.decode, constant_ms: profile.constantMs },
@@ -53,6 +55,7 @@ export function factorsFromFile(from: Section): FactorProfile {
     gpu: textOf(from, 'gpu'),
     tp: numberOf(from, 'tensor_parallel_size'),
     precision: textOf(from, 'precision'),
+    ownOperators: textOf(from, 'own_operators'),
     prefill: factorOf(factors, 'prefill'),
     decode: factorOf(factors, 'decode'),
     constantMs: Math.max(0, numberOf(factors, 'constant_ms') ?? 0),
