@@ -94,12 +94,13 @@ export async function prepareReplay(
  * nothing is added to it unless somebody asks.
  */
 function resolvedFor(
-  { config: flags, configFile }: ReplayRequest,
+  { config: flags, configFile, compare, asPlaced }: ReplayRequest,
   recording: Recording | undefined,
   env: NodeJS.ProcessEnv,
 ): ResolvedConfig {
   const recorded = recording?.header?.config;
-  const isSimulated = recorded !== undefined && (recorded['executor'] ?? 'simulate') === 'simulate';
+  const isRecording = recorded !== undefined || compare === true || asPlaced;
+  const isSimulated = isRecording && (recorded?.['executor'] ?? 'simulate') === 'simulate';
   const resolved = resolveConfig({
     ...{ flags, env, file: configFile ?? env['BATON_CONFIG_FILE'] },
     recorded: isSimulated ? { ...recorded, frontend: 'none' } : recorded,

@@ -49,6 +49,8 @@ describe('baton plan --json', () => {
     expect(again.stderr).toMatch(/^(baton: .*\n)?$/);
     expect(JSON.parse(again.stdout)).toEqual(document);
     expect(document).toMatchObject({ gpus: 4, slo: 'ttft=1s,tpot=30ms', seed: 0 });
+    expect(document).toMatchObject({ front_end: { name: 'vllm' }, config: { frontend: 'vllm' } });
+    expect(document.winner_summary?.phase_means_ms.front_end).toBeGreaterThan(5.7);
     expect(document.config).toMatchObject({
       model: 'llama-3.1-8b',
       workload: { source: 'random', num_prompts: '300', request_rate: '1', requests: 300 },

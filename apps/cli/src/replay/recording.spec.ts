@@ -148,7 +148,7 @@ describe('the replay of a recorded run', () => {
     expect(resultOf(plain)).not.toHaveProperty('comparison');
     const compared = await replay('--trace', path, '--json', '--compare');
     expect(resultOf(compared)).toMatchObject({
-      config: { topology: '2P2D' },
+      config: { topology: '2P2D', frontend: 'none' },
       comparison: { requests: 4, delivery_ms: { mean: 2 } },
     });
   });
