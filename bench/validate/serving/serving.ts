@@ -14,7 +14,7 @@ export interface ServingReport {
 const RACKS = new Set(['gb200', 'gb300']);
 
 export interface ServingChoice {
-  /** Takes every so manieth point only; unset: all. */
+  /** Takes every n-th point only; unset: all. */
   readonly every?: number | undefined;
   /** Takes points whose group has this in its name; unset: all. */
   readonly group?: string | undefined;

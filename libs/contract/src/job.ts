@@ -108,7 +108,7 @@ export interface Placed {
 
 export interface OwnQueue {
   readonly engineId: string;
-  /** Who put it there, and the how manieth of its jobs for this engine it is, from 1. */
+  /** The router that put it there, and its number among that router's jobs here, from 1. */
   readonly routerId: string;
   readonly ordinal: number;
 }

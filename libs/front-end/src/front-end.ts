@@ -32,7 +32,7 @@ export interface FrontEnd {
  * prompt tokens, 12.2 ms with 1,024 (P95 of TTFT in data/measured/silybench-h100-qwen3-8b). That
  * vLLM's routers send a request to decode when prefill has answered, and that the second pass then
  * takes about 32 ms (median; prompts of about 5,000 tokens, for which the two constants say 37 ms),
- * is told by https://github.com/vllm-project/router/pull/207.
+ * is said in https://github.com/vllm-project/router/pull/207.
  */
 export const VLLM_FRONT_END: FrontEnd = {
   name: 'vllm',

@@ -91,7 +91,7 @@ export async function prepareReplay(
 
 /**
  * A recording of simulated engines has the latency of Baton's own API, which is no server of vLLM;
- * nothing is added to it unless somebody asks.
+ * only the option frontend adds to it.
  */
 function resolvedFor(
   { config: flags, configFile, compare, asPlaced }: ReplayRequest,

@@ -67,7 +67,7 @@ describe('the front end of a replay', () => {
     expect(behind.simulated_seconds - bare.simulated_seconds).toBeCloseTo(6 * 0.00633, 5);
   });
 
-  it('is none for a recording of simulated engines, unless somebody asks', async () => {
+  it('is none for a recording of simulated engines, unless the option is given', async () => {
     const path = recordingOf({});
     expect((await replay('--trace', path)).config).toMatchObject({ frontend: 'none' });
     const asked = await replay('--trace', path, '--frontend', 'vllm');

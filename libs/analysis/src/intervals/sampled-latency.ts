@@ -32,7 +32,7 @@ const TAIL = 0.1;
  * statistics, the mean within the spread of block means. The largest value of another sample has no
  * upper bound in this one: its upper end mirrors the lower one on a logarithmic scale.
  *
- * @param values  as requests came, or every so manieth of them
+ * @param values  as requests came, or every n-th of them
  * @param ascending  all of them, sorted
  */
 export function sampledLatency(

@@ -12,7 +12,7 @@ const COLUMNS = [
   ...(['firstTokenUs', 'finishUs'] as const),
 ];
 
-/** The log itself, or every so manieth row of a long one, in its order. */
+/** The log itself, or every n-th row of a long one, in its order. */
 export function thinned(log: RequestLog, rowsMax = ROWS_MAX): RequestLog {
   const stride = Math.ceil(log.count / rowsMax);
   if (stride <= 1) return log;

@@ -40,7 +40,7 @@ describe('the option frontend', () => {
   });
 });
 
-describe('a run that nobody chose a front end for', () => {
+describe('a run without the option frontend', () => {
   const implied = (over: Partial<BatonConfig>) => withFrontEnd(defaultConfig(over)).frontend;
 
   it("has vLLM's, unless clients said how long a prompt takes", () => {
@@ -65,7 +65,7 @@ describe('a run that nobody chose a front end for', () => {
     expect(() => frontEndOf({ frontend })).not.toThrow();
   });
 
-  it('keeps what somebody chose', () => {
+  it('keeps a front end that was given', () => {
     expect(implied({ frontend: 'none' })).toBe('none');
     expect(implied({ frontend: 'vllm', stepTime: 'constant' })).toBe('vllm');
   });

@@ -36,8 +36,8 @@ const WITHOUT_FILE: ReadonlySet<BatonConfig['stepTime']> = new Set(['composed', 
 
 /**
  * The configuration of a run on the virtual clock whose users are to see a real server's latency:
- * where nobody chose a front end it has the one that its profile was fitted beside, else vLLM's,
- * and none where the time of a prompt is as clients see it.
+ * without the option it has the front end that its profile was fitted beside, else vLLM's, and none
+ * where the time of a prompt is as clients see it.
  *
  * @throws UsageError when the profile cannot be read
  */

@@ -49,7 +49,7 @@ export function simulatedConfig(
  * @throws UsageError, one sentence
  */
 export function twinRuns(workloads: readonly Workload[], options: TwinOptions): TwinRuns {
-  // What requests take outside of the engines was measured, and is added by whoever asks.
+  // The time outside of the engines was measured, and the caller adds it.
   const config: BatonConfig = {
     ...simulatedConfig(options, { ...options.told, ...timesOf(options) }),
     frontend: 'none',

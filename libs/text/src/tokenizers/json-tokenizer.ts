@@ -142,7 +142,7 @@ class JsonTokenizer extends SpelledTokens implements Tokenizer {
     for (let from = 0; from < text.length && known.length <= limit;) {
       const to = cutAfter(text, from);
       const { ids } = this.encoder.encode(text.slice(from, to), { add_special_tokens: false });
-      for (const id of ids) if (this.isOrdinary(id)) known.push(id);
+      for (const id of ids) if (this.bytesOf[id] !== undefined) known.push(id);
       from = to;
     }
     if (known.length > limit) known.length = limit + 1;

@@ -5,12 +5,12 @@ import { fromBytes, toBytes } from './utf8-bytes';
 /** Bytes of each token by id, one character per byte; a hole is a special token or no token. */
 export type TokenBytes = readonly (string | undefined)[];
 
-/** The way back from ids to text, the same for every vocabulary: a text is what its tokens spell. */
+/** Ids to text, the same for every vocabulary: a text is what its tokens spell. */
 export abstract class SpelledTokens {
   readonly longestToken: number;
 
   constructor(
-    private readonly bytesOf: TokenBytes,
+    protected readonly bytesOf: TokenBytes,
     readonly special: SpecialTokenTable,
   ) {
     this.longestToken = bytesOf.reduce((most, one) => Math.max(most, one?.length ?? 0), 1);
@@ -31,12 +31,7 @@ export abstract class SpelledTokens {
   }
 
   hasToken(id: number): boolean {
-    return this.isOrdinary(id) || this.special.has(id);
-  }
-
-  /** Whether the id is a token that is not special. */
-  protected isOrdinary(id: number): boolean {
-    return this.bytesOf[id] !== undefined;
+    return this.bytesOf[id] !== undefined || this.special.has(id);
   }
 
   private bytes(id: number): string {

@@ -30,7 +30,7 @@ export interface MembershipOptions {
 
 /** Wall µs between two looks at whether an order is obeyed. */
 const LOOK_EVERY_US = 50_000;
-/** The bus may lose a message: the order is given again with every so manieth look. */
+/** The bus may lose a message: every fifth look repeats the order. */
 const LOOKS_PER_ORDER = 5;
 const OBEYED_WITHIN_US = 5_000_000;
 
