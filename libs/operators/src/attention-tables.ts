@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import { OperatorGrid } from './operator-grid';
-import { forEachNumberRow } from './number-rows';
+import { forEachNumberRowIn, forEachRun, type TextRange } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** One layer's attention on one GPU. */
@@ -19,10 +19,14 @@ const FP8_SM_VERSION = 89;
 
 /** Head width, window, KV heads, heads, the two axes, and the time. */
 const COLUMNS = 7;
+/** Those of a shape. */
+const SHAPE_COLUMNS = 4;
 
+/** What was measured of one key: where its rows are, and the grid of them once it is asked for. */
 interface KnownShape {
   readonly shape: AttentionShape;
-  readonly grid: OperatorGrid;
+  readonly runs: { readonly shape: AttentionShape; readonly range: TextRange }[];
+  grid?: OperatorGrid;
 }
 
 type SpeedOfLight = (shape: AttentionShape, middle: number, inner: number) => number;
@@ -37,18 +41,22 @@ interface Kind {
 /**
  * Attention of one layer by (heads, middle, inner): (heads, length, prompts) of prefill or (heads,
  * sequences, length) of decode. A head width, window or number of KV heads that was not measured
- * takes the nearest one, scaled by the speed of light.
+ * takes the nearest one, scaled by the speed of light. Owns the text, of which it reads the rows of
+ * a shape when that is asked for: a model needs one or two of dozens.
  */
 export class AttentionTable {
-  private readonly grids = new Map<string, KnownShape>();
-  /** Of the row before: rows of a shape follow each other. */
-  private last: KnownShape | undefined;
+  private readonly shapes = new Map<string, KnownShape>();
 
   constructor(
-    csv: string,
+    private readonly csv: string,
     private readonly kind: Kind,
   ) {
-    forEachNumberRow(csv, COLUMNS, (row) => this.add(row));
+    forEachRun(csv, SHAPE_COLUMNS, ([headDim, window, kvHeads, heads], range) => {
+      const shape = { headDim: headDim!, window: window!, kvHeads: kvHeads!, heads: heads! };
+      const known = this.shapes.get(keyOf(shape)) ?? { shape, runs: [] };
+      this.shapes.set(keyOf(shape), known);
+      known.runs.push({ shape, range });
+    });
   }
 
   /** Time in µs of one layer. */
@@ -68,52 +76,42 @@ export class AttentionTable {
     return isSame(known, shape) && grid.covers(shape.heads, middle, inner);
   }
 
-  private add(row: Readonly<Float64Array>): void {
-    const [headDim, window, kvHeads, heads, middle, inner, us] = row;
-    const known = this.last?.shape;
-    const isKnown =
-      known?.headDim === headDim &&
-      known?.window === window &&
-      known?.kvHeads === kvHeads &&
-      known?.heads === heads;
-    if (this.last === undefined || !isKnown) {
-      const next = { headDim: headDim!, window: window!, heads: heads!, kvHeads: kvHeads! };
-      this.last = { shape: next, grid: this.gridOf(next) };
-    }
-    const { shape, grid } = this.last;
-    const least = this.kind.isRaised ? this.kind.speedOfLightUs(shape, middle!, inner!) : 0;
-    grid.add([heads!, middle!, inner!], Math.max(us!, least));
+  private gridOf(known: KnownShape): OperatorGrid {
+    return (known.grid ??= this.readGrid(known));
   }
 
-  private gridOf(shape: AttentionShape): OperatorGrid {
-    const key = keyOf(shape);
-    let found = this.grids.get(key);
-    if (found === undefined) {
-      const isShared = shape.kvHeads !== shape.heads;
-      const grid = new OperatorGrid({
-        isSquareInMiddle: this.kind.isSquareInMiddle,
-        speedOfLightUs: (heads, middle, inner) =>
-          this.kind.speedOfLightUs(
-            { ...shape, heads, kvHeads: isShared ? shape.kvHeads : heads },
-            middle,
-            inner,
-          ),
-      });
-      found = { shape, grid };
-      this.grids.set(key, found);
+  private readGrid({ shape, runs }: KnownShape): OperatorGrid {
+    const { kind } = this;
+    const isShared = shape.kvHeads !== shape.heads;
+    const grid = new OperatorGrid({
+      isSquareInMiddle: kind.isSquareInMiddle,
+      speedOfLightUs: (heads, middle, inner) =>
+        kind.speedOfLightUs(
+          { ...shape, heads, kvHeads: isShared ? shape.kvHeads : heads },
+          middle,
+          inner,
+        ),
+    });
+    for (const run of runs) {
+      const add = (row: Readonly<Float64Array>): void => {
+        const [, , , heads, middle, inner, us] = row;
+        const least = kind.isRaised ? kind.speedOfLightUs(run.shape, middle!, inner!) : 0;
+        grid.add([heads!, middle!, inner!], Math.max(us!, least));
+      };
+      forEachNumberRowIn(this.csv, { columns: COLUMNS, range: run.range }, add);
     }
-    return found.grid;
+    return grid;
   }
 
   private nearest(shape: AttentionShape): { known: AttentionShape; grid: OperatorGrid } {
-    const exact = this.grids.get(keyOf(shape));
-    if (exact !== undefined) return { known: shape, grid: exact.grid };
-    const ranked = [...this.grids.values()].sort(
+    const exact = this.shapes.get(keyOf(shape));
+    if (exact !== undefined) return { known: shape, grid: this.gridOf(exact) };
+    const ranked = [...this.shapes.values()].sort(
       (a, b) => distance(a.shape, shape) - distance(b.shape, shape),
     );
     const [nearest] = ranked;
     assert(nearest !== undefined, 'a table of attention has rows');
-    return { known: nearest.shape, grid: nearest.grid };
+    return { known: nearest.shape, grid: this.gridOf(nearest) };
   }
 }
 

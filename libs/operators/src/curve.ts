@@ -5,12 +5,19 @@ const ROUNDING = 1e-6;
 export class Curve {
   readonly xs: number[] = [];
   readonly us: number[] = [];
-  private logs: Float64Array | undefined;
+  private positions: Float64Array | undefined;
 
   /** Points are added in rising order of x. */
   add(x: number, us: number): void {
     this.xs.push(x);
     this.us.push(us);
+  }
+
+  /** Of the positions, to base 2. */
+  get logs(): Float64Array {
+    const { xs } = this;
+    if (this.positions?.length !== xs.length) this.positions = Float64Array.from(xs, Math.log2);
+    return this.positions;
   }
 
   get firstX(): number {
@@ -31,9 +38,9 @@ export class Curve {
    */
   within(octaves: number, x: number): readonly [from: number, to: number] {
     if (octaves === Infinity) return [0, this.xs.length];
-    if (this.logs?.length !== this.xs.length) this.logs = Float64Array.from(this.xs, Math.log2);
     const [middle, reach] = [Math.log2(x), octaves + ROUNDING];
-    return [lowerBound(this.logs, middle - reach), lowerBound(this.logs, middle + reach)];
+    const { logs } = this;
+    return [lowerBound(logs, middle - reach), lowerBound(logs, middle + reach)];
   }
 
   /** A straight line between the neighbours of x; undefined outside of what was measured. */

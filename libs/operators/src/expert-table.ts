@@ -1,6 +1,6 @@
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
-import { readNumbers } from './number-rows';
+import { behindFields, readNumbers } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** The experts of one layer and how they are spread. */
@@ -43,7 +43,7 @@ export class ExpertTable {
     const point = new Float64Array(2);
     for (let at = csv.indexOf('\n') + 1; at > 0 && at < csv.length;) {
       const isKnown = known !== '' && csv.startsWith(known, at);
-      const key = isKnown ? known : csv.slice(at, endOfKey(csv, at));
+      const key = isKnown ? known : csv.slice(at, behindFields(csv, at, SHAPE_FIELDS));
       if (!isKnown) curve = this.curveOf(key.slice(0, -1));
       known = key;
       at = readNumbers(csv, at + key.length, point);
@@ -125,13 +125,6 @@ function shapeOf(fields: readonly string[]): ExpertShape {
     tensorParallel: tensorParallel!,
     expertParallel: expertParallel!,
   };
-}
-
-/** Behind the comma after the last field of a shape: rows of a shape begin alike. */
-function endOfKey(csv: string, start: number): number {
-  let at = start;
-  for (let field = 0; field < SHAPE_FIELDS; field++) at = csv.indexOf(',', at) + 1;
-  return at;
 }
 
 function keyOf(shape: ExpertShape): string {

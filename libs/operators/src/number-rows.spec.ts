@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { forEachNumberRow } from './number-rows';
+import { forEachNumberRow, forEachNumberRowIn, forEachRun } from './number-rows';
 
 function rowsOf(csv: string, columns: number): number[][] {
   const rows: number[][] = [];
@@ -44,6 +44,26 @@ describe('rows of numbers', () => {
         const csv = ['a,b', ...rows.map((row) => row.join(','))].join('\n');
         expect(rowsOf(csv, 2)).toEqual(rows.map((row) => row.map(Number)));
       }),
+    );
+  });
+});
+
+describe('runs of rows', () => {
+  it('hold together the rows in their order, each run with the fields that it shares', () => {
+    const key = fc.nat(2);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, key, fc.nat(99)), { minLength: 1 }), (rows) => {
+        const csv = `a,b,c\n${rows.map((row) => `${row.join(',')}\n`).join('')}`;
+        const read: number[][] = [];
+        forEachRun(csv, 2, (shared, range) => {
+          forEachNumberRowIn(csv, { columns: 3, range }, (row) => {
+            expect([...row.slice(0, 2)]).toEqual(shared);
+            read.push([...row]);
+          });
+        });
+        expect(read).toEqual(rows);
+      }),
+      { numRuns: 50 },
     );
   });
 });

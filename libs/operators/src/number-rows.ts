@@ -3,20 +3,36 @@ const [COMMA, POINT, NEWLINE, ZERO, NINE] = [44, 46, 10, 48, 57];
 const EXACT = 2 ** 53;
 const POWERS = Array.from({ length: 16 }, (_, digits) => 10 ** digits);
 
+/** Part of a text: from its first character to before its end. */
+export type TextRange = readonly [start: number, end: number];
+
+export interface NumberRows {
+  /** Fields of each row. */
+  readonly columns: number;
+  /** Where the rows are. */
+  readonly range: TextRange;
+}
+
+type VisitRow = (row: Readonly<Float64Array>) => void;
+
 /**
  * Calls `visit` with the numbers of each row after the header; `row` is overwritten by the next.
  * Reads digits without making a string of each field: tables have tens of thousands of rows.
  *
  * @param columns  fields of each row
  */
-export function forEachNumberRow(
+export function forEachNumberRow(csv: string, columns: number, visit: VisitRow): void {
+  forEachNumberRowIn(csv, { columns, range: behindHeader(csv) }, visit);
+}
+
+/** The same of a part of the text. */
+export function forEachNumberRowIn(
   csv: string,
-  columns: number,
-  visit: (row: Readonly<Float64Array>) => void,
+  { columns, range: [start, end] }: NumberRows,
+  visit: VisitRow,
 ): void {
   const row = new Float64Array(columns);
-  let at = csv.indexOf('\n') + 1;
-  while (at > 0 && at < csv.length) {
+  for (let at = start; at < end;) {
     if (csv.charCodeAt(at) === NEWLINE) {
       at++;
       continue;
@@ -24,6 +40,33 @@ export function forEachNumberRow(
     at = readNumbers(csv, at, row);
     visit(row);
   }
+}
+
+/** Calls `visit` with each run of rows whose first so many fields are alike, those fields too. */
+export function forEachRun(
+  csv: string,
+  fields: number,
+  visit: (key: readonly number[], range: TextRange) => void,
+): void {
+  for (let [at, end] = behindHeader(csv); at < end;) {
+    const start = at;
+    const key = csv.slice(start, behindFields(csv, start, fields));
+    while (at > 0 && csv.startsWith(key, at)) at = csv.indexOf('\n', at) + 1;
+    if (at === 0) at = csv.length;
+    visit(key.split(',').slice(0, fields).map(Number), [start, at]);
+  }
+}
+
+function behindHeader(csv: string): TextRange {
+  const start = csv.indexOf('\n') + 1;
+  return [start === 0 ? csv.length : start, csv.length];
+}
+
+/** Behind the comma after the last of so many fields. */
+export function behindFields(csv: string, start: number, fields: number): number {
+  let at = start;
+  for (let field = 0; field < fields; field++) at = csv.indexOf(',', at) + 1;
+  return at;
 }
 
 /** Fills `row` with the fields from `start` on; returns where the next row begins. */
