@@ -71,8 +71,8 @@ export class OperatorTables {
   }
 
   /**
-   * Experts that get the tokens routed to them and no others, as behind an all-to-all; `experts` get
-   * the tokens of all ranks.
+   * Experts that get the tokens routed to them and no others, as behind an all-to-all; `experts`
+   * get the tokens of all ranks.
    *
    * @param phase  SGLang runs other kernels in decode than in prefill; TensorRT-LLM does not
    */

@@ -99,8 +99,8 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     },
     efficiency: efficiency([0.5, 0.35, 0.4], 0.75, 60),
     figures:
-      'Intel at Hot Chips 2024, a copy of the slides: FP8 at the rate of BF16, 24 ports of 25 GB/s; ' +
-      'that 21 of them stay inside the node is not confirmed',
+      'Intel at Hot Chips 2024, a copy of the slides: FP8 at the rate of BF16, 24 ports of ' +
+      '25 GB/s; that 21 of them stay inside the node is not confirmed',
     url: 'https://www.sgpjbg.com/baogao/465025.html',
     efficiencyFrom: ASSUMED,
   }),

@@ -15,8 +15,8 @@ export interface Fusions {
  * TensorRT-LLM: `applyBiasRopeUpdateKVCache` and `AllReduceFusionOp.RESIDUAL_RMS_NORM_QUANT_FP8`,
  * both by default. vLLM and SGLang write to the cache apart (`do_kv_cache_update`,
  * `set_kv_buffer`); their fused all-reduce is an option. vLLM gathers the tokens of all ranks
- * (`--all2all-backend allgather_reducescatter`, its default); the recipes of the other two for racks
- * route them (`moe-a2a-backend: deepep`, NVLink all-to-all).
+ * (`--all2all-backend allgather_reducescatter`, its default); the recipes of the other two for
+ * racks route them (`moe-a2a-backend: deepep`, NVLink all-to-all).
  */
 export const FUSIONS: Readonly<Record<Framework, Fusions>> = {
   vllm: { isCacheWriteFused: false, isNormInAllReduce: false, isRoutingTokens: false },
