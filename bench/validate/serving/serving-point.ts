@@ -187,9 +187,9 @@ function quantizationOf(row: Row): Quantization | undefined {
 /**
  * InferenceX asks for an FP8 cache wherever weights are in FP8 or NVFP4, and for gpt-oss on
  * Blackwell (benchmarks/*.sh there). NVIDIA's own runs of vLLM and SGLang name no format; both take
- * that of the activations then. So do InferenceX's scripts for MiniMax on Hopper and, with vLLM
- * 0.17, on B200 (benchmarks/single_node/minimaxm2.5_fp8_{h100,h200,b200}.sh at 34bc7c4, 1c3aa8b and
- * 07e171a); those of April for Blackwell ask for FP8 (minimaxm2.5_fp{4,8}_b300.sh at 5632483).
+ * that of the activations then. Nor do InferenceX's scripts for MiniMax on Hopper and, with vLLM
+ * 0.17, on B200 (benchmarks/single_node/minimaxm2.5_fp8_{h100,h200,b200}.sh at 34bc7c4, 1c3aa8b
+ * and 07e171a); those of April for Blackwell ask for FP8 (minimaxm2.5_fp{4,8}_b300.sh at 5632483).
  */
 function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
   const { linear, experts } = model.precision;
