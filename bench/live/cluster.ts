@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectRedisTransport, type Transport } from '@baton/transport';
+import { connectRedisTransport, resolveBroker, type Transport } from '@baton/transport';
+import { Redis } from 'ioredis';
 
 const ROOT = join(__dirname, '..', '..', '..');
 /** Of /proc/<pid>/stat: USER_HZ, 100 on every Linux that Node runs on. */
@@ -19,32 +18,31 @@ const TICK_US = 10_000;
 export class BenchCluster {
   private constructor(
     private readonly supervisor: ChildProcess,
-    private readonly redis: ChildProcess,
-    private readonly directory: string,
+    private readonly redis: BenchRedis,
     readonly port: number,
     readonly transport: Transport,
     readonly startMs: number,
   ) {}
 
   static async start(topology: string, flags: readonly string[]): Promise<BenchCluster> {
-    const { redis, directory, url } = await startRedis();
-    const transport = await reachable(url);
+    const redis = await startRedis();
+    const transport = await reachable(redis.url);
     const port = await freePort();
     const startedMs = performance.now();
     const args = ['up', topology, '--port', String(port), '--log-level', 'error', ...flags];
     const supervisor = spawn(process.execPath, [join(ROOT, 'bin', 'baton'), ...args], {
-      env: { ...process.env, REDIS_URL: url },
+      env: { ...process.env, REDIS_URL: redis.url },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     await untilReady(port);
     const startMs = performance.now() - startedMs;
-    return new BenchCluster(supervisor, redis, directory, port, transport, startMs);
+    return new BenchCluster(supervisor, redis, port, transport, startMs);
   }
 
   /** Supervisor, its children and the broker. */
   get pids(): number[] {
     const supervisor = this.supervisor.pid ?? 0;
-    return [supervisor, ...childrenOf(supervisor), this.redis.pid ?? 0];
+    return [supervisor, ...childrenOf(supervisor), this.redis.pid];
   }
 
   async pidsOf(role: 'api' | 'prefill' | 'decode'): Promise<number[]> {
@@ -57,7 +55,7 @@ export class BenchCluster {
   }
 
   get redisPids(): number[] {
-    return [this.redis.pid ?? 0];
+    return [this.redis.pid];
   }
 
   /** Proportional set size of all processes, MiB. */
@@ -74,39 +72,35 @@ export class BenchCluster {
     const gone = once(this.supervisor, 'exit');
     this.supervisor.kill('SIGTERM');
     await gone;
-    const redisGone = once(this.redis, 'exit');
-    this.redis.kill('SIGTERM');
-    await redisGone;
-    await rm(this.directory, { recursive: true, force: true });
+    await this.redis.close();
   }
 }
 
-interface RedisProcess {
-  readonly redis: ChildProcess;
-  readonly directory: string;
+interface BenchRedis {
   readonly url: string;
+  readonly pid: number;
+  close(): Promise<void>;
 }
 
-async function startRedis(): Promise<RedisProcess> {
-  const directory = await mkdtemp(join(tmpdir(), 'baton-bench-'));
-  const socketPath = join(directory, 'redis.sock');
-  const options = ['--port', '0', '--unixsocket', socketPath, '--save', '', '--dir', directory];
-  const redis = spawn('redis-server', options, { stdio: 'ignore' });
-  return { redis, directory, url: `unix:${socketPath}` };
+/** The private server that `baton up` would have, whatever REDIS_URL says. */
+async function startRedis(): Promise<BenchRedis> {
+  const broker = await resolveBroker({}, () => undefined);
+  if (broker.kind !== 'private-server') {
+    throw new Error(`The benchmark needs a redis-server of its own. ${broker.line}`);
+  }
+  const admin = new Redis(broker.socketPath);
+  const pid = Number(/process_id:(\d+)/.exec(await admin.info('server'))?.[1]);
+  admin.disconnect();
+  return { url: broker.url, pid, close: () => broker.close() };
 }
 
 /** Runs a measurement that needs only a broker. */
 export async function withRedis<T>(measure: (url: string) => Promise<T>): Promise<T> {
-  const { redis, directory, url } = await startRedis();
-  const transport = await reachable(url);
-  await transport.close();
+  const redis = await startRedis();
   try {
-    return await measure(url);
+    return await measure(redis.url);
   } finally {
-    const gone = once(redis, 'exit');
-    redis.kill('SIGTERM');
-    await gone;
-    await rm(directory, { recursive: true, force: true });
+    await redis.close();
   }
 }
 
