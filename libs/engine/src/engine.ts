@@ -9,6 +9,7 @@ import type { EngineSequence, SequenceState } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
+import { StepScatter } from './step-scatter';
 import { StepRecord } from './step-record';
 import { StepRunner } from './step-runner';
 import { truncate } from './truncate';
@@ -66,7 +67,7 @@ export class Engine implements EnginePort {
     const isBefore = schedulingOrder(options);
     this.drawsPerRequest =
       options.speculation !== undefined || options.stepTime.tokenJitterUs !== undefined;
-    const { speculation: asked, seed } = options;
+    const { speculation: asked, seed, stepNoise, name = '' } = options;
     const speculation = asked && new Speculation(asked, seed);
     this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
@@ -79,7 +80,9 @@ export class Engine implements EnginePort {
       ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
       draftTokens: asked?.tokens ?? 0,
     });
-    const parts = { options, former: this.former, decode, blocks, accounts, record, speculation };
+    const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
+    const work = { options, former: this.former, decode, blocks, accounts, record };
+    const parts = { ...work, speculation, scatter };
     this.runner = stages > 1 ? new PipelineRunner(parts) : new StepRunner(parts);
   }
 

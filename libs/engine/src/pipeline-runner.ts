@@ -1,9 +1,8 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { PipelineTimes } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
-import { type Runner, type RunnerParts, scatterOf, warmupFactor } from './runner';
+import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
-import type { StepScatter } from './step-scatter';
 import { truncate } from './truncate';
 
 /** A batch on its way through the stages; used again when it has ended. */
@@ -53,7 +52,6 @@ export class PipelineRunner implements Runner {
   private readonly freeUs: Float64Array;
   /** Times of the batch that is formed. */
   private readonly timesUs: Float64Array;
-  private readonly scatter: StepScatter | undefined;
   private readonly promptsDone: EngineSequence[] = [];
   private startUs: Micros = 0;
   private endUs: Micros = 0;
@@ -66,7 +64,6 @@ export class PipelineRunner implements Runner {
     assert(speculation === undefined, 'a pipeline does not draft');
     assert(hostTier === undefined, 'a pipeline loads no KV from host memory');
     this.pipeline = stepTime.pipeline;
-    this.scatter = scatterOf(parts);
     this.idle = decode.all.map((set) => new Flight(set));
     this.freeUs = new Float64Array(this.pipeline.stages);
     this.timesUs = new Float64Array(2 * this.pipeline.stages - 1);
@@ -181,7 +178,7 @@ export class PipelineRunner implements Runner {
     const { freeUs, timesUs, parts } = this;
     const batch = parts.former.batch.aggregates();
     this.pipeline.fill(batch, timesUs);
-    const factor = warmupFactor(parts) * (this.scatter?.next(batch.prefillTokens > 0) ?? 1);
+    const factor = warmupFactor(parts) * (parts.scatter?.next(batch.prefillTokens > 0) ?? 1);
     let atUs = startUs;
     for (let stage = 0; stage < freeUs.length; stage++) {
       const spanUs = Math.max(1, timesUs[2 * stage]! * factor);

@@ -6,7 +6,7 @@ import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { Speculation } from './speculation';
 import type { StepRecord } from './step-record';
-import { StepScatter } from './step-scatter';
+import type { StepScatter } from './step-scatter';
 import type { EngineOptions } from './types';
 
 export interface RunnerParts {
@@ -17,6 +17,8 @@ export interface RunnerParts {
   readonly accounts: Accounts;
   readonly record: StepRecord;
   readonly speculation: Speculation | undefined;
+  /** Undefined: steps do not scatter. */
+  readonly scatter: StepScatter | undefined;
 }
 
 /**
@@ -51,10 +53,4 @@ export interface Runner {
 export function warmupFactor({ options, accounts }: RunnerParts): number {
   const { warmupSteps, warmupPenaltyPercent } = options;
   return accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;
-}
-
-/** How the steps of this engine scatter; undefined: they do not. */
-export function scatterOf({ options }: RunnerParts): StepScatter | undefined {
-  const { stepNoise, seed, name = '' } = options;
-  return stepNoise && new StepScatter(stepNoise, seed, name);
 }

@@ -1,9 +1,8 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import { type Runner, type RunnerParts, scatterOf, warmupFactor } from './runner';
+import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
-import type { StepScatter } from './step-scatter';
 import { truncate } from './truncate';
 
 /**
@@ -26,11 +25,8 @@ export class StepRunner implements Runner {
   /** Whether the boundaries of the step under way follow from the timeline. */
   private isLaid = false;
 
-  private readonly scatter: StepScatter | undefined;
-
   constructor(private readonly parts: RunnerParts) {
     this.decode = parts.decode.current;
-    this.scatter = scatterOf(parts);
     this.hasJitter = parts.options.stepTime.tokenJitterUs !== undefined;
     this.timeline = new DecodeTimeline(parts.options.stepTime, this.decode);
   }
@@ -167,18 +163,18 @@ export class StepRunner implements Runner {
   }
 
   private isPureDecode(): boolean {
-    const { former, speculation } = this.parts;
+    const { former, speculation, scatter } = this.parts;
     // The contexts of bursts follow no line.
-    if (speculation !== undefined || this.scatter !== undefined) return false;
+    if (speculation !== undefined || scatter !== undefined) return false;
     if (former.batch.loadUs > 0) return false;
     return former.batch.chunkTokens === 0 && warmupFactor(this.parts) === 1;
   }
 
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
-    const { options, former, speculation } = this.parts;
+    const { options, former, speculation, scatter } = this.parts;
     const batch = former.batch.aggregates();
-    const factor = this.scatter?.next(batch.prefillTokens > 0) ?? 1;
+    const factor = scatter?.next(batch.prefillTokens > 0) ?? 1;
     const us = factor * options.stepTime.stepUs(batch) + (speculation?.draftUs ?? 0);
     const spanUs = us * warmupFactor(this.parts) + former.batch.loadUs;
     return startUs + Math.max(1, Math.round(spanUs));
