@@ -38,8 +38,8 @@ export const ACCESS = {
   apiKeyLimits: optionalTable(LIMIT_COLUMNS, {
     help:
       'Limits of single keys in place of those for every key: a table of keys, each with ' +
-      'limit_requests_per_minute and limit_tokens_per_minute. A key that stands here need not ' +
-      'stand in api_key.',
+      'limit_requests_per_minute and limit_tokens_per_minute. A key in this table need not be in ' +
+      'api_key.',
     isSecret: true,
     unset: 'every key has the same limits',
   }),
@@ -59,25 +59,25 @@ export const ACCESS = {
   }),
   sslCertReqs: integer(0, [0, 2], {
     help:
-      "Client certificates, by the numbers of Python's ssl module: 0 asks for none, 1 checks " +
-      'one that is shown, 2 demands one.',
+      "Client certificates, by the numbers of Python's ssl module: 0 requests none, 1 checks one " +
+      'that is sent, 2 requires one.',
   }),
   enableSslRefresh: toggle(false, {
     help:
-      'Look every second whether the three files have changed, and use the new ones for new ' +
-      'connections.',
+      'Check every second whether the TLS files (ssl_keyfile, ssl_certfile, ssl_ca_certs) have ' +
+      'changed, and use changed ones for new connections.',
   }),
   allowedOrigins: list(['*'], {
     help: 'Origins of web pages that may read answers (CORS); * for any.',
   }),
   allowedMethods: list(['*'], {
-    help: 'Methods that such pages may use; * for any.',
+    help: 'HTTP methods that web pages of allowed_origins may use (CORS); * for any.',
   }),
   allowedHeaders: list(['*'], {
-    help: 'Request headers that such pages may send; * for any.',
+    help: 'Request headers that web pages of allowed_origins may send (CORS); * for any.',
   }),
   allowCredentials: toggle(false, {
-    help: 'Let such pages send cookies and other credentials.',
+    help: 'Let web pages of allowed_origins send cookies and other credentials (CORS).',
   }),
   enableRequestIdHeaders: toggle(false, {
     help:

@@ -27,8 +27,8 @@ export const CLUSTER = {
   }),
   enableAdmin: toggle(false, {
     help:
-      'Serve /admin/engines, by which engines are made to join, leave or change their role, ' +
-      'and /admin/config, by which faults and placement change while the cluster runs.',
+      'Serve /admin/engines, which lets engines join, leave or change their role, and ' +
+      '/admin/config, which changes faults and placement while the cluster runs.',
   }),
   /** What a worker process is to host when it is started again after its engines have changed. */
   workerEngines: optionalText({
@@ -85,7 +85,7 @@ export const CLUSTER = {
   /** `auto`: by the rule of docs/ARCHITECTURE.md. */
   broker: choice(['auto', 'in-process'], 'auto', {
     help:
-      'What carries jobs and messages: found or started by itself, or no server at all, with ' +
+      'Message broker: auto finds or starts a Redis server, in-process uses no server and runs ' +
       'every role in one process.',
   }),
   /** Whether `broker: auto` may fetch what is not there. */

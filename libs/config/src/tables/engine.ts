@@ -40,8 +40,8 @@ export const ENGINE = {
   }),
   evictionPolicy: choice(['lru', 'fifo'], 'lru', {
     help:
-      'Which unused KV block is given up first: the least recently used (as in vLLM), or the ' +
-      'one filled first (fifo).',
+      'The unused KV block that is given up first: the least recently used (lru, as in vLLM), or ' +
+      'the one filled first (fifo).',
   }),
   /** 0 = off. */
   kvOffloadingSize: number(0, [0, 1e6], {
@@ -119,25 +119,25 @@ export const ENGINE = {
   }),
   kvEventsEndpoint: optionalText({
     help:
-      'Publish KV-cache events in the format of vLLM over ZeroMQ here, for example ' +
-      'tcp://*:5557; the port is raised by the number of the engine. Needs packages/kv-events ' +
-      'to be installed.',
+      'Where KV-cache events are published in the format of vLLM over ZeroMQ, for example ' +
+      'tcp://*:5557; the port rises by the number of the engine. Needs packages/kv-events to be ' +
+      'installed.',
     unset: 'no events',
   }),
   kvEventsReplayEndpoint: optionalText({
     help:
-      'Where subscribers ask for events that they missed, for example tcp://*:6557; raised ' +
-      'likewise.',
+      'Where subscribers request KV-cache events that they missed, for example tcp://*:6557; the ' +
+      'port rises by the number of the engine.',
     unset: 'no replay',
   }),
   kvEventsTopic: optionalText({
     help:
-      'Topic of the events; {engine} stands for the number of the engine, {host} for its ' +
+      'Topic of KV-cache events; {engine} stands for the number of the engine, {host} for its ' +
       'machine and {model} for the model. llm-d reads kv@{host}@{model}.',
     unset: 'an empty topic, as vLLM has',
   }),
   kvEventsFormat: choice(['array', 'map'], 'array', {
-    help: 'How structs are encoded: as arrays, or as maps with the names of their fields.',
+    help: 'Encoding of structs in KV-cache events: arrays, or maps with the names of their fields.',
   }),
   /** Simulated seconds. */
   startupDuration: duration(0, [0, 86_400], {

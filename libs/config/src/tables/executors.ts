@@ -15,8 +15,16 @@ export const EXECUTORS = {
       'Server of a prefill engine, http or https without a path. May be repeated: engine i ' +
       'has the i-th.',
   }),
-  decodeUrl: list([], { help: 'Server of a decode engine. May be repeated.' }),
-  aggregatedUrl: list([], { help: 'Server of an aggregated engine. May be repeated.' }),
+  decodeUrl: list([], {
+    help:
+      'Server of a decode engine, http or https without a path. May be repeated: engine i has ' +
+      'the i-th.',
+  }),
+  aggregatedUrl: list([], {
+    help:
+      'Server of an aggregated engine, http or https without a path. May be repeated: engine i ' +
+      'has the i-th.',
+  }),
   upstreamKvConnector: choice(['nixl', 'nixl-push', 'mooncake', 'sglang'], 'nixl', {
     help:
       'How KV travels between executing prefill and decode servers: nixl is the pull of ' +
@@ -29,9 +37,9 @@ export const EXECUTORS = {
       'all, or repeated, one for each prefill_url. Without it 8998.',
   }),
   upstreamApiKey: optionalText({
-    help: 'Key that upstream servers are shown as `Authorization: Bearer`.',
+    help: 'Key that is sent to upstream servers as `Authorization: Bearer`.',
     isSecret: true,
-    unset: 'they are shown none',
+    unset: 'no key is sent',
   }),
   upstreamCa: optionalText({
     help: 'File with authorities (PEM) that vouch for https servers, besides the well-known ones.',
@@ -39,12 +47,12 @@ export const EXECUTORS = {
   }),
   upstreamMetricsInterval: duration(0.5, [0, 3_600], {
     help:
-      'The metrics of upstream servers are read when those of the cluster are, and no more ' +
-      'often than this; they are shown in the place of simulated ones. 0: never.',
+      'Shortest time between two readings of the metrics of upstream servers, which stand in the ' +
+      'place of simulated ones. They are read when those of the cluster are; 0 = never.',
     unit: 's',
   }),
   upstreamTimeout: duration(300, [0.05, 86_400], {
-    help: 'A leg on which an upstream server sends nothing for this long has failed.',
+    help: 'Longest silence of an upstream server on one leg; after it the leg has failed.',
     unit: 's',
   }),
   llamacppModel: optionalText({
@@ -54,8 +62,8 @@ export const EXECUTORS = {
   llamacppThreads: integer(1, [1, 1_024], { help: 'Threads of a llamacpp engine.' }),
   llamacppSequences: integer(8, [1, 256], {
     help:
-      'Requests that a llamacpp engine runs at once. Each has KV memory for max_model_len ' +
-      'tokens (4096 unless told).',
+      'Requests that a llamacpp engine runs at once. Each has KV memory for max_model_len tokens ' +
+      '(4096 by default).',
   }),
   llamacppHost: text('127.0.0.1', {
     help:

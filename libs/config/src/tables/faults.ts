@@ -29,18 +29,18 @@ export const FAULTS = {
   }),
   failureInjectionRate: integer(0, [0, 100], {
     help:
-      'Requests that fail with one of failure_types before they are queued, as ' +
-      'llm-d-inference-sim lets them.',
+      'Share of requests that fail with one of failure_types before they are queued, as in ' +
+      'llm-d-inference-sim.',
     unit: 'percent',
   }),
   failureTypes: someOf(FAILURE_TYPES, [], {
-    help: 'Which failures those are; an empty list stands for all.',
+    help: 'Failures that failure_injection_rate injects; an empty list stands for all.',
   }),
   fakeMetrics: optionalDocument({
     help:
-      'What /metrics says instead of the truth, for tests of autoscalers: running-requests, ' +
-      'waiting-requests and kv-cache-usage as a number or as a function of time (oscillate, ' +
-      'ramp, rampreset, squarewave), and loras.',
+      'Values that /metrics shows in place of the real ones, for tests of autoscalers: ' +
+      'running-requests, waiting-requests and kv-cache-usage as a number or as a function of ' +
+      'time (oscillate, ramp, rampreset, squarewave), and loras.',
     like: '{"running-requests": "oscillate:0:10:5s", "kv-cache-usage": 0.4}',
     read: readFakeMetrics,
     schema: { type: 'object' },

@@ -36,9 +36,7 @@ export const HARDWARE = {
     unset: 'as the checkpoint was published',
   }),
   dtype: choice(['auto', 'bfloat16', 'float16', 'half'], 'auto', {
-    help:
-      'Type of what is not quantised, of 16 bits in any case: auto takes that of the ' +
-      'checkpoint.',
+    help: 'Type of what is not quantised, always of 16 bits; auto takes that of the checkpoint.',
   }),
   kvCacheDtype: choice(KV_CACHE_DTYPES, 'auto', {
     help: 'Type of the KV cache; auto takes what the checkpoint asks for, else 16 bits.',

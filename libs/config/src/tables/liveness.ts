@@ -3,12 +3,12 @@ import { number } from '../option';
 /** When a process counts as dead. Wall seconds; they never scale with `speedup`. */
 export const LIVENESS = {
   lockDuration: number(1.8, [0.2, 3_600], {
-    help: 'How long a job stays with a punctual worker after it was last heard of.',
+    help: "How long a job stays with a punctual worker after the worker's last sign of life.",
     unit: 's',
   }),
   lockDurationMax: number(30, [0.2, 3_600], {
     help:
-      'The same for a worker that has lately been late: lock_duration and presence_ttl grow ' +
+      'Longest lock_duration and presence_ttl of a worker that has lately been late: both grow ' +
       'by three times its worst pause, up to this.',
     unit: 's',
   }),
@@ -21,7 +21,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   presenceTtl: number(3, [1, 3_600], {
-    help: 'How long a punctual engine or API process counts as alive after it was last heard of.',
+    help: 'How long a punctual engine or API process counts as alive after its last sign of life.',
     unit: 's',
   }),
   engineLostAfter: number(1.5, [0, 3_600], {
@@ -39,7 +39,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   latenessHalfLife: number(10, [0.1, 3_600], {
-    help: 'An observed pause loses half of its weight in this time, during which the process ran.',
+    help: 'Time, while the process runs, in which an observed pause loses half of its weight.',
     unit: 's',
   }),
   starvedAfter: number(0.5, [0.05, 600], {

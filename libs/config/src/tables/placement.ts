@@ -9,12 +9,12 @@ const POLICIES = ['pull', ...POLICY_KINDS] as const;
 export const PLACEMENT = {
   placement: choice(POLICIES, 'pull', {
     help:
-      'Who computes a prompt: whoever has room takes the oldest (pull), or a policy sends it ' +
-      'to one engine. `baton replay` of a recording also takes recorded: the engines that ' +
-      'each request had.',
+      'How the engine for a prompt is chosen: an engine with room takes the oldest prompt ' +
+      '(pull), or a policy sends it to one engine. `baton replay` of a recording also takes ' +
+      'recorded: the engines that each request had.',
   }),
   decodePlacement: optionalChoice(POLICIES, {
-    help: 'Who generates after a hand-over.',
+    help: 'How the engine that generates after a hand-over is chosen.',
     unset: 'as placement',
   }),
   decodeChoice: choice(['late', 'early'], 'late', {
@@ -42,8 +42,8 @@ export const PLACEMENT = {
   }),
   stickyLoadFactor: number(1.25, [1.001, 1_000_000], {
     help:
-      'session-sticky: an engine takes at most this many times the mean of requests, then the ' +
-      'next on the ring does.',
+      'session-sticky: most requests on an engine, as a multiple of the mean; beyond it the next ' +
+      'engine on the ring takes the request.',
   }),
   /** Simulated ms. */
   admissionSloTtft: optionalNumber([0.001, 86_400_000], {

@@ -5,7 +5,7 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 /** Logs, and the hooks by which tests break things on purpose. */
 export const PROCESS = {
   logLevel: choice(LOG_LEVELS, 'info', {
-    help: 'How much is logged to stderr.',
+    help: 'Lowest level of log lines on stderr.',
   }),
   logLevels: list([], {
     help:

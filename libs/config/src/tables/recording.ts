@@ -49,11 +49,11 @@ export const RECORDING = {
   timelineMaxEntries: integer(1000, [0, 100_000], {
     help:
       'Requests that have ended whose timelines an API process keeps for GET ' +
-      '/v1/requests/{id}/timeline; 0 keeps none, and engines tell none.',
+      '/v1/requests/{id}/timeline; 0 keeps none.',
     unit: 'requests',
   }),
   timelineTtl: number(600, [1, 86_400], {
-    help: 'How long it keeps them.',
+    help: 'How long an API process keeps the timeline of a request that has ended.',
     unit: 's',
   }),
 } as const;

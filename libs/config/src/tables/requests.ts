@@ -29,13 +29,13 @@ export const REQUESTS = {
   }),
   reasoning: toggle(false, {
     help:
-      'The model thinks before it answers a chat: as long as reasoning_effort says, shown ' +
-      'apart from the content.',
+      'The model reasons before it answers a chat, for as long as reasoning_effort says; the ' +
+      'reasoning is apart from the content.',
   }),
   reasoningLengthMean: number(256, [1, 1_048_576], {
     help:
-      'Mean length of that thinking at medium effort, distributed as the lengths of answers ' +
-      'are.',
+      'Mean length of the reasoning before a chat answer at medium effort, distributed as ' +
+      'output_length.',
     unit: 'tokens',
   }),
   toolCallProbability: number(0.5, [0, 1], {
@@ -52,11 +52,13 @@ export const REQUESTS = {
       'documented check, in the words of the dialect (docs/limits.md).',
   }),
   enableAutoToolChoice: toggle(false, {
-    help: 'strict: the server was started with it, without which tool_choice auto is refused.',
+    help:
+      'strict: behave as a server started with this flag; without it tool_choice auto is ' +
+      'refused.',
   }),
   toolCallParser: optionalText({
     help:
-      'strict: the server was started with this parser, without which tool_choice auto and ' +
+      'strict: behave as a server started with this parser; without one tool_choice auto and ' +
       'required are refused.',
     like: 'hermes',
     unset: 'the server has none',
@@ -76,12 +78,14 @@ export const REQUESTS = {
   }),
   goodputTtft: number(2_000, [0.001, 86_400_000], {
     help:
-      'A request counts as good for `baton:requests_good_total` when its first token came ' +
-      'within this.',
+      'A request counts as good for `baton:requests_good_total` when its first token came within ' +
+      'this, and its further tokens within goodput_tpot.',
     unit: 'ms',
   }),
   goodputTpot: number(50, [0.001, 86_400_000], {
-    help: 'And when it got its further tokens within this on average.',
+    help:
+      'A request counts as good for `baton:requests_good_total` when its mean time per further ' +
+      'token is within this, and its first token came within goodput_ttft.',
     unit: 'ms',
   }),
   responsesMaxEntries: integer(1000, [1, 1_000_000], {
@@ -101,8 +105,8 @@ export const REQUESTS = {
   }),
   reasoningEvents: choice(['openai', 'open_responses'], 'openai', {
     help:
-      'Names of the events of thoughts in the streams of /v1/responses: reasoning_text as ' +
-      'OpenAI has them, or reasoning as Open Responses does.',
+      'Names of the reasoning events in the streams of /v1/responses: reasoning_text as OpenAI ' +
+      'has them, or reasoning as Open Responses does.',
   }),
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
     help:
@@ -124,12 +128,12 @@ export const REQUESTS = {
   }),
   /** What GET /version answers. */
   reportedVersion: optionalText({
-    help: 'What GET /version answers, for clients that look for a certain server.',
+    help: 'Version that GET /version answers, for clients that expect a certain server.',
     unset: "Baton's own version",
   }),
   /** Simulated seconds. */
   kvLeaseDuration: number(30, [0.1, 86_400], {
-    help: 'How long prefill holds KV blocks that nobody fetches and no heartbeat renews.',
+    help: 'How long prefill holds KV blocks that no engine fetches and no heartbeat renews.',
     unit: 's, simulated',
   }),
   bidirectionalKvXfer: toggle(false, {
@@ -139,17 +143,19 @@ export const REQUESTS = {
   }),
   /** Simulated seconds. */
   decoderKvBlocksTtl: number(480, [0.1, 86_400], {
-    help: 'How long decode keeps them for a next turn.',
+    help: 'bidirectional_kv_xfer: how long decode keeps the blocks of a leg for its next turn.',
     unit: 's, simulated',
   }),
   kvRecomputeThreshold: integer(64, [0, 10_000_000], {
-    help: 'Prefill computes fewer tokens than this itself and does not read them back from decode.',
+    help:
+      'bidirectional_kv_xfer: fewest tokens that prefill reads back from decode; it computes ' +
+      'fewer itself.',
     unit: 'tokens',
   }),
   kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
     help:
-      'When KV named by kv_transfer_params from outside cannot be loaded: end the request ' +
-      'with an error, or compute the prompt again on decode.',
+      'What happens when KV that kv_transfer_params from outside name cannot be loaded: the ' +
+      'request ends with an error (fail), or decode computes the prompt again (recompute).',
   }),
   strictKv: toggle(false, {
     help:
@@ -159,14 +165,14 @@ export const REQUESTS = {
   /** Wall seconds. */
   kvLegTimeout: number(30, [0, 86_400], {
     help:
-      'How long a decode leg that an outside router sends together with its prefill leg waits ' +
-      'for that one to arrive.',
+      'How long a decode leg that an outside router sends at once with its prefill leg waits for ' +
+      'the prefill leg to arrive.',
     unit: 's',
   }),
   workerLossPolicy: choice(['retry', 'fail'], 'retry', {
     help:
-      'When a worker dies with requests that Baton routed: run them again elsewhere, or fail ' +
-      'them with 500 as a bare cluster would.',
+      'What happens to requests of a worker that dies: they run again elsewhere (retry), or fail ' +
+      'with 500 as on a bare cluster (fail).',
   }),
   maxRuns: integer(3, [1, 100], {
     help: 'Runs of one stage that a request may take before it fails with attempts_exhausted.',

@@ -36,15 +36,16 @@ export const STEP_TIME = {
   ),
   stepNoise: choice(['none', 'measured'], 'none', {
     help:
-      'Whether steps of equal batches scatter: measured draws each duration around the model, as ' +
-      'the steps of a profile or repeated measurements of own operators lay around it; refused ' +
-      'where neither is known.',
+      'Scatter of steps with equal batches: measured draws each duration around the model, with ' +
+      'the spread of the profile or of repeated measurements of own operators. It is refused ' +
+      'where no spread is known.',
   }),
   /** A step outside of what the model was measured or fitted for. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
     help:
-      'When a step lies outside of what a step-time model was measured or fitted for: say so ' +
-      'once and count, or refuse, as --refuse-extrapolation does.',
+      'What happens when a step lies outside of the range that its step-time model was measured ' +
+      'or fitted for: it is reported once and counted (warn), or refused, as ' +
+      '--refuse-extrapolation does.',
     flagFor: { flag: '--refuse-extrapolation', value: 'refuse' },
   }),
   /** Fixed milliseconds added to each step of composed, calibrated and roofline. */

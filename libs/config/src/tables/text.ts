@@ -4,9 +4,8 @@ import { choice, optionalText } from '../option';
 export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
     help:
-      'Where answers come from: simulated sentences, the last user message (echo), words ' +
-      'drawn from the whole vocabulary (random), the answers of dataset_path, or the rules of ' +
-      'rules_path.',
+      'Source of answers: simulated sentences, the last user message (echo), words drawn from ' +
+      'the whole vocabulary (random), the answers of dataset_path, or the rules of rules_path.',
   }),
   datasetPath: optionalText({
     help: 'JSONL or ShareGPT file of answers, for text_model dataset and output_length dataset.',
@@ -26,8 +25,8 @@ export const TEXT = {
   }),
   tokenizer: optionalText({
     help:
-      'How texts are counted: o200k, cl100k, p50k, r50k, or the path of a tokenizer.json (or ' +
-      'of its folder).',
+      'Tokenizer of all texts: o200k, cl100k, p50k, r50k, or the path of a tokenizer.json (or of ' +
+      'its folder).',
     unset: 'the tokenizer.json in the folder that model names, else o200k',
   }),
   chatTemplate: choice(
@@ -35,8 +34,8 @@ export const TEXT = {
     'auto',
     {
       help:
-        'How conversations become prompts. auto goes by the chat template in the folder that ' +
-        "model names, else by the model's name; chatml for names that are not known.",
+        'Template that turns conversations into prompts. auto takes the chat template in the ' +
+        "folder that model names, else that of the model's name; chatml for unknown names.",
     },
   ),
 } as const;

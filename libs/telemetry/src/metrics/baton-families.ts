@@ -124,7 +124,7 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
   ),
   counter(
     'baton:conservation_audits_total',
-    'Looks at an idle engine for blocks that nobody owns.',
+    'Checks of an idle engine for blocks without an owner.',
     'conservation_audits',
   ),
   gauge(

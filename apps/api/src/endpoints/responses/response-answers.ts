@@ -69,7 +69,7 @@ export class ResponseAnswers {
     const isQueued = isBackground(request);
     if (http.response instanceof DetachedResponse) {
       const hearer = isQueued ? this.broadcasts.open(id, listener) : listener;
-      assert(hearer, 'somebody hears an answer without an HTTP response');
+      assert(hearer, 'an answer without an HTTP response has a listener');
       const stub = http.response;
       return new EventsAnswer(new StreamedResponse(outcome), hearer, { stub, isQueued });
     }

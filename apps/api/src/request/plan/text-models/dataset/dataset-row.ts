@@ -49,7 +49,7 @@ function messageOf(turn: unknown, index: number, wrong: (what: string) => Error)
   const name = fields['from'] ?? fields['role'];
   const text = fields['value'] ?? fields['content'];
   const role = typeof name === 'string' ? ROLES[name.toLowerCase()] : undefined;
-  if (role === undefined) throw wrong(`turn ${index + 1} is by nobody known: ${String(name)}`);
+  if (role === undefined) throw wrong(`turn ${index + 1} has an unknown role: ${String(name)}`);
   if (typeof text !== 'string') throw wrong(`turn ${index + 1} has no text`);
   return { role, text };
 }

@@ -60,7 +60,7 @@ describe('a dataset that cannot be read', () => {
     ['{"prompt": "a", "answer": "b"}\n{"prompt": "a"\n', ':2: no JSON object.'],
     ['[{"prompt": "a", "answer": "b"},\n\n{"prompt": 5}]', ':3: a row needs conversations'],
     ['\n{"messages": 5}', ':2: a conversation must be a list.'],
-    ['{"messages": [{"role": "alien", "content": "x"}]}', ':1: turn 1 is by nobody known: alien.'],
+    ['{"messages": [{"role": "alien", "content": "x"}]}', ':1: turn 1 has an unknown role: alien.'],
     ['{"messages": [{"role": "user"}]}', ':1: turn 1 has no text.'],
     ['[{"prompt": "a"', 'the file ends within its list.'],
     ['', 'has no answers.'],
