@@ -129,7 +129,9 @@ describe('a cluster that records what it does', () => {
     const { fitted } = await baton<{
       fitted: readonly { phase: string; mean_error_percent: number }[];
     }>('calibrate', '--input', steps);
-    expect(fitted.map(({ phase }) => phase)).toEqual(['prefill', 'decode']);
+    // A busy machine can be so late that a prompt is computed on decode: a mixed step.
+    const phases = fitted.map(({ phase }) => phase);
+    expect(phases).toEqual(expect.arrayContaining(['prefill', 'decode']));
     for (const { mean_error_percent } of fitted) expect(mean_error_percent).toBeLessThan(0.1);
   });
 });

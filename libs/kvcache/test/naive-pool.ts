@@ -50,6 +50,8 @@ export class NaivePool {
   publish(blocks: readonly NaiveBlock[], hashes: readonly number[]): void {
     if (!this.options.enablePrefixCaching) return;
     const filled = blocks.filter((block, i) => {
+      // A block is entered once: one that is a twin then stays without a name.
+      if (block.isFull) return false;
       block.isFull = true;
       const hash = hashes[i] ?? 0;
       if (hash === 0 || block.hash !== 0 || this.findable.has(hash)) return false;
