@@ -1,6 +1,6 @@
 import type { Protocol } from './protocol/protocol';
 
-/** Whom to ask, and how. */
+/** The address of a server, and its credentials. */
 export interface ServerAccess {
   /** Scheme, host and port. */
   readonly origin: string;

@@ -97,8 +97,8 @@ export class FailedFetches {
 }
 
 /**
- * Failures for blocks that the holder does not have, or for a holder that does not exist; not those
- * of a transfer that began and broke.
+ * Whether the parameters name blocks that the holder does not have, or a holder that does not
+ * exist; false for a transfer that began and broke.
  */
 function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
   const isOutside = job.flow === 'attach' || job.flow === 'hold';
