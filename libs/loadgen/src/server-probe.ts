@@ -20,7 +20,7 @@ interface Answer {
 /**
  * Requests the models of a server; with a wait set, again while it is not ready.
  *
- * @throws Failure when nothing answers, or no model is given and none is told
+ * @throws Failure when nothing answers, or no model is given and the server names none
  */
 export async function probeServer(server: ServerAccess, stop: AbortSignal): Promise<ServerFacts> {
   const { origin, prefix, readyTimeoutMs, model: asked } = server;

@@ -24,7 +24,7 @@ export interface ReservationsParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly loop: StepLoop;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no timelines. */
   readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
@@ -96,7 +96,7 @@ export interface KvLoadsParts {
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
   readonly clock: LiveClock;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no timelines. */
   readonly timelines: TimelineFacts | undefined;
   readonly spans: RunSpans | undefined;
   readonly stats: EngineStats;
