@@ -24,7 +24,7 @@ export class StreamedResponse {
 
   /**
    * @param outcome the response in the end; this class records in it how its texts were cut into
-   * deltas
+   *   deltas
    */
   constructor(private readonly outcome: ResponseOutcome) {
     this.sequences = [this];

@@ -13,7 +13,7 @@ export interface EngineStarter {
    * Resolves when they are on their way.
    *
    * @throws UsageError when there can be no such engines; BatonError `no_supervisor` without an
-   * answer
+   *   answer
    */
   start(role: Stage, count: number): Promise<void>;
 }
@@ -115,7 +115,7 @@ export class LiveMembership {
 
   /**
    * @throws BatonError when no engine of its role would be left, so that its jobs would wait for
-   * ever
+   *   ever
    */
   private async dispensable(engineId: string): Promise<MemberEngine> {
     const engines = await this.engines();
