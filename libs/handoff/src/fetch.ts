@@ -24,7 +24,7 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   firstAttempt = 0;
   attempt = 0;
   tries = 0;
-  /** When the newest request's wait for an answer ends. */
+  /** The end of the newest request's wait for an answer. */
   readonly question = newDeadline<Fetch<Id>>(this);
   /** The missing part that the source has, and since when it is on its way. */
   tokens = 0;

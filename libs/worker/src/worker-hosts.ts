@@ -37,7 +37,7 @@ interface RoleParts {
 
 /**
  * The engines of one process, on one transport: at first of one role, later of the roles that
- * orders give them. The caller that starts them stops them; the transport stays open.
+ * orders give them. The caller starts and stops them; the transport stays open.
  */
 export class WorkerHosts {
   /** Engines that were given a name. */

@@ -88,7 +88,7 @@ export class UpstreamServer {
     return {};
   }
 
-  /** Its answer to a small request, without retries; undefined without an answer. */
+  /** Its immediate answer to a small request; undefined without one. */
   async query(origin: string, path: string): Promise<Body | undefined> {
     const text = await this.look(origin, path, MAX_LOOK_BYTES);
     try {

@@ -47,8 +47,8 @@ export class HealthWatch {
   }
 
   /**
-   * Called for a check, or for any bytes that a leg received: a server that is too busy to answer
-   * `/health` in time is up as long as it sends.
+   * Called after a successful check, and for anything that a leg received: a server that is too
+   * busy to answer `/health` in time is up as long as it sends.
    */
   succeeded(): void {
     this.failures = 0;

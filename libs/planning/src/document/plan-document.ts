@@ -290,7 +290,7 @@ function sensitivityDocument(
   };
 }
 
-/** The goal of a plan is no part of its inputs. */
+/** The configuration without the options that a plan searches. */
 function withoutSplit(config: Record<string, unknown>): Record<string, unknown> {
   const looked = /^topology$|^(prefill_|decode_)?tensor_parallel_size$/;
   return Object.fromEntries(Object.entries(config).filter(([name]) => !looked.test(name)));

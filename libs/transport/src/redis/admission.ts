@@ -7,8 +7,8 @@ import type { RedisLink } from './connection/link';
 type Shares = Record<Stage, number>;
 
 /**
- * Admission over all API processes. Redis decides; this object keeps the shares granted to the API
- * processes of this transport, because no other copy exists. Whatever Redis lost or missed
+ * Admission over all API processes. Redis decides; this object also keeps the shares granted to the
+ * API processes of this transport, because no other process has them. Whatever Redis lost or missed
  * meanwhile is written again, as absolute numbers, when the link is restored and when an API was
  * taken for dead: at those moments nothing else is on the way.
  */
