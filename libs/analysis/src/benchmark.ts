@@ -5,7 +5,7 @@ import { roundTo } from './round-to';
 import type { RunRecord } from './run-record';
 import { attainmentOf, type Objective, OBJECTIVES, type Slo } from './slo';
 
-/** How often something went wrong, and what the server said the first time. */
+/** The number of failures, and the server's first error message. */
 export interface FailureCount {
   readonly error: string;
   readonly count: number;
@@ -54,7 +54,7 @@ export interface BenchmarkRecord extends RunRecord {
 }
 
 export interface BenchmarkOptions {
-  /** Latencies whose mean, median, standard deviation and percentiles are wanted. */
+  /** Latencies that get a mean, median, standard deviation and percentiles. */
   readonly metrics: readonly Objective[];
   /** 0 to 100. */
   readonly percentiles: readonly number[];

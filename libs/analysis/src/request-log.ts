@@ -35,7 +35,7 @@ export interface FrontEndColumns {
 export class RequestLog {
   readonly outcome: Uint8Array;
   readonly promptTokens: Int32Array;
-  /** Tokens the request wants (what a run has given out is `emittedTokens`). */
+  /** Tokens that the request generates in all (those given out so far are `emittedTokens`). */
   readonly outputTokens: Int32Array;
   readonly emittedTokens: Int32Array;
   /** Prompt tokens found in the prefix cache of the engine that computed the prompt. */

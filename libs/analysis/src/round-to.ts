@@ -1,5 +1,5 @@
 /**
- * `value` with so many decimals; null for what is no finite number, which JSON does not know
+ * `value` with so many decimals; null for what is no finite number, which JSON does not have
  * either.
  */
 export function roundTo(value: number, decimals: number): number | null {

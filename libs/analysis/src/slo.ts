@@ -2,7 +2,7 @@ import type { Micros } from '@baton/kernel';
 import { tpotOf } from './latencies';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
-/** Latencies that a request may not exceed, in the order in which they are told. */
+/** Latencies that a request may not exceed, in the order in which they are shown. */
 export const OBJECTIVES = ['ttft', 'tpot', 'itl', 'e2el'] as const;
 export type Objective = (typeof OBJECTIVES)[number];
 

@@ -27,7 +27,7 @@ export interface SummaryOptions {
   readonly stepTimes?: readonly StepTimesSummary[];
   /** The servers in front of the engines; none: left out. */
   readonly frontEnd?: FrontEndSummary;
-  /** The resolved configuration, told again in the result. */
+  /** The resolved configuration, repeated in the result. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** `latenciesOf` of the run's log, if it is at hand. */
   readonly latencies?: Latencies;

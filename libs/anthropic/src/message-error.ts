@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<number, string>> = {
 
 /**
  * Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names
- * of types in that shape, and has no `request_id`; Anthropic's is null here, the header tells it.
+ * of types in that shape, and has no `request_id`; Anthropic's is null here, the header has it.
  */
 export function renderMessageError(error: BatonError, dialect: Dialect): RenderedError {
   const rendered = renderError(error, dialect);

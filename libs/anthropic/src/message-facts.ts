@@ -53,8 +53,8 @@ export function unfilledFields(
 }
 
 /**
- * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM knows of them only with
- * prompt token details, and before the end nobody does.
+ * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM has them only with prompt
+ * token details, and before the end they are unknown.
  *
  * @param cachedTokens undefined: not known
  */

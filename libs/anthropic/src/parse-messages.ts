@@ -123,7 +123,7 @@ function outputOf({ output_config: output }: MessagesDto): Fields {
   };
 }
 
-/** Anthropic's models think when told to, vLLM's unless told not to. */
+/** Anthropic's models think on request, vLLM's unless the request turns it off. */
 function thinkingOf({ thinking }: CountTokensDto, { dialect }: RequestLimits): Fields {
   const isOff = thinking?.type === 'disabled' || (!thinking && dialect === 'openai');
   if (isOff) return { chat_template_kwargs: { enable_thinking: false } };

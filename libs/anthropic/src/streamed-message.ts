@@ -169,7 +169,7 @@ export class StreamedMessage {
   }
 }
 
-/** What a stream needs to know of a segment; a plan without any is one of content. */
+/** What a stream needs of a segment; a plan without any is one of content. */
 type Segment = Pick<PlanSegment, 'kind' | 'from' | 'to' | 'cut' | 'name' | 'call'>;
 
 interface Shown {

@@ -47,7 +47,7 @@ export function decodeStep(sequences: number, context: number, ms: number): Meas
   };
 }
 
-/** Steps that differ in nothing that a model sees are one point, measured several times. */
+/** Steps that differ in none of a model's inputs are one point, measured several times. */
 export function distinctBatches(steps: readonly MeasuredStep[]): number {
   const keys = steps.map((step) =>
     [step.prefillTokens, step.prefillQuadratic, step.decodeSeqs, step.decodeContext].join(' '),

@@ -3,7 +3,7 @@ import type { BatchContextPolynomial, PolynomialSpec } from '@baton/step-time';
 import { type MeasuredStep, phaseOf } from './measured-step';
 import { NormalEquations } from './normal-equations';
 
-/** As many as xPyD-sim's `calibrate` asks for. */
+/** As many as xPyD-sim's `calibrate` requires. */
 const FEWEST_PROMPTS = 3;
 const FEWEST_DECODES = 9;
 

@@ -4,8 +4,8 @@ import type { Workload } from '@baton/workload';
 const NO_ROW = -1;
 
 /**
- * Who comes next and when: rows in their order, turns of a conversation a pause after the turn
- * before, and never more under way than clients allow themselves.
+ * The next request and its instant: rows in their order, turns of a conversation a pause after the
+ * turn before, and never more under way than the clients' concurrency allows.
  */
 export class Arrivals {
   private nextRow = 0;

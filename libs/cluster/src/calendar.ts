@@ -3,9 +3,8 @@ import { assert, type Micros } from '@baton/kernel';
 /**
  * What can be due at one instant, in the order in which it is handled. Steps end before anything
  * that may join the next one, and batches form last, so whatever happens at an instant is in the
- * batch that begins there. Arrivals come behind transfers and leases: who was here first goes
- * first. Within one of these, the lower slot comes first (engines in the order in which they
- * joined).
+ * batch that begins there. Arrivals come behind transfers and leases: earlier requests go first.
+ * Within one of these, the lower slot comes first (engines in the order in which they joined).
  */
 export const TIE = {
   stepEnd: 0,

@@ -23,9 +23,9 @@ export function simulate(scenario: ClusterScenario, observer: RunObserver = {}):
 }
 
 /**
- * The virtual-time driver: takes what is due next from the calendar and lets it happen. Everything
- * that decides something (engines, coordinators, policies) is the same code that the live workers
- * drive; this only carries facts between them, at the instants at which they hold.
+ * The virtual-time driver: takes the next due entry from the calendar and carries it out.
+ * Everything that decides (engines, coordinators, policies) is the same code that the live workers
+ * drive; this only carries facts between them, at their instants.
  */
 export class ClusterRun {
   private readonly engines: VirtualEngine[] = [];

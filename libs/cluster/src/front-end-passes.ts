@@ -11,7 +11,7 @@ export interface PassedRow {
 
 /**
  * Requests on their way through the servers in front of the engines: at their arrival, and once
- * more when their prompt is held for decode. A pass takes as long as the prompt asks for, however
+ * more when their prompt is held for decode. The length of a pass follows from the prompt, however
  * many others are under way.
  */
 export class FrontEndPasses {
@@ -34,7 +34,7 @@ export class FrontEndPasses {
   }
 
   /**
-   * The prompt is held. Servers that heard of the request at once have both passed it by now: their
+   * The prompt is held. Servers that got the request at once have both passed it by now: their
    * passes are equally long.
    */
   offer(row: number, nowUs: Micros): void {

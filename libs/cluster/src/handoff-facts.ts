@@ -10,8 +10,8 @@ type Target<K extends Facts['target']['kind']> = Mutable<Of<Facts['target'], K>>
 
 /**
  * One object for each kind of fact that every request brings, filled anew each time: coordinators
- * keep what they need of a fact, never the fact, and one of a kind is never told while another of
- * that kind is being told.
+ * keep what they need of a fact, never the fact, and one of a kind is never passed in while another
+ * of that kind is being handled.
  */
 export class HandoffFacts {
   readonly held: Source<'prompt-held'> = {

@@ -15,8 +15,8 @@ import { type Facts, HandoffFacts } from './handoff-facts';
 import type { VirtualEngine } from './virtual-engine';
 
 /**
- * Nothing is lost on the way between virtual engines, so a question is answered at the instant at
- * which it is asked.
+ * Nothing is lost on the way between virtual engines, so a read request is answered at its own
+ * instant.
  */
 const ANSWER_WITHIN_US = 1_000_000;
 
@@ -55,14 +55,13 @@ type TargetDoes<K extends TargetAction['kind']> = Extract<TargetAction<number>, 
 
 /**
  * Drives the two coordinators of every engine and the transfers between them on the virtual clock.
- * Messages take no time: what one side sends is told to the other at the same instant, before the
- * next thing that it has to do.
+ * Messages take no time: the other side gets a message at the same instant, before its next action.
  */
 export class Handoffs {
   private readonly sources: SourceCoordinator<number>[] = [];
   private readonly targets: TargetCoordinator<number>[] = [];
   private readonly transfers = new TransferSet<number>();
-  /** Transfers whose end has not been told. */
+  /** Transfers whose end has not been reported. */
   private underWay = 0;
   private readonly facts = new HandoffFacts();
   private readonly epochs: Uint16Array;
@@ -177,12 +176,12 @@ export class Handoffs {
     const actions = target.handle(fact);
     this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    // A fetch that was just accepted is announced at the end of its instant, unless its read says
-    // the same by then.
+    // A fetch that was just accepted is announced at the end of its instant, unless its read does
+    // so by then.
     if (fact.kind !== 'accepted') this.settle(engine);
   }
 
-  /** Whoever has accepted fetches calls this when it has reserved what it can. */
+  /** Call it after accepting fetches, once all possible blocks are reserved. */
   settle(engine: number): void {
     this.setAlarm(this.parts.slots.target + engine, this.targets[engine]!.nextWakeUpUs());
   }
@@ -195,7 +194,7 @@ export class Handoffs {
       case 'answer-read':
         return this.answer(engine, action, nowUs);
       case 'share-changed':
-        // The one set of transfers knows how many there are at each end.
+        // The one set of transfers has the counts at each end.
         return;
       case 'release-blocks': {
         const { reason, requestId } = action;
@@ -292,7 +291,7 @@ export class Handoffs {
   }
 
   /**
-   * A transfer that was found complete while another one began has its end told at this very
+   * The end of a transfer that was found complete while another one began is reported at this very
    * instant.
    */
   private setTransferAlarm(nowUs: Micros): void {

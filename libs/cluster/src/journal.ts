@@ -20,16 +20,16 @@ interface Interrupted {
 }
 
 /**
- * Writes down what steps bring. A request that decodes gets a token at every boundary of its
+ * Records the outcome of steps. A request that decodes gets a token at every boundary of its
  * engine's steps, so the gaps between tokens are the lengths of the steps, each counted for all
- * that run (with pipeline stages: of the batches, from when they were formed); only who was
- * preempted has gaps of its own.
+ * that run (with pipeline stages: of the batches, from when they were formed); only a preempted
+ * request has gaps of its own.
  */
 export class Journal {
   readonly log: RequestLog;
   readonly itl = new IntervalHistogram();
   ended = 0;
-  /** By engine: who was preempted and has not got a token since. */
+  /** By engine: the requests that were preempted and have not got a token since. */
   private readonly interrupted: Interrupted[][] = [];
 
   constructor({ workload, frontEnd }: Pick<ClusterScenario, 'workload' | 'frontEnd'>) {
@@ -100,7 +100,7 @@ export class Journal {
     }
   }
 
-  /** Who was preempted and is sent away gets no token again. */
+  /** A preempted request that is rejected gets no token again. */
   private forget(engine: VirtualEngine, handle: SequenceHandle): void {
     const list = this.interrupted[engine.index] ?? [];
     const at = list.findIndex((one) => one.handle === handle);

@@ -4,7 +4,7 @@ import type { ClusterScenario, MembershipChange } from './scenario';
 import { VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
-  /** Grows as engines join; who has left stays in it. */
+  /** Grows as engines join; engines that left stay in it. */
   readonly engines: VirtualEngine[];
   readonly calendar: Calendar;
   readonly slot: number;
@@ -22,8 +22,8 @@ export function mostEngines({ pools, changes }: ClusterScenario): number {
 }
 
 /**
- * Who is in the cluster: engines of the start, those that join and load, and those that leave when
- * they are empty.
+ * The members of the cluster: engines of the start, those that join and load, and those that leave
+ * when they are empty.
  */
 export class VirtualMembership {
   /**

@@ -21,17 +21,17 @@ export interface RouterParts {
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
 }
 
-/** Nobody was chosen on arrival: the engine is found at the hand-over. */
+/** No engine was chosen on arrival: it is chosen at the hand-over. */
 const LATER = -1;
 
 /**
- * Which way each row takes: over two engines or one, and which; refuses what no engine on its way
- * can ever serve.
+ * Chooses the way of each row: over two engines or one, and which; refuses rows that no engine on
+ * their way can ever serve.
  */
 export class Router {
   readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   private readonly placer: Placer;
-  /** Whether anybody chooses: under `pull` everywhere no engine has to be described. */
+  /** Whether a policy chooses: under `pull` everywhere no engine has to be described. */
   private readonly choosesOnArrival: boolean;
   private readonly choosesAtHandoff: boolean;
   private readonly choosesAggregated: boolean;
@@ -65,7 +65,7 @@ export class Router {
     };
   }
 
-  /** Sends a row on its way, or says why it has none. */
+  /** Sends a row on its way, or returns why it has none. */
   place(row: number, nowUs: Micros): 'rejected' | 'refused' | 'failed' | undefined {
     const way = this.recordedWay(row) ?? this.wayOf();
     if (way === 'none') return 'failed';

@@ -34,7 +34,7 @@ export type MembershipChange =
   | { readonly atUs: Micros; readonly kind: 'join' | 'leave'; readonly pool: number }
   | { readonly atUs: Micros; readonly kind: 'become'; readonly pool: number; readonly to: number };
 
-/** A cluster and what is asked of it: everything that a virtual run depends on. */
+/** A cluster and its workload: everything that a virtual run depends on. */
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
   readonly changes: readonly MembershipChange[];
@@ -42,8 +42,8 @@ export interface ClusterScenario {
   readonly workload: Workload;
   readonly placement: PlacerSpec;
   /**
-   * Takes the place of the policies where it says something; for clusters that keep their engines.
-   * Unset: they place all rows.
+   * Replaces the policies for the rows that it has; for clusters that keep their engines. Unset:
+   * they place all rows.
    */
   readonly recordedPlacement?: RecordedPlacement;
   /** The servers in front of the engines; unset: a request is with the engines when it arrives. */

@@ -14,7 +14,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface StageParts {
   readonly role: EngineRole;
   readonly workload: Workload;
-  /** What each engine is believed to hold; kept up to date for policies only. */
+  /** The prefixes that each engine probably holds; kept up to date for policies only. */
   readonly prefixes: PrefixDirectory | undefined;
   /** Brings a row into an engine that has room for it. */
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
@@ -71,7 +71,7 @@ export class VirtualStage {
     this.refill(engine, nowUs);
   }
 
-  /** The engine takes nothing more; what was sent to it goes elsewhere. */
+  /** The engine takes nothing more; its waiting jobs go elsewhere. */
   remove(engine: VirtualEngine, nowUs: Micros): void {
     const at = this.engines.indexOf(engine);
     if (at < 0) return;
@@ -86,7 +86,7 @@ export class VirtualStage {
     for (const row of stranded) this.parts.onStranded(row, nowUs);
   }
 
-  /** Whoever has room takes it. */
+  /** An engine with room takes it. */
   share(row: number, nowUs: Micros): void {
     this.shared.push(row);
     this.sharedTokens += this.parts.workload.promptTokens[row]!;

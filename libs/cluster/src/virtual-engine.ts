@@ -12,8 +12,8 @@ const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
 
 /**
  * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands
- * for as many as that lasts. Whoever changes something tells it first (`interrupt`), which takes
- * the rest of a leap back. It knows which row of the workload each sequence is.
+ * for as many as that lasts. A caller that changes something calls `interrupt` first, which takes
+ * the rest of a leap back. It maps each sequence to its row of the workload.
  */
 export class VirtualEngine {
   readonly engineId: string;
@@ -34,7 +34,7 @@ export class VirtualEngine {
   leaseExpiries = 0;
   /** Reads that wait for blocks here. */
   waitingForRoom = 0;
-  /** What the counter of generated tokens said after the last step. */
+  /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
   /** The last step has made room, or pulls have got theirs, and nothing was taken since. */
   mayTakeMore = false;
@@ -185,7 +185,7 @@ export class VirtualEngine {
     };
   }
 
-  /** What a policy may see of this engine now. */
+  /** The view of this engine for a policy, now. */
   describe(view: { -readonly [K in keyof EngineView]: EngineView[K] }, nowUs: Micros): void {
     const { waitingTokens, kvUsage } = this.engine.gauges(nowUs);
     const { numBlocks, blockSize } = this.pool.options;

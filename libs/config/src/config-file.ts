@@ -15,7 +15,7 @@ export type FileValues = ReadonlyMap<ConfigKey, OptionValue>;
 
 export interface ConfigFile {
   readonly values: FileValues;
-  /** What names of other simulators bring along, to be taken where nothing else says otherwise. */
+  /** Values implied by names of other simulators, used where nothing else sets them. */
   readonly implied: Partial<BatonConfig>;
   /** One sentence per name that is accepted without effect. */
   readonly notes: readonly string[];

@@ -84,7 +84,7 @@ export function defaultConfig(overrides: Partial<BatonConfig> = {}): BatonConfig
   return { ...(Object.fromEntries(defaults) as BatonConfig), ...overrides };
 }
 
-/** The configuration as engines of `stage` see it: `prefill_gpu` in place of `gpu`, and so on. */
+/** The configuration for engines of `stage`: `prefill_gpu` in place of `gpu`, and so on. */
 export function configForStage(config: BatonConfig, stage: Stage): BatonConfig {
   if (stage === 'aggregated') return config;
   const values = new Map<string, OptionValue>(Object.entries(config));
@@ -94,7 +94,7 @@ export function configForStage(config: BatonConfig, stage: Stage): BatonConfig {
   return { ...config, ...Object.fromEntries(overrides) };
 }
 
-/** The configuration without what is nobody else's business, for whoever asks over the API. */
+/** The configuration without private values, for API clients. */
 export function withoutSecrets(config: BatonConfig): Partial<BatonConfig> {
   const shown = configKeys().filter((key) => optionOf(key).isSecret !== true);
   return Object.fromEntries(shown.map((key) => [key, config[key]]));

@@ -34,8 +34,8 @@ export type ValueForm =
     };
 
 /**
- * What a document amounts to, or where in it something is wrong: the complaint goes on behind the
- * name of the place.
+ * The value of a document, or the place of its fault: the complaint goes on behind the name of the
+ * place.
  */
 export type DocumentRead =
   | { readonly kind: 'document'; readonly plain: unknown }
@@ -60,7 +60,7 @@ export interface OptionNotes {
   readonly hidden?: boolean;
   /** Its value is shown nowhere: not by results, nor by the API. */
   readonly isSecret?: boolean;
-  /** What an unset option amounts to. */
+  /** The value of an unset option. */
   readonly unset?: string;
 }
 

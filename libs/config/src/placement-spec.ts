@@ -1,7 +1,7 @@
 import type { PlacerSpec, StagePolicySpec } from '@baton/placement';
 import type { BatonConfig } from './config';
 
-/** The placement that a configuration asks for, for both clocks. */
+/** The placement of a configuration, for both clocks. */
 export function placerSpec(config: BatonConfig): PlacerSpec {
   return {
     prefill: policySpec(config, config.placement),

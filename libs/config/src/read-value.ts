@@ -18,7 +18,7 @@ const FALSE_WORDS = new Set(['false', '0', 'no', 'off']);
 
 const value = (read: OptionValue): ReadResult => ({ kind: 'value', value: read });
 
-/** Reads what a flag or an environment variable says. */
+/** Reads the value of a flag or an environment variable. */
 export function readText(option: Option, given: string): ReadResult {
   const trimmed = given.trim();
   if (option.form.kind === 'boolean') return readWord(option, trimmed.toLowerCase());
@@ -84,7 +84,7 @@ function plainOf(form: ValueForm, given: unknown): unknown {
   return parseDuration(given, form.duration) ?? given;
 }
 
-/** What the option takes, in words: `an integer from 1 to 65535`. */
+/** A description of the values: `an integer from 1 to 65535`. */
 export function expectation(form: ValueForm): string {
   switch (form.kind) {
     case 'text':

@@ -32,7 +32,7 @@ export function recordableConfig(config: BatonConfig): Record<string, OptionValu
 
 /**
  * What a recording begins with, as values of options; a name or value that this version does not
- * have is left out and told.
+ * have is left out and reported.
  */
 export function recordedValues(recorded: Readonly<Record<string, unknown>>): {
   readonly values: ReadonlyMap<ConfigKey, OptionValue>;

@@ -109,7 +109,7 @@ export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
   });
 }
 
-/** Latencies that nobody named a model for are not lost. */
+/** Latencies without a named model are not lost. */
 function withStepTime(resolved: ResolvedConfig): ResolvedConfig {
   const { config, origins } = resolved;
   const isGiven = (key: ConfigKey): boolean => !UNNAMED.has(origins[key]);
@@ -172,7 +172,7 @@ function environmentValues(env: Variables): Environment {
   return foreign;
 }
 
-/** What variables of another simulator say; our own are set over it. */
+/** The values of another simulator's variables; Baton's own override them. */
 function foreignValues(env: Variables): Environment {
   const values = new Map<ConfigKey, Found>();
   const notes: string[] = [];

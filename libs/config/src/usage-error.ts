@@ -1,5 +1,5 @@
 /**
- * The user asked for something that cannot be; the message is one sentence for them. The command
+ * The user requested something impossible; the message is one sentence for the user. The command
  * ends with exit code 2.
  */
 export class UsageError extends Error {

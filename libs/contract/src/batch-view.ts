@@ -13,7 +13,7 @@ export interface BatchView {
   readonly held_blocks: number;
   readonly free_blocks: number;
   readonly kv_cache_usage: number;
-  /** The oldest so many; `omitted` are not shown. */
+  /** The oldest; `omitted` more are not shown. */
   readonly requests: readonly BatchEntry[];
   readonly omitted: number;
 }

@@ -3,7 +3,7 @@ import type { StepTimeOrigin } from './presence';
 
 /**
  * What `GET /ui/stream` sends to the live page: `hello` once to each viewer, then a few `picture` a
- * second, one text for all viewers. Requests are those of the API process that is asked, engines
+ * second, one text for all viewers. Requests are those of the API process that answers, engines
  * those of the cluster.
  */
 export interface ClusterHello {
@@ -48,11 +48,11 @@ export interface ClusterPicture {
   /** Names of those that no picture has shown before. */
   readonly names: readonly RequestName[];
   readonly rates: PictureRates;
-  /** One entry per way in which engines make their step times. */
+  /** One entry per kind of step times among the engines. */
   readonly stepTimes: readonly PictureStepTimes[];
 }
 
-/** The step times of engines of a cluster that make them alike. */
+/** The step times that some engines of a cluster share. */
 export interface PictureStepTimes extends StepTimeOrigin {
   readonly roles: readonly Stage[];
   /** Steps outside of the measured range; null: the step times have no range. */

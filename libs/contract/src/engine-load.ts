@@ -1,8 +1,8 @@
 import type { EnginePresence } from './presence';
 
 /**
- * What a router has to know of an engine, as JSON on the `loads` channel: on every change, at most
- * ten times a second, and as a sign of life a few times a second without any.
+ * The load of an engine, for routers: JSON on the `loads` channel. Sent on every change, at most
+ * ten times a second, and a few times a second without a change, as a sign of life.
  */
 export interface EngineLoad {
   readonly engineId: string;

@@ -3,14 +3,14 @@ import type { LegFailure } from './executed';
 import type { Stage } from './job';
 
 /**
- * What engines (and the API) say to one engine over its own channel. The first five are the NIXL
- * side channel of the hand-over, as JSON, several of one turn in an array; `to` is always the
- * engine id of the channel, `from` the engine that wants the answer.
+ * The messages that engines and the API send to one engine over its own channel. The first five are
+ * the NIXL side channel of the hand-over, as JSON, several of one turn in an array; `to` is always
+ * the engine id of the channel, `from` the engine that wants the answer.
  */
 export type EngineMessage =
   /**
-   * Decode asks the KV holder for blocks. `generation` names one holding of the blocks; a stale one
-   * is answered `expired`.
+   * Decode requests blocks from the KV holder. `generation` names one holding of the blocks; the
+   * answer to a stale one is `expired`.
    */
   | {
       readonly kind: 'read';
@@ -19,17 +19,17 @@ export type EngineMessage =
       readonly epoch: Epoch;
       readonly generation: number;
       readonly attempt: number;
-      /** The request id under which the reader works, so that the answer finds it. */
+      /** The request id that the reader uses; the answer repeats it. */
       readonly readerRequestId: string;
       /**
-       * What parameters from outside say about the holding and the prompt it is for, as one hash;
-       * `epoch` is 0 then. The holder compares it with what it holds, so that altered or mixed-up
-       * parameters never get somebody else's KV.
+       * One hash of what parameters from outside state about the holding and its prompt; `epoch` is
+       * 0 then. The holder compares it with what it holds, so that altered or mixed-up parameters
+       * never get the KV of another request.
        */
       readonly claim?: number;
-      /** Of blocks that were kept for a next turn: the leading tokens that the claim is on. */
+      /** For blocks kept for a next turn: the number of leading tokens that the claim covers. */
       readonly claimedTokens?: number;
-      /** The lease is to have ended, on purpose. */
+      /** A fault: the holder treats the lease as ended. */
       readonly expires?: true;
     }
   | {
@@ -72,9 +72,9 @@ export type EngineMessage =
       readonly generation: number;
     }
   /**
-   * Of a transfer whose two legs are under way on servers at once, one is over without having done
-   * its part: the other one need not wait. `epoch` is that of the prefill run, `failure` what
-   * became of its leg; unset: decode's is over.
+   * For a transfer whose two legs run on servers at the same time: one leg is over without having
+   * done its part, so the other one need not wait. `epoch` is that of the prefill run, `failure`
+   * what became of its leg; unset: decode's is over.
    */
   | {
       readonly kind: 'leg-over';
@@ -84,16 +84,16 @@ export type EngineMessage =
       readonly failure?: LegFailure;
     }
   /**
-   * Somebody is asked for the metrics of this engine's server: `UpstreamMetrics` on `replyTo`. An
-   * engine that has none says nothing.
+   * Requests the metrics of this engine's server, as `UpstreamMetrics` on `replyTo`. An engine
+   * without a server does not answer.
    */
   | { readonly kind: 'tell-metrics'; readonly replyTo: string }
   /**
-   * Whoever manages the cluster: finish what runs, take nothing more, and go. Sent again until the
-   * engine is seen to drain.
+   * From the process that manages the cluster: finish the running requests, take no more, and
+   * leave. Repeated until the engine's presence shows that it drains.
    */
   | { readonly kind: 'leave' }
-  /** As `leave`; what the engine ran on then becomes an engine of `role`. */
+  /** As `leave`; the worker then starts an engine of `role` in its place. */
   | { readonly kind: 'become'; readonly role: Stage }
   /** The API misses tokens of its stream from this index on. */
   | {
@@ -105,12 +105,12 @@ export type EngineMessage =
     };
 
 /**
- * What the server of an engine counts, in Prometheus' text format; empty while it does not answer.
+ * The metrics of an engine's server, in Prometheus' text format; empty while it does not answer.
  */
 export interface UpstreamMetrics {
   readonly engineId: string;
   readonly page: string;
 }
 
-/** What an engine is told about its own membership in the cluster. */
+/** The messages to an engine about its own membership in the cluster. */
 export type MembershipOrder = Extract<EngineMessage, { readonly kind: 'leave' | 'become' }>;

@@ -1,6 +1,6 @@
 /**
  * The epoch of a run: (submission, run) packed into one comparable integer. Every frame, hand-over
- * message and result carries it; whoever has seen a higher one ignores a lower one.
+ * message and result carries it; a process that has seen a higher one ignores lower ones.
  */
 export type Epoch = number;
 

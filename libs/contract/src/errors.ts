@@ -27,7 +27,7 @@ const unavailable = (code: string, message: string): CatalogueEntry =>
   entry(503, 'ServiceUnavailableError', 'server_error', code, message);
 
 export const ERRORS = {
-  /** The body does not have the shape that the endpoint asks for (pydantic's failures in vLLM). */
+  /** The body does not have the shape that the endpoint requires (pydantic's failures in vLLM). */
   invalid_type: entry(
     400,
     'Bad Request',
@@ -84,7 +84,7 @@ export const ERRORS = {
     'model_not_found',
     'The model does not exist.',
   ),
-  /** A LoRA adapter that cannot be loaded or unloaded as asked. */
+  /** A LoRA adapter that cannot be loaded or unloaded as requested. */
   invalid_adapter: entry(
     400,
     'InvalidUserInput',
@@ -99,7 +99,7 @@ export const ERRORS = {
     'adapter_not_found',
     'The LoRA adapter does not exist.',
   ),
-  /** Recorded answers are played, and nobody asked this when they were recorded. */
+  /** Recorded answers are played, and the recording has no such request. */
   not_recorded: entry(
     404,
     'NotFoundError',
@@ -107,7 +107,7 @@ export const ERRORS = {
     'not_recorded',
     'There is no recorded answer to this request.',
   ),
-  /** A server that a stage executes on said no; its own status and words are shown. */
+  /** A server that a stage executes on refused; its own status and message are shown. */
   upstream_error: internal('upstream_error', 'The upstream server failed.'),
   upstream_lost: entry(
     502,
@@ -159,7 +159,7 @@ export const ERRORS = {
     'engine_leaving',
     'The engine is leaving already.',
   ),
-  /** A stored response that is not there, or is no longer. */
+  /** A stored response that does not exist, or no longer does. */
   response_not_found: entry(
     404,
     'NotFoundError',
@@ -189,7 +189,7 @@ export const ERRORS = {
     null,
     'The item does not exist.',
   ),
-  /** A request whose timeline is asked for. */
+  /** A request whose timeline was requested. */
   request_not_found: entry(
     404,
     'NotFoundError',
@@ -290,9 +290,9 @@ export const ERRORS = {
     'The message broker is out of memory. Please retry later.',
   ),
   no_engine: unavailable('no_engine', 'No engine of a needed stage is ready. Please retry later.'),
-  /** An order to leave was not obeyed in time. */
+  /** The engine did not obey an order to leave in time. */
   engine_silent: unavailable('engine_silent', 'The engine does not answer. Please retry later.'),
-  /** Roles that were started by hand have nobody who could start another. */
+  /** Roles that were started by hand: no supervisor can start another. */
   no_supervisor: entry(
     501,
     'NotImplementedError',

@@ -1,9 +1,12 @@
 /**
- * What an executing stage needs of a request: lies in the broker beside the job, under its request
- * id.
+ * The parts of a request that an executing stage needs, stored in the broker beside the job under
+ * its request id.
  */
 export interface ExecutedRequest {
-  /** As the client asked, without the query: `/v1/chat/completions` or `/v1/completions`. */
+  /**
+   * The path of the client's request, without the query: `/v1/chat/completions` or
+   * `/v1/completions`.
+   */
   readonly path: string;
   /** The client's JSON object, as it was written. */
   readonly text: string;
@@ -21,7 +24,7 @@ export interface UpstreamFailure {
   readonly status: number;
   readonly message: string;
   readonly param: string | null;
-  /** Its own words for what kind of error it is. */
+  /** The server's own name for the kind of error. */
   readonly type: string | null;
   readonly upstreamCode: string | number | null;
 }

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './errors';
 
 /**
- * Where on its way a request is hit. `stream` is the answer on its way to the client, streamed or
- * whole.
+ * The point on its way at which a fault hits a request. `stream` is the answer on its way to the
+ * client, streamed or whole.
  */
 export type FaultStage = 'queue' | 'prefill' | 'transfer' | 'decode' | 'stream';
 
@@ -14,7 +14,7 @@ export const FAULT_STAGES: readonly FaultStage[] = [
   'stream',
 ];
 
-/** What is done to it. `afterTokens`: tokens of the sequence that come first. */
+/** What the fault does. `afterTokens`: tokens of the sequence before it does so. */
 export type FaultAction =
   | {
       readonly kind: 'error';
@@ -42,24 +42,22 @@ export type FaultAction =
 
 export type FaultKind = FaultAction['kind'];
 
-/**
- * A fault that was decided for a request when it arrived; carried out where its stage is reached.
- */
+/** A fault that was decided when the request arrived, and is carried out at its stage. */
 export interface Fault {
   /** The name of the rule. */
   readonly rule: string;
   readonly stage: FaultStage;
   readonly action: FaultAction;
   /**
-   * When the stage must be reached, wall µs since the Unix epoch: from the first, before the
-   * second. Absent: whenever.
+   * When the request must reach the stage, wall µs since the Unix epoch: from the first value on,
+   * before the second. Absent: at any time.
    */
   readonly window?: readonly [fromUs: number, untilUs: number];
 }
 
 /**
- * What a worker says of a fault that it carried out: the tail of a frame entry of the kind `fault`,
- * as JSON.
+ * A worker's note of a fault that it carried out: the JSON tail of a frame entry of the kind
+ * `fault`.
  */
 export interface FaultNote {
   readonly fault: FaultKind;
@@ -67,5 +65,5 @@ export interface FaultNote {
   readonly rule: string;
 }
 
-/** The code with which runs end that were made to fail; status and words are the fault's own. */
+/** The code of runs that a fault made fail; status and message are the fault's own. */
 export const INJECTED: ErrorCode = 'injected_fault';

@@ -3,7 +3,7 @@ import type { Fault } from './fault';
 import type { KvTransferParams } from './kv-transfer-params';
 
 /**
- * What an engine is asked to do with a request. Any engine can do each; its role decides which
+ * The work that an engine does for a request. Any engine can do each kind; its role decides which
  * queue feeds it.
  */
 export type Stage = 'prefill' | 'decode' | 'aggregated';
@@ -12,7 +12,7 @@ export const STAGES: readonly Stage[] = ['prefill', 'decode', 'aggregated'];
 
 /**
  * How a generated sequence ends. `stop` is an end token or a stop string, `length` the token limit,
- * `cache_threshold` the refusal to compute a prompt of which the prefix cache holds too little.
+ * `cache_threshold` the refusal to compute a prompt when the prefix cache holds too little of it.
  */
 export type EndReason = 'stop' | 'length' | 'abort' | 'error' | 'cache_threshold';
 
@@ -29,7 +29,7 @@ export interface EngineJob {
    * prefill. From 1.
    */
   readonly submission: number;
-  /** The API process that awaits the tokens, and the handle under which it knows this sequence. */
+  /** The API process that awaits the tokens, and its handle for this sequence. */
   readonly apiId: string;
   readonly streamId: number;
   /** Logical instant of the cause (arrival, hold), µs since the Unix epoch. */
@@ -42,8 +42,8 @@ export interface EngineJob {
    */
   readonly blockHashes: readonly number[];
   /**
-   * Tokens of the blocks of `blockHashes`; only where KV-cache events are published, which name
-   * them.
+   * Tokens of the blocks of `blockHashes`; set only where KV-cache events, which name them, are
+   * published.
    */
   readonly tokenIds?: readonly number[];
   /** Tokens the sequence will generate. Known to the engine only; policies must not read it. */
@@ -56,7 +56,7 @@ export interface EngineJob {
   readonly priority: number;
   /** Name of the LoRA adapter that is to answer. Absent: the base model. */
   readonly adapter?: string;
-  /** What the client asks of the engines. Absent: nothing. */
+  /** The client's parameters for the engines. Absent: none. */
   readonly engineParameters?: EngineParameters;
   /**
    * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for
@@ -80,26 +80,26 @@ export interface EngineJob {
   /** The data-parallel rank that must run it, in every stage. Absent: any, or there is only one. */
   readonly dataParallelRank?: number;
   /**
-   * Hash of the client's session or user, by which requests that belong together are placed.
+   * Hash of the client's session or user; placement keeps requests with the same hash together.
    * Absent: none is known.
    */
   readonly sessionKey?: number;
   /**
-   * Where a placement policy put the job. Absent: in the shared queue of the stage in which its
-   * flow begins.
+   * Where a placement policy put the job. Absent: in the shared queue of the first stage of its
+   * flow.
    */
   readonly placed?: Placed;
   /** The decode engine that was chosen at arrival. */
   readonly decodeEngineId?: string;
-  /** What is to go wrong on purpose behind the queue. Absent: nothing. */
+  /** Faults to inject behind the queue. Absent: none. */
   readonly faults?: readonly Fault[];
-  /** Answered by a server: what it says comes with the tokens, and no run begins the text again. */
+  /** A server answers: its text comes with the tokens, and no run begins the text again. */
   readonly executes?: true;
   /** W3C trace context of the API's span, when tracing is on. */
   readonly traceparent?: string;
 }
 
-/** The queue of a job that was placed, of which it may be taken and placed again. */
+/** The queue of a placed job; it may be taken out and placed again. */
 export interface Placed {
   readonly stage: Stage;
   /** In an engine's own queue; absent: in the stage's shared one. */
@@ -108,7 +108,7 @@ export interface Placed {
 
 export interface OwnQueue {
   readonly engineId: string;
-  /** The router that put it there, and its number among that router's jobs here, from 1. */
+  /** The router that put it there, and its ordinal among that router's jobs here, from 1. */
   readonly routerId: string;
   readonly ordinal: number;
 }

@@ -1,7 +1,7 @@
 import { isObject } from '@baton/kernel';
 
 /**
- * vLLM's eleven `kv_transfer_params` fields as a prefill instance answers them (NIXL pull
+ * vLLM's eleven `kv_transfer_params` fields, as a prefill instance returns them (NIXL pull
  * connector, vllm/distributed/kv_transfer/kv_connector/v1/nixl/pull_scheduler.py).
  */
 export interface KvTransferParams {
@@ -19,12 +19,12 @@ export interface KvTransferParams {
   readonly transfer_mode: 'pull' | 'push';
 }
 
-/** What an outside router asks a prefill instance with. */
+/** What an outside router sends to a prefill instance. */
 export function asksToHold(params: unknown): boolean {
   return isObject(params) && params['do_remote_decode'] === true;
 }
 
-/** What an outside router brings to a decode instance. */
+/** What an outside router sends to a decode instance. */
 export function bringsKv(params: unknown): boolean {
   return isObject(params) && params['do_remote_prefill'] === true;
 }
@@ -38,9 +38,9 @@ export function parseKvTransferParams(value: unknown): KvTransferParams | undefi
 }
 
 /**
- * What decode answered when it kept its blocks, brought to prefill for the next turn of the
- * conversation (vLLM's `bidirectional_kv_xfer`); undefined when the parameters ask to hold and
- * bring nothing, or nothing that can be read.
+ * The parameters that decode returned for its kept blocks, sent to prefill with the next turn of
+ * the conversation (vLLM's `bidirectional_kv_xfer`); undefined when the parameters request a hold
+ * and name no blocks, or none that can be read.
  */
 export function parseKeptKvParams(value: unknown): KvTransferParams | undefined {
   if (!isObject(value) || !asksToHold(value) || bringsKv(value)) return undefined;
@@ -67,7 +67,7 @@ function namedBlocks(value: Readonly<Record<string, unknown>>): KvTransferParams
 }
 
 /**
- * What vLLM passes over and a strict server refuses, in one sentence; undefined: nothing is wrong.
+ * One sentence on what vLLM passes over and a strict server refuses; undefined: nothing is wrong.
  */
 export function faultOfKvTransferParams(
   value: Readonly<Record<string, unknown>>,
@@ -98,7 +98,7 @@ function faultOfKept(value: Readonly<Record<string, unknown>>): string | undefin
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const isFlag = (value: unknown): boolean => value == null || typeof value === 'boolean';
 
-/** The fields without which nothing can be read. */
+/** The fields that every read needs. */
 const NEEDED: Fields = {
   remote_engine_id: isText,
   remote_request_id: isText,

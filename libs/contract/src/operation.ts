@@ -1,34 +1,34 @@
 import type { BatchView } from './batch-view';
 
 /**
- * What an operator asks of every engine and every API process, over one channel; whoever acts on it
- * answers on `replyTo`.
+ * An operator's command to every engine and every API process, over one channel. Each process that
+ * carries it out answers on `replyTo`.
  */
 export type Operation =
-  /** Engines forget the prefixes that nobody uses now; `forgetsHost`: those in host memory too. */
+  /**
+   * Engines drop the cached prefixes that no sequence uses; `forgetsHost`: those in host memory
+   * too.
+   */
   | {
       readonly kind: 'reset-prefix-cache';
       readonly replyTo: string;
       readonly forgetsHost: boolean;
     }
-  /**
-   * Engines begin no step until they are told to resume; `isSleep` is what API processes say about
-   * it.
-   */
+  /** Engines begin no step until a `resume`; API processes report `isSleep`. */
   | {
       readonly kind: 'pause';
       readonly replyTo: string;
       readonly isSleep: boolean;
       /**
-       * Of the sleep: 0 is a pause, with 2 the weights are forgotten too, which takes no time here.
-       * Unset: 1.
+       * The level of sleep: 0 is a pause; 2 drops the weights too, which takes no time here. Unset:
+       * 1.
        */
       readonly level?: 0 | 1 | 2;
     }
   | { readonly kind: 'resume'; readonly replyTo: string }
-  /** Engines show what they have in hand; answered with `batch`. */
+  /** Engines report the sequences in hand; the reply carries `batch`. */
   | { readonly kind: 'show-batch'; readonly replyTo: string }
-  /** API processes end these requests, or all, with what they have got so far. */
+  /** API processes end these requests, or all, with the tokens received so far. */
   | {
       readonly kind: 'abort-requests';
       readonly replyTo: string;
@@ -41,7 +41,7 @@ export interface OperationReply {
   readonly from: string;
   /** False when it could not be done. */
   readonly isDone: boolean;
-  /** Requests that it concerned. */
+  /** Requests that it affected. */
   readonly count: number;
   readonly batch?: BatchView;
 }

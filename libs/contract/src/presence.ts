@@ -1,8 +1,8 @@
 import type { Stage } from './job';
 
 /**
- * What an engine tells the cluster about itself with each heartbeat. Everything a scrape or a
- * policy needs, nothing more.
+ * What an engine publishes about itself with each heartbeat: everything a scrape or a policy needs,
+ * nothing more.
  */
 export interface EnginePresence {
   readonly engineId: string;
@@ -82,8 +82,8 @@ export interface AdaptersInHand {
 }
 
 /**
- * Where a hand-over is: the first two at the engine that holds the blocks, the others at the one
- * that wants them.
+ * The state of a hand-over: the first two at the engine that holds the blocks, the others at the
+ * one that fetches them.
  */
 export const HANDOFF_STATES = [
   'held',

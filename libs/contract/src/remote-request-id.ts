@@ -1,14 +1,14 @@
 /**
  * vLLM appends eight random hex digits to a request id; ours are the generation of the holding, so
- * that a reference to blocks that have been given to somebody else is told from a good one.
+ * that a reference to blocks that were given to another sequence can be detected.
  */
 export function remoteRequestId(requestId: string, generation: number): string {
   return `${requestId}-${generation.toString(16).padStart(8, '0')}`;
 }
 
 /**
- * The request and generation that a remote request id names; undefined when no source of ours can
- * have made it.
+ * The request and generation that a remote request id names; undefined when it has another form
+ * than ours.
  */
 export function parseRemoteRequestId(
   id: string,

@@ -2,7 +2,7 @@ import type { Epoch } from './epoch';
 import type { Stage } from './job';
 
 /**
- * What an engine tells the API process that awaits a request about its run there, beside the token
+ * What an engine reports to the API process that awaits a request about its run, beside the token
  * frames: once per fact, many facts of many requests in one message, never one per token. Instants
  * are µs of the wall clock since the Unix epoch.
  */
@@ -38,7 +38,7 @@ export interface RunFacts {
   readonly facts: readonly EngineFact[];
 }
 
-/** One message: what one engine has to tell one API process. */
+/** One message from one engine to one API process. */
 export interface EngineFacts {
   readonly engineId: string;
   readonly stage: Stage;
@@ -55,11 +55,11 @@ export interface RequestTimeline {
   readonly id: string;
   /** `X-Request-Id`. */
   readonly request_id: string;
-  /** Path that was asked. */
+  /** Path of the request. */
   readonly endpoint: string;
   readonly model: string;
   readonly state: TimelineState;
-  /** The API process that knows it. */
+  /** The API process that served it. */
   readonly api: string;
   /** µs of the wall clock since the Unix epoch. */
   readonly arrival_us: number;

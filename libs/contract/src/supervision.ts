@@ -1,15 +1,12 @@
 import type { Stage } from './job';
 
-/**
- * What a process of a cluster tells the one that started it, over the channel between parent and
- * child.
- */
+/** A message from a process of a cluster to its parent, over the channel between the two. */
 export type ChildMessage =
   /** It can do its work. */
   | { readonly kind: 'ready'; readonly role: Stage | 'api'; readonly url: string }
   /**
-   * Its engines by role have changed, in the notation of topologies; none is ''. Another life of
-   * the process is to have these.
+   * Its engines by role have changed, in the notation of topologies; none is ''. A restart of the
+   * process uses these.
    */
   | { readonly kind: 'engines'; readonly engines: string }
   /** Of the API: engines are to join. Answered by a `SupervisorMessage` with the same id. */

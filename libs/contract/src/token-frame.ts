@@ -47,7 +47,7 @@ export interface FrameEntry {
    * prefix cache; `count`: tokens that came over a transfer; `first`: length of the step, µs);
    * `tokens` generated; `handed-over` prefill is done and decode has the job (`first`: µs from the
    * request's arrival until its prompt was held, both on the wall clock); `end` terminal;
-   * `restarted` the run began again from token `first`; `fault` something was done to it on purpose
+   * `restarted` the run began again from token `first`; `fault` an injected fault was carried out
    * (`tail`: `FaultNote`).
    */
   kind: FrameEntryKind;

@@ -5,7 +5,7 @@ import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
 
-/** What an engine host needs to know about its engine besides the engine itself. */
+/** What an engine host needs about its engine besides the engine itself. */
 export interface HostedEngineFacts {
   readonly model: string;
   readonly maxNumSeqs: number;
@@ -29,7 +29,7 @@ export interface HostTierFacts {
   readonly bytesPerSecond: number;
 }
 
-/** How step times are made, and how far the engine has left what was measured. */
+/** How step times are made, and how far the engine's steps left the measured range. */
 export interface StepTimeFacts extends StepTimeOrigin {
   /** Unset: they have no range. */
   readonly outside?: () => StepsOutside;
@@ -41,7 +41,7 @@ export interface StepsOutside {
   readonly farthest: number;
 }
 
-/** What goes wrong on purpose, for tests. */
+/** Faults to inject, for tests. */
 export interface FaultOptions {
   readonly crashAfter: string | undefined;
   /** Share of KV reads answered as expired, 0..1. */
@@ -49,13 +49,13 @@ export interface FaultOptions {
   readonly seed: number;
 }
 
-/** What an engine is told besides who does its work. */
+/** Options of an engine, except the one for who does its work. */
 export interface DriverOptions {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
   readonly facts: HostedEngineFacts;
-  /** Where vLLM's buckets of tokens end. Unset: nowhere. */
+  /** Where vLLM's buckets of tokens end. Unset: no end. */
   readonly maxModelLen?: number;
   /**
    * Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1.
@@ -67,7 +67,7 @@ export interface DriverOptions {
   readonly stepTimes?: StepTimeFacts;
   /** Called at the start, and again after an engine has thrown. */
   readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
-  /** Makes the publisher of KV-cache events of the engine of this number. Unset: there are none. */
+  /** Makes the publisher of KV-cache events for the engine of this number. Unset: no events. */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
   readonly kvLeaseUs: Micros;
   /** How long blocks of a finished decode leg wait for the next turn. */
@@ -75,14 +75,14 @@ export interface DriverOptions {
   /** Fewer tokens than this are computed and not read back from decode. */
   readonly kvRecomputeThreshold: number;
   readonly kvLoadFailurePolicy: 'fail' | 'recompute';
-  /** References from outside that nobody knows end their request with 400, whatever the policy. */
+  /** Unknown references from outside end their request with 400, whatever the policy. */
   readonly strictKv: boolean;
   readonly workerLossPolicy: 'retry' | 'fail';
   /** Runs of one stage that a request may take. */
   readonly maxRuns: number;
-  /** Wall ms that a punctual engine counts as alive after it was last heard of. */
+  /** Wall ms that a punctual engine counts as alive after its last heartbeat. */
   readonly presenceTtlMs: number;
-  /** Wall µs for the answer to one question for KV blocks. */
+  /** Wall µs for the answer to one request for KV blocks. */
   readonly kvReadTimeoutUs: number;
   /**
    * Wall µs: with a fast clock, KV for a request that the cluster routes is held for the shorter of
@@ -92,15 +92,15 @@ export interface DriverOptions {
   /** Simulated µs before the engine takes work. */
   readonly startupUs: Micros;
   readonly faults: FaultOptions;
-  /** Whether routers want to know what the engine has to do. */
+  /** Whether the engine publishes its load for routers. */
   readonly tellsLoad: boolean;
-  /** Whether API processes want to know when what happened to each request. */
+  /** Whether the engine publishes timelines of requests for API processes. */
   readonly tellsTimelines: boolean;
-  /** Sees how long each step took, in simulated µs, when it has ended. */
+  /** Called with the length of each step, in simulated µs, when it has ended. */
   readonly onStep?: (durationUs: Micros) => void;
   /**
-   * Sees every call of the hand-over coordinators, so that their lifecycles can be compared with
-   * those of another driver.
+   * Called for every call of the hand-over coordinators, so that their lifecycles can be compared
+   * with those of another driver.
    */
   readonly onHandoff?: (entry: HandoffEntry) => void;
 }

@@ -58,7 +58,7 @@ export class Accounts implements EngineCounters {
     this.promptTokensTransferred += this.news(seq, tokens);
   }
 
-  /** A draft of one sequence, of which the first `accepted` tokens were right. */
+  /** A draft of one sequence; its first `accepted` tokens were right. */
   drafted(tokens: number, accepted: number): void {
     this.drafts++;
     this.draftTokens += tokens;

@@ -8,7 +8,7 @@ import type { EngineSequence } from './sequence';
  */
 export class AdapterSlots {
   private readonly inBatch = new Set<number>();
-  /** Sequences that the admission under way, or else the last one, has passed over. */
+  /** Sequences passed over by the current admission, or else by the last one. */
   readonly passedOver: EngineSequence[] = [];
 
   constructor(private readonly maxAdapters: number) {}

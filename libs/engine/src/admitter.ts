@@ -18,21 +18,21 @@ export interface AdmitterParts extends BatchParts {
 type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
 
 /**
- * Lets waiting sequences into a batch, and gives those blocks whose KV comes from elsewhere, in one
- * order and while token budget, slots and blocks last: the waiting loop of vLLM's scheduler. Owns
- * what is reserved; driven by the batch former.
+ * Admits waiting sequences to a batch, and reserves blocks for those whose KV comes from elsewhere,
+ * in one order and while token budget, slots and blocks last: the waiting loop of vLLM's scheduler.
+ * Owns the reservations; the batch former drives it.
  */
 export class Admitter {
-  /** Sequences that got blocks for KV from elsewhere and of which nobody was told yet. */
+  /** Sequences that got blocks for KV from elsewhere and are not reported yet. */
   readonly reserved: EngineSequence[] = [];
   /** Sequences whose KV is on its way. */
   deferred = 0;
   /** Undefined: adapters are not limited. */
   private readonly adapters: AdapterSlots | undefined;
   private admissions = 0;
-  /** Who has this rank or a later one came in with the step under way. */
+  /** Sequences of this rank or a later one came in with the step under way. */
   private firstRank = 0;
-  /** With drafts: those of them whose KV came from elsewhere. */
+  /** With drafts: the admitted sequences whose KV came from elsewhere. */
   private readonly cameWithKv: EngineSequence[] = [];
   /** Whether prompts that were under way before, or anything that ran before, is in the batch. */
   private hasPrompts = false;
@@ -52,7 +52,7 @@ export class Admitter {
     this.draftBlocks = draftTokens > 0 ? blocks.blocksFor(batch.stepTokens) : 0;
   }
 
-  /** Waiting sequences for whose adapter the batch formed last had no place. */
+  /** Waiting sequences whose adapter had no place in the last batch. */
   get passedOver(): number {
     return this.adapters?.passedOver.length ?? 0;
   }
@@ -112,7 +112,7 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** It has no blocks: they are given to it to compute, or for what comes from elsewhere. */
+  /** It has no blocks: it gets them to compute, or for KV from elsewhere. */
   private tryStart(seq: EngineSequence): Outcome {
     const { blocks, accounts, options } = this.parts;
     const { watermark } = this;
@@ -135,7 +135,7 @@ export class Admitter {
   }
 
   /**
-   * What prompts under way still need stays free: what is reserved gives nothing back until its KV
+   * Blocks that prompts under way still need stay free: a reservation gives none back until its KV
    * has come.
    */
   private tryReserve(seq: EngineSequence, hitTokens: number): Outcome {
@@ -207,9 +207,9 @@ export class Admitter {
   }
 
   /**
-   * Beside decoding sequences, one that has a single token to compute gets as many as they, empty
-   * drafts, so that the batch stays uniform; not beside prompts under way, nor at the end of the
-   * model's context.
+   * Beside decoding sequences, one with a single token to compute gets as many tokens as they, by
+   * empty drafts, so that the batch stays uniform; not beside prompts under way, nor at the end of
+   * the model's context.
    */
   private paddingOf(seq: EngineSequence, start: number): number {
     const { draftTokens } = this.parts;

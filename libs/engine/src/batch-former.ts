@@ -9,15 +9,16 @@ export interface BatchFormerParts extends AdmitterParts {
 }
 
 /**
- * Forms the batch of a step the way of vLLM V1's scheduler: first what runs (one token for each
- * that decodes, the next chunk for each that prefills), then, by the admitter, what waits; whoever
- * runs and finds no block preempts the last in line. The engine applies what the step brings.
+ * Forms the batch of a step as vLLM V1's scheduler does: first the running sequences (one token for
+ * each that decodes, the next chunk for each that prefills), then, by the admitter, the waiting
+ * ones; a running sequence that finds no block preempts the last in line. The engine applies the
+ * results of the step.
  */
 export class BatchFormer {
   readonly batch: Batch;
   readonly admitter: Admitter;
   private readonly scratch: EngineSequence[] = [];
-  /** Something has changed since the last time that admission found nothing more to admit. */
+  /** Something has changed since admission last found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
 
@@ -26,7 +27,7 @@ export class BatchFormer {
     this.admitter = new Admitter(parts, this.batch);
   }
 
-  /** Whether the next step may admit somebody although nothing happens until then. */
+  /** Whether the next step may admit a sequence although nothing happens until then. */
   get mayAdmitNext(): boolean {
     return this.isStale && this.hasWaiting;
   }
@@ -53,7 +54,7 @@ export class BatchFormer {
   }
 
   /**
-   * Takes a running sequence out of the batch; what it has computed stays findable, its blocks go.
+   * Takes a running sequence out of the batch and frees its blocks; their content stays findable.
    */
   drop(seq: EngineSequence): void {
     this.leave(seq);
@@ -105,7 +106,7 @@ export class BatchFormer {
       demand += fresh;
       growing.push(seq);
     }
-    // What was published may let somebody in without having cost a free block.
+    // A published block may let a sequence in without having cost a free block.
     this.touch();
     if (demand > blocks.pool.freeBlocks) growing.sort((a, b) => a.rank - b.rank);
     for (const seq of growing) {
@@ -140,8 +141,8 @@ export class BatchFormer {
   }
 
   /**
-   * Sends the last in line back to the queue, to be computed again: the newest, or the one that
-   * priority orders last.
+   * Sends the last in line back to the queue, to be computed again: the newest, or the last by
+   * priority.
    */
   private preempt(): void {
     const { queue, record, accounts, blocks } = this.parts;

@@ -14,15 +14,15 @@ export interface BatchParts {
 }
 
 /**
- * The batch of a step while it is formed and afterwards: who is in it beside the decode set, and
- * what of the token budget is left. It decides nothing: the batch former puts in who runs already,
- * the admitter who waited.
+ * The batch of a step while it is formed and afterwards: its sequences beside the decode set, and
+ * the rest of the token budget. It decides nothing: the batch former adds running sequences, the
+ * admitter waiting ones.
  */
 export class Batch {
   /** Running sequences whose prompt is not in KV yet, in order of admission. */
   readonly prefilling: EngineSequence[] = [];
   /**
-   * Sequences whose KV came from elsewhere and that this batch let in: they decode from their first
+   * Sequences admitted by this batch whose KV came from elsewhere: they decode from their first
    * step on.
    */
   readonly joined: EngineSequence[] = [];
@@ -39,8 +39,8 @@ export class Batch {
   private threshold = 0;
   private readonly slots: number;
   /**
-   * Tokens beyond which nothing is drafted. vLLM starts only when the first of the two is the
-   * smaller one.
+   * Context length beyond which nothing is drafted. vLLM starts only when the first of the two is
+   * the smaller one.
    */
   readonly draftLimit: number;
   private readonly sums = {
@@ -69,7 +69,7 @@ export class Batch {
     return this.running >= this.slots;
   }
 
-  /** A new step; when one sequence is alone, its long prompt keeps nobody waiting. */
+  /** Begins a new step; the long prompt of a sequence that is alone keeps no other one waiting. */
   clear(isAlone: boolean): void {
     this.chunkTokens = 0;
     this.paddingTokens = 0;
@@ -96,7 +96,7 @@ export class Batch {
 
   /**
    * Tokens for which a decoding sequence needs room in the step: its next one and those of the
-   * draft, as far as the model's context and the blocks there are go.
+   * draft, limited by the model's context and the blocks there are.
    */
   reachOf(seq: EngineSequence): number {
     return Math.min(this.parts.decode.current.contextOf(seq) + this.stepTokens, this.draftLimit);
@@ -138,7 +138,7 @@ export class Batch {
     return sums;
   }
 
-  /** Who is in it, with how many tokens, in order of admission. For tests: O(batch). */
+  /** Its sequences and their tokens, in order of admission. For tests: O(batch). */
   members(): (readonly [SequenceHandle, tokens: number])[] {
     const { decode } = this.parts;
     const prompts = this.prefilling.filter(({ chunk }) => chunk > 0);

@@ -3,9 +3,9 @@ import type { SequenceBlocks } from './sequence-blocks';
 
 /**
  * When decoding sequences need another block. A sequence fills one every `blockSize` steps, so it
- * has a phase: the step, modulo the block size, at whose beginning it needs the next. Whose further
- * blocks nobody will find is only counted; the others are kept by phase and visited when they fill
- * a block. Steps are numbered as by the decode set, which drives this.
+ * has a phase: the step, modulo the block size, at whose beginning it needs the next. Sequences
+ * whose further blocks no other can find are only counted; the others are kept by phase and visited
+ * when they fill a block. Steps are numbered as by the decode set, which drives this.
  */
 export class DecodePhases {
   size = 0;
@@ -59,7 +59,7 @@ export class DecodePhases {
     return demand;
   }
 
-  /** For how many of `count` steps behind `step` so many free blocks suffice. */
+  /** How many of the `count` steps behind `step` this many free blocks suffice for. */
   stepsFed(step: number, count: number, free: number): number {
     const most = Math.ceil(count / this.blockSize) * this.size;
     if (most <= free) return count;
@@ -72,7 +72,7 @@ export class DecodePhases {
     return Math.min(steps, count);
   }
 
-  /** Gives the members that need one for this step their block; so many must be free. */
+  /** Gives a block to each member that needs one for this step; enough must be free. */
   grow(step: number): void {
     const publishing = this.publishing[step % this.blockSize]!;
     for (let i = 0; i < publishing.length; i++) {

@@ -6,9 +6,9 @@ import { SequenceHeap } from './sequence-heap';
 
 /**
  * The sequences that get a token in every step. A step touches none of them: one counter moves, and
- * what a sequence has reached follows from it. `finishAt` sits in a heap, and blocks are given out
- * by phase; the list of a sequence whose further blocks nobody will find is written up only when
- * somebody asks (`settle`). Driven by the batch former and the engine.
+ * the progress of a sequence follows from it. `finishAt` sits in a heap, and blocks are given out
+ * by phase; the block list of a sequence whose further blocks no other can find is updated only by
+ * `settle`. The batch former and the engine drive it.
  */
 export class DecodeSet {
   /** In no particular order. */
@@ -49,8 +49,8 @@ export class DecodeSet {
   }
 
   /**
-   * Takes in a sequence that has the blocks for its computed tokens, and in a step that has begun
-   * for one more.
+   * Takes in a sequence that has the blocks for its computed tokens, and for one more when a step
+   * has begun.
    */
   join(seq: EngineSequence): void {
     seq.state = 'decoding';
@@ -64,7 +64,7 @@ export class DecodeSet {
     this.version++;
   }
 
-  /** Lets a sequence go and writes down what it has reached. */
+  /** Removes a sequence and stores its progress in it. */
   leave(seq: EngineSequence): void {
     seq.computed = this.contextOf(seq);
     seq.emitted = this.emittedBy(seq);
@@ -79,10 +79,7 @@ export class DecodeSet {
     this.version++;
   }
 
-  /**
-   * Gives a member, whose step was counted, further tokens of that step, with which it may end at
-   * most.
-   */
+  /** Gives a member, whose step was counted, further tokens of that step, at most up to its end. */
   skip(seq: EngineSequence, tokens: number): void {
     seq.finishAt -= tokens;
     seq.contextOffset += tokens;
@@ -98,7 +95,7 @@ export class DecodeSet {
     return seq.outputTokens - (seq.finishAt - this.steps);
   }
 
-  /** Writes up the blocks of a member: they follow from its context. */
+  /** Updates the block list of a member: it follows from its context. */
   settle(seq: EngineSequence): void {
     if (this.draftTokens > 0) return;
     const context = this.contextOf(seq);
@@ -111,7 +108,7 @@ export class DecodeSet {
     return this.phases.countAt(this.steps);
   }
 
-  /** Gives out the blocks for the step that begins now; so many must be free. */
+  /** Gives out the blocks for the step that begins now; enough must be free. */
   grow(): void {
     if (this.demand > 0) this.phases.grow(this.steps);
     this.grownFor = this.steps;
@@ -146,8 +143,8 @@ export class DecodeSet {
   }
 
   /**
-   * Counts `count` steps and gives out the blocks that the steps after each of them need, as one
-   * step after the other would.
+   * Counts `count` steps and gives out the blocks that the steps after each of them need, as single
+   * steps would.
    */
   advanceAndGrow(count: number): void {
     this.phases.growBehind(this.steps, count);
@@ -161,7 +158,7 @@ export class DecodeSet {
     return this.phases.demandBehind(this.steps, count);
   }
 
-  /** For how many of `count` further steps after the one under way `free` blocks suffice. */
+  /** How many of `count` further steps after the one under way `free` blocks suffice for. */
   stepsFed(count: number, free: number): number {
     return this.phases.stepsFed(this.steps, count, free);
   }

@@ -8,7 +8,7 @@ import type { SequenceBlocks } from './sequence-blocks';
  */
 export class DecodeSets {
   readonly all: readonly DecodeSet[];
-  /** That of the batch which is being formed, or which ended last. */
+  /** The set of the batch that is being formed, or that ended last. */
   current: DecodeSet;
 
   /** @param draftTokens  tokens beyond the next one for which a sequence may hold blocks */

@@ -39,7 +39,7 @@ interface QueueState {
 
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
- * the batch former decides who runs, the decode set counts, the step runner lays steps in time.
+ * the batch former decides which run, the decode set counts, the step runner lays steps in time.
  * Reads no clock, awaits nothing, logs nothing.
  */
 export class Engine implements EnginePort {
@@ -244,8 +244,8 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * As `snapshot`, in one object that every call fills anew: for a driver that asks often and keeps
-   * nothing.
+   * As `snapshot`, in one object that every call fills anew: for a driver that calls often and
+   * keeps nothing.
    */
   gauges(atUs?: Micros): EngineSnapshot {
     const { now, queue } = this;
@@ -269,8 +269,8 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * What can be found in the block pool, and what its free blocks hold in the order in which they
-   * would be given up; for tests. O(blocks).
+   * The content that can be found in the block pool, and that of its free blocks in order of
+   * eviction; for tests. O(blocks).
    */
   cacheState(): CacheState {
     const { pool } = this.blocks;
@@ -282,8 +282,8 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * The batch of the step under way, in order of admission, and who waits without blocks, the next
-   * first; for tests. O(sequences).
+   * The batch of the step under way, in order of admission, and the sequences that wait without
+   * blocks, the next first; for tests. O(sequences).
    */
   queueState(): QueueState {
     return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
@@ -365,7 +365,7 @@ export class Engine implements EnginePort {
   }
 }
 
-/** Has its last token and is counted, though its blocks are held. */
+/** For a sequence that has its last token: it counts as ended, though its blocks are held. */
 function isOver({ state, mode }: EngineSequence): boolean {
   return state === 'held' && mode !== 'prefill-and-hold';
 }

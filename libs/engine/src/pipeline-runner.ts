@@ -9,7 +9,7 @@ import { truncate } from './truncate';
 class Flight {
   formedUs: Micros = 0;
   endUs: Micros = 0;
-  /** Prompts with a chunk in it; whose rank has changed since was preempted, or has gone. */
+  /** Prompts with a chunk in it; one whose rank has changed since was preempted, or has gone. */
   readonly prompts: EngineSequence[] = [];
   readonly ranks: number[] = [];
   /** Tokens of the prompt that are computed when it ends. */
@@ -48,7 +48,7 @@ export class PipelineRunner implements Runner {
   private readonly idle: Flight[];
   /** The batch that ended last; undefined: the step had none. */
   private ended: Flight | undefined;
-  /** When each stage is done with what it was given, µs with a fraction. */
+  /** When each stage is done with its batches, µs with a fraction. */
   private readonly freeUs: Float64Array;
   /** Times of the batch that is formed. */
   private readonly timesUs: Float64Array;
@@ -88,7 +88,7 @@ export class PipelineRunner implements Runner {
     if (oldest === undefined && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.underWay = true;
-    // One that ended before was not looked at then: the caller had paused.
+    // A batch that ended before was not handled then: the caller had paused.
     this.endUs = Math.max(oldest?.endUs ?? 0, startUs + 1);
     return this.endUs;
   }
@@ -154,7 +154,7 @@ export class PipelineRunner implements Runner {
     const { former, decode } = this.parts;
     const flight = this.idle.splice(this.nextIdle(), 1)[0]!;
     decode.current = flight.set;
-    // Who went out of reach with the batch before may let others in.
+    // Sequences that left with the batch before may make room for others.
     former.touch();
     if (!former.form()) {
       this.idle.push(flight);

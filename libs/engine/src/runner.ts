@@ -22,8 +22,8 @@ export interface RunnerParts {
 }
 
 /**
- * Lays steps in time and does to the counters what they do. What the calls mean is said by those of
- * the same names of EnginePort.
+ * Lays steps in time and applies them to the counters. The calls mean what those of the same names
+ * mean in EnginePort.
  */
 export interface Runner {
   /** Between `begin` and `completeLast`. */
@@ -36,9 +36,9 @@ export interface Runner {
   begin(startUs: Micros): Micros | undefined;
   extend(untilUs: Micros, withFirstTokens: boolean): Micros;
   cut(atUs: Micros): Micros;
-  /** Does what all but the last of the steps under way do: tokens and blocks. */
+  /** Applies all but the last of the steps under way: tokens and blocks. */
   completeAllButLast(): void;
-  /** Does the same for the last one; the current decode set is then the one that it stepped. */
+  /** Applies the last one; the current decode set is then the one that it stepped. */
   completeLast(): void;
   /** Ends the chunks of that step: the sequences whose prompt is done, which run no more. */
   endChunks(): readonly EngineSequence[];

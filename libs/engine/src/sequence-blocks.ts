@@ -3,8 +3,8 @@ import type { EngineSequence } from './sequence';
 import type { EngineOptions } from './types';
 
 /**
- * Binds sequences to the block pool: how many blocks their tokens need, what of them the prefix
- * cache holds, which blocks are full. Owns the pool; the batch former and the engine say when.
+ * Binds sequences to the block pool: how many blocks their tokens need, which of them the prefix
+ * cache holds, which blocks are full. Owns the pool; the batch former and the engine call it.
  */
 export class SequenceBlocks {
   readonly pool: BlockPool;
@@ -76,14 +76,13 @@ export class SequenceBlocks {
   }
 
   /**
-   * As `grow`, for so many sequences that have nothing to publish; their lists are written up by
-   * `list`.
+   * As `grow`, for this many sequences that have nothing to publish; `list` updates their lists.
    */
   growUnlisted(blocks: number): void {
     if (blocks > 0) this.pool.take(blocks);
   }
 
-  /** Writes down that the sequence has so many blocks, those of `growUnlisted` among them. */
+  /** Records that the sequence has this many blocks, those of `growUnlisted` among them. */
   list(seq: EngineSequence, blocks: number): void {
     if (blocks > seq.blocks.length) seq.blocks.add(blocks - seq.blocks.length);
   }
@@ -99,8 +98,8 @@ export class SequenceBlocks {
   }
 
   /**
-   * As `publish`, for a sequence that will compute these tokens again, also those that no other
-   * could find.
+   * As `publish`, for a sequence that will compute these tokens again; includes tokens that no
+   * other sequence could find.
    */
   publishOwn(seq: EngineSequence, tokens: number): void {
     this.pool.publishOwn(seq.blocks, Math.floor(tokens / this.blockSize));

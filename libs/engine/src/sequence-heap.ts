@@ -1,7 +1,7 @@
 import type { EngineSequence } from './sequence';
 
 /**
- * A binary heap of sequences from which any can be taken out, because each knows its place. A
+ * A binary heap of sequences from which any can be taken out, because each stores its place. A
  * sequence is in one heap at a time. `isBefore` must order any two sequences strictly, so that the
  * order never depends on how the heap was built.
  */

@@ -5,7 +5,7 @@ import type { SequenceHandle, SequenceSpec } from './types';
 
 /**
  * The slots of an engine's sequences; a handle is the number of a slot. A slot that was given up is
- * used again only after the next `recycle`, so the facts of a step can still be asked about.
+ * used again only after the next `recycle`, so the facts of a step can still be read.
  */
 export class EngineSequenceTable {
   private readonly slots: EngineSequence[] = [];

@@ -67,7 +67,7 @@ export class EngineSequence {
 
   cachedTokens = 0;
   /**
-   * Leading prompt tokens that the counters know the source of; a recomputation does not count them
+   * Leading prompt tokens whose source is counted already; a recomputation does not count them
    * again.
    */
   accountedTokens = 0;
@@ -85,7 +85,7 @@ export class EngineSequence {
   decodeSet = 0;
   phaseIndex = -1;
 
-  /** What a submission that took this slot is answered; one object for all. */
+  /** The result for a submission that took this slot; one object for all. */
   readonly admission: AdmissionResult;
 
   constructor(readonly handle: SequenceHandle) {
@@ -128,8 +128,8 @@ export class EngineSequence {
   }
 
   /**
-   * Lets go of what the caller passed in; the progress stays readable until the record is used
-   * again.
+   * Drops the references that the caller passed in; the progress stays readable until the record is
+   * used again.
    */
   end(): void {
     this.state = 'gone';

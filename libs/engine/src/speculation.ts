@@ -6,9 +6,9 @@ import type { SpeculationOptions } from './types';
 
 /**
  * Speculative decoding: each decode step drafts k tokens for every sequence and gives out those
- * that are right up to the first that is not, and one more. Whether the draft of a token is right
- * depends on (seed, request, index of the token) alone: neither batch nor engine changes a burst.
- * No index is asked about in two steps, so the draws of different steps are independent.
+ * before the first wrong one, and one more. Whether the draft of a token is right depends on (seed,
+ * request, index of the token) alone: neither batch nor engine changes a burst. No index is drawn
+ * in two steps, so the draws of different steps are independent.
  */
 export class Speculation {
   readonly tokens: number;

@@ -6,8 +6,8 @@ import type { SequenceHandle, StepFacts } from './types';
 
 /**
  * The facts of the last step, one object for the life of an engine. The list of emitting sequences
- * is written only when somebody asks, and only when the batch has changed since it was last
- * written: a caller that leaps pays nothing for it.
+ * is written only when it is read, and only when the batch has changed since it was last written: a
+ * caller that leaps pays nothing for it.
  */
 export class StepRecord implements StepFacts {
   startUs: Micros = 0;
@@ -31,7 +31,7 @@ export class StepRecord implements StepFacts {
 
   constructor(private readonly decode: DecodeSets) {}
 
-  /** Whoever decodes after a step got a token in it; so did those that ended with it. */
+  /** A sequence that decodes after a step got a token in it; so did those that ended with it. */
   get emitted(): readonly SequenceHandle[] {
     const { emitting } = this;
     const decode = this.decode.current;
@@ -47,7 +47,7 @@ export class StepRecord implements StepFacts {
   }
 
   /**
-   * Whether somebody was sent away when the batch was formed, or before, in one that came to
+   * Whether a sequence was rejected when the batch was formed, or before, in one that came to
    * nothing.
    */
   get hasDismissed(): boolean {

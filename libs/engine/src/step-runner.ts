@@ -7,7 +7,7 @@ import { truncate } from './truncate';
 
 /**
  * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what
- * that many steps do to the counters. Owns the step under way; the engine says what happens to
+ * that many steps do to the counters. Owns the step under way; the engine decides what happens to
  * sequences at its end.
  */
 export class StepRunner implements Runner {
@@ -19,7 +19,7 @@ export class StepRunner implements Runner {
   private ahead = 0;
   /** Steps since `startUs` that are done, when an extended step was cut. */
   private done = 0;
-  /** The jitter of a first token follows from its being the last that was given. */
+  /** A first token gets its jitter as the last token given. */
   private readonly hasJitter: boolean;
   private readonly promptsDone: EngineSequence[] = [];
   /** Whether the boundaries of the step under way follow from the timeline. */
@@ -81,7 +81,7 @@ export class StepRunner implements Runner {
     return this.endUs;
   }
 
-  /** Does what all but the last of the steps under way do: tokens and blocks. */
+  /** Applies all but the last of the steps under way: tokens and blocks. */
   completeAllButLast(): void {
     assert(this.ahead >= 1, 'no step is under way');
     if (this.ahead > 1) this.complete(this.ahead - 1);
@@ -146,8 +146,8 @@ export class StepRunner implements Runner {
   }
 
   /**
-   * When the first of the steps is done: who was let in got its first token, unless it was aborted
-   * before.
+   * When the first of the steps is done: each admitted sequence got its first token, unless it was
+   * aborted before.
    */
   private noteFirstTokens(): void {
     if (this.done > 0) return;

@@ -15,7 +15,7 @@ export interface SpeculationOptions {
   readonly draftUs?: number;
 }
 
-/** Host memory that keeps KV blocks which the GPU has given up, as vLLM's `kv_offloading_size`. */
+/** Host memory that keeps KV blocks evicted from the GPU, as vLLM's `kv_offloading_size`. */
 export interface HostTierOptions {
   /** >= 1. */
   readonly blocks: number;
@@ -25,7 +25,9 @@ export interface HostTierOptions {
   readonly bytesPerBlock: number;
 }
 
-/** vLLM V1's scheduler options, by its names in camel case; the defaults are vLLM's unless said. */
+/**
+ * vLLM V1's scheduler options, by its names in camel case; the defaults are vLLM's unless noted.
+ */
 export interface EngineOptions {
   /** 256. */
   readonly maxNumSeqs: number;
@@ -34,10 +36,7 @@ export interface EngineOptions {
   /** 16. */
   readonly blockSize: number;
   readonly numBlocks: number;
-  /**
-   * Says that block hashes are the integers 1..contentCount, which are found faster; unset: they
-   * may be any.
-   */
+  /** Block hashes are the integers 1..contentCount, which are found faster. Unset: any hashes. */
   readonly contentCount?: number;
   readonly maxModelLen: number;
   /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
@@ -54,16 +53,16 @@ export interface EngineOptions {
   readonly watermarkBlocks?: number;
   readonly enablePrefixCaching: boolean;
   /**
-   * Which unused KV block is given up first: the least recently freed (vLLM, and unless set), or
-   * the one filled first.
+   * Which unused KV block is evicted first: the least recently freed (vLLM, the default), or the
+   * one filled first.
    */
   readonly evictionPolicy?: 'lru' | 'fifo';
-  /** Is told which blocks the prefix cache holds. Unset: nobody is told. */
+  /** Receives the changes of the prefix cache's content. Unset: no watcher. */
   readonly contentWatcher?: ContentWatcher;
-  /** Unset: what the GPU gives up is lost. */
+  /** Unset: blocks evicted from the GPU are lost. */
   readonly hostTier?: HostTierOptions;
   readonly enableChunkedPrefill: boolean;
-  /** Where a sequence's parameters say nothing of it, 0..1. Unset: 0. */
+  /** The default where a sequence's parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
   readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
   /**
@@ -77,8 +76,8 @@ export interface EngineOptions {
   readonly speculation?: SpeculationOptions;
   readonly stepTime: StepTimeModel;
   /**
-   * How steps scatter around the model; then steps follow no line and are taken one by one. Unset:
-   * they do not.
+   * How steps scatter around the model; such steps follow no line and are taken one by one. Unset:
+   * no scatter.
    */
   readonly stepNoise?: StepNoise;
   /** Names the stream of that noise, among engines of one seed. Unset: empty. */
@@ -107,7 +106,7 @@ export type SequenceHandle = number;
  * one object again and again.
  */
 export interface SequenceSpec {
-  /** Seeds the jitter of step-time models that have one, and is not looked at otherwise. */
+  /** Seeds the jitter of step-time models that have one; otherwise unused. */
   readonly requestId?: string;
   /**
    * Takes the place of the hash of `requestId`, for callers without names: an integer in [0, 2^53).
@@ -126,8 +125,8 @@ export interface SequenceSpec {
    */
   readonly blockHashes: ArrayLike<number>;
   /**
-   * The part of `blockHashes` that is meant, so that one array can serve all requests: 0 and all
-   * that follows, unless given.
+   * The part of `blockHashes` that belongs to the request, so that one array can serve all
+   * requests. Default: 0 and all that follows.
    */
   readonly blockFrom?: number;
   readonly blockCount?: number;
@@ -150,7 +149,7 @@ export interface SequenceSpec {
    * Unset: false. Ignored for `prefill-and-hold`.
    */
   readonly holdsAtEnd?: boolean;
-  /** What the client asks of the engine; kept as it is, so it must not change. */
+  /** The client's parameters for the engine; kept by reference, so they must not change. */
   readonly parameters?: EngineParameters;
   /**
    * Names the LoRA adapter that computes it: an integer above 0. Unset or 0: the base model alone.
@@ -171,7 +170,7 @@ export interface StepFacts {
   /** End of the step before, or when the engine was woken: steps lie end to end. */
   readonly startUs: Micros;
   /**
-   * When the batch was formed, which is also when who decodes in it got the token before:
+   * When the batch was formed, which is also when its decoding sequences got the token before:
    * `startUs`, or earlier with pipeline stages.
    */
   readonly formedUs: Micros;
@@ -238,17 +237,17 @@ export interface EngineCounters {
 }
 
 /**
- * The door of the engine: both clocks drive this and nothing else. Calls are synchronous; the
- * engine reads no clock, awaits nothing, logs nothing. Between `beginStep` and `endStep` every
- * other call is legal and takes effect with the next step, except that an aborted sequence emits no
- * token and its blocks are free when `endStep` returns (at once, when no step is under way).
+ * The engine's only interface, for both clocks. Calls are synchronous; the engine reads no clock,
+ * awaits nothing, logs nothing. Between `beginStep` and `endStep` every other call is legal and
+ * takes effect with the next step, except that an aborted sequence emits no token and its blocks
+ * are free when `endStep` returns (at once, when no step is under way).
  */
 export interface EnginePort {
   submit(spec: SequenceSpec): AdmissionResult;
   /**
    * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the
-   * prefix cache holds; undefined when there is no further one: ask after every `beginStep`, also
-   * one that began no step.
+   * prefix cache holds; undefined when there is no further one: call it after every `beginStep`,
+   * also one that began no step.
    */
   reserveNext(): Reservation | undefined;
   /**
@@ -289,8 +288,8 @@ export interface EnginePort {
    * With speculation a step stays one step. Time: independent of the number of steps, but for the
    * blocks that they fill.
    *
-   * A step that gives somebody its first token stays one, unless `withFirstTokens`: so a caller
-   * that does not say it learns of a first token, and of who was let in, when that happens.
+   * A step that gives a sequence its first token stays one, unless `withFirstTokens`: without it a
+   * caller sees first tokens and admissions when they happen.
    */
   extendStep(untilUs: Micros, withFirstTokens?: boolean): Micros;
   /**
@@ -326,7 +325,7 @@ export interface EnginePort {
    * once the sequence decodes.
    */
   computedTokens(handle: SequenceHandle): number;
-  /** Has a place in the batch: its prompt is being computed, or it decodes. */
+  /** Whether it has a place in the batch: its prompt is being computed, or it decodes. */
   isRunning(handle: SequenceHandle): boolean;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
@@ -351,7 +350,7 @@ export interface Reservation {
   readonly cachedTokens: number;
 }
 
-/** What policies, room control and metrics may know. */
+/** The state that policies, room control and metrics may read. */
 export interface EngineSnapshot {
   readonly running: number;
   /** Waiting for budget, slot or blocks. */
@@ -365,6 +364,6 @@ export interface EngineSnapshot {
   readonly waitingTokens: number;
   readonly freeBlocks: number;
   readonly heldBlocks: number;
-  /** 0..1, blocks in use by somebody (cached but unreferenced blocks are free). */
+  /** 0..1, blocks in use by a sequence (cached but unreferenced blocks are free). */
   readonly kvUsage: number;
 }

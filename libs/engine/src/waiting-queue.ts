@@ -24,9 +24,9 @@ export function schedulingOrder(options: SchedulingOptions): SchedulingOrder {
 }
 
 /**
- * Waiting shortens a sequence by as many tokens per µs as any other, so the difference between two
- * never changes: that of their tokens and their arrivals. What the prefix cache holds does change,
- * and does not count.
+ * Waiting shortens every sequence by the same tokens per µs, so the difference between two, which
+ * follows from their tokens and arrivals, never changes. The content of the prefix cache does
+ * change, and does not count.
  */
 function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
   const length = (seq: EngineSequence): number =>
@@ -38,9 +38,9 @@ function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
 }
 
 /**
- * Everything that wants to run and does not: sequences without blocks (`waiting`), those whose KV
- * came from elsewhere and that hold their blocks already (`ready`), and remote prefills that wait
- * for a reservation (`unreserved`).
+ * All sequences that wait to run: those without blocks (`waiting`), those whose KV came from
+ * elsewhere and that hold their blocks already (`ready`), and remote prefills that wait for a
+ * reservation (`unreserved`).
  */
 export class WaitingQueue {
   private readonly waiting: SequenceHeap;
@@ -51,7 +51,9 @@ export class WaitingQueue {
 
   private firstOrder = 0;
 
-  /** @param prependsPreempted  whether who was preempted goes before all others, as under `fcfs` */
+  /**
+   * @param prependsPreempted whether a preempted sequence goes before all others, as under `fcfs`
+   */
   constructor(
     private readonly isBefore: SchedulingOrder,
     private readonly prependsPreempted: boolean,
@@ -110,7 +112,7 @@ export class WaitingQueue {
   }
 
   /**
-   * The next to be looked at: a ready one first, since it holds blocks that the others may be
+   * The next to be considered: a ready one first, since it holds blocks that the others may be
    * waiting for.
    */
   next(): EngineSequence | undefined {
@@ -122,7 +124,7 @@ export class WaitingQueue {
     return this.isBefore(waiting, unreserved) ? waiting : unreserved;
   }
 
-  /** Who has no blocks yet, the next first. For tests: O(n log n). */
+  /** The sequences without blocks, the next first. For tests: O(n log n). */
   inOrder(): SequenceHandle[] {
     const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
     all.sort((a, b) => (this.isBefore(a, b) ? -1 : 1));

@@ -110,7 +110,7 @@ export interface Coverage {
 }
 
 /**
- * Leaves out one group after the other, learns from the rest, and asks whether the intervals hold
+ * Leaves out one group after the other, learns from the rest, and checks whether the intervals hold
  * the truths of the group: no point is judged by a row that its own deployment has shaped.
  */
 export function crossValidate(points: readonly ErrorPoint[]): Coverage[] {

@@ -39,7 +39,7 @@ interface ActiveRule {
   hit: number;
 }
 
-/** Names the error that a client wants to get. */
+/** Names the error that a client requests. */
 export const RETURN_ERROR_HEADER = 'x-return-error';
 
 /** What happens to a request on llm-d's account, before any rule. */
@@ -152,7 +152,7 @@ function headerOf({ header }: FaultRule): ActiveRule['header'] {
   return { name, value: header.slice(colon + 1).trim() };
 }
 
-/** 500, unless the rule says otherwise. */
+/** 500, unless the rule sets another. */
 const STANDARD_STATUS = 500;
 
 function actionOf(rule: FaultRule): FaultAction {

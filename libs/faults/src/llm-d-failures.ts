@@ -57,7 +57,7 @@ export function llmDFailure(type: FailureType, model: string): ErrorAction {
 const LOWEST = 400;
 const HIGHEST = 599;
 
-/** What `X-Return-Error` asks for. Throws 400 when it names no status of a failure. */
+/** The error that `X-Return-Error` requests. Throws 400 when it names no status of a failure. */
 export function returnedError(header: string): ErrorAction {
   const status = /^\d{3}$/.test(header.trim()) ? Number(header) : 0;
   if (status >= LOWEST && status <= HIGHEST) return { kind: 'error', status, afterTokens: 0 };

@@ -10,23 +10,23 @@ export interface RunOfFetch<Id extends AnyId> {
 }
 
 /**
- * One run's fetch of one prompt's KV, from acceptance to its end; it stands in the chain of its
+ * One run's fetch of one prompt's KV, from acceptance to its end; a link in the chain of its
  * source's fetches.
  */
 export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   epoch = 0;
   readonly source: Mutable<SourceName<Id>>;
   state: FetchView['state'] = 'accepted';
-  /** The source has heard of it by no means yet. */
+  /** The source has no message about it yet. */
   isUnannounced = false;
   missingTokens = 0;
-  /** The first and the newest number under which the read was asked for; 0 before. */
+  /** The first and the newest number of the read's requests; 0 before. */
   firstAttempt = 0;
   attempt = 0;
   tries = 0;
-  /** Until when the newest question waits for its answer. */
+  /** The end of the newest request's wait for an answer. */
   readonly question = newDeadline<Fetch<Id>>(this);
-  /** What the source was found to have of what is missing, since when it is on its way. */
+  /** The missing part that the source has, and since when it is on its way. */
   tokens = 0;
   bytes = 0;
   startedUs: Micros = 0;

@@ -16,15 +16,16 @@ interface Round<Id extends AnyId> {
 }
 
 /**
- * When a target tells each source whose KV it is still coming for. All fetches from one source
- * share one message every L/6. A fetch that was just accepted is announced at once, unless by the
- * end of that instant its read is on its way, which says the same.
+ * Schedules a target's messages to each source about the KV that it still fetches. All fetches from
+ * one source share one message every L/6. A fetch that was just accepted is announced at once,
+ * unless by the end of that instant its read is on its way, which carries the same information.
  */
 export class Heartbeats<Id extends AnyId> {
   private readonly rounds = new Map<Id, Deadline<Round<Id>>>();
   private readonly dues = new DeadlineList<Round<Id>>();
   /**
-   * Those that joined since all were announced; some of them may have been announced, or have left.
+   * Fetches that joined since all were announced; some of them may have been announced, or have
+   * left.
    */
   private readonly joined: Fetch<Id>[] = [];
   private joinedCount = 0;
@@ -44,7 +45,7 @@ export class Heartbeats<Id extends AnyId> {
     this.joined[this.joinedCount++] = fetch;
   }
 
-  /** The source hears of this fetch by other means. */
+  /** The source gets this fetch by another message. */
   announced(fetch: Fetch<Id>): void {
     if (!fetch.isUnannounced) return;
     fetch.isUnannounced = false;
@@ -76,9 +77,7 @@ export class Heartbeats<Id extends AnyId> {
     return this.dues.earliest()?.dueUs;
   }
 
-  /**
-   * Calls `send` once per source that is due now, with the request ids as the source knows them.
-   */
+  /** Calls `send` once per source that is due now, with the source's own request ids. */
   beat(nowUs: Micros, send: (sourceId: Id, requestIds: Id[]) => void): void {
     for (
       let due = this.dues.earliest();
@@ -97,7 +96,7 @@ export class Heartbeats<Id extends AnyId> {
     for (const [sourceId, requestIds] of this.unannounced()) send(sourceId, requestIds);
   }
 
-  /** Announces all that are not, and names them by source. */
+  /** Announces all fetches that are not yet announced, by source. */
   private unannounced(): Map<Id, Id[]> {
     const groups = new Map<Id, Id[]>();
     for (let i = 0; i < this.joinedCount; i++) {

@@ -22,12 +22,12 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
   /** Set as long as new reads are admitted. */
   readonly lease = newDeadline<Holding<Id>>(this);
   /**
-   * All that were answered with blocks, ended ones included, so that a late question is recognised;
-   * the others follow as `next`.
+   * All reads that were answered with blocks, ended ones included, so that a late request is
+   * recognised; the others follow as `next`.
    */
   firstRead: Read<Id> | undefined = undefined;
   activeReads = 0;
-  /** Set when no new read is admitted: why the blocks go once the last read has ended. */
+  /** Set when no new read is admitted: why the blocks are freed once the last read has ended. */
   closing: ReleaseReason | undefined = undefined;
 
   constructor(public requestId: Id) {}
@@ -35,7 +35,7 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
 
 /** One reader's read of a holding. */
 export class Read<Id extends AnyId> implements ReaderName<Id> {
-  /** The newest question that was answered. */
+  /** The newest request that was answered. */
   attempt = 0;
   /** Until when the read may last without a heartbeat; set as long as it is under way. */
   readonly limit = newDeadline<Read<Id>>(this);
@@ -52,7 +52,7 @@ export class Read<Id extends AnyId> implements ReaderName<Id> {
   }
 }
 
-/** Makes holdings and their reads, out of objects that have served before where there are any. */
+/** Makes holdings and their reads, from used objects where there are any. */
 export class HoldingPool<Id extends AnyId> {
   private readonly holdings = new Pool<Holding<Id>>();
   private readonly reads = new Pool<Read<Id>>();
@@ -82,7 +82,7 @@ export class HoldingPool<Id extends AnyId> {
     return read;
   }
 
-  /** Nobody refers to the holding or its reads any more. */
+  /** Nothing refers to the holding or its reads any more. */
   close(holding: Holding<Id>): void {
     for (let read = holding.firstRead; read !== undefined; read = read.next) this.reads.give(read);
     this.holdings.give(holding);

@@ -12,7 +12,7 @@ export interface LeaseTimes {
   readonly heartbeatEveryUs: Micros;
   /** L·2/3: each heartbeat extends the lease to at least this long from now. */
   readonly renewalUs: Micros;
-  /** How long blocks wait that decode keeps for the next turn of a conversation. */
+  /** How long decode keeps blocks for the next turn of a conversation. */
   readonly keepUs: Micros;
   /** As L, and for a read of them, where the cluster itself brings the reader. At least L. */
   readonly routedUs: Micros;
@@ -61,7 +61,7 @@ export class LeaseBook<T> {
     this.routed.set(lease, nowUs + this.times.routedUs);
   }
 
-  /** For blocks that nobody is on his way to yet. */
+  /** For blocks without a reader on its way. */
   keep(lease: Deadline<T>, nowUs: Micros): void {
     this.kept.set(lease, nowUs + this.times.keepUs);
   }
@@ -76,7 +76,7 @@ export class LeaseBook<T> {
     clearDeadline(lease);
   }
 
-  /** The lease that ends first; of two that end together the one that was never renewed. */
+  /** The lease that ends first; of two that end together, the one that was never renewed. */
   earliest(): Deadline<T> | undefined {
     const opened = earlier(this.first.earliest(), this.routed.earliest());
     const unrenewed = earlier(opened, this.kept.earliest());

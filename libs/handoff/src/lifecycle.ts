@@ -2,7 +2,7 @@ import type { AnyId } from '@baton/kernel';
 import type { SourceAction, SourceFact } from './source-protocol';
 import type { TargetAction, TargetFact } from './target-protocol';
 
-/** One call of a coordinator, as a driver may write it down. */
+/** One call of a coordinator, as a driver may record it. */
 export type HandoffEntry<Id extends AnyId = string> =
   | {
       readonly side: 'source';
@@ -29,9 +29,9 @@ export interface HandoffLifecycle<Id extends AnyId = string> {
 }
 
 /**
- * The lifecycles of all requests that the entries tell of, by request id. Only what changed
- * something leaves a trace, so repeated facts, heartbeats and repeated questions do not show.
- * Requests that go by another id at the source appear once per id.
+ * The lifecycles of all requests in the entries, by request id. Only changes leave a trace, so
+ * repeated facts, heartbeats and repeated read requests do not show. Requests that go by another id
+ * at the source appear once per id.
  */
 export function lifecycleOf<Id extends AnyId>(
   entries: readonly HandoffEntry<Id>[],

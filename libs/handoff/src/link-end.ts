@@ -10,16 +10,15 @@ export class LinkEnd {
   /** Slots of its transfers, in no order. */
   readonly slots: number[] = [];
   /**
-   * What the other side says about how many share its link, itself included; 0 = this set knows all
-   * of them.
+   * The other side's count of readers on its link, this one included; 0 = this set has all of them.
    */
   announced = 0;
-  /** What each transfer gets of this link, in bytes per µs. */
+  /** Each transfer's share of this link, in bytes per µs. */
   shareBytesPerUs = 0;
   /** Of a target: its transfer that completes first, as long as that is known. */
   first = UNKNOWN;
 
-  /** To be called when the count or the capacity has changed, before rates are asked for. */
+  /** Call it when the count or the capacity has changed, before rates are read. */
   divide(): void {
     const active = Math.max(this.slots.length, this.announced);
     this.shareBytesPerUs = linkShare(this.bytesPerSecond, active) / US_PER_SECOND;

@@ -23,12 +23,12 @@ import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 export interface SourceOptions {
   readonly lease: LeaseTimes;
   /**
-   * Generations count up from here (1). Another range per incarnation of an engine makes names of
-   * the former one void.
+   * Generations count up from here (1). Another range per incarnation of an engine makes the former
+   * one's names void.
    */
   readonly firstGeneration?: number;
   /**
-   * Whether `share-changed` is said (true). False where one `TransferSet` has the transfers of all
+   * Whether `share-changed` is sent (true). False where one `TransferSet` has the transfers of all
    * engines and counts for itself.
    */
   readonly tellsShares?: boolean;
@@ -37,10 +37,10 @@ export interface SourceOptions {
 type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<Id>, { kind: K }>;
 
 /**
- * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and who
- * reads them. The engine's driver tells it facts and carries out its actions; it alone decides that
- * a lease has ended, by the instants it is told, and it never touches a block or sends a message
- * itself. A fact that is told twice, late or about somebody unknown does no harm.
+ * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and
+ * which engines read them. The engine's driver passes facts in and carries out its actions; it
+ * alone decides that a lease has ended, by the instants passed in, and it never touches a block or
+ * sends a message itself. A fact that is repeated, late or about an unknown request does no harm.
  *
  * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in
  * time, and `tick` then ends what is due.
@@ -51,7 +51,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   private readonly leases: LeaseBook<Holding<Id>>;
   /** A read is a lease of its own: L from its start, renewed by its reader's heartbeats. */
   private readonly limits: LeaseBook<Read<Id>>;
-  /** Undefined when nobody has to be told. */
+  /** Undefined when no reader needs it. */
   private readonly readers: ReaderCounts<Id> | undefined;
   private activeReads = 0;
   private readonly over: Tombstones<Id>;
@@ -79,7 +79,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     return this.tally;
   }
 
-  /** What has to be done now because of `fact`, and because of leases that ended before it. */
+  /** The actions that follow from `fact`, and from leases that ended before it. */
   handle(fact: SourceFact<Id>): readonly SourceAction<Id>[] {
     this.nowUs = Math.max(this.nowUs, fact.nowUs);
     const readsBefore = this.activeReads;
@@ -89,7 +89,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     return this.outbox.take();
   }
 
-  /** When `tick` has to be told at the latest; undefined when nothing is held. */
+  /** When `tick` is due at the latest; undefined when nothing is held. */
   nextWakeUpUs(): Micros | undefined {
     return this.nextEnd()?.dueUs;
   }
@@ -248,8 +248,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * Lets the blocks go although somebody may be reading them; whoever does is told that they are no
-   * good.
+   * Frees the blocks although an engine may be reading them; readers get a message that they are
+   * void.
    */
   private cut(holding: Holding<Id>, reason: ReleaseReason): void {
     for (let read = holding.firstRead; read !== undefined; read = read.next) {
@@ -312,8 +312,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * The reader has been silent for too long; should it live, it learns that it may not use what it
-   * got.
+   * The reader has been silent for too long; if it lives, the message says that it may not use what
+   * it got.
    */
   private loseRead(read: Read<Id>): void {
     this.tally.lostReads += 1;
@@ -338,7 +338,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 }
 
-/** A reader that was just answered has the new count from its answer. */
+/** A reader that was just answered gets the new count with its answer. */
 function isTold<Id extends AnyId>(
   action: SourceAction<Id>,
   reader: Id,

@@ -1,10 +1,10 @@
 import type { AnyId, Micros } from '@baton/kernel';
 
-/** Why held blocks were let go: the terminal states of a holding. */
+/** Why held blocks were freed: the terminal states of a holding. */
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';
 
 /**
- * What the engine that holds KV learns. `nowUs` is its own simulated clock; an instant before an
+ * The facts for the engine that holds KV. `nowUs` is its own simulated clock; an instant before an
  * earlier one counts as that one. `epoch` is that of the prefill run, and `generation` the number
  * that the holding got from `hand-over`.
  */
@@ -15,21 +15,19 @@ export type SourceFact<Id extends AnyId = string> =
       readonly requestId: Id;
       readonly epoch: number;
       readonly tokens: number;
-      /**
-       * Decode has finished with them, and a next turn may come for them: they wait for `keepUs`.
-       */
+      /** Decode has finished with them, and a next turn may read them: they wait for `keepUs`. */
       readonly isKept?: boolean;
       /** The cluster itself brings the reader: they wait for `routedUs`. */
       readonly isRouted?: boolean;
       readonly nowUs: Micros;
     }
-  /** A reader asks for the blocks. `attempt` numbers are answered as they come. */
+  /** A reader requests the blocks. `attempt` numbers are answered as they come. */
   | {
       readonly kind: 'read-requested';
       readonly requestId: Id;
       readonly epoch: number;
       readonly generation: number;
-      /** Engine that reads, and the request id under which it does. */
+      /** The engine that reads, and its request id. */
       readonly reader: Id;
       readonly readerRequestId: Id;
       readonly attempt: number;
@@ -55,7 +53,7 @@ export type SourceFact<Id extends AnyId = string> =
       readonly nowUs: Micros;
     }
   /**
-   * The reader refused the request, or aborted it. Without a generation: whatever is held under
+   * The reader refused the request, or aborted it. Without a generation: all that is held under
    * that id.
    */
   | {
@@ -65,7 +63,7 @@ export type SourceFact<Id extends AnyId = string> =
       readonly reader: Id;
       readonly nowUs: Micros;
     }
-  /** Nobody wants the request any more, in any epoch. */
+  /** The request is over, in every epoch. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /**
    * This run and older ones are void: the ledger refused the hand-over, or another worker took
@@ -79,10 +77,11 @@ export type SourceFact<Id extends AnyId = string> =
     }
   | { readonly kind: 'tick'; readonly nowUs: Micros };
 
-/** What the driver of a source has to do, in this order. */
+/** The actions for the driver of a source, in this order. */
 export type SourceAction<Id extends AnyId = string> =
   /**
-   * The holding exists: write its name where decode finds it. `leaseEndsUs` unless somebody renews.
+   * The holding exists: write its name where decode finds it. The lease ends at `leaseEndsUs`
+   * unless renewed.
    */
   | {
       readonly kind: 'hand-over';
@@ -102,7 +101,7 @@ export type SourceAction<Id extends AnyId = string> =
       /** Reads under way at this engine, this one included. */
       readonly activeReads: number;
     }
-  /** Tell these readers' engines how many reads share this engine's link now. */
+  /** Send these readers' engines the number of reads that share this engine's link now. */
   | {
       readonly kind: 'share-changed';
       readonly readers: readonly Id[];
@@ -122,17 +121,17 @@ export interface SourceCounters {
   readonly held: number;
   readonly released: Readonly<Record<ReleaseReason, number>>;
   /**
-   * Reads answered with blocks (a repeated question counts once), and questions answered `expired`.
+   * Reads answered with blocks (a repeated request counts once), and requests answered `expired`.
    */
   readonly reads: number;
   readonly staleReads: number;
-  /** Reads whose end never came. */
+  /** Reads whose end was never reported. */
   readonly lostReads: number;
-  /** Lease renewals asked for, over all heartbeats. */
+  /** Lease renewals requested, over all heartbeats. */
   readonly renewals: number;
 }
 
-/** One holding as it stands, for tests and for whoever asks an engine about itself. */
+/** One holding as it stands, for tests and for inspection of an engine. */
 export interface HoldingView<Id extends AnyId = string> {
   readonly requestId: Id;
   readonly epoch: number;

@@ -24,15 +24,15 @@ import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 export interface TargetOptions {
   readonly lease: LeaseTimes;
   /**
-   * How long one question for blocks waits for its answer. An infrastructure timeout: the driver
+   * How long one request for blocks waits for its answer. An infrastructure timeout: the driver
    * converts its wall time to simulated µs.
    */
   readonly answerWithinUs: Micros;
-  /** Questions per read (2). */
+  /** Requests per read (2). */
   readonly readTries?: number;
   /**
-   * After so many questions without an answer: whether the holder is known to be late, and is asked
-   * again. Unset: it is not.
+   * Called after this many requests without an answer: whether the holder is late and gets another.
+   * Unset: it does not.
    */
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
   /** KV bytes of one prompt token on this engine. */
@@ -44,17 +44,17 @@ type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<I
 const DEFAULT_READ_TRIES = 2;
 
 /**
- * After these nobody comes for the blocks again, so a source that lives may free them without
+ * After these no engine reads the blocks again, so a source that lives may free them without
  * waiting for the lease. (`superseded` is not among them: the run that took over reads the same
  * holding.)
  */
 const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejected', 'timeout']);
 
 /**
- * Owns the fetches of one engine: which prompts' KV it is coming for, from whom, and how far each
- * is. The engine's driver tells it facts and carries out its actions; the coordinator sends
+ * Owns the fetches of one engine: which prompts' KV it fetches, from which source, and the state of
+ * each. The engine's driver passes facts in and carries out its actions; the coordinator sends
  * nothing, times no byte (that is `TransferSet`) and reserves no block itself. Answers that are
- * repeated, late or meant for a former run do no harm: questions have numbers that are never used
+ * repeated, late or meant for a former run do no harm: requests have numbers that are never used
  * twice.
  */
 export class TargetCoordinator<Id extends AnyId = string> {
@@ -88,14 +88,14 @@ export class TargetCoordinator<Id extends AnyId = string> {
     return this.tally;
   }
 
-  /** What has to be done now because of `fact`. */
+  /** The actions that follow from `fact`. */
   handle(fact: TargetFact<Id>): readonly TargetAction<Id>[] {
     this.nowUs = Math.max(this.nowUs, fact.nowUs);
     this.apply(fact);
     return this.outbox.take();
   }
 
-  /** When `tick` has to be told at the latest; undefined when nothing is being fetched. */
+  /** When `tick` is due at the latest; undefined when nothing is being fetched. */
   nextWakeUpUs(): Micros | undefined {
     const answer = this.unanswered.earliest()?.dueUs;
     const beat = this.heartbeats.nextUs();
@@ -149,8 +149,8 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * A new fetch, or undefined when this run has been here before or is void (which then has been
-   * said).
+   * A new fetch, or undefined when this run has been here before or is void (which has then been
+   * reported).
    */
   private begin(run: RunOfFetch<Id>): Fetch<Id> | undefined {
     const { requestId, epoch } = run;
@@ -204,7 +204,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
 
   /**
    * An answer to any try of the read counts; `expired` also counts during the transfer, when the
-   * source had to let the blocks go.
+   * source had to free the blocks.
    */
   private takeAnswer(fact: Fact<Id, 'read-answered'>): void {
     const fetch = this.fetches.get(fact.requestId);
@@ -332,7 +332,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     });
   }
 
-  /** The fetch is over: nothing wakes for it any more, and its run cannot come again. */
+  /** The fetch is over: no timer is left for it, and its run cannot come again. */
   private bury(fetch: Fetch<Id>): void {
     clearDeadline(fetch.question);
     this.heartbeats.leave(fetch);

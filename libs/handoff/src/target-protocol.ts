@@ -1,8 +1,8 @@
 import type { AnyId, Micros } from '@baton/kernel';
 
 /**
- * Where the KV of a prompt lies: what the hand-over record, or `kv_transfer_params` from outside,
- * names.
+ * The location of a prompt's KV, from the hand-over record or from `kv_transfer_params` from
+ * outside.
  */
 export interface SourceName<Id extends AnyId = string> {
   readonly engineId: Id;
@@ -16,18 +16,18 @@ export interface SourceName<Id extends AnyId = string> {
 }
 
 /**
- * Why a fetch came to nothing. `lost`: the source is gone. `expired`: it has the blocks no more.
- * `timeout`: it did not answer. `aborted`: nobody wants the request. `rejected`: this engine cannot
+ * Why a fetch came to nothing. `lost`: the source is gone. `expired`: it no longer has the blocks.
+ * `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`: this engine cannot
  * serve it. `superseded`: another run has taken over.
  */
 export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejected' | 'superseded';
 
 /**
- * What the engine that fetches KV learns. `epoch` is that of its own run; `nowUs` is its simulated
- * clock, and an instant before an earlier one counts as that one.
+ * The facts for the engine that fetches KV. `epoch` is that of its own run; `nowUs` is its
+ * simulated clock, and an instant before an earlier one counts as that one.
  */
 export type TargetFact<Id extends AnyId = string> =
-  /** The job is taken: from here on the source is told that somebody is coming. */
+  /** The job is taken: from here on the source gets heartbeats for it. */
   | {
       readonly kind: 'accepted';
       readonly requestId: Id;
@@ -35,7 +35,7 @@ export type TargetFact<Id extends AnyId = string> =
       readonly source: SourceName<Id>;
       readonly nowUs: Micros;
     }
-  /** This engine refuses the request before it took it up: the source may free its blocks. */
+  /** This engine refuses the request before it accepts it: the source may free its blocks. */
   | {
       readonly kind: 'rejected';
       readonly requestId: Id;
@@ -71,7 +71,7 @@ export type TargetFact<Id extends AnyId = string> =
       readonly activeReads: number;
       readonly nowUs: Micros;
     }
-  /** The transfer that `start-transfer` began is through. */
+  /** The transfer that `start-transfer` began is complete. */
   | {
       readonly kind: 'transfer-done';
       readonly requestId: Id;
@@ -80,9 +80,11 @@ export type TargetFact<Id extends AnyId = string> =
     }
   /** This engine has left the cluster, or came back as another incarnation. */
   | { readonly kind: 'source-lost'; readonly engineId: Id; readonly nowUs: Micros }
-  /** Nobody wants the request any more, in any epoch: both sides let go. */
+  /** The request is over, in every epoch: both sides free what they hold. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
-  /** This run and older ones are void, but the request lives: this side alone lets go. */
+  /**
+   * This run and older ones are void, but the request lives: only this side frees what it holds.
+   */
   | {
       readonly kind: 'superseded';
       readonly requestId: Id;
@@ -91,7 +93,7 @@ export type TargetFact<Id extends AnyId = string> =
     }
   | { readonly kind: 'tick'; readonly nowUs: Micros };
 
-/** What the driver of a target has to do, in this order. */
+/** The actions for the driver of a target, in this order. */
 export type TargetAction<Id extends AnyId = string> =
   | {
       readonly kind: 'send-read';
@@ -163,12 +165,12 @@ export interface TargetCounters {
   readonly failed: Readonly<Record<FetchFailure, number>>;
   readonly transferredBytes: number;
   readonly transferredTokens: number;
-  /** Questions asked a second time. */
+  /** Requests that were repeated. */
   readonly repeatedReads: number;
   readonly heartbeats: number;
 }
 
-/** One fetch as it stands, for tests and for whoever asks an engine about itself. */
+/** One fetch as it stands, for tests and for inspection of an engine. */
 export interface FetchView<Id extends AnyId = string> {
   readonly requestId: Id;
   readonly epoch: number;

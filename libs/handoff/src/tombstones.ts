@@ -1,6 +1,6 @@
 import { type AnyId, IdMap, type Micros } from '@baton/kernel';
 
-/** Nothing of this request is wanted any more, whatever its epoch. */
+/** The request is over, in every epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;
 
 const MAX_PER_TURN = 65_536;
@@ -16,15 +16,15 @@ interface Stone {
 }
 
 /**
- * Nearly always one run began here, ended here and was the newest: then its epoch says it all, and
- * costs no object.
+ * Nearly always one run began here, ended here and was the newest: then its epoch alone is stored,
+ * without an object.
  */
 export type Tombstone = number | Stone;
 
 /**
- * Remembers for a while which runs of a request are over, so that a repeated or late fact finds a
- * closed door. Two maps take turns: an entry lives one to two spans, or shorter when more than
- * 65,536 come within one.
+ * Keeps for a while which runs of a request are over, so that a repeated or late fact has no
+ * effect. Two maps take turns: an entry lives one to two spans, or shorter when more than 65,536
+ * come within one.
  */
 export class Tombstones<Id extends AnyId> {
   private young = new IdMap<Id, Tombstone>();

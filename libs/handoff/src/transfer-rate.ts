@@ -10,7 +10,7 @@ export function linkShare(capacity: number, active: number): number {
  * The rate of one transfer: min(C_src / n_src, C_dst / n_dst), in the unit of both shares. Each end
  * divides its link equally among its active transfers and the slower end decides; what it leaves
  * unused at the other end is not given to others (no max-min filling), so a rate follows from the
- * two counts alone and live engines need to tell each other nothing else.
+ * two counts alone and live engines need to exchange nothing else.
  */
 export function transferRate(sourceShare: number, targetShare: number): number {
   return Math.min(sourceShare, targetShare);

@@ -14,12 +14,12 @@ export interface TransferStart<Id extends AnyId = string> {
    * source counts a read from its answer on.
    */
   readonly baseLatencyUs: Micros;
-  /** Capacity of the links; the newest value told for an end holds for all its transfers. */
+  /** Capacity of the links; the newest value given for an end holds for all its transfers. */
   readonly sourceBytesPerSecond: number;
   readonly targetBytesPerSecond: number;
   /**
-   * What the source's answer said about how many reads share its link; left out when this set holds
-   * all of them.
+   * The number of reads on the source's link, from its answer; left out when this set holds all of
+   * them.
    */
   readonly sourceActiveReads?: number;
   readonly nowUs: Micros;
@@ -35,9 +35,9 @@ const ROUNDING_SLACK_US = 1e-6;
 
 /**
  * Owns the progress of transfers over shared links. With all transfers of a cluster in it (the
- * virtual driver) both counts are its own; with one target's transfers (a live engine) the source's
- * count is told by `setSourceShare`. Progress is settled only when a rate changes, and completions
- * are whole microseconds, so how often one asks changes nothing.
+ * virtual driver) both counts are its own; with one target's transfers (a live engine)
+ * `setSourceShare` sets the source's count. Progress is settled only when a rate changes, and
+ * completions are whole microseconds, so the number of calls changes nothing.
  */
 export class TransferSet<Id extends AnyId = string> {
   private readonly slots = new IdMap<Id, number>();
@@ -86,9 +86,9 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * The source says how many reads share its link. A count below the transfers that this set has
-   * from there is stale and has no effect. The count falls by itself when one of them completes;
-   * the source's next word settles it.
+   * Sets the number of reads that share the source's link. A count below the transfers that this
+   * set has from there is stale and has no effect. The count falls by itself when one of them
+   * completes; the source's next count settles it.
    */
   setSourceShare(sourceId: Id, activeReads: number, nowUs: Micros): void {
     this.advance(nowUs);
@@ -191,8 +191,8 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * If its rate has changed: what has flowed is settled at the old rate, the rest is timed at the
-   * new one.
+   * If its rate has changed, settles the bytes sent at the old rate and times the rest at the new
+   * one.
    */
   private retime(slot: number): boolean {
     const { sources, targets, bytesLeft, sinceUs, bytesPerUs, completesUs } = this.columns;

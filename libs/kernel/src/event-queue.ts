@@ -51,7 +51,8 @@ export class EventQueue {
   }
 
   /**
-   * Takes the first event out and returns its payload; its time is what `peekTimeUs` said before.
+   * Takes the first event out and returns its payload; its time is what `peekTimeUs` returned
+   * before.
    */
   pop(): number {
     assert(this.count > 0, 'pop from an empty event queue');

@@ -5,11 +5,11 @@ const NO_HASHES: ArrayLike<number> = [];
 const NO_ID = -1;
 
 /**
- * The blocks of one owner, in the order of its tokens, and what they are to hold. Leading blocks
- * have their ids written down, since others may find and share them; the private ones behind are a
- * mere number. A pool fills and empties the list; the owner describes the content, adds what it has
- * taken and otherwise only reads. It keeps its room when emptied, so an owner's record that is used
- * again allocates nothing.
+ * The blocks of one owner, in the order of its tokens, and their content. Leading blocks have their
+ * ids stored, since others may find and share them; the private ones behind are only counted. A
+ * pool fills and empties the list; the owner describes the content, adds what it has taken and
+ * otherwise only reads. It keeps its memory when emptied, so an owner's record that is used again
+ * allocates nothing.
  */
 export class BlockList {
   /** Ids of the leading `numbered` blocks, -1 where one has none. */

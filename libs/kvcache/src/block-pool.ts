@@ -16,7 +16,7 @@ export interface BlockPoolOptions {
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
   /** Host memory that keeps evicted blocks until least recently used, in blocks; 0 by default. */
   readonly hostBlocks?: number | undefined;
-  /** Unset: nobody is told. */
+  /** Unset: no watcher. */
   readonly contentWatcher?: ContentWatcher | undefined;
 }
 
@@ -28,7 +28,7 @@ export class PrefixMatch {
   ids = new Int32Array(64);
   /** Blocks found. */
   length = 0;
-  /** Those among them that nobody uses now: sharing them takes them out of the free blocks. */
+  /** The unused ones among them: sharing them takes them out of the free blocks. */
   idle = 0;
   /**
    * Blocks behind them that host memory holds: they need a block here, and can be loaded into it.
@@ -37,11 +37,11 @@ export class PrefixMatch {
 }
 
 /**
- * The KV blocks of one engine: who uses how many, which content they hold, which is given up first.
- * Blocks are shared by counting owners; a block that nobody uses stays findable until it is taken
- * for something else, least recently freed first. Private blocks, which nobody will ever find, are
- * alike: they are counted, and have ids only when somebody asks. The pool knows no tokens, no
- * sequences and no time; an engine drives it.
+ * The KV blocks of one engine: their owners, their content, and the order of eviction. Blocks are
+ * shared by counting owners; an unused block stays findable until it is taken for other content,
+ * least recently freed first. Private blocks, which no other owner will ever find, are alike: they
+ * are counted, and have ids only on request. The pool has no tokens, no sequences and no time; an
+ * engine drives it.
  */
 export class BlockPool {
   readonly numBlocks: number;
@@ -65,7 +65,7 @@ export class BlockPool {
     this.host = hostBlocks > 0 ? new RecentContents(hostBlocks) : undefined;
   }
 
-  /** Blocks that nobody uses, whether they still hold findable content or not. */
+  /** Unused blocks, whether they still hold findable content or not. */
   get freeBlocks(): number {
     return this.order.size;
   }
@@ -85,8 +85,8 @@ export class BlockPool {
   }
 
   /**
-   * Finds how many leading blocks of what the list is to hold, at most `maxBlocks`, are here.
-   * Touches nothing; O(blocks found).
+   * Finds how many leading blocks of the list's content, at most `maxBlocks`, are here. Touches
+   * nothing; O(blocks found).
    */
   match(list: BlockList, maxBlocks: number, into: PrefixMatch): void {
     const limit = this.enablePrefixCaching ? Math.min(maxBlocks, list.hashCount) : 0;
@@ -119,10 +119,10 @@ export class BlockPool {
   }
 
   /**
-   * Takes `count` blocks for new content, giving up what the eviction policy says; the owner adds
-   * them to its list.
+   * Takes `count` blocks for new content, evicting by the eviction policy; the owner adds them to
+   * its list.
    *
-   * @returns false, with nothing changed, when there are not so many free blocks.
+   * @returns false, with nothing changed, when there are not enough free blocks.
    */
   take(count: number): boolean {
     const { order } = this;
@@ -170,8 +170,8 @@ export class BlockPool {
   }
 
   /**
-   * Gives up the owner's blocks and empties the list. Its tail is freed first, so it is evicted
-   * before its head; what was not full goes before all others.
+   * Frees the owner's blocks and empties the list. Its tail is freed first, so it is evicted before
+   * its head; what was not full goes before all others.
    */
   release(list: BlockList): void {
     const { order, table } = this;
@@ -215,7 +215,7 @@ export class BlockPool {
   }
 
   /**
-   * Ids of the owner's blocks, which stay what they are until it releases them: private blocks get
+   * Ids of the owner's blocks, which stay the same until it releases them: private blocks get
    * theirs now.
    */
   idsOf(list: BlockList): number[] {
@@ -228,8 +228,8 @@ export class BlockPool {
   }
 
   /**
-   * Rises each time the id is given to other content: whoever remembers (id, generation) recognises
-   * a stale reference.
+   * Rises each time the id is given to other content, so that (id, generation) reveals a stale
+   * reference.
    */
   generationOf(id: number): number {
     return this.table.generationOf(id);
@@ -241,14 +241,14 @@ export class BlockPool {
   }
 
   /**
-   * What the free blocks hold, the one that is given up next first; 0 = nothing to be found. For
+   * The content of the free blocks, the one that is evicted next first; 0 = nothing findable. For
    * tests and audits: O(blocks).
    */
   freeOrder(): number[] {
     return this.spans.freeIds().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
   }
 
-  /** What host memory keeps, the least recently used first. For tests and audits: O(blocks). */
+  /** The content of host memory, the least recently used first. For tests and audits: O(blocks). */
   hostContents(): number[] {
     return this.host?.toArray() ?? [];
   }

@@ -10,9 +10,9 @@ const { ROW, OWNERS } = SPAN;
 /**
  * Findable blocks in spans: consecutive ids of blocks that follow one another in every prompt that
  * has them, used by the same owners. So a prompt is shared and released by a few spans, however
- * long it is. A span is cut where somebody shares only its beginning, and spans that one owner
- * gives up become one again. It knows who uses what; the order knows which of those that nobody
- * uses is given up first.
+ * long it is. A span is cut where a sequence shares only its beginning, and spans that one owner
+ * frees become one again. It has the owners; the order has which of the unused ones is evicted
+ * first.
  */
 export class BlockSpans {
   readonly order: FreeOrder;
@@ -31,7 +31,7 @@ export class BlockSpans {
     return Math.abs(this.rows[id << ROW]!);
   }
 
-  /** Whether nobody uses the span that begins with this block. */
+  /** Whether the span that begins with this block is unused. */
   isFreeAt(first: number): boolean {
     return this.rows[first << ROW]! > 0;
   }

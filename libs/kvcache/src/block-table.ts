@@ -1,6 +1,6 @@
 /**
  * Which blocks can be found, and under which hash. A block has an id, 1 or more, while it can be
- * found or once somebody asked for it; all others are private and alike. One block per hash: when
+ * found or once its id was requested; all others are private and alike. One block per hash: when
  * the same content is computed twice, the block that came first stays the one that is found.
  */
 export interface BlockTable {

@@ -1,6 +1,6 @@
 /**
- * Is told what can be found in a block pool. A hash is named once when it can be found and once
- * when it cannot be any more.
+ * Receives the changes of a block pool's findable content: a hash once when it can be found and
+ * once when it no longer can.
  */
 export interface ContentWatcher {
   /** A full block can be found; `parent` is the hash of the one before it, 0 at the beginning. */

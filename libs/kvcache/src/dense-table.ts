@@ -9,11 +9,11 @@ const PAGE_BITS = 8;
 const PAGE = 1 << PAGE_BITS;
 
 /**
- * The table for hashes that are the integers 1..contentCount. There is nothing to look up but where
- * the page of a content is, and the blocks of a prompt, whose contents are numbered one after the
- * other, have consecutive ids. Pages are given to contents that are here and taken back with the
- * last of them, so memory goes with what the pool holds and hardly with how many contents there
- * are. Ids of private blocks come behind; a block that becomes findable gets a new one.
+ * The table for hashes that are the integers 1..contentCount. Only the place of a content's page is
+ * looked up, and the blocks of a prompt, whose contents are numbered one after the other, have
+ * consecutive ids. Pages exist for contents that are here and are freed with the last of them, so
+ * memory follows what the pool holds and hardly the number of contents. Ids of private blocks come
+ * behind; a block that becomes findable gets a new one.
  */
 export class DenseTable implements BlockTable {
   readonly lastId: number;

@@ -7,11 +7,11 @@ import { SPAN } from './span-rows';
 const { ROW } = SPAN;
 
 /**
- * First filled, first given up, whether a block was used since or not. A findable block takes its
- * place when it is filled and keeps it while it is used; a private one, of whose content nothing is
- * left, takes its place when it is freed. Whoever is in use when its turn comes is passed over and
- * given up first once it is free: those are *overdue*, and among them the one filled first comes
- * first. Blocks of one span may have different places, so there are only spans of one block.
+ * First filled, first evicted, whether a block was used since or not. A findable block takes its
+ * place when it is filled and keeps it while it is used; a private one, whose content is lost,
+ * takes its place when it is freed. A block in use when its turn comes is passed over and evicted
+ * first once it is free: those are *overdue*, and among them the one filled first comes first.
+ * Blocks of one span may have different places, so there are only spans of one block.
  */
 export class FifoOrder implements FreeOrder {
   readonly longestSpan = 1;

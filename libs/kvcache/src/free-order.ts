@@ -1,12 +1,12 @@
 /**
- * The order in which blocks that nobody uses are given up. Findable ones are known by their spans,
- * which are named by their first block and given up from their last; private ones are alike and
- * only counted, by where they stand between the others.
+ * The order in which unused blocks are evicted. Findable ones are kept as spans, which are named by
+ * their first block and evicted from their last; private ones are alike and only counted, by their
+ * place between the others.
  */
 export interface FreeOrder {
-  /** Blocks that nobody uses. */
+  /** Unused blocks. */
   readonly size: number;
-  /** The span that comes first, once `takePrivate` gave less than it was asked for. */
+  /** The span that comes first, once `takePrivate` gave fewer than requested. */
   readonly first: number;
   /** Spans that this order can keep are no longer than this. */
   readonly longestSpan: number;
@@ -14,13 +14,13 @@ export interface FreeOrder {
   filled(first: number): void;
   /** The last owner of a span has gone. */
   freed(first: number, count: number): void;
-  /** Somebody uses a free span again. */
+  /** A free span is in use again. */
   used(first: number, count: number): void;
   /** A free span was cut in two; `upper` is where its last blocks begin. */
   split(first: number, upper: number): void;
   /** Blocks of the first span were given up; `isGone` when they were all. */
   evicted(first: number, count: number, isGone: boolean): void;
-  /** Private blocks that hold what could have been found, had it a name. */
+  /** Private blocks whose content could have been found if it had a hash. */
   freedPrivate(count: number): void;
   /** Private blocks that are not full: nothing is lost with them. */
   freedPartial(count: number): void;

@@ -18,11 +18,11 @@ export interface LoadOptions {
   readonly workload: Workload;
   /** Where requests go; it stays open. */
   readonly streams: HttpStreams;
-  /** Body of a request, asked for once, shortly before it is sent. */
+  /** Body of a request, called once, shortly before it is sent. */
   bodyOf(row: number): string;
   /** Where a request goes, if not all go the target's way. */
   placeOf?(row: number): { readonly path: string; readonly protocol: Protocol } | undefined;
-  /** Whether the text of the answer is wanted. */
+  /** Whether the text of the answer is kept. */
   keepsText(row: number): boolean;
   /** The text of a whole answer, before the requests that wait for it are asked for. */
   onText?(row: number, text: string): void;
@@ -42,7 +42,7 @@ export interface LoadOptions {
 
 export interface LoadRecord {
   readonly run: BenchmarkRecord;
-  /** By row; undefined when not wanted. */
+  /** By row; undefined when not configured. */
   readonly details: readonly RequestDetail[] | undefined;
   readonly wasInterrupted: boolean;
 }

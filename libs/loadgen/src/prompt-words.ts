@@ -5,7 +5,7 @@ import type { ServerTokenizer } from './server-probe';
 const LEAST_WORDS = 32;
 /** More are not looked for. */
 const ENOUGH_WORDS = 512;
-/** Times that the server is asked while words are sorted out. */
+/** The most requests to the server while words are sorted out. */
 const MOST_QUESTIONS = 500;
 const WORDS_AT_ONCE = 128;
 

@@ -1,6 +1,6 @@
 import type { Protocol } from './protocol/protocol';
 
-/** Whom to ask, and how. */
+/** The server to call, and how. */
 export interface ServerAccess {
   /** Scheme, host and port. */
   readonly origin: string;

@@ -5,7 +5,7 @@ import type { ServerAccess } from './server-access';
 const ASK_MS = 10_000;
 const RETRY_MS = 250;
 
-/** What the server says of itself before the run. */
+/** The server's own facts before the run. */
 export interface ServerFacts {
   readonly model: string;
   readonly maxModelLen: number | undefined;
@@ -18,9 +18,9 @@ interface Answer {
 }
 
 /**
- * Asks for the models of a server, again while it is not ready if that is wanted.
+ * Requests the models of a server; with a wait set, again while it is not ready.
  *
- * @throws Failure when nothing answers, or no model is given and none is told
+ * @throws Failure when nothing answers, or no model is given and the server names none
  */
 export async function probeServer(server: ServerAccess, stop: AbortSignal): Promise<ServerFacts> {
   const { origin, prefix, readyTimeoutMs, model: asked } = server;

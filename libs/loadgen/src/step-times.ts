@@ -5,7 +5,7 @@ const ASK_MS = 10_000;
 const SAMPLE = /^(baton:\w+)\{(.*)\} (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** What one simulated engine says of its step times. */
+/** The step times of one simulated engine, as it reports them. */
 export interface EngineStepTimes {
   /** Tells it from the others of its page. */
   readonly key: string;

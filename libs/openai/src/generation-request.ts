@@ -54,7 +54,7 @@ export interface GenerationRequest {
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
   readonly priority: number;
-  /** Undefined: nothing is asked of the engines. */
+  /** Undefined: no parameters for the engines. */
   readonly engineParameters: EngineParameters | undefined;
   /** The body's `request_id`; the header `X-Request-Id` wins over it. */
   readonly requestId: string | undefined;
@@ -92,7 +92,7 @@ export interface Prompt {
   /** `echo` with `max_tokens: 0`. */
   readonly hidesOutput: boolean;
   /**
-   * What was said, in order; undefined unless texts are kept. A completion's prompt is a user's
+   * The messages, in order; undefined unless texts are kept. A completion's prompt is a user's
    * message.
    */
   readonly said?: readonly SaidMessage[] | undefined;

@@ -31,9 +31,9 @@ export interface SequencePlace {
   readonly index: number;
   /** Tokens that there is room for, besides the request's own limit. */
   readonly room?: number;
-  /** The prefill leg of an outside router: one token, which nobody reads. */
+  /** The prefill leg of an outside router: one token, which no client reads. */
   readonly isPrefillLeg?: boolean;
-  /** Answers that somebody has written for this prompt; undefined: all is simulated. */
+  /** Answers that the user has written for this prompt; undefined: all is simulated. */
   readonly answers?: AnswerSource | undefined;
 }
 

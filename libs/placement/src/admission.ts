@@ -13,8 +13,8 @@ export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {
 /**
  * The TTFT that a request can hope for, in µs: the smallest estimate over the engines of the stage,
  * when the prompt tokens in the stage's shared queue are spread evenly. What comes after the prompt
- * (hand-over, first decode step) is left out, so it is rather too low and refuses nobody who had a
- * chance.
+ * (hand-over, first decode step) is left out, so the estimate is rather too low and never refuses a
+ * request that had a chance.
  *
  * @param sharedTokens prompt tokens that wait in the stage's shared queue; 0 when every engine has
  *   its own

@@ -27,7 +27,7 @@ export const POLICY_KINDS = [
 ] as const satisfies readonly PolicySpec['kind'][];
 
 /**
- * A policy for one stage of one router. Policies remember (turns, draws), so stages and routers
+ * A policy for one stage of one router. Policies have state (turns, draws), so stages and routers
  * share none.
  *
  * @param random drawn from by `random` and `power-of-two` only

@@ -4,8 +4,9 @@ import { MAX_ENGINES, type Topology } from './topology';
 
 /**
  * Something that happens to a cluster at an instant of its run, in simulated µs since its start.
- * `join`: engines of the role start. `leave`: those with the least to do take nothing more and go
- * when they are empty. `become`: as `leave`, and then each starts as an engine of the role `to`.
+ * `join`: engines of the role start. `leave`: those with the least to do take nothing more and
+ * leave when they are empty. `become`: as `leave`, and then each starts as an engine of the role
+ * `to`.
  */
 export type ScheduledChange =
   | {
@@ -105,8 +106,8 @@ function roleOf(letter = ''): EngineRole {
 
 /**
  * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and
- * each role keeps one that is, for what waits for it would wait for ever. An engine that joins is
- * ready `startupUs` later.
+ * each role keeps a ready one, because its jobs would wait for ever. An engine that joins is ready
+ * `startupUs` later.
  *
  * @throws ChangesError
  */
@@ -117,7 +118,7 @@ export function checkChanges(
 ): void {
   const ready = { ...topology };
   const steps = changes.flatMap((change) => stepsOf(change, startupUs));
-  // What becomes ready at an instant can be told to leave at the same one.
+  // An engine that becomes ready at an instant can leave at the same one.
   steps.sort((a, b) => a.atUs - b.atUs || b.delta - a.delta);
   for (const [i, { atUs, role, delta }] of steps.entries()) {
     ready[role] += delta;

@@ -1,7 +1,8 @@
 /**
- * Conditional disaggregation: whether a prompt is so short behind what the decode engine is
- * believed to hold that the engine computes it itself, which costs its batch less than a hand-over
- * costs the request (Dynamo's `max-local-prefill-length`, BLIS's `prefix-threshold` decider).
+ * Conditional disaggregation: whether the rest of a prompt, behind the part that the decode engine
+ * probably holds, is so short that the engine computes it itself, which costs its batch less than a
+ * hand-over costs the request (Dynamo's `max-local-prefill-length`, BLIS's `prefix-threshold`
+ * decider).
  *
  * @param thresholdTokens prompt tokens to compute at most; 0 = every prompt goes to prefill
  */

@@ -13,7 +13,7 @@ export class HashRing {
 
   constructor(private readonly virtualNodes: number) {}
 
-  /** Takes the engines that there are now; costs a comparison of names when nothing has changed. */
+  /** Sets the present engines; costs a comparison of names when nothing has changed. */
   update(engines: readonly { readonly engineId: string }[]): void {
     const { names } = this;
     let isSame = engines.length === names.length;

@@ -32,9 +32,9 @@ export class LeastTokens implements Policy {
 }
 
 /**
- * What slows an engine of that stage down, in tokens: the prompt tokens before it, and where tokens
- * are generated also the KV that each step reads. KV that a prefill engine holds for others costs
- * it no time.
+ * The load that slows an engine of that stage down, in tokens: the prompt tokens before it, and
+ * where tokens are generated also the KV that each step reads. KV that a prefill engine holds for
+ * others costs it no time.
  */
 export function tokenLoad(engine: EngineView, stage: EngineRole): number {
   return stage === 'prefill' ? engine.waitingTokens : engine.waitingTokens + engine.kvTokens;

@@ -9,7 +9,7 @@ import type { PlacementContext, Policy } from './policy';
  */
 export type DecodeChoice = 'early' | 'late';
 
-/** `pull`: engines take from the stage's shared queue, nobody chooses. */
+/** `pull`: engines take from the stage's shared queue; no policy chooses. */
 export type StagePolicySpec = 'pull' | PolicySpec;
 
 export interface PlacerSpec {
@@ -34,8 +34,8 @@ export interface ArrivalChoice {
 }
 
 /**
- * Puts the rules of placement together, for both clocks: which engines a request goes to, at
- * arrival and at hand-over. A router of its own in every process that places requests.
+ * Combines the rules of placement, for both clocks: which engines a request goes to, at arrival and
+ * at hand-over. Every process that places requests has its own.
  */
 export class Placer {
   private readonly prefill: Policy | null;
@@ -72,8 +72,8 @@ export class Placer {
   }
 
   /**
-   * The decode engine of a request whose prompt is done and for which none was chosen early, or the
-   * one chosen has gone.
+   * The decode engine of a request whose prompt is done, when none was chosen early or the chosen
+   * one has left.
    */
   atHandoff(decode: PlacementContext): number {
     return choose(this.decodeLate, decode);

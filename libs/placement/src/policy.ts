@@ -2,12 +2,12 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole } from './stage';
 
 /**
- * One engine as a policy sees it: the newest snapshot that the engine published, with what this
- * router has sent there since then already added. Rows belong to the caller and are used again, so
- * a policy keeps no reference to them.
+ * One engine, for a policy: the newest snapshot that the engine published, plus what this router
+ * has sent there since. Rows belong to the caller and are used again, so a policy keeps no
+ * reference to them.
  */
 export interface EngineView {
-  /** Stable name: the policy's own memory (stickiness, prefixes) hangs on it. */
+  /** Stable name: the key of the policy's own state (stickiness, prefixes). */
   readonly engineId: string;
   /** Running, waiting and deferred sequences. */
   readonly requests: number;
@@ -22,12 +22,10 @@ export interface EngineView {
   readonly kvUsage: number;
 }
 
-/** What a policy may know of a request: never the true length of its output. */
+/** The facts of a request that a policy may read: never the true length of its output. */
 export interface PlacementRequest {
   readonly promptTokens: number;
-  /**
-   * Whatever makes requests of one conversation meet again: a hash of session or user; 0 = none.
-   */
+  /** A hash of session or user, by which requests of one conversation meet again; 0 = none. */
   readonly sessionKey: number;
   /**
    * Chained hashes of the prompt's full blocks, `blockCount` of them from `blockFrom` on. 0 =
@@ -40,12 +38,12 @@ export interface PlacementRequest {
 
 export interface PlacementContext {
   readonly request: PlacementRequest;
-  /** What the engine is chosen for. Every stage has a policy of its own. */
+  /** The stage that the engine is chosen for. Every stage has its own policy. */
   readonly stage: EngineRole;
   /** The engines that are ready, in a stable order; at least one. */
   readonly engines: readonly EngineView[];
   /**
-   * Prompt tokens of the request that this engine is believed to hold in its prefix cache: see
+   * Prompt tokens of the request that this engine's prefix cache probably holds: see
    * `PrefixDirectory`.
    */
   cachedTokens(engine: EngineView): number;

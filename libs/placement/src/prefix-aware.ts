@@ -17,14 +17,14 @@ export interface PrefixAwareSpec {
 }
 
 /**
- * Weighs what an engine already holds of the prompt against what it has to do.
+ * Weighs the cached part of the prompt against an engine's load.
  *
  * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1) without moving KV
  * between prefill engines: the smallest `T_queue + T_prefill(len, own prefix)`. A hot prefix is
  * replicated by itself, once its engine's queue costs more than computing it again. For decode it
  * is the cost of Dynamo's KV router: `load + weight · (prompt − cached)`, all in tokens. Of several
- * equal engines the one that comes next after the last choice, so that new prefixes spread over
- * idle engines.
+ * equal engines it takes the one that comes next after the last choice, so that new prefixes spread
+ * over idle engines.
  */
 export class PrefixAware implements Policy {
   private readonly balanceThreshold: number;

@@ -13,19 +13,19 @@ export class PrefixDirectory {
     this.memories.set(engineId, new PrefixMemory(Math.floor(kvTokens / this.blockTokens)));
   }
 
-  /** Forgets an engine. */
+  /** Removes an engine. */
   leave(engineId: string): void {
     this.memories.delete(engineId);
   }
 
-  /** The engine was sent the request. An engine that never joined is not remembered. */
+  /** Records that the engine was sent the request. An engine that never joined is ignored. */
   record(engineId: string, request: PlacementRequest): void {
     this.memories.get(engineId)?.record(request);
   }
 
   /**
-   * Prompt tokens that the engine is believed to hold: less than the prompt, whose last token is
-   * always computed.
+   * Prompt tokens that the engine probably holds: less than the prompt, whose last token is always
+   * computed.
    */
   cachedTokens(engineId: string, request: PlacementRequest): number {
     const blocks = this.memories.get(engineId)?.match(request) ?? 0;

@@ -8,13 +8,13 @@ export interface BlockRange {
 }
 
 /**
- * What a router believes one engine to hold: the hashes of the blocks it sent there, the least
- * recently used forgotten first, as many as the engine has blocks. The engine evicts by its own
- * lights, so this is an expectation, not a fact.
+ * A router's estimate of one engine's cache: the hashes of the blocks it sent there, as many as the
+ * engine has blocks, the least recently used dropped first. The engine evicts by its own rules, so
+ * this is an expectation, not a fact.
  *
- * A prompt is recorded from its tail to its head. So no block is forgotten before those that follow
- * it, what is known of a prompt is always a beginning of it, and a match is a search for its end:
- * O(log blocks found).
+ * A prompt is recorded from its tail to its head. So no block is dropped before those that follow
+ * it, the recorded part of a prompt is always a beginning of it, and a match is a search for its
+ * end: O(log blocks found).
  */
 export class PrefixMemory {
   private readonly contents: RecentContents;
@@ -24,12 +24,12 @@ export class PrefixMemory {
     this.contents = new RecentContents(capacityBlocks);
   }
 
-  /** Blocks remembered. */
+  /** Blocks recorded. */
   get size(): number {
     return this.contents.size;
   }
 
-  /** Leading blocks of the range that are remembered. */
+  /** Leading blocks of the range that are recorded. */
   match(range: BlockRange): number {
     const { blockCount } = range;
     if (blockCount === 0 || !this.knows(range, 0)) return 0;
@@ -48,7 +48,7 @@ export class PrefixMemory {
     return known;
   }
 
-  /** The engine was sent these blocks. Of more than it has, the first are remembered. */
+  /** Records that the engine was sent these blocks; of more than it has, the first ones. */
   record({ blockHashes, blockFrom, blockCount }: BlockRange): void {
     const most = Math.min(blockCount, this.capacityBlocks);
     let shared = 0;

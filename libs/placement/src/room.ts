@@ -1,7 +1,7 @@
 import type { EngineSnapshot } from '@baton/engine';
 import type { EngineRole } from './stage';
 
-/** What the room of an engine is measured by. */
+/** The measures of an engine's room. */
 export interface RoomFacts {
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
@@ -25,7 +25,7 @@ const MEAN_WEIGHT = 1 / 16;
 /**
  * How many more jobs an engine takes from its queue. A prefill engine holds what it runs plus about
  * one further step of waiting work, so that its batches fill while the rest stays where any engine
- * can take it. Whoever generates takes what slots and blocks allow and a small lookahead.
+ * can take it. An engine that generates takes what slots and blocks allow and a small lookahead.
  */
 export class Room {
   private meanPromptTokens: number;
@@ -39,7 +39,7 @@ export class Room {
     this.lookahead = Math.max(1, Math.floor(facts.maxNumSeqs / LOOKAHEAD_SHARE));
   }
 
-  /** A job was taken: the mean prompt length by which room is measured follows. */
+  /** Records a taken job: the mean prompt length, which measures room, follows. */
   observe(promptTokens: number): void {
     this.meanPromptTokens += (promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
   }

@@ -1,6 +1,6 @@
 /**
- * What is known of one stage when a request is placed. Nothing about the request's true output
- * length is.
+ * The state of one stage when a request is placed. It has nothing about the request's true output
+ * length.
  */
 export interface StageLoad {
   /** Engines that are ready and not draining. */
@@ -30,7 +30,7 @@ export type RouteChoice =
  * Chooses the way through a cluster that may mix disaggregated and aggregated engines (2P3D1A): of
  * the ways that are complete, the one with fewer requests waiting per ready engine of its first
  * stage; with equally many, the disaggregated one. Within a way the engine is not chosen at all:
- * under the `pull` policy whoever has room takes the oldest job of its stage.
+ * under the `pull` policy an engine with room takes the oldest job of its stage.
  */
 export function chooseRoute({ prefill, decode, aggregated }: ClusterLoad): RouteChoice {
   const isSplitReady = prefill.readyEngines > 0 && decode.readyEngines > 0;

@@ -25,7 +25,8 @@ const ALWAYS_ROOM = 8;
 /**
  * Requests of one session meet on one engine, by consistent hashing with bounded loads (Mirrokni,
  * Thorup, Zadimoghaddam 2018): an engine that would exceed `max(8, ceil(loadFactor · (all requests
- * + 1) / engines))` is passed over. Requests without a session go where the fewest are.
+ * + 1) / engines))` is passed over. Requests without a session go to the engine with the fewest
+ * requests.
  */
 export class SessionSticky implements Policy {
   private readonly ring: HashRing;

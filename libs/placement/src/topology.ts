@@ -7,7 +7,7 @@ export interface Topology {
 
 /**
  * Engines of one cluster, over all roles: far beyond what one machine can run, near enough to catch
- * a slip of the keyboard.
+ * a typing error.
  */
 export const MAX_ENGINES = 1024;
 

@@ -18,7 +18,7 @@ export class NothingKept extends Error {
   }
 }
 
-/** Which split comes nearest when hardly anything is asked of it, and how it fares. */
+/** The split that comes nearest at a very low rate, and its figures. */
 export async function nearestMiss(
   { candidates, target, mostSimulated }: PlanQuestion,
   run: (tasks: readonly PlanTask[]) => Promise<TaskResult[]>,

@@ -3,7 +3,7 @@ import type { EngineRole } from '@baton/placement';
 import type { BatchAggregates } from '@baton/step-time';
 import { type Candidate, isAggregated } from './candidates';
 
-/** What a mean request asks for. */
+/** The lengths of a mean request. */
 export interface Demand {
   readonly promptTokens: number;
   /** Of them, those expected in a prefix cache. */

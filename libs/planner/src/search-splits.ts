@@ -18,7 +18,7 @@ import type { SloTarget } from './trial';
 
 /** Splits whose estimate is below this share of the best one's are not simulated. */
 const PROMISING_SHARE = 0.4;
-/** Loads at which the splits of the front are looked at, as shares of their own highest rates. */
+/** Loads at which the splits of the front are simulated, as shares of their own highest rates. */
 const FRONTIER_LOADS = [0.25, 0.5, 0.75, 0.9] as const;
 
 export interface PlanCandidate extends Estimated {
@@ -26,7 +26,7 @@ export interface PlanCandidate extends Estimated {
   readonly idleRate: number;
 }
 
-/** What a search looks among, and for what. */
+/** The candidates of a search, and its target. */
 export interface PlanQuestion {
   readonly candidates: readonly PlanCandidate[];
   /** Under which the contenders are compared, beside the configuration itself. */

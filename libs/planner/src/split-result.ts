@@ -63,8 +63,8 @@ export function refusedBy(result: SplitResult): number {
 }
 
 /**
- * The splits that may be compared: whoever refuses the longest prompts, which others serve, has an
- * easier life with the rest. Only what keeps the target tells how many have to be refused.
+ * The splits that may be compared: a split that refuses the longest prompts, which others serve,
+ * has less work with the rest. Only what keeps the target tells how many have to be refused.
  */
 export function comparable(results: readonly SplitResult[]): SplitResult[] {
   const kept = results.filter((result) => goodputOf(result) > 0);

@@ -33,7 +33,7 @@ import {
 import { EngineChoices, type GivenSizes, sizesOf } from './engines/engine-choices';
 import type { PlanningContext } from './search/planning-context';
 
-/** What is asked of a plan. */
+/** The inputs of a plan. */
 export interface PlanRequest {
   readonly workload: WorkloadFlags;
   readonly gpus: number;
@@ -55,7 +55,7 @@ export interface PreparedPlan {
   readonly candidates: readonly PlanCandidate[];
   /** How steps are timed, by role and size. */
   readonly stepTimes: Readonly<Record<string, string>>;
-  /** Sentences that the user should see. */
+  /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 

@@ -93,8 +93,8 @@ export class PoolingPrompts {
 }
 
 /**
- * Prompts as the cluster computes them: each is prefilled and samples one token that nobody sees,
- * so the last token of a prompt that fills the whole context is not computed.
+ * Prompts as the cluster computes them: each is prefilled and samples one token that no client
+ * gets, so the last token of a prompt that fills the whole context is not computed.
  */
 export function poolingRequest(
   dto: PoolingDto,

@@ -47,7 +47,7 @@ export interface PreparedReplay {
   readonly scenario: ClusterScenario;
   /** What was measured of the same requests; undefined: nothing is compared. */
   readonly recorded: RecordedRun | undefined;
-  /** Sentences that the user should see. */
+  /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
@@ -108,7 +108,7 @@ function resolvedFor(
   return { ...resolved, config: withFrontEnd(resolved.config) };
 }
 
-/** What the recording says of the requests, as far as it is wanted. */
+/** The recording's facts about the requests, as far as they are used. */
 interface Use {
   readonly run?: RecordedRun;
   readonly scenario: Pick<ClusterScenario, 'recordedPlacement'>;

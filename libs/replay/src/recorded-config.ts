@@ -1,7 +1,7 @@
 import { flagName, isConfigKey, keyOf, type ResolvedConfig } from '@baton/config';
 import type { RecordingHeader } from '@baton/workload';
 
-/** Says whose configuration a replay has, and what of it was given another value. */
+/** A note on the source of a replay's configuration, and on the values that were changed. */
 export function noteOnConfig(
   { version, config: recorded }: RecordingHeader,
   { config, origins }: ResolvedConfig,

@@ -38,7 +38,7 @@ export async function findRecording({ trace }: WorkloadFlags): Promise<Recording
   return { path: trace, header };
 }
 
-/** What a recording says of requests. */
+/** A recording's facts about requests. */
 export interface Recorded {
   readonly run: RecordedRun;
   readonly places: PlacementGatherer;

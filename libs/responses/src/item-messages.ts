@@ -66,7 +66,7 @@ function assistantCall(call: object): Message {
   return { role: 'assistant', content: '', tool_calls: [call] };
 }
 
-/** Undefined for reasoning of which nothing was told. */
+/** Undefined for reasoning without content. */
 function reasoningMessage(item: Item): Message | undefined {
   const texts = [...partTexts(item['content']), ...partTexts(item['summary'])];
   const sealed = item['encrypted_content'];

@@ -27,7 +27,7 @@ const PASSED_ON = [
   ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
 ];
 
-/** Fields of other endpoints that ask for another answer than the one that a response has. */
+/** Fields of other endpoints that request another answer than that of a response. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
 
 /** A checked request, of which only the context may still be missing. */
@@ -54,7 +54,7 @@ export interface ResponseRequest {
   readonly skippedTools: readonly string[];
   /** What `text.format` is, for the answer to repeat. */
   readonly format: object;
-  /** The model declines to answer, in words instead of what was asked for. */
+  /** The model declines to answer, with a text in place of the requested output. */
   readonly isRefused: boolean;
 }
 
@@ -85,9 +85,8 @@ export interface ResponseLimits extends RequestLimits {
 }
 
 /**
- * What a response asks the cluster for: its conversation said again as a chat, so that both answer
- * alike. `context`: the items that it goes on with. Throws `BatonError` in the words of the
- * Responses API.
+ * The cluster's request for a response: its conversation as a chat, so that both answer alike.
+ * `context`: the items before its own. Throws `BatonError` in the terms of the Responses API.
  */
 export function parseResponse(
   draft: ResponseDraft,

@@ -86,7 +86,9 @@ export function responseIdOf(itemId: string): string | undefined {
   return digits === undefined ? undefined : `resp_${digits}`;
 }
 
-/** Log-probabilities of tokens `[from, to)` of the content; an empty list when nobody asked. */
+/**
+ * Log-probabilities of tokens `[from, to)` of the content; an empty list when none were requested.
+ */
 export function outputLogprobs(context: ResponseContext, from: number, to: number): unknown[] {
   const { request, plan, options } = context;
   const { logprobs } = request.generation;

@@ -2,10 +2,7 @@ import { BatonError, type ErrorCode } from '@baton/contract';
 import { asciiJson } from '@baton/text';
 import { type RenderedError, renderError, RequestError } from '@baton/openai';
 
-/**
- * Fields of the chat request that a response is asked for by, under the names that its clients
- * know.
- */
+/** Fields of the chat request behind a response, under the names that its clients use. */
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bresponse_format\.json_schema\b/g, 'text.format'],
   [/\bresponse_format\b/g, 'text.format'],
@@ -56,8 +53,8 @@ export function responseFailure(error: BatonError): ResponseFailure {
 }
 
 /**
- * The event of a failure in a stream: flat as OpenAI has it, and nested as Open Responses wants it.
- * The same for whoever tells it again.
+ * The event of a failure in a stream: flat as in OpenAI, and nested as Open Responses requires. A
+ * replay sends the same.
  */
 export function errorEvent({ code, message }: ResponseFailure, sequenceNumber: number): string {
   const type = code === 'rate_limit_exceeded' ? 'too_many_requests' : 'server_error';

@@ -7,15 +7,15 @@ export type OutputItem = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * How the events of a thought are called: `reasoning_text` by OpenAI, `reasoning` by Open
- * Responses. The names that vLLM has besides make OpenAI's client fail, so nobody gets them.
+ * Names of the events of a thought: `reasoning_text` in OpenAI, `reasoning` in Open Responses.
+ * vLLM's further names make OpenAI's client fail, so they are not sent.
  */
 export type ReasoningEvents = 'openai' | 'open_responses';
 
 interface TextEvents {
   readonly delta: string;
   readonly done: string;
-  /** Under which key the whole text is told in the end, and where a call keeps it. */
+  /** The key of the whole text in the last event, and where a call keeps it. */
   readonly key: 'text' | 'refusal' | 'arguments' | 'input';
 }
 
@@ -37,8 +37,7 @@ const NAMES: Readonly<Record<string, TextEvents>> = {
 };
 
 /**
- * The last event of a stream, by how the response ended. One that was cancelled has no event of its
- * own.
+ * The last event of a stream, by how the response ended. A cancelled one has no event of its own.
  */
 const LAST: Readonly<Record<string, string>> = {
   completed: 'response.completed',
@@ -162,7 +161,7 @@ function isSpoken({ type }: OutputItem, key: string): boolean {
   return type === 'message' && key === 'text';
 }
 
-/** The text of an item, wherever it keeps it. */
+/** The text of an item, whatever its field. */
 export function itemText(item: OutputItem): string {
   const { key } = namesOf(item);
   const text = isCallItem(item) ? item[key] : firstPart(item)[key];

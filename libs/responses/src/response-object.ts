@@ -16,7 +16,7 @@ import { sealText } from './sealed-text';
 export type ResponseStatus =
   'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** As it goes over the wire; what the store needs to know of it by name. */
+/** The object as it goes over the wire; the fields that the store needs are typed. */
 export type ResponseObject = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly status: ResponseStatus;
@@ -25,7 +25,7 @@ export type ResponseObject = Readonly<Record<string, unknown>> & {
   readonly output: readonly OutputItem[];
 };
 
-/** Where a response stands. */
+/** The status of a response. */
 export interface ResponseState {
   readonly status: ResponseStatus;
   readonly output: readonly OutputItem[];
@@ -43,7 +43,7 @@ export const STARTED: ResponseState = {
   error: null,
 };
 
-/** The Response object with every key that OpenAI and Open Responses know. */
+/** The Response object with every key of OpenAI and Open Responses. */
 export function responseObject(
   request: ResponseRequest,
   head: Pick<AnswerHead, 'id' | 'created' | 'model'>,

@@ -16,8 +16,8 @@ function lengthOf(escaped: string): number {
 }
 
 /**
- * What becomes of a response: one object, the same for whoever asks, the client and the store. It
- * also remembers how the texts were cut into deltas, so that the stream can be told again.
+ * The outcome of a response: one object for the client and the store. It also keeps how the texts
+ * were cut into deltas, so that the stream can be sent again.
  */
 export class ResponseOutcome {
   private readonly deltaLengths: number[][] = [];
@@ -51,7 +51,7 @@ export class ResponseOutcome {
     return this.result;
   }
 
-  /** So many tokens have come. */
+  /** Tokens received so far. */
   noteTokens(count: number): void {
     this.received = count;
   }

@@ -1,6 +1,6 @@
 /**
- * A text that a client keeps without reading it: reasoning, or a compacted conversation. Anybody
- * may open it; it hides nothing.
+ * A text that a client keeps without reading it: reasoning, or a compacted conversation. Any
+ * process can open it; it hides nothing.
  */
 export function sealText(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');

@@ -18,7 +18,7 @@ const MAX_PAGE = 100;
 const USUAL_PAGE = 20;
 
 /**
- * The stream of a response that is over, told again behind the event that the client has seen last.
+ * The stream of a finished response, sent again from behind the last event that the client has.
  *
  * @param deltas per item of the output the lengths of its deltas; without them a text comes word by
  *   word
@@ -49,7 +49,7 @@ export function replayEvents(
 }
 
 export interface ReplayOptions {
-  /** Number of the event that the client has seen last; -1: none. */
+  /** Number of the last event that the client has; -1: none. */
   readonly after: number;
   readonly reasoning: ReasoningEvents;
 }
@@ -85,7 +85,7 @@ function pieces(text: string, lengths: readonly number[] | undefined): string[] 
   return lengths.map((length) => text.slice(at, (at += length)));
 }
 
-/** One page of items, the newest first unless asked otherwise. */
+/** One page of items, by default the newest first. */
 export function itemsPage(items: readonly Item[], query: Query): string {
   const limit = integerIn(query, 'limit') ?? USUAL_PAGE;
   if (limit < 1 || limit > MAX_PAGE) {

@@ -23,7 +23,7 @@ export class StreamedResponse {
   private reason: EndReason = 'stop';
 
   /**
-   * @param outcome what the response is in the end; it learns here how its texts were cut into
+   * @param outcome the response in the end; this class records in it how its texts were cut into
    *   deltas
    */
   constructor(private readonly outcome: ResponseOutcome) {
@@ -75,7 +75,7 @@ export class StreamedResponse {
       if (this.text === undefined) events += this.enter(part);
       const isWhole = to >= (part.text?.to ?? part.opening.to);
       events += this.show(part, { from, to, isOver: isWhole || end !== undefined });
-      // How the last item ends is known with the end alone.
+      // The end of the last item follows from the end alone.
       const isLast = this.current + 1 === this.parts.length;
       if (end === undefined && (!isWhole || isLast)) break;
       events += this.leave(part, this.statusOf(part, isWhole, end));

@@ -3,16 +3,16 @@ import { secondsToUs } from '@baton/kernel';
 import type { EngineView } from '@baton/placement';
 
 /**
- * An engine says at least three times a second that it lives; silent for this long, it gets nothing
- * and what waits for it goes elsewhere.
+ * An engine publishes its load at least three times a second; one that is silent for this long gets
+ * no jobs, and its waiting jobs go elsewhere.
  */
 const SILENT_AFTER_US = secondsToUs(1);
 /**
- * Long after the last job that could still be put into the queue of an engine that somebody takes
+ * Long after the last job that a router could still put into the queue of an engine that it takes
  * for alive.
  */
 const FORGET_AFTER_US = secondsToUs(60);
-/** An engine without work has taken whatever reached it this long ago. */
+/** An engine without work has taken every job that reached it this long ago. */
 const IDLE_TAKES_US = secondsToUs(2);
 
 /** A job that this router has put into the engine's own queue. */
@@ -37,9 +37,9 @@ export interface EngineBoardOptions {
 }
 
 /**
- * What one router knows of the engines: the newest load that each has told, and what the router has
- * sent there since, which is taken off again when the engine says that it has taken it. All
- * instants are wall µs of whoever calls.
+ * One router's view of the engines: the newest published load of each, plus what the router has
+ * sent there since, which is taken off again when the engine reports that it has taken it. All
+ * instants are wall µs of the caller.
  */
 export class EngineBoard {
   private readonly rows = new Map<string, Row>();
@@ -88,7 +88,7 @@ export class EngineBoard {
     return [...this.rows.values()].filter((row) => row.isDraining || this.isSilent(row, nowUs));
   }
 
-  /** Drops who has been silent for so long that nobody sends there any more. */
+  /** Drops engines that have been silent for so long that no router sends there any more. */
   forgetOld(nowUs: number): void {
     for (const { engineId, stage, heardUs } of this.rows.values()) {
       if (nowUs - heardUs < FORGET_AFTER_US) continue;

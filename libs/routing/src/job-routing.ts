@@ -2,7 +2,7 @@ import type { EngineJob, Placed, Stage } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
 import type { QueueName } from '@baton/transport';
 
-/** A job and the queue that it belongs into; `job.placed` says the same. */
+/** A job and its queue; `job.placed` has the same. */
 export interface RoutedJob {
   readonly queue: QueueName;
   readonly job: EngineJob;
@@ -14,7 +14,7 @@ export interface ForsakenEngine {
   readonly stage: Stage;
 }
 
-/** Into which queues jobs go: asked by whoever adds some, the same way by every process. */
+/** Decides the queues of jobs; every process that adds jobs uses it in the same way. */
 export interface JobRouting {
   /** A job of a new request, by its flow. */
   atArrival(job: EngineJob): RoutedJob;
@@ -28,8 +28,7 @@ export interface JobRouting {
    */
   expect(engineId: string, promptTokens: number, hasArrived: () => boolean): void;
   /**
-   * Engines that drain or from which nothing has been heard for a while: their waiting jobs are to
-   * be placed again.
+   * Engines that drain or have been silent for a while: their waiting jobs must be placed again.
    */
   forsaken(): readonly ForsakenEngine[];
   /**
@@ -41,7 +40,7 @@ export interface JobRouting {
   stop(): Promise<void>;
 }
 
-/** What of a job is known before it is planned. */
+/** The facts of a job before it is planned. */
 export type PromptFacts = Pick<
   EngineJob,
   'promptTokens' | 'blockHashes' | 'sessionKey' | 'dataParallelRank'
@@ -56,8 +55,7 @@ export function entryQueue(job: EngineJob): QueueName {
 }
 
 /**
- * The queue from which all engines of a stage take, or all those that are the given data-parallel
- * rank.
+ * The shared queue of all engines of a stage, or of all those with the given data-parallel rank.
  */
 export function sharedQueue(stage: Stage, rank: number | undefined): QueueName {
   return rank === undefined ? stage : `${stage}:rank-${rank}`;
@@ -104,7 +102,7 @@ export class SharedQueues implements JobRouting {
   }
 
   expect(): void {
-    // Nobody asks for load.
+    // No router reads loads.
   }
 
   forsaken(): readonly ForsakenEngine[] {

@@ -33,7 +33,7 @@ import {
 } from './job-routing';
 
 const TICK_US = 250_000;
-/** A tick this late: the process was away, and what it did not hear is no silence of others. */
+/** A tick this late: this process was paused, so missing messages are no silence of others. */
 const AWAY_US = secondsToUs(0.75);
 /** How fast the mean prompt length follows: the last 64 prompts or so decide. */
 const MEAN_WEIGHT = 1 / 64;
@@ -49,8 +49,8 @@ export interface PolicyRoutingOptions {
 }
 
 /**
- * Whether anybody has to know the load of engines: a policy, one that may yet be chosen, or the
- * prediction for admission.
+ * Whether the load of engines is needed: by a policy, one that may yet be chosen, or the prediction
+ * for admission.
  */
 export function needsLoads(config: BatonConfig): boolean {
   if (config.enableAdmin) return true;
@@ -59,15 +59,15 @@ export function needsLoads(config: BatonConfig): boolean {
   return !isPull || config.disaggregationThreshold > 0 || config.admissionSloTtft !== undefined;
 }
 
-/** The routing that a configuration asks for. */
+/** The routing of a configuration. */
 export function buildRouting(options: PolicyRoutingOptions): JobRouting {
   return needsLoads(options.config) ? new PolicyRouting(options) : new SharedQueues();
 }
 
 /**
- * The router of one process. It listens to the loads of all engines, asks the placer, and names the
- * queue. Without an engine that it could choose it names the stage's shared queue, from which every
- * engine of the stage takes: no job ever waits for knowledge.
+ * The router of one process. It follows the loads of all engines, calls the placer, and names the
+ * queue. Without an engine to choose it names the stage's shared queue, from which every engine of
+ * the stage takes: no job ever waits for a load.
  */
 export class PolicyRouting implements JobRouting {
   private placer: Placer;
@@ -244,7 +244,7 @@ export class PolicyRouting implements JobRouting {
   }
 
   /**
-   * Only when asked for: a cluster may have no engines of a stage, nor a configuration that could
+   * Built on first use: a cluster may have no engines of a stage, nor a configuration that could
    * have any.
    */
   private setupOf(stage: Stage): EngineSetup {
@@ -253,7 +253,7 @@ export class PolicyRouting implements JobRouting {
     return known;
   }
 
-  /** The hashes of a job go on behind the prompt; how far is not for policies. */
+  /** The hashes of a job go on behind the prompt; policies must not see how far. */
   private requestOf({ promptTokens, blockHashes, sessionKey }: PromptFacts): PlacementRequest {
     const promptBlocks = Math.floor(promptTokens / this.options.config.blockSize);
     return {

@@ -10,6 +10,6 @@ export interface StructuredText {
    * and the options.
    */
   write(seed: number, options: WriteOptions): string;
-  /** Whether a text of somebody else meets it too; missing: that cannot be told. */
+  /** Whether a text from elsewhere meets it too; missing: that cannot be decided. */
   accepts?(text: string): boolean;
 }

@@ -18,8 +18,8 @@ export function enginesOf(config: BatonConfig): StageCounts {
 }
 
 /**
- * Checks what names and numbers alone can tell: that model, GPUs and link are known, that the model
- * fits, that step times can be had.
+ * Checks names and numbers alone: that model, GPUs and link are known, that the model fits, that
+ * step times can be had.
  *
  * @throws UsageError, one sentence
  */

@@ -77,7 +77,7 @@ export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | u
   return { ...spec, entry: entryOf(role), config };
 }
 
-/** Without Redis one process plays all roles: the API's, told no role. */
+/** Without Redis one process has all roles: the API's, started without a role. */
 export function planOneProcess(config: BatonConfig): ProcessSpec[] {
   const alone = { ...config, role: undefined, redis: undefined };
   return [{ name: 'api', entry: entryOf('api'), config: alone }];

@@ -13,7 +13,7 @@ export function baseUrl(config: BatonConfig): string {
   return `${config.sslCertfile === undefined ? 'http' : 'https'}://${host}:${config.port}`;
 }
 
-/** Knows which processes have not yet said that they can work. */
+/** Tracks which processes have not yet reported that they can work. */
 export class ClusterReadiness {
   private readonly missing: Set<string>;
   private readonly complete = new AbortController();

@@ -20,7 +20,7 @@ export interface ProcessSpec {
 export interface ProcessEvents {
   /** A line the process wrote, or a sentence about it. */
   onLine(name: string, line: string): void;
-  /** It can do its work; said once per life. */
+  /** It can do its work; reported once per life. */
   onReady(name: string): void;
   /** It will not be started again. */
   onGivenUp(sentence: string, exitCode: number): void;

@@ -14,7 +14,7 @@ export interface SupervisorEvents {
    * @param exitCode what the cluster ends with: 2 when the process found its configuration wrong
    */
   onGivenUp(sentence: string, exitCode: number): void;
-  /** The API asks for engines that are to join. Throws UsageError when there can be none. */
+  /** The API requests engines that join. Throws UsageError when there can be none. */
   onStartEngines?(role: Stage, count: number): void;
 }
 

@@ -3,8 +3,7 @@ import { constantText } from '@baton/structured';
 import type { OfferedTool, ToolOffer } from './tool-calls';
 
 /**
- * An answer that somebody has written, in place of a simulated one. What it does not give is
- * simulated.
+ * An answer written by the user, in place of a simulated one. What it does not give is simulated.
  */
 export interface GivenAnswer {
   readonly content?: string | undefined;

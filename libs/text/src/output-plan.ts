@@ -31,7 +31,7 @@ export interface PlanInput {
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
   readonly lengthModel: OutputLengthModel;
-  /** Which tokens are wanted and which are not. Concerns sentences alone. */
+  /** Which tokens are favoured and which forbidden. Concerns sentences alone. */
   readonly steering?: Steering | undefined;
   /** Confines the content; stop conditions do not apply to it. */
   readonly constraint?: StructuredText | undefined;
@@ -44,7 +44,7 @@ export interface PlanInput {
    * without sense.
    */
   readonly words?: WordChoice | undefined;
-  /** Answers that somebody has written; undefined: all is simulated. */
+  /** Answers written by the user; undefined: all is simulated. */
   readonly answers?: AnswerSource | undefined;
 }
 

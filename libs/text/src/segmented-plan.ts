@@ -141,7 +141,7 @@ export class SegmentedPlan {
     }
     const encoded = encodeText(this.input.tokenizer, text, this.room);
     this.add(kind, encoded, of);
-    // Whoever fills the last place needs one more for the end.
+    // A segment that fills the last place needs one more for the end.
     if (this.room === 0) this.isCut = true;
   }
 

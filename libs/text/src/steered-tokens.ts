@@ -1,6 +1,6 @@
 import type { Tokenizer } from './tokenizers/tokenizer';
 
-/** Which tokens a request wants and does not want. */
+/** Which tokens a request favours and forbids. */
 export interface Steering {
   /** By token id, in [-100, 100]: what is added to the logarithm of a token's odds. */
   readonly bias: ReadonlyMap<number, number>;

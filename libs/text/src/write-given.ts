@@ -12,7 +12,7 @@ const SEAM = '\n\n';
  * A given text under the rules that hold for sentences: whole it ends with `stop`, cut by the limit
  * with `length`; stop conditions and the steering of tokens apply. Where more tokens are asked for
  * than it has (`ignore_eos`, `min_tokens`) it is repeated. An empty one is the end token alone,
- * which nobody sees.
+ * which no client gets.
  */
 export function writeGiven(wish: SentencesWish, text: string): WrittenTokens {
   const { input, maxTokens, minTokens } = wish;

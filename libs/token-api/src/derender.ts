@@ -62,8 +62,8 @@ export class DerenderChatDto extends DerenderDto {
   prompt_tokens?: number | null;
 
   /**
-   * What was asked. Its tools and its reasoning would take a parser, as in a vLLM server without
-   * one.
+   * The original request. Its tools and its reasoning would take a parser, as in a vLLM server
+   * without one.
    */
   @Is(OBJECT)
   chat_request?: object | null;

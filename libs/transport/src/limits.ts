@@ -1,23 +1,23 @@
 import type { RequestResult } from './port/ledger';
 
-/** What both adapters bound alike. */
+/** Limits that both adapters share. */
 
 /**
- * A record of a request that runs is kept this long after the last word about it, so that nothing
- * leaks for ever.
+ * A record of a running request is kept this long after its last update, so that nothing leaks for
+ * ever.
  */
 export const LIVE_RECORD_TTL_MS = 3_600_000;
 
-/** An executing stage's prompt: vLLM's longest contexts fit, a whole memory does not. */
+/** Limit of an executing stage's prompt: vLLM's longest contexts fit. */
 export const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** A conversation as long as the longest contexts, with room to spare. */
+/** Limit of a conversation: the longest contexts fit with room to spare. */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 
-/** An index that was claimed is free again when its engine has not announced itself by then. */
+/** A claimed index is free again when its engine has not announced itself within this time. */
 export const CLAIM_TTL_MS = 15_000;
 
-/** The tombstone of a request whose runs are used up. */
+/** Time to live of the tombstone of a request whose runs are used up. */
 export const EXHAUSTED_RESULT: RequestResult = {
   reason: 'error',
   tokens: 0,

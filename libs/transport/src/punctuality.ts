@@ -7,13 +7,13 @@ const READ_EVERY_MS = 100;
 const STRIDE_MS = 2 * READ_EVERY_MS;
 
 /**
- * What one process knows of its own pauses: those of its event loop, and those in which the system
- * did not let it run. Its leases follow them: a late process asks for longer locks and presences,
- * so that the others do not take it for dead. Its deadlines follow them, too: they count awake
- * time only, so that it takes no other process for dead because of a pause of its own.
+ * Measures the pauses of one process: those of its event loop, and those in which the system did
+ * not let it run. Its leases follow them: a late process takes longer locks and presences, so that
+ * the others do not take it for dead. Its deadlines follow them, too: they count awake time only,
+ * so that it takes no other process for dead because of a pause of its own.
  */
 export class Punctuality {
-  /** Marked with each reading: other threads see by it that the event loop runs. */
+  /** Marked with each reading, so that other threads can tell that the event loop runs. */
   readonly heartbeat = new SharedInstant();
   private readonly awake = new AwakeTime(STRIDE_MS);
   private readonly patience: Patience;
@@ -46,7 +46,7 @@ export class Punctuality {
     return this.patience.latenessMs(this.awakeMs());
   }
 
-  /** How long a lease should be that lasts `floorMs` for a punctual process. */
+  /** The length of a lease; `floorMs` for a punctual process. */
   leaseMs(floorMs: number): number {
     const wantedMs = floorMs + this.patience.ms(this.awakeMs());
     return Math.max(floorMs, Math.min(this.times.lockCeilingMs, wantedMs));

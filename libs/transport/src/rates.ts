@@ -5,15 +5,14 @@ const MINUTE_US = 60_000_000;
 const SLACK_US = 100;
 
 /**
- * The one number that a budget is kept as: the instant at which it is full again, µs. What is
- * missing from it now is the time until then, at `limit` units a minute (the generic cell rate
- * algorithm).
+ * A budget is stored as one number: the instant at which it is full again, µs. The amount missing
+ * now is the time until then, at `limit` units a minute (the generic cell rate algorithm).
  */
 export function unitUs(limit: number): number {
   return MINUTE_US / limit;
 }
 
-/** Time by which budgets may be from full, each amount included. */
+/** How far in time budgets may be from full, each amount included. */
 export const DEEPEST_US = MINUTE_US + SLACK_US;
 
 /** @param debtsUs  how long each budget is from full, after the decision */

@@ -1,6 +1,6 @@
 /** Lock, stall and presence times, in wall milliseconds; they never scale with `speedup`. */
 export interface TransportTimes {
-  /** How long a lock lasts that a punctual process asks for. */
+  /** The length of a punctual process's lock. */
   readonly lockMs: number;
   /** The same for a process that has been late, at most. */
   readonly lockCeilingMs: number;

@@ -43,7 +43,7 @@ function workOf(
 }
 
 /**
- * What a host of this role is to know, by the configuration. @param setup with the server of an
+ * The options of a host of this role, from the configuration. @param setup with the server of an
  * engine that executes
  */
 export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSetup): HostOptions {

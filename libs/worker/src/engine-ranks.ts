@@ -23,7 +23,7 @@ export class EngineRanks {
     this.hosts = hosts;
   }
 
-  /** Rank 0 first: the others say to whom they belong by its index. */
+  /** Rank 0 first: the others name their engine by its index. */
   async start(): Promise<void> {
     const [leader, ...others] = this.hosts;
     await leader?.start();

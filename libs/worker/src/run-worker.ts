@@ -28,8 +28,8 @@ interface Parts extends WorkerDependencies {
 
 /**
  * A worker process from its configuration (`configFromEnv`) to its end: by a signal, or when its
- * last engine has left the cluster. Tells its parent `ready` once its engines are announced, and
- * when they change.
+ * last engine has left the cluster. Sends its parent `ready` once its engines are announced, and a
+ * message when they change.
  */
 export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   try {

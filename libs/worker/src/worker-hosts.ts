@@ -36,8 +36,8 @@ interface RoleParts {
 }
 
 /**
- * The engines of one process, on one transport: at first of one role, later whatever they are told
- * to become. Whoever starts them stops them; the transport stays open.
+ * The engines of one process, on one transport: at first of one role, later of the roles that
+ * orders give them. The caller starts and stops them; the transport stays open.
  */
 export class WorkerHosts {
   /** Engines that were given a name. */
@@ -174,7 +174,7 @@ export class WorkerHosts {
     return upstreamAt(config, role, number);
   }
 
-  /** A failure is remembered no longer than it takes to tell of it. */
+  /** A failure is kept only until it is reported. */
   private partsOf(role: Stage): Promise<RoleParts> {
     const known = this.roles.get(role) ?? this.newParts(role);
     this.roles.set(role, known);
@@ -192,7 +192,10 @@ export class WorkerHosts {
     return { setup, routing };
   }
 
-  /** An order comes again until the engine is seen to drain, and to each of its ranks. */
+  /**
+   * An order is repeated until the engine's presence shows that it drains, and goes to each of its
+   * ranks.
+   */
   private async obey(engine: EngineRanks, order: MembershipOrder): Promise<void> {
     if (this.isStopping || this.leaving.has(engine) || !this.engines.has(engine)) return;
     const next = order.kind === 'become' ? order.role : undefined;

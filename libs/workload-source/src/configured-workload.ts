@@ -6,7 +6,7 @@ import type { WorkloadFlags } from './workload-flags';
 export interface ConfiguredWorkload {
   readonly config: BatonConfig;
   readonly loaded: LoadedWorkload;
-  /** Sentences that the user should see. */
+  /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
@@ -16,8 +16,7 @@ export interface ReadingOptions extends Pick<WorkloadContext, 'onProgress'> {
 }
 
 /**
- * The requests that the flags ask for, in the KV blocks that a trace names unless the user chose
- * others.
+ * The requests of the flags, in the KV blocks that a trace names unless the user chose others.
  *
  * @throws UsageError as `loadWorkload`
  */

@@ -3,8 +3,7 @@ import type { Workload } from './workload';
 
 /**
  * A copy whose columns lie in shared memory. Posted to worker threads (workerData, postMessage) it
- * arrives as a workload over the same bytes; nothing has to be rebuilt. Whoever holds it must not
- * write.
+ * arrives as a workload over the same bytes; nothing has to be rebuilt. Its holders must not write.
  */
 export function shareWorkload(workload: Workload): Workload {
   return {

@@ -30,7 +30,7 @@ import { stepTimeSpec } from './step-time-spec';
 /** Everything about the engines of one stage that follows from a configuration, for both clocks. */
 export interface EngineSetup {
   readonly options: EngineOptions;
-  /** Name under which clients know the model. */
+  /** The model's name for clients. */
   readonly servedModelName: string;
   readonly tensorParallelSize: number;
   /** GPUs of one engine. */
@@ -168,7 +168,7 @@ function stepTimeOf(config: BatonConfig, placement: EnginePlacement): StepTimeMo
   );
 }
 
-/** Without adapters an engine need not look for them. */
+/** Without adapters an engine need not check for them. */
 function adapterOptions(config: BatonConfig): Pick<EngineOptions, 'maxAdapters'> {
   const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
   const isOn = enableLora || mayLoad || loraModulesOf(config).length > 0;

@@ -13,7 +13,7 @@ const said = new Set<string>();
 
 /**
  * The model with `step_time_extrapolation` applied: steps outside of its range are counted, and
- * said once per process on stderr or refused. A model without a range is returned as it is.
+ * reported once per process on stderr or refused. A model without a range is returned as it is.
  */
 export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeModel {
   if (model.outsideRange === undefined) return model;

@@ -4,7 +4,7 @@ import { UsageError } from '../usage-error';
 import { givenFields } from './given-fields';
 import { frontEndInFile } from './step-time-file';
 
-/** Step times that are a server's latencies, seen by a client. */
+/** Step times that are a server's latencies as measured by a client. */
 const SEEN_BY_CLIENTS: ReadonlySet<BatonConfig['stepTime']> = new Set(['constant', 'per-token']);
 
 /**
@@ -35,9 +35,9 @@ export function frontEndOf({ frontend }: Pick<BatonConfig, 'frontend'>): FrontEn
 const WITHOUT_FILE: ReadonlySet<BatonConfig['stepTime']> = new Set(['composed', 'roofline']);
 
 /**
- * The configuration of a run on the virtual clock whose users are to see a real server's latency:
- * without the option it has the front end that its profile was fitted beside, else vLLM's, and none
- * where the time of a prompt is as clients see it.
+ * The configuration of a run on the virtual clock that shows a real server's latency: without the
+ * option it has the front end that its profile was fitted beside, else vLLM's, and none where the
+ * time of a prompt is as clients see it.
  *
  * @throws UsageError when the profile cannot be read
  */

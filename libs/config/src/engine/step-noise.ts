@@ -6,8 +6,8 @@ import { UsageError } from '../usage-error';
 import { ownOperators } from './operator-files';
 
 /**
- * How steps scatter, as `step_noise` asks: that of the profile, or of own operators that were
- * measured several times.
+ * How steps scatter, by `step_noise`: as in the profile, or of own operators that were measured
+ * several times.
  *
  * @throws UsageError when it was not measured
  */

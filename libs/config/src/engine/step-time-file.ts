@@ -37,15 +37,15 @@ export function stepTimeFromFile(path: string): StepTimeSpec {
   return file.kind === 'table' ? file : stepTimeFromProfile(file.content);
 }
 
-/** What a file says about transfers of KV: xPyD-sim keeps that fit beside those of steps. */
+/** A file's fit of KV transfers: xPyD-sim keeps it beside those of steps. */
 export function kvTimingFromFile(path: string): ReturnType<typeof kvTimingFromXpydProfile> {
   const file = readStepTimeFile(path);
   return file.kind === 'table' ? undefined : kvTimingFromXpydProfile(file.content);
 }
 
 /**
- * What a profile says of the server in front of the engines that it was fitted to: `included` in
- * its steps, fields of a front end, or nothing.
+ * A profile's entry on the server in front of the engines that it was fitted to: `included` in its
+ * steps, fields of a front end, or nothing.
  */
 export function frontEndInFile(path: string): unknown {
   const file = readStepTimeFile(path);

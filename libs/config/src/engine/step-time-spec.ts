@@ -4,7 +4,7 @@ import { UsageError } from '../usage-error';
 import { stepTimeFromFile } from './step-time-file';
 
 /**
- * The step-time model that a configuration asks for, with its file read.
+ * The step-time model of a configuration, with its file read.
  *
  * @throws UsageError when the file is missing, cannot be read, or holds another kind of model
  */

@@ -13,9 +13,9 @@ export type ForeignMeaning =
       /** What holds besides, unless it is set somewhere. */
       readonly implies?: Partial<BatonConfig>;
     }
-  /** It says what is so here anyway. */
+  /** It has no effect because it is always so here. */
   | { readonly kind: 'granted' }
-  /** Accepted without effect, which is said. */
+  /** Accepted without effect, with a note. */
   | { readonly kind: 'left-out'; readonly why: string }
   /** It would change results in a way that cannot be had here. */
   | { readonly kind: 'refused'; readonly why: string };
@@ -30,7 +30,7 @@ const FILE_NAMES = new Map(Object.entries({ ...LLM_D_NAMES, ...XPYD_SIM_NAMES })
 const SECTIONS = new Set([...FILE_NAMES.keys()].flatMap((name) => sectionOf(name) ?? []));
 const VARIABLES = new Map(Object.entries(XPYD_SIM_VARIABLES));
 
-/** Prefix of variables that are refused when they are not known. */
+/** Prefix of variables that are refused when unknown. */
 export const FOREIGN_PREFIX = 'XPYD_SIM_';
 
 /** Whether a key of a file is a section of another simulator's configuration. */

@@ -29,9 +29,8 @@ export type ChangeableKey = (typeof CHANGEABLE)[number];
 export type Changes = Partial<Record<ChangeableKey, Exclude<OptionValue, undefined> | null>>;
 
 /**
- * What a client wants to change, by any spelling of the options' names. Metrics to fake are added
- * to those that are faked already, as in llm-d-inference-sim; everything else takes the place of
- * what was.
+ * A client's changes, by any spelling of the options' names. Metrics to fake are added to those
+ * that are faked already, as in llm-d-inference-sim; everything else takes the place of what was.
  *
  * @throws UsageError with one sentence for the first name or value that is wrong
  */

@@ -1,7 +1,7 @@
 import { type FaultRule, type FaultSettings, readRules } from '@baton/faults';
 import type { Settings } from './live-settings';
 
-/** What the settings say about faults. */
+/** The fault rules of the settings. */
 export function faultSettings({ config, sinceUs }: Settings): FaultSettings {
   return {
     rules: rulesOf(config.faults),

@@ -4,7 +4,7 @@ import type { BatonConfig } from '../config';
 import { placerSpec } from '../placement-spec';
 import { type ChangeableKey, type Changes, readChanges, withChanges } from './changeable';
 
-/** What holds at present. */
+/** The present values. */
 export interface Settings {
   /** 0 as the cluster was started; each change has the next. */
   readonly revision: number;
@@ -12,12 +12,12 @@ export interface Settings {
   readonly config: BatonConfig;
   /**
    * When each option was changed last, wall µs since the Unix epoch; for the others, when this
-   * process began to look.
+   * process started to follow them.
    */
   readonly sinceUs: (key: ChangeableKey) => number;
 }
 
-/** As it lies in the broker: what was changed, since the start of the cluster. */
+/** The form in the broker: the changes since the start of the cluster. */
 interface Stored {
   readonly revision: number;
   readonly changes: Changes;
@@ -40,11 +40,10 @@ const NOTHING: Stored = { revision: 0, changes: {}, sinceUs: {} };
 const TRIES = 10;
 
 /**
- * The settings that change while the cluster runs, as one process sees them. What is stored in the
- * broker is the truth, and a message only says that it has changed; so whoever starts late or
- * missed the message reads the same. Revisions only rise: a process that knows a later one than the
- * broker, which lost its data, stores it again. Without `enable_admin` nothing ever changes and
- * nothing is asked.
+ * One process's copy of the settings that change while the cluster runs. The broker holds the
+ * truth, and a message only signals a change; so a process that starts late or missed the message
+ * reads the same. Revisions only rise: a process that has a later one than the broker, which lost
+ * its data, stores it again. Without `enable_admin` nothing ever changes and nothing is read.
  */
 export class LiveSettings {
   private stored = NOTHING;

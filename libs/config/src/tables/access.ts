@@ -12,7 +12,7 @@ import {
 /** Columns of `api_key_limits`, named as the two options that hold for every key. */
 export const LIMIT_COLUMNS = ['limit_requests_per_minute', 'limit_tokens_per_minute'] as const;
 
-/** Who may ask, how much, and over which kind of connection. */
+/** Access: keys, limits, and kinds of connection. */
 export const ACCESS = {
   apiKey: list([], {
     help:

@@ -16,7 +16,7 @@ export const CLUSTER = {
       '--redis).',
     unset: 'the whole topology, supervised',
   }),
-  /** Who joins, leaves and changes the role, and when. */
+  /** Which engines join, leave or change the role, and when. */
   changes: optionalText({
     help:
       'Engines that join, leave or change their role while the cluster runs, in simulated ' +

@@ -16,7 +16,7 @@ const RULE_SCHEMA = {
   properties: { at: { enum: FAULT_STAGES }, fault: { enum: Object.keys(KINDS) } },
 };
 
-/** What goes wrong on purpose. Rules, fields and functions: docs/faults.md. */
+/** Injected faults. Rules, fields and functions: docs/faults.md. */
 export const FAULTS = {
   faults: optionalDocument({
     help:

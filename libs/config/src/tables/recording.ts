@@ -1,8 +1,7 @@
 import { integer, number, optionalText } from '../option';
 
 /**
- * What a live cluster remembers, and leaves behind in files. Formats: docs/recording.md,
- * docs/timelines.md.
+ * What a live cluster keeps, and writes to files. Formats: docs/recording.md, docs/timelines.md.
  */
 export const RECORDING = {
   record: optionalText({

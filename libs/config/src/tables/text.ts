@@ -1,6 +1,6 @@
 import { choice, optionalText } from '../option';
 
-/** What answers say, and how texts are counted. */
+/** The text of answers, and how texts are counted. */
 export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
     help:

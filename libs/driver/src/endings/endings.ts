@@ -30,7 +30,7 @@ export interface EndingsParts {
   readonly frames: Frames;
   readonly clock: LiveClock;
   readonly stats: EngineStats;
-  /** The next three: undefined when not wanted. */
+  /** The next three: undefined when not configured. */
   readonly spans: RunSpans | undefined;
   readonly kvEvents: KvEvents | undefined;
   readonly faults: FaultPlan | undefined;
@@ -49,7 +49,7 @@ export class Endings {
 
   constructor(private readonly parts: EndingsParts) {}
 
-  /** @param letGo  frees what other parts hold; called before the engine forgets the sequence */
+  /** @param letGo frees what other parts hold; called before the engine drops the sequence */
   onLettingGo(letGo: (run: Run, why: LettingGo) => void): void {
     this.letGo = letGo;
   }
@@ -65,7 +65,7 @@ export class Endings {
     this.failSaying(run, code, JSON.stringify(code));
   }
 
-  /** An upstream server has refused the request; the client gets its words. */
+  /** An upstream server has refused the request; the client gets its message. */
   failRequestUpstream(run: Run, failure: UpstreamFailure): void {
     this.failSaying(run, failure.code, JSON.stringify(failure));
   }
@@ -80,7 +80,7 @@ export class Endings {
     void this.store(finished, run);
   }
 
-  /** The ledger knows that the request was aborted; run and job end. */
+  /** The ledger has the request as aborted; run and job end. */
   abortRun(run: Run): void {
     this.parts.stats.add('runs_aborted');
     this.say(run, { reason: 'abort', tail: undefined });

@@ -16,20 +16,20 @@ export const CRASH_POINTS = [
 
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-/** Whether anything is to go wrong at all. */
+/** Whether the plan has any fault. */
 export function wantsFaults({ crashAfter, failReads }: FaultOptions): boolean {
   return crashAfter !== undefined || failReads > 0;
 }
 
 const READ_FAULTS = hashString('read faults');
 
-/** What goes wrong on purpose in one process. */
+/** The faults to inject in one process. */
 export class FaultPlan {
   private reads = 0;
 
   constructor(
     private readonly options: FaultOptions,
-    /** Ends the process without a word, as a power cut would. */
+    /** Ends the process without notice, as a power cut would. */
     private readonly crash: () => void,
   ) {}
 

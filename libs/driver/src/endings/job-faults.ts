@@ -18,10 +18,10 @@ type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>
 /** What ends a run, or more than that. */
 type Blow = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
 
-/** Wall µs from the last word of a process to its end. */
+/** Wall µs from the last message of a process to its end. */
 const LAST_WORDS_US = 20_000;
 
-/** Who was killed for already; small, and forgotten with the request. */
+/** The requests that have killed a process already; small, and dropped with the request. */
 const SPENT = {
   collection: 'spent-faults',
   bounds: { maxEntries: 10_000, ttlMs: 600_000 },
@@ -30,7 +30,7 @@ const SPENT = {
 export interface JobFaultsParts {
   readonly documents: DocumentStore;
   readonly clock: LiveClock;
-  /** Ends this process without a word, as a power cut would. */
+  /** Ends this process without notice, as a power cut would. */
   readonly endProcess: () => void;
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
@@ -39,18 +39,15 @@ export interface JobFaultsParts {
 }
 
 /**
- * Carries out the faults that a job brings along, and tells the API of each. It decides only
- * whether the stage is reached within the fault's window. Nobody asks it of a job without faults.
+ * Carries out the faults of a job, and reports each to the API. It decides only whether the stage
+ * is reached within the fault's window. It is not called for a job without faults.
  */
 export class JobFaults {
   private readonly entry = emptyFrameEntry();
 
   constructor(private readonly parts: JobFaultsParts) {}
 
-  /**
-   * Before the run enters the engine: what happens at prefill, and what the first tokens are to
-   * meet.
-   */
+  /** Before the run enters the engine: the faults at prefill, and those of the first tokens. */
   async prepare(run: Run): Promise<void> {
     for (const { action, stage } of run.job.faults ?? []) {
       if (action.kind === 'kill-process' && (await this.isSpent(run))) continue;
@@ -72,14 +69,16 @@ export class JobFaults {
     });
   }
 
-  /** The KV is there at `readyUs`; `join` is told when the sequence may join the batch. */
+  /**
+   * The KV is there at `readyUs`; `join` gets the instant at which the sequence may join the batch.
+   */
   onDecode(run: Run, readyUs: Micros, join: (atUs: Micros) => void): void {
     const delayUs = this.delayUs(run, 'decode');
     if (delayUs === 0) join(readyUs);
     else this.later(run, delayUs, (atUs) => join(Math.max(readyUs, atUs)));
   }
 
-  /** Whether the read of this run is to find its lease expired. */
+  /** Whether the read of this run finds its lease expired on purpose. */
   expiresLease(run: Run): boolean {
     return this.take(run, 'transfer', 'expire-lease').length > 0;
   }
@@ -93,7 +92,7 @@ export class JobFaults {
   }
 
   /**
-   * A token beyond those that are let through is there: true when it is not to be seen, nor
+   * A token beyond those that are let through is there: true when it must not be published, nor
    * anything else of this run.
    */
   meetsToken(run: Run): boolean {
@@ -149,7 +148,7 @@ export class JobFaults {
     return this.take(run, stage, 'delay').reduce((sum, { delayUs }) => sum + delayUs, 0);
   }
 
-  /** The actions of one kind that are due, told to the API. */
+  /** The actions of one kind that are due; each is reported to the API. */
   private take<K extends FaultAction['kind']>(run: Run, stage: FaultStage, kind: K): ActionOf<K>[] {
     const due = this.due(run, stage).filter(({ action }) => action.kind === kind);
     for (const fault of due) this.tell(run, fault);

@@ -19,7 +19,7 @@ export interface FailedFetchesParts {
 }
 
 /**
- * What becomes of a request whose KV will not come. A routed one has lost its source:
+ * Decides about a request whose KV will not come. A routed one has lost its source:
  * `worker_loss_policy` has it computed again, or fails it. Parameters from outside and injected
  * faults go by `kv_load_failure_policy`; a prefill leg whose earlier turn is gone computes it.
  */
@@ -41,7 +41,7 @@ export class FailedFetches {
     }
   }
 
-  /** The coordinator knows the run to be void: its job is done with. */
+  /** The coordinator has the run as void: its job is done. */
   onRefused(run: Run): void {
     this.parts.endings.dropJob(run);
   }
@@ -77,8 +77,8 @@ export class FailedFetches {
   }
 
   /**
-   * A prefill of its own for the request, under the next submission. False when another run has it:
-   * nothing was changed.
+   * Starts a new prefill for the request, under the next submission. False, with nothing changed,
+   * when another run has it.
    */
   async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
     const { transport, clock } = this.parts;
@@ -97,8 +97,8 @@ export class FailedFetches {
 }
 
 /**
- * What the holder was asked for and has not, or a holder that there is not; no transfer that began
- * and broke.
+ * Whether the parameters name blocks that the holder does not have, or a holder that does not
+ * exist; false for a transfer that began and broke.
  */
 function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
   const isOutside = job.flow === 'attach' || job.flow === 'hold';

@@ -8,7 +8,7 @@ import type { Endings } from '../endings/endings';
 import type { FaultPlan } from '../endings/fault-plan';
 import type { Held, HeldKv } from './held-kv';
 
-/** What a field of a frame entry holds. */
+/** The largest value of a field of a frame entry. */
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
 
 /**
@@ -31,7 +31,7 @@ export interface HandoffParts {
   readonly ledger: RequestLedger;
   readonly jobs: JobQueues;
   readonly routing: JobRouting;
-  /** Undefined: no test ends the process. */
+  /** Undefined: no crash points. */
   readonly faults: FaultPlan | undefined;
   readonly frames: Frames;
   readonly endings: Endings;
@@ -113,7 +113,7 @@ export class HeldOffers {
     });
   }
 
-  /** The blocks were freed before they were offered: the run has nothing to move on with. */
+  /** The blocks were freed before they were offered: the run has nothing to hand over. */
   withdraw({ run, isKept }: Held): void {
     if (run.state === 'running' && !isKept) this.parts.endings.dropJob(run);
   }

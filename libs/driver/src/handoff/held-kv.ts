@@ -18,7 +18,7 @@ import { claimOn, claimOnKept } from './kv-claim';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
 
-/** Blocks that wait for a reader, whether or not their run has moved on. */
+/** Blocks that wait for a reader, whether or not their run has ended. */
 export interface Held {
   /** Tokens whose KV the blocks hold. */
   readonly tokens: number;
@@ -36,7 +36,7 @@ export interface Held {
 
 /**
  * Address of vLLM's NIXL side channel by its defaults; our engines meet over the broker, but
- * readers look for the fields.
+ * readers require the fields.
  */
 const SIDE_CHANNEL_HOST = 'localhost';
 const SIDE_CHANNEL_PORT = 5600;
@@ -51,7 +51,7 @@ export interface HeldKvParts {
   readonly runs: RunTable;
   readonly clock: LiveClock;
   readonly loop: StepLoop;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no timelines. */
   readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
@@ -70,7 +70,7 @@ export class HeldKv {
     return this.held.get(keyOf({ requestId, epoch }));
   }
 
-  /** All that are held under the name of a read. */
+  /** All holdings under the name of a read. */
   named({ requestId, generation }: Pick<Read, 'requestId' | 'generation'>): Held[] {
     return [...this.held.values()].filter(
       (held) => held.generation === generation && held.run.job.requestId === requestId,
@@ -107,8 +107,8 @@ export class HeldKv {
   }
 
   /**
-   * What a reader needs to know: the eleven fields of vLLM's `kv_transfer_params`, with which a
-   * prefill instance answers, and a decode instance that keeps its blocks.
+   * What a reader needs: the eleven fields of vLLM's `kv_transfer_params`, as a prefill instance
+   * returns them, and a decode instance that keeps its blocks.
    */
   paramsOf({ run, generation, blockIds, tokens, isKept, leaseEndsUs }: Held): KvTransferParams {
     const { clock, options, identity } = this.parts;
@@ -128,7 +128,9 @@ export class HeldKv {
     };
   }
 
-  /** Parameters from outside name no epoch: that of the first holding whose claim fits, or -1. */
+  /**
+   * The epoch of the first holding whose claim fits, or -1: parameters from outside name no epoch.
+   */
   epochClaimed(read: Read, claim: number): number {
     const [held] = this.named(read);
     return held !== undefined && this.claimOn(held, read) === claim ? held.run.epoch : -1;
@@ -143,7 +145,7 @@ export class HeldKv {
     this.count(reason);
     timelines?.note(held.run, 'released', { atUs: clock.nowUs() });
     slot.engine.releaseHeld(held.handle);
-    // A prompt may have waited for these blocks in an engine that had nothing to do.
+    // A prompt may have waited for these blocks in an idle engine.
     loop.enter(clock.nowUs());
     return held;
   }

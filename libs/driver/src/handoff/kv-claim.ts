@@ -6,8 +6,8 @@ const CLAIM = hashString('claim on held blocks');
 type Content = Pick<EngineJob, 'promptTokens' | 'blockHashes'>;
 
 /**
- * One number for which blocks hold which prompt: equal only if block ids, prompt length and prompt
- * (to its last full block) are equal.
+ * A hash of which blocks hold which prompt: equal only if block ids, prompt length and prompt (to
+ * its last full block) are equal.
  */
 export function claimOn(
   job: Content,

@@ -24,12 +24,12 @@ export interface ReservationsParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly loop: StepLoop;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no timelines. */
   readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
 
-/** Runs that wait for blocks into which their KV is read, in the order that the engine wants. */
+/** Runs that wait for blocks for their KV, in the engine's order. */
 export class Reservations {
   private readonly unreserved = new Set<Run>();
 
@@ -96,7 +96,7 @@ export interface KvLoadsParts {
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
   readonly clock: LiveClock;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no timelines. */
   readonly timelines: TimelineFacts | undefined;
   readonly spans: RunSpans | undefined;
   readonly stats: EngineStats;
@@ -149,7 +149,7 @@ export class KvLoads {
     failed.onFailed(run, why);
   }
 
-  /** Counts what came; returns when it was there. */
+  /** Counts the KV that came; returns when it was there. */
   private arrived(run: Run, { fetching, reservedUs, action }: Arrival): Micros {
     const { transfers, stats, timelines, clock, spans } = this.parts;
     const { transferredBytes, transferredTokens: tokens } = action;
@@ -191,8 +191,8 @@ export interface TransferOrder {
   readonly bytesPerSecond: number;
   readonly activeReads: number;
   /**
-   * On purpose: further latency, and the share of the link's speed that this transfer alone gets.
-   * Unset: 0 µs, and 1.
+   * An injected fault: further latency, and the share of the link's speed that this transfer alone
+   * gets. Unset: 0 µs, and 1.
    */
   readonly extraUs?: Micros;
   readonly factor?: number;

@@ -12,8 +12,7 @@ export interface SourcePatienceParts {
 }
 
 /**
- * How often a source that does not answer is asked again: more often when it, or this process, was
- * late.
+ * How many further reads a source without an answer gets: more when it, or this process, was late.
  */
 export class SourcePatience {
   private latenessMs: ReadonlyMap<string, number> = new Map();

@@ -33,14 +33,14 @@ export interface SourceSideParts {
   readonly mailbox: Mailbox;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
-  /** Undefined: nothing goes wrong on purpose. */
+  /** Undefined: no injected faults. */
   readonly faults: FaultPlan | undefined;
   readonly stats: EngineStats;
 }
 
 /**
  * The source end of hand-overs: holds the blocks of finished prompts, offers them, answers readers,
- * and frees the blocks when the coordinator says so. On decode it keeps the blocks of finished
+ * and frees the blocks when the coordinator decides so. On decode it keeps the blocks of finished
  * answers for a next turn in the same way.
  */
 export class SourceSide {
@@ -67,8 +67,8 @@ export class SourceSide {
   }
 
   /**
-   * A decode leg has ended with `tokens` tokens in KV. Returns what its answer says of them as
-   * JSON, undefined when nothing is kept.
+   * A decode leg has ended with `tokens` tokens in KV. Returns their parameters for its answer, as
+   * JSON; undefined when nothing is kept.
    */
   keep(run: Run, tokens: number, endUs: Micros): string | undefined {
     const { heldKv } = this.parts;

@@ -42,8 +42,8 @@ export interface TargetSideParts {
 }
 
 /**
- * The target end of hand-overs: reserves blocks in the order in which the engine wants them, asks
- * the holder, times the transfer and tells the engine when the KV is there. `FailedFetches` decides
+ * The target end of hand-overs: reserves blocks in the engine's order, requests the KV from the
+ * holder, times the transfer and informs the engine when the KV is there. `FailedFetches` decides
  * what a failed fetch means.
  */
 export class TargetSide {
@@ -107,7 +107,9 @@ export class TargetSide {
     this.observe({ kind: 'rejected', requestId, epoch: run.epoch, source, nowUs: this.nowUs() });
   }
 
-  /** A step has begun at `startUs`, or could not: reads start for which the engine found room. */
+  /**
+   * A step has begun at `startUs`, or could not: starts the reads for which the engine found room.
+   */
   reserve(startUs: Micros): boolean {
     return this.parts.reservations.reserve(startUs, ({ job, epoch }, missingTokens) => {
       const { requestId } = job;

@@ -8,13 +8,13 @@ export interface ConservationAuditParts {
   readonly stats: EngineStats;
 }
 
-/** Looks for lost KV blocks: an engine without a sequence and without held blocks has all free. */
+/** Checks for lost KV blocks: an engine without a sequence and without held blocks has all free. */
 export class ConservationAudit {
   private lost = 0;
 
   constructor(private readonly parts: ConservationAuditParts) {}
 
-  /** Of the last look at the idle engine; looks now if it is idle. */
+  /** The result of the last check of the idle engine; checks now if it is idle. */
   lostBlocks(): number {
     const { slot, options, stats } = this.parts;
     const { running, waiting, deferred, heldBlocks, freeBlocks } = slot.engine.snapshot();

@@ -18,7 +18,8 @@ export interface CrashRecoveryParts {
 }
 
 /**
- * A new engine takes the place of one that threw; every request of that ends with `engine_error`.
+ * A new engine takes the place of one that threw; every request of the old one ends with
+ * `engine_error`.
  */
 export class CrashRecovery {
   constructor(private readonly parts: CrashRecoveryParts) {}

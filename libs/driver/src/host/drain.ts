@@ -11,7 +11,7 @@ export interface DrainParts {
   readonly endings: Endings;
 }
 
-/** Wall µs between two looks at what is left. */
+/** Wall µs between two checks of what is left. */
 const LOOK_EVERY_US = 20_000;
 
 /**

@@ -35,7 +35,7 @@ export function engineCounters(
   };
 }
 
-/** Of what not every engine has. */
+/** Counters that not every engine has. */
 function optionalCounters(
   { hostTier, stepTimes }: EngineCountersParts['options'],
   tokensFromHost: number,

@@ -42,7 +42,7 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
   };
 }
 
-/** JSON carries no infinity: what was measured of nothing like the step. */
+/** JSON carries no infinity: the factor when nothing like the step was measured. */
 const FARTHEST = 1e6;
 
 function farthestOutside({
@@ -52,7 +52,9 @@ function farthestOutside({
   return { farthestOutside: Math.min(FARTHEST, stepTimes.outside().farthest) };
 }
 
-/** vLLM tells LoRA adapters with a sequence in a batch from those whose sequences all wait. */
+/**
+ * vLLM distinguishes LoRA adapters with a sequence in a batch from those whose sequences all wait.
+ */
 function adaptersIn(runs: readonly Run[]): Pick<EngineGauges, 'adapters'> {
   const named = runs.filter(({ job }) => job.adapter !== undefined);
   if (named.length === 0) return {};

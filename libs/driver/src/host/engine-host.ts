@@ -80,7 +80,7 @@ export class EngineHost {
     return this.site.identity.state;
   }
 
-  /** Unique among the living engines of the cluster; 0 until that has given it. */
+  /** Unique among the living engines of the cluster; 0 until the cluster has assigned it. */
   get index(): number {
     return this.site.identity.index;
   }

@@ -17,7 +17,7 @@ export interface EngineNumbersParts {
   readonly executor: Executor | undefined;
 }
 
-/** Everything that the cluster knows of one engine, at this instant. */
+/** Everything that one engine publishes to the cluster, at this instant. */
 export class EngineNumbers {
   constructor(private readonly parts: EngineNumbersParts) {}
 

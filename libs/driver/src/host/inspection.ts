@@ -20,7 +20,9 @@ export interface InspectionParts {
   readonly log: Logger;
 }
 
-/** Compares what this engine has with the ledger, and ends what the ledger does not know. */
+/**
+ * Compares the runs of this engine with the ledger, and ends those that the ledger does not have.
+ */
 export class Inspection {
   constructor(private readonly parts: InspectionParts) {}
 
@@ -32,7 +34,7 @@ export class Inspection {
     }
   }
 
-  /** Blocks whose request will not come to decode any more are not left to their lease. */
+  /** Frees blocks whose request will not reach decode any more, without waiting for their lease. */
   async inspectHoldings(): Promise<void> {
     const { heldKv, slot, source } = this.parts;
     const holdings = heldKv.routed();

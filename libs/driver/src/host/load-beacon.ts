@@ -6,7 +6,7 @@ import type { TakenJobs } from '../jobs/taken-jobs';
 import type { DriverOptions } from '../options';
 
 const LOOK_EVERY_US = 100_000;
-/** An unchanged load is published at every third look, as a sign of life. */
+/** An unchanged load is published at every third check, as a sign of life. */
 const LOOKS_PER_SIGN = 3;
 
 export interface LoadBeaconParts {

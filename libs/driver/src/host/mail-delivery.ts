@@ -53,7 +53,7 @@ export class MailDelivery implements MailReaders {
     }
   };
 
-  /** Ends what this engine has of requests that their clients have given up. */
+  /** Ends this engine's runs of requests that their clients have given up. */
   readonly onAborts = (requestIds: readonly string[]): void => {
     const { runs, endings, source, intake } = this.parts;
     for (const requestId of requestIds) {

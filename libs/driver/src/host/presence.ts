@@ -6,7 +6,7 @@ import type { Transport } from '@baton/transport';
 import type { DriverOptions } from '../options';
 import type { EngineNumbers } from './engine-numbers';
 
-/** A quiet engine announces itself every second, one whose numbers change five times as often. */
+/** An idle engine announces itself every second, one whose numbers change five times a second. */
 const LOOK_EVERY_US = 200_000;
 const LOOKS_PER_SECOND = 5;
 
@@ -19,7 +19,7 @@ export interface PresenceParts {
   readonly log: Logger;
 }
 
-/** Announces to the cluster that this engine lives, with its state and all its numbers. */
+/** Announces this engine to the cluster, with its state and all its numbers. */
 export class PresenceBeacon {
   private alarm: Alarm | undefined;
   private isAnnouncing = false;
@@ -28,7 +28,7 @@ export class PresenceBeacon {
 
   constructor(private readonly parts: PresenceParts) {}
 
-  /** Resolves when the cluster knows this engine for the first time. */
+  /** Resolves when this engine is announced for the first time. */
   async start(): Promise<void> {
     this.repeat();
     await this.announce();

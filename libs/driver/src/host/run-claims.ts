@@ -14,7 +14,7 @@ export interface RunClaimsParts {
   readonly clock: LiveClock;
 }
 
-/** What parts besides the engine hold of a run. */
+/** What parts besides the engine hold for a run. */
 export class RunClaims {
   constructor(private readonly parts: RunClaimsParts) {}
 
@@ -24,7 +24,7 @@ export class RunClaims {
     executor?.cancel(run);
     if (run.fetching) target.letGo(run, why);
     if (run.stage === 'prefill') source.letGo(run.job.requestId, run.epoch, why);
-    // Another sequence may wait for these blocks, in an engine that has nothing else to do.
+    // Another sequence may wait for these blocks in an otherwise idle engine.
     loop.enter(clock.nowUs());
   };
 }

@@ -24,7 +24,7 @@ export interface SweepParts {
 }
 
 /**
- * Once a second: finds out what no message said. Requests that were aborted, taken over or
+ * Once a second: finds changes for which no message came. Requests that were aborted, taken over or
  * orphaned end; KV sources that left the cluster are given up; results that could not be stored are
  * stored.
  */

@@ -23,17 +23,17 @@ export interface Executor extends StageWork {
   roomLeft(incoming: Incoming): number;
   /** The run is over: its work ends. */
   cancel(run: Run): void;
-  /** Runs whose leg goes on although their request is with decode already. */
+  /** Runs whose leg goes on although decode already has their request. */
   pairedRuns(): readonly Run[];
   /** Engines whose leg must do its part for one here to go on. */
   sources(): readonly string[];
   onSourceLost(engineId: string): void;
-  /** State and counters of its server; the counters by their names in the presence. */
+  /** The state and counters of its server; the counters by their names in the presence. */
   numbers(): ExecutorNumbers;
-  /** Publishes what its server counts to the channel `replyTo`. */
+  /** Publishes its server's metrics to the channel `replyTo`. */
   tellMetrics(replyTo: string): void;
   onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
-  /** Begins to watch its server; `onState` hears when that goes down or comes up again. */
+  /** Begins to watch its server; calls `onState` when it goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface ExecutorNumbers {
   readonly counters: Readonly<Record<UpstreamKey, number>>;
 }
 
-/** What an executor stands on: the engine's place in the cluster. */
+/** What an executor builds on: the engine's place in the cluster. */
 export interface ExecutorSite {
   readonly identity: EngineIdentity;
   readonly options: Pick<DriverOptions, 'facts' | 'maxRuns' | 'workerLossPolicy'>;

@@ -34,7 +34,7 @@ export interface NewRunsParts {
   readonly incoming: IncomingRuns;
   readonly takenJobs: TakenJobs;
   readonly stats: EngineStats;
-  /** Undefined, as `timelines`: nobody wants to know. */
+  /** Undefined, as `timelines`: not configured. */
   readonly spans: RunSpans | undefined;
   readonly timelines: TimelineFacts | undefined;
 }
@@ -142,7 +142,7 @@ export interface RunStarterParts {
   readonly work: StageWork;
 }
 
-/** Asks the ledger whether a run may begin, and starts its work. */
+/** Requests the ledger's permit for a run, and starts its work. */
 export class RunStarter {
   constructor(private readonly parts: RunStarterParts) {}
 
@@ -182,7 +182,8 @@ export class RunStarter {
 }
 
 /**
- * A shared queue says it; on an engine's own queue the flow does, and for a routed job the role.
+ * The stage of a job: a shared queue determines it; on an engine's own queue the flow does, and for
+ * a routed job the role.
  */
 function stageOf(job: EngineJob, role: Stage): Stage {
   switch (job.flow) {

@@ -39,7 +39,7 @@ export interface SimulatedWorkParts {
   readonly endings: Endings;
   /** Undefined: there are no KV-cache events. */
   readonly kvEvents: KvEvents | undefined;
-  /** Undefined: no test ends the process. */
+  /** Undefined: no crash points. */
   readonly faults: FaultPlan | undefined;
 }
 
@@ -101,7 +101,7 @@ export class SimulatedWork implements StageWork {
     }
     const { params, generation, epoch } = handoff;
     if (generation === EXECUTED) {
-      // Its prompt lies in a server that only another server can read.
+      // Its prompt is in a server that only another server can read.
       this.enter(run, 'generate');
       return;
     }
@@ -123,7 +123,7 @@ export class SimulatedWork implements StageWork {
     this.reserve(run, newFetching(source, claim));
   }
 
-  /** Into the engine at once, whatever it does: blocks come with its next step. */
+  /** Into the engine at once, whatever its state: blocks come with its next step. */
   private reserve(run: Run, fetching: Fetching): void {
     const { target } = this.parts;
     if (this.submit(run, 'remote-prefill')) target.accept(run, fetching);
@@ -163,7 +163,7 @@ export class SimulatedWork implements StageWork {
   }
 }
 
-/** The engine knows adapters by number, and none as 0. */
+/** The engine numbers adapters from 1; 0 is none. */
 function adapterNumber(name: string): number {
   return hashString(name) || 1;
 }

@@ -1,6 +1,6 @@
 import type { OwnQueue } from '@baton/contract';
 
-/** Routers come and go with their processes; those heard of last are enough. */
+/** Routers come and go with their processes; the latest ones are enough. */
 const MAX_ROUTERS = 64;
 
 /**

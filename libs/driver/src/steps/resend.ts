@@ -9,8 +9,8 @@ export interface ResenderParts {
 }
 
 /**
- * Sends an API process again what it missed of a sequence that runs or has lately ended here; of
- * one that runs, also that there is nothing new. What is unknown stays unanswered.
+ * Sends an API process again what it missed of a sequence that runs or has lately ended here; for
+ * one that runs, also that there is nothing new. An unknown sequence gets no answer.
  */
 export class FrameResender {
   private readonly entry = emptyFrameEntry();
@@ -43,7 +43,10 @@ export class FrameResender {
     frames.flushSoon();
   }
 
-  /** One by one, as far as they are known. Returns the index of the first that is not said. */
+  /**
+   * Sends them one by one, as far as they are known. Returns the index of the first that is not
+   * sent.
+   */
   private sayPayloads(outbox: FrameOutbox, { payloads, fromIndex, total }: Missed): number {
     const { entry } = this;
     let index = fromIndex;

@@ -39,7 +39,7 @@ export interface StepFramesParts {
  */
 export class StepFrames {
   private readonly entry = emptyFrameEntry();
-  /** Of the step that is published: what it generated, and the prompts that it completed. */
+  /** The published step: its generated tokens, and the prompts that it completed. */
   private stepTokens = 0;
   private readonly struck: Run[] = [];
 
@@ -108,14 +108,14 @@ export class StepFrames {
   }
 
   /**
-   * Whether a fault comes before these tokens: they are never seen, and the run ends behind the
-   * step.
+   * Whether a fault comes before these tokens: they are never published, and the run ends behind
+   * the step.
    */
   private isStruck(run: Run, first: number): boolean {
     if (!this.parts.jobFaults.meetsToken(run)) return false;
     run.emitted = first;
     this.struck.push(run);
-    // An engine that has finished it has nothing of it left, but for what it was to keep.
+    // An engine that has finished it holds nothing for it, except blocks to keep.
     if (run.isEnding) {
       if (run.job.keepsKv) this.parts.slot.engine.releaseHeld(run.handle);
       this.parts.runs.unbind(run);
@@ -169,7 +169,7 @@ export class StepFrames {
       this.parts.slot.engine.releaseHeld(handle);
       return;
     }
-    // The token of a prefill leg counts where it is an answer: to an outside router.
+    // The token of a prefill leg counts only where it is an answer: to an outside router.
     this.stepTokens += run.job.promptTokens + (run.job.flow === 'hold' ? 1 : 0);
     this.parts.source.onHeld(run, endUs);
   }
@@ -201,7 +201,7 @@ export interface StepReportsParts {
   readonly options: Pick<DriverOptions, 'onStep'>;
   readonly pace: StepPace;
   readonly stats: EngineStats;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: no listener. */
   readonly timelines: TimelineFacts | undefined;
   readonly stepFrames: StepFrames;
   readonly target: TargetSide;
@@ -209,7 +209,7 @@ export interface StepReportsParts {
   readonly intake: { wake(): void };
 }
 
-/** What follows from a step: its numbers, its frames, and room for further work. */
+/** Handles the outcome of a step: its numbers, its frames, and room for further work. */
 export class StepReports implements StepListener {
   constructor(private readonly parts: StepReportsParts) {}
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 
-/** Where the package lies in the repository. */
+/** The path of the package in the repository. */
 const PACKAGE = join('engines', 'llamacpp');
 const SETUP = `node ${PACKAGE.split('\\').join('/')}/setup.mjs`;
 const RANDOM_MODEL = join('.baton', 'random-29m.gguf');
@@ -12,7 +12,7 @@ const NATIVE_PART = join('node_modules', 'node-llama-cpp', 'package.json');
 export interface LocalServer {
   /** `http://host:port`. */
   readonly url: string;
-  /** What its `kv_transfer_params` call it. */
+  /** Its name in `kv_transfer_params`. */
   readonly engineId: string;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface LocalServerOptions {
   readonly log: (sentence: string) => void;
 }
 
-/** Where a request says that its KV lies. */
+/** Where a request locates its KV. */
 export interface Peer {
   readonly origin: string;
   readonly engineId: string;

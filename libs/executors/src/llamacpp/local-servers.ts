@@ -6,10 +6,10 @@ import type { DocumentPlace, Transport } from '@baton/transport';
 import { executorOf, type ServerAddress } from '../server/executing';
 import { type LocalServer, type Peer, startLocalServer } from './local-server';
 
-/** Slots of a server unless max_num_seqs says otherwise. */
+/** Slots of a server unless max_num_seqs is set. */
 const SLOTS = 256;
 
-/** Context of a sequence where `max_model_len` does not say: every sequence has memory for it. */
+/** Context of a sequence where `max_model_len` is unset: every sequence has memory for it. */
 const CONTEXT_TOKENS = 4_096;
 /** Of the entry by which others know a server: some renewals may be missed. */
 const TTL_MS = 60_000;
@@ -23,9 +23,9 @@ export interface LocalServersOptions {
 
 /**
  * The servers with a local model that engines of this process pass their work on to: one for each
- * engine (and rank) of a stage with `executor: llamacpp`. They tell the cluster who they are, and
- * fetch KV only from servers that did. A server can compute any stage: that of an engine which left
- * serves the next.
+ * engine (and rank) of a stage with `executor: llamacpp`. They announce themselves to the cluster,
+ * and fetch KV only from servers that did. A server can compute any stage: that of an engine which
+ * left serves the next.
  */
 export class LocalServers {
   /** With as much room in the engines of those stages as their servers have. */
@@ -109,8 +109,8 @@ export class LocalServers {
   }
 
   /**
-   * A request's body may name any address; only one that a server of this cluster has told for
-   * itself is opened.
+   * A request's body may name any address; only an address that a server of this cluster has
+   * announced is opened.
    */
   private async isPeer({ origin, engineId }: Peer): Promise<boolean> {
     const { documents } = this.options.transport;

@@ -1,10 +1,7 @@
 import type { UpstreamServer } from '../server/upstream-server';
 import { engineFamilies, renderPage } from './upstream-page';
 
-/**
- * Reads the metrics of one server when somebody wants them, and no more often than every so many
- * ms.
- */
+/** Reads the metrics of one server on request, and no more often than a minimum interval. */
 export class MetricsScrape {
   private last = Promise.resolve('');
   private readMs = -Infinity;

@@ -6,7 +6,9 @@ import { channels, type Transport } from '@baton/transport';
 import { executes } from '../server/executing';
 import { parsePage, withUpstreamPages } from './upstream-page';
 
-/** Engines that have not told by then have no numbers. Longer than a worker waits for a server. */
+/**
+ * Engines that have not answered by then have no numbers. Longer than a worker waits for a server.
+ */
 const TOLD_WITHIN_MS = 3_000;
 
 export interface UpstreamMetricsSource {

@@ -63,16 +63,16 @@ export function engineFamilies(text: string): PageFamily[] {
 /** What the server of one engine shows, and the labels by which that engine is known here. */
 export interface UpstreamPage {
   readonly labels: Readonly<Record<string, string>>;
-  /** None while the server does not tell. */
+  /** None while the server does not answer. */
   readonly families: readonly PageFamily[];
 }
 
 /**
  * The page with what servers show in the place of what is simulated here: each family once, with
  * its HELP and TYPE, and in it the samples of each engine under its labels. A server's own number
- * of an engine is told as `exported_engine` where it has several.
+ * of an engine becomes `exported_engine` where it has several.
  *
- * @param isSimulated  whether a family of this name tells of simulated work
+ * @param isSimulated whether a family of this name shows simulated work
  */
 export function withUpstreamPages(
   page: string,

@@ -36,10 +36,7 @@ const URL_KEYS = {
 const BOOTSTRAP_PORT = 8_998;
 const EXECUTORS: readonly Executing[] = ['simulate', 'vllm', 'llamacpp'];
 
-/**
- * What engines of a stage do. @throws UsageError for an `executor_for` that is not written as it
- * must be
- */
+/** What engines of a stage do. @throws UsageError for an invalid `executor_for` */
 export function executorOf(config: ExecutorConfig, stage: Stage): Executing {
   const own = config.executorFor.map(stageExecutor).find(([of]) => of === stage);
   return own?.[1] ?? config.executor;
@@ -102,7 +99,7 @@ export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number)
 }
 
 /**
- * Who may vouch for https servers, as PEM: the well-known authorities and those of `upstream_ca`;
+ * Authorities for https servers, as PEM: the well-known authorities and those of `upstream_ca`;
  * undefined: the former alone. @throws UsageError
  */
 export function readUpstreamCa({

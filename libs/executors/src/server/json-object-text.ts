@@ -9,7 +9,7 @@ interface Member {
 }
 
 /**
- * A JSON object as somebody wrote it: members can be changed without touching the others, so that
+ * A JSON object in its original text: members can be changed without touching the others, so that
  * every number and string stays as it was.
  */
 export class JsonObjectText {

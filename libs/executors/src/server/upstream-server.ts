@@ -31,9 +31,7 @@ export interface UpstreamLeg {
   readonly signal: AbortSignal;
 }
 
-/**
- * The server was not reached, or did not answer in time: nothing is known to have happened there.
- */
+/** The server was not reached, or did not answer in time: whether it did anything is unknown. */
 export class UpstreamLost extends Error {
   constructor(
     readonly why: 'unreachable' | 'timeout' | 'cut' | 'garbled',
@@ -90,7 +88,7 @@ export class UpstreamServer {
     return {};
   }
 
-  /** What it answers to a small question of ours, at once; undefined when it does not. */
+  /** Its immediate answer to a small request; undefined without one. */
   async query(origin: string, path: string): Promise<Body | undefined> {
     const text = await this.look(origin, path, MAX_LOOK_BYTES);
     try {

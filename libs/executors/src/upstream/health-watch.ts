@@ -15,9 +15,9 @@ export interface Watched {
 }
 
 /**
- * Circuit breaker of one server: down after three failures in a row, of legs or of looks at
- * `/health`, or one refused connection, until `/health` says otherwise. A server of which something
- * must be known before the first leg is not up until it is.
+ * Circuit breaker of one server: down after three failures in a row, of legs or of checks of
+ * `/health`, or one refused connection, until `/health` answers well. A server that needs facts
+ * before the first leg is not up until they are known.
  */
 export class HealthWatch {
   private failures = 0;
@@ -34,7 +34,7 @@ export class HealthWatch {
     return this.watched.connector.isReady === undefined;
   }
 
-  /** Looks now, and again every five seconds; every second while something is wrong. */
+  /** Checks now, and again every five seconds; every second while the server is failing. */
   start(onState: (isUp: boolean) => void): void {
     this.onState = onState;
     void this.look();
@@ -47,8 +47,8 @@ export class HealthWatch {
   }
 
   /**
-   * By a look, or by anything that a leg has heard: a server that is too busy to answer `/health`
-   * in time is up as long as it talks.
+   * Called after a successful check, and for anything that a leg received: a server that is too
+   * busy to answer `/health` in time is up as long as it sends.
    */
   succeeded(): void {
     this.failures = 0;

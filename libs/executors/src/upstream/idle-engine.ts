@@ -16,8 +16,8 @@ const NOTHING: EngineCounters = {
 };
 
 /**
- * Stands where an engine would where the work is done elsewhere: it never has any, and only counts
- * what runs.
+ * Takes the place of an engine where a server does the work: it never has any, and only counts what
+ * runs.
  */
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;

@@ -2,7 +2,7 @@ import type { ExecutedRequest } from '@baton/contract';
 import type { Body, JsonObjectText } from '../server/json-object-text';
 import { decodeBody, HOLD, prefillBody } from './leg-bodies';
 
-/** What the client asked for. */
+/** The client's request. */
 export interface ClientRequest extends Omit<ExecutedRequest, 'text'> {
   readonly body: JsonObjectText;
 }
@@ -15,11 +15,11 @@ export interface PrefillLeg {
   readonly body: JsonObjectText;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * What the decode leg is to bring, where that is known before prefill answers: both legs are then
-   * sent at once.
+   * The parameters of the decode leg, where they are known before prefill answers: both legs are
+   * then sent at once.
    */
   readonly early?: Body;
-  /** What the decode leg is to bring, as prefill says; undefined: nothing was held. */
+  /** The parameters of the decode leg, from prefill's answer; undefined: nothing was held. */
   learn(answer: Body): Body | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface KvConnector {
   prefillLeg(request: ClientRequest): PrefillLeg;
   decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText;
   /**
-   * Whether it knows all that it needs of the prefill server; looks there if not. Unset: it needs
+   * Whether it has all that it needs from the prefill server; requests it if not. Unset: it needs
    * nothing.
    */
   isReady?(): Promise<boolean>;
@@ -42,7 +42,7 @@ export const NIXL_PULL: KvConnector = {
   decodeBody,
 };
 
-/** Nobody reads what this prefill computes: its server need not hold it. */
+/** No decode reads what this prefill computes: its server need not hold it. */
 export const NO_TRANSFER: KvConnector = {
   prefillLeg: ({ body }) => ({ body: prefillBody(body, undefined), learn: () => undefined }),
   decodeBody,

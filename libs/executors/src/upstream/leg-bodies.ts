@@ -1,6 +1,6 @@
 import type { Body, JsonObjectText } from '../server/json-object-text';
 
-/** What vLLM's proxies ask a prefill instance for; the decode instance's part is unknown yet. */
+/** What vLLM's proxies send to a prefill instance; the decode instance's part is unknown yet. */
 export const HOLD: Body = {
   do_remote_decode: true,
   do_remote_prefill: false,

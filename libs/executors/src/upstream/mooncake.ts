@@ -8,10 +8,10 @@ import type { UpstreamServer } from '../server/upstream-server';
  * Mooncake, as vLLM's Mooncake proxy plays it
  * (`examples/disaggregated/mooncake_connector/mooncake_connector_proxy.py`): the bootstrap server
  * of prefill names its engine by data-parallel rank, both legs carry the same `transfer_id`, and
- * prefill's answer says nothing.
+ * prefill's answer has no parameters.
  */
 export class Mooncake implements KvConnector {
-  /** By rank; none until the bootstrap server has been asked. */
+  /** By rank; none until the bootstrap server has answered. */
   private engineIds: readonly string[] = [];
   private turn = 0;
 

@@ -5,9 +5,9 @@ import { decodeBody, HOLD, prefillBody } from './leg-bodies';
 
 /**
  * NIXL push, as vLLM's push proxy plays it
- * (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode is
- * told where prefill is, registers its blocks there, and prefill writes into them. Where that is
- * the first answer of the server says, so the first leg goes alone.
+ * (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode gets
+ * prefill's address, registers its blocks there, and prefill writes into them. The first answer of
+ * the server carries that address, so the first leg goes alone.
  */
 export class NixlPush implements KvConnector {
   private coordinates: Body | undefined;

@@ -3,13 +3,14 @@ import type { ExecutorParts, ExecutorSite } from '@baton/driver';
 import { isRunOver, type Run } from '@baton/live-engine';
 
 const TELL_EVERY_US = 500_000;
-/** Then decode has heard of it, or has answered in spite of it. */
+/** Then decode has got the message, or has answered in spite of it. */
 const TELLS_MAX = 20;
 
 /**
  * Ends requests of which a leg has failed on a server. Where both legs are under way the ledger
- * decides whose word counts: as long as decode has not begun the prefill run ends the request, or
- * sends it round again, by itself; afterwards decode does, told until it has.
+ * decides which one acts: as long as decode has not begun, the prefill run ends the request, or
+ * sends it round again, by itself; afterwards decode does, and the message to it is repeated until
+ * it has.
  */
 export class PairedEnd {
   constructor(
@@ -59,7 +60,7 @@ export class PairedEnd {
     return isOurs;
   }
 
-  /** False when nobody is to be told: the request is over, or has gone round again. */
+  /** False when no message is needed: the request is over, or has gone round again. */
   private async tellDecode(run: Run, failure: LegFailure): Promise<boolean> {
     const { transport, identity } = this.site;
     const from = identity.engineId;

@@ -59,7 +59,7 @@ interface ActiveLeg {
   readonly source: PrefillSource | undefined;
   /** On prefill: decode has the request already. */
   isPaired: boolean;
-  /** On decode: its server is told where the KV is. */
+  /** On decode: its server gets the location of the KV. */
   fetches: boolean;
 }
 
@@ -225,7 +225,7 @@ export class UpstreamExecutor implements Executor {
     return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
-  /** What says why it ended; undefined when the run is over before. */
+  /** The reason of its end; undefined when the run is over before. */
   private async generate(
     run: Run,
     { request, params, signal }: Generation,
@@ -330,10 +330,9 @@ export class UpstreamExecutor implements Executor {
   }
 
   /**
-   * Whether the client is told. A server that was to fetch KV says 500 as well when the KV did not
-   * come, and often before anybody knows of a lost prefill: another one may mend that. One that
-   * says
-   * 503 is not to be asked again.
+   * Whether the client gets the error. A server that was to fetch KV answers 500 as well when the
+   * KV did not come, often before a lost prefill is noticed: another prefill may mend that. One
+   * that says 503 is not to be asked again.
    */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
@@ -345,7 +344,7 @@ export class UpstreamExecutor implements Executor {
 
   /** Undefined for what is no server's doing. */
   private failureOf(run: Run, cause: unknown): LegFailure | undefined {
-    // What the server says of the request holds wherever it runs.
+    // The server's verdict on the request holds wherever it runs.
     if (cause instanceof UpstreamRefusal) return cause.failure;
     if (!(cause instanceof UpstreamLost)) return undefined;
     const { why, cause: err } = cause;
@@ -371,7 +370,7 @@ export class UpstreamExecutor implements Executor {
     else this.parts.endings.returnJob(run);
   }
 
-  /** Nobody comes for what it computes for this run. */
+  /** No decode fetches what it computes for this run. */
   private tellPrefill({ job }: Run, { source }: ActiveLeg): void {
     if (source === undefined) return;
     const from = this.site.identity.engineId;

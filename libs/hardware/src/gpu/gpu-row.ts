@@ -23,7 +23,7 @@ export interface GpuRow {
   readonly operators?: string;
 }
 
-/** Part of the data sheet's memory that the driver shows where nobody has said: as on H100. */
+/** Part of the data sheet's memory that the driver shows, unless the row gives it: as on H100. */
 const SHOWN_PART = 0.99;
 
 export function gpu(row: GpuRow): Gpu {

@@ -52,7 +52,7 @@ export interface ModelGeometry extends Named {
   readonly tiedEmbeddings: boolean;
   /** Queries and keys are normed before attention: each head, or all heads of all GPUs at once. */
   readonly qkNorm?: boolean | 'across heads';
-  /** In what it is served; that of the published checkpoint unless said. */
+  /** In what it is served; by default that of the published checkpoint. */
   readonly precision: Precision;
   readonly maxContext: number;
   /**

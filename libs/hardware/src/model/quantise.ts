@@ -21,7 +21,7 @@ const FORMATS = {
 export type Quantization = keyof typeof FORMATS;
 export const QUANTIZATIONS = Object.keys(FORMATS) as [Quantization, ...Quantization[]];
 
-/** vLLM's names for the KV cache; `auto` is what the checkpoint asks for. */
+/** vLLM's names for the KV cache; `auto` is what the checkpoint specifies. */
 const KV_FORMATS = {
   ...({ bfloat16: 'bf16', fp8: 'fp8', fp8_e4m3: 'fp8', fp8_e5m2: 'fp8' } as const),
 } satisfies Readonly<Record<string, KvCacheFormat>>;

@@ -1,6 +1,6 @@
 /**
- * Objects that are used again: as many as were ever out at one time. Who gives one back keeps no
- * reference to it.
+ * Objects that are used again: as many as were ever out at one time. A caller that gives one back
+ * keeps no reference to it.
  */
 export class Pool<T> {
   private readonly free: T[] = [];

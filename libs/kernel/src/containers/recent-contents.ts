@@ -4,7 +4,7 @@ import { HashedIndex } from './hashed-index';
 const SMALLEST = 1_024;
 
 /**
- * An LRU set of content hashes: with no room left it forgets the least recently used first. Memory
+ * An LRU set of content hashes: with no room left it drops the least recently used first. Memory
  * grows with use, up to about 32 bytes per hash.
  */
 export class RecentContents {
@@ -29,7 +29,7 @@ export class RecentContents {
     return this.index.find(hash) >= 0;
   }
 
-  /** Remembers a content, or that it was used again. */
+  /** Adds a content, or marks it as used again. */
   use(hash: number): void {
     const known = this.index.find(hash);
     if (known >= 0) {
@@ -45,7 +45,7 @@ export class RecentContents {
     this.order.append(place);
   }
 
-  /** Forgets everything. */
+  /** Removes everything. */
   clear(): void {
     this.places = Math.min(this.capacity, SMALLEST);
     this.index = new HashedIndex(this.places);

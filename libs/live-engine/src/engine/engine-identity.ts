@@ -6,7 +6,7 @@ export interface RankOptions {
   /** 0 .. size - 1. */
   readonly rank: number;
   readonly size: number;
-  /** Rank 0, by which the cluster knows that they belong together. */
+  /** Rank 0: the cluster's name for the ranks of one engine. */
   readonly leader: () => { readonly engineId: string; readonly index: number };
 }
 
@@ -16,7 +16,7 @@ export interface IdentityOptions {
   readonly dataParallel?: RankOptions;
 }
 
-/** What the cluster knows one engine by. The presence beacon writes index and state. */
+/** The identity of one engine in the cluster. The presence beacon writes index and state. */
 export class EngineIdentity {
   /** New with each start: mail for an earlier engine of this process reaches none. */
   readonly engineId = randomUUID();

@@ -78,8 +78,8 @@ export class WakeUp {
   ) {}
 
   /**
-   * Rings at `dueUs` unless told otherwise before; undefined: not at all. An alarm that only moved
-   * back rings early, and is set again.
+   * Rings at `dueUs` unless set again before; undefined: not at all. An alarm that only moved back
+   * rings early, and is set again.
    */
   set(dueUs: Micros | undefined): void {
     if (dueUs === undefined || (this.dueUs !== undefined && this.dueUs <= dueUs)) return;

@@ -5,7 +5,7 @@ import { type Bus, channels, type Unsubscribe } from '@baton/transport';
 import type { EngineIdentity } from './engine-identity';
 import type { EngineSlot } from './engine-slot';
 
-/** Who reads what comes; a throw of either is a crash of the engine. */
+/** The readers of the mail; a throw of either is a crash of the engine. */
 export interface MailReaders {
   readonly onMessage: (message: EngineMessage) => void;
   readonly onAborts: (requestIds: readonly string[]) => void;

@@ -17,7 +17,7 @@ export interface StepLoopParts {
   readonly slot: EngineSlot;
 }
 
-/** Hears of each step at its end, before the next one begins. */
+/** Called with each step at its end, before the next one begins. */
 export interface StepListener {
   /** `lateUs`: wall µs between the step's logical end and now. */
   onStep(durationUs: Micros, lateUs: number): void;

@@ -1,4 +1,4 @@
-/** What vLLM's KV-cache events say. */
+/** The content of vLLM's KV-cache events. */
 export type KvEvent =
   /**
    * Blocks that follow one another can be found; `parent` is the block before the first, null at

@@ -18,9 +18,9 @@ export interface KvEventsOptions {
 }
 
 /**
- * Turns what an engine's prefix cache tells into batches of KV-cache events: one per turn of the
- * event loop, as vLLM has one per step. It knows the tokens of the jobs that the engine has in
- * hand, because a cache knows hashes alone.
+ * Turns the changes of an engine's prefix cache into batches of KV-cache events: one per turn of
+ * the event loop, as vLLM has one per step. It keeps the tokens of the jobs that the engine has in
+ * hand, because a cache has hashes alone.
  */
 export class KvEvents {
   private events: KvEvent[] = [];

@@ -18,7 +18,7 @@ export function endpointOf(endpoint: string, engine: number): string {
 }
 
 /**
- * Makes publishers for the engines of one process, or undefined where no events are wanted.
+ * Makes publishers for the engines of one process, or undefined where no events are configured.
  *
  * @throws UsageError when the package is not installed
  */

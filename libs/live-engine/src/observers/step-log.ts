@@ -5,7 +5,7 @@ import { type Micros, usToMs } from '@baton/kernel';
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import { LineFile, type Logger } from '@baton/telemetry';
 
-/** A setup whose engine is watched, and what is to be told the length of each of its steps. */
+/** A setup whose engine is watched, and the function that gets the length of each of its steps. */
 export interface WatchedSetup {
   readonly setup: EngineSetup;
   readonly onStep: (durationUs: Micros) => void;
@@ -21,7 +21,7 @@ export class StepLog {
   private constructor(private readonly file: LineFile) {}
 
   /**
-   * Undefined when none is wanted.
+   * Undefined when none is configured.
    *
    * @throws UsageError when the file cannot be written
    */
@@ -31,7 +31,7 @@ export class StepLog {
     return file && new StepLog(file);
   }
 
-  /** The setup for one further engine, whose step times are asked through the log. */
+  /** The setup for one further engine, whose step times come through the log. */
   watch(setup: EngineSetup, role: Stage): WatchedSetup {
     const name = `${role}-${process.pid}-${this.engines++}`;
     const stepTime = new WatchedStepTime(setup.options.stepTime);
@@ -57,9 +57,9 @@ export class StepLog {
 type SeenBatch = { -readonly [K in keyof BatchAggregates]-?: number };
 
 /**
- * Another model, whose answers it gives, and which keeps the batch that was asked for last. It has
- * no law for decode steps, which would keep them from being asked for: the times are the same, but
- * each step is rounded to a microsecond by itself.
+ * Wraps another model, gives its answers and keeps the last batch. It has no law for decode steps,
+ * since the law would bypass it: the times are the same, but each step is rounded to a microsecond
+ * by itself.
  */
 class WatchedStepTime implements StepTimeModel {
   readonly description: string;
@@ -71,7 +71,7 @@ class WatchedStepTime implements StepTimeModel {
 
   constructor(private readonly model: StepTimeModel) {
     this.description = model.description;
-    // Whether a model has jitter is told by its having this.
+    // A model has jitter if it has this method.
     if (model.tokenJitterUs) this.tokenJitterUs = model.tokenJitterUs.bind(model);
   }
 

@@ -9,9 +9,9 @@ import type { Run, RunTable } from '../runs/run';
 
 /** Wall µs that facts wait for others to travel with. */
 const COMPANY_US = 100_000;
-/** Chunks of one run that are told apart; what comes on top lengthens the last one. */
+/** Chunks of one run that are kept apart; further ones lengthen the last one. */
 const MAX_CHUNKS = 64;
-/** Facts that wait to be told; more are forgotten. */
+/** Facts that wait to be sent; more are dropped. */
 const MAX_WAITING = 20_000;
 
 /** When it was, on the engine's own timeline. */

@@ -2,7 +2,7 @@ import type { WallClock } from '@baton/clock';
 import { type FrameEntry, FrameWriter, type Stage } from '@baton/contract';
 import { type Bus, channels } from '@baton/transport';
 
-/** What one engine has to say to one API process until the next flush. */
+/** One engine's entries for one API process until the next flush. */
 export interface FrameOutbox {
   readonly apiId: string;
   readonly writer: FrameWriter;

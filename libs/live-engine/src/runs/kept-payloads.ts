@@ -16,7 +16,7 @@ export class KeptPayloads {
     this.forget();
   }
 
-  /** Undefined when it is not known any more. */
+  /** Undefined when it is not kept any more. */
   at(index: number): string | undefined {
     return this.all[index];
   }

@@ -7,9 +7,9 @@ import type { FrameOutbox } from './frames';
 import type { KeptPayloads } from './kept-payloads';
 
 /**
- * `beginning`: the ledger is being asked. `running`: the engine has it, or is about to.
- * `moving-on`: another stage is being told; from here on the loss of the job's lock changes
- * nothing. `over`: nothing more happens under this run.
+ * `beginning`: the request for the ledger's permit is under way. `running`: the engine has it, or
+ * is about to. `moving-on`: the hand-over to another stage is under way; from here on the loss of
+ * the job's lock changes nothing. `over`: nothing more happens under this run.
  */
 export type RunState = 'beginning' | 'running' | 'moving-on' | 'over';
 
@@ -66,7 +66,7 @@ export function isPrefillLeg(run: Pick<Run, 'stage'>): boolean {
   return run.stage === 'prefill';
 }
 
-/** To be asked again after every await. */
+/** Check it again after every await. */
 export function isRunOver(run: Run): boolean {
   return run.state === 'over';
 }

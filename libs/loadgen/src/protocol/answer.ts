@@ -1,8 +1,8 @@
 import { countIn, fieldsIn, type JsonFields } from '@baton/kernel';
 
 /**
- * What has come of one streamed answer. Protocols call it as they read events; whoever asked looks
- * at it when the stream has ended. Instants are ms of `performance.now()`; gaps are whole µs.
+ * What has come of one streamed answer. Protocols call it as they read events; the sender reads it
+ * when the stream has ended. Instants are ms of `performance.now()`; gaps are whole µs.
  */
 export class ReceivedAnswer {
   /** First token event; NaN before it. */
@@ -16,9 +16,9 @@ export class ReceivedAnswer {
   promptTokens: number | undefined;
   outputTokens: number | undefined;
   cachedTokens: number | undefined;
-  /** Why the stream failed, in the server's words. */
+  /** Why the stream failed: the server's message. */
   error: string | undefined;
-  /** Whether the server said that this was all: `[DONE]`, a finish reason, a terminal event. */
+  /** Whether the server marked the end: `[DONE]`, a finish reason, a terminal event. */
   isWhole = false;
   text = '';
   private previousMs = NaN;

@@ -2,7 +2,7 @@ import type { ReceivedAnswer } from './answer';
 import { type EventAt, readChoices } from './choices';
 import { readResponses } from './responses';
 
-/** What a server is asked for, by the names of `vllm bench serve --backend`. */
+/** The endpoint of a run, by the names of `vllm bench serve --backend`. */
 export const PROTOCOLS = ['openai', 'openai-chat', 'responses'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 

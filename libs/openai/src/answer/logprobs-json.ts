@@ -12,7 +12,7 @@ import {
 } from '@baton/text';
 import type { ReportedTokens } from './reported-tokens';
 
-/** Tokens with what is known of their likelihood. */
+/** Tokens with their likelihood, where it is known. */
 export interface ScoredToken {
   readonly id: number;
   /**

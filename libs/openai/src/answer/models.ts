@@ -9,7 +9,7 @@ export interface ModelCard {
   readonly root: string;
   /** Of a LoRA adapter: its base model. */
   readonly parent?: string;
-  /** Null for a LoRA adapter, as in vLLM: its base model says it. */
+  /** Null for a LoRA adapter, as in vLLM: its base model has it. */
   readonly maxModelLen: number | null;
 }
 

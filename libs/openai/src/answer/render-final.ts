@@ -32,8 +32,8 @@ export interface FinalFacts {
   readonly cachedTokens?: number | undefined;
   readonly kvTransferParams?: object | undefined;
   /**
-   * Of a context server of TensorRT-LLM: the number of the request, digits, and what its generation
-   * server is to be told.
+   * Of a context server of TensorRT-LLM: the number of the request, digits, and the parameters for
+   * its generation server.
    */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string } | undefined;
   /** `kv_transfer_params` are to name the first token, for LMCache's proxy. */
@@ -130,7 +130,7 @@ function promptIdsOf({ endpoint, prompts }: GenerationRequest): RawJson {
 
 /**
  * `DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py. The number has more digits than a
- * number of ours, and is nobody's secret.
+ * JavaScript number, and is not secret.
  */
 function contextOf(
   { result: { plan, count } }: ChosenSequence,

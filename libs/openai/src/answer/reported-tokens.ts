@@ -2,7 +2,7 @@ import type { OutputPlan, PlanSegment } from '@baton/text';
 import type { GenerationRequest } from '../generation-request';
 import type { Dialect } from '../limits';
 
-/** Tells which tokens of a sequence have ids and log-probabilities in the answer. */
+/** Determines which tokens of a sequence have ids and log-probabilities in the answer. */
 export class ReportedTokens {
   private readonly segments: readonly PlanSegment[] | undefined;
   private readonly showsReasoning: boolean;

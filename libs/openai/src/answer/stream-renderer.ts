@@ -24,7 +24,7 @@ export interface StreamedSequence {
 const HOLE = '\u0000';
 
 /**
- * Turns the tokens of one sequence into frames. It owns what the client has seen of the sequence;
+ * Turns the tokens of one sequence into frames. It owns what the client has got of the sequence;
  * tokens come in order and without repeats. A sequence whose chunks differ in nothing but their
  * text is two ready strings with the text between.
  */
@@ -151,7 +151,7 @@ export class StreamRenderer {
     return this.reported.ids(this.sequence.plan, this.firstUnshown, this.received).length > 0;
   }
 
-  /** Asked only for ids and log-probabilities. */
+  /** Called only for ids and log-probabilities. */
   private get reported(): ReportedTokens {
     return new ReportedTokens(this.sequence.plan, this.request, this.options.dialect);
   }
@@ -168,7 +168,7 @@ export class StreamRenderer {
     });
   }
 
-  /** What the frame says beside its text; takes the tokens that no frame has shown yet. */
+  /** The frame's fields beside its text; takes the tokens that no frame has shown yet. */
   private facts(finish: FinishFacts | undefined): ChunkFacts {
     const { plan, prompt } = this.sequence;
     const from = this.firstUnshown;

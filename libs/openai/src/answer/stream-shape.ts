@@ -5,7 +5,7 @@ import type { FinishReason } from './finish-reason';
 import { OpenaiStreamShape } from './openai-stream-shape';
 import { VllmStreamShape } from './vllm-stream-shape';
 
-/** What a chunk says beside its text, as JSON. */
+/** A chunk's fields beside its text, as JSON. */
 export interface ChunkFacts {
   readonly logprobs?: RawJson | undefined;
   readonly finish?: FinishFacts | undefined;
@@ -38,8 +38,8 @@ export interface StreamShape {
   finish(index: number, facts: ChunkFacts): string;
   usage(usage: RawJson): string;
   /**
-   * What decode has kept; vLLM means to say it with the last chunk (pull request 40186), which is
-   * past when it is known here.
+   * What decode has kept; vLLM plans to send it with the last chunk (pull request 40186), which has
+   * gone when it is known here.
    */
   kvTransferParams(params: RawJson): string;
 }

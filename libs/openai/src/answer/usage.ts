@@ -7,7 +7,10 @@ export interface Usage {
   readonly completionTokens: number;
   /** Those of the completion that were reasoning. */
   readonly reasoningTokens?: number;
-  /** Prompt tokens that an engine did not have to compute; undefined where nobody may ask. */
+  /**
+   * Prompt tokens that an engine did not have to compute; undefined where the configuration hides
+   * them.
+   */
   readonly cachedTokens?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, in the words of Python's decoder, which vLLM passes on. */
+/** Where a text stops being JSON, as an error of Python's decoder, which vLLM passes on. */
 export interface JsonSyntaxError {
   readonly offset: number;
   readonly message: string;

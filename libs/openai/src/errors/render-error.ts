@@ -3,7 +3,7 @@ import { asciiJson } from '@baton/text';
 import type { Dialect } from '../limits';
 import { type ErrorText, RequestError } from './request-error';
 
-/** An HTTP answer that says what went wrong. `body` is ASCII. */
+/** An HTTP error answer. `body` is ASCII. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ export class RequestError extends BatonError {
 }
 
 export interface ValueFault {
-  /** The field as the client knows it. */
+  /** The client's name for the field. */
   readonly field: string;
   readonly message: string;
   /** vLLM names the parameter for some of its checks only. */

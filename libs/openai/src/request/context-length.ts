@@ -1,13 +1,13 @@
 import { RequestError, valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
 
-/** What a request asks for, before its prompt is looked at. */
+/** The token limits of a request, before its prompt is counted. */
 export interface OutputLimit {
   /** Undefined: all the room that the prompt leaves. */
   readonly maxTokens: number | undefined;
   /** The field that set it. */
   readonly field: 'max_tokens' | 'max_completion_tokens';
-  /** What OpenAI calls the input: the field that holds it. */
+  /** OpenAI's name of the input: the field that holds it. */
   readonly input: string;
 }
 
@@ -59,8 +59,8 @@ export class ContextLength {
   }
 
   /**
-   * Output tokens that a prompt may have, at least 1. Throws when there is no room for what was
-   * asked.
+   * Output tokens that a prompt may have, at least 1. Throws when there is no room for the
+   * requested number.
    */
   room({ tokens, isAtLeast }: PromptLength): number {
     const { maxModelLen } = this.limits;

@@ -7,7 +7,7 @@ import { ContentReader } from './content-parts';
 /** What a conversation is made of, whatever endpoint it came in at. */
 export interface ConversationParts {
   readonly messages: readonly MessageField[];
-  /** Tools that the model is told of, as the request has them. */
+  /** Tools in the prompt, as the request has them. */
   readonly definitions: readonly object[];
   readonly documents: readonly object[];
 }

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A request that a server will check and answer, as far as its way through the cluster needs it:
- * the length and the contents of its prompt as our tokenizer sees them, its limit and its priority.
+ * the length and the contents of its prompt by Baton's tokenizer, its limit and its priority.
  * Throws `BatonError` for what is no JSON object.
  */
 export function executedRequest(
@@ -37,7 +37,7 @@ export function executedRequest(
   };
 }
 
-/** The server knows about the rest. */
+/** The server checks the rest. */
 const NOTHING_ASKED = {
   ...{ choices: 1, shownChoices: 1, includeUsage: false, continuousUsage: false },
   ...{ seed: undefined, minTokens: 0, ignoreEos: true, stop: [], stopTokenIds: [] },

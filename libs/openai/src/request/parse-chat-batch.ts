@@ -16,7 +16,7 @@ export class ChatBatchDto {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What one answer cannot say about several conversations. */
+/** Fields that one answer cannot have for several conversations. */
 const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => boolean])[] = [
   ['stream', (value) => value === true],
   ['n', (value) => typeof value === 'number' && value > 1],

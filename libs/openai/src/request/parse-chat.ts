@@ -68,7 +68,7 @@ function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
     : toolUse(dto, limits, endsWithResult(dto.messages));
 }
 
-/** What is asked of a model that does not reason is checked all the same. */
+/** The reasoning fields are checked even for a model that does not reason. */
 function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
   const effort = dto.reasoning_effort ?? undefined;
   if (limits.isReasoning !== true && effort === undefined) return undefined;

@@ -18,7 +18,7 @@ const EFFORTS: Readonly<Record<string, number>> = {
 const TEMPLATE_SWITCHES = ['enable_thinking', 'thinking'];
 
 /**
- * The reasoning before an answer; undefined when the model does none, or the request wants none.
+ * The reasoning before an answer; undefined when the model does none, or the request turns it off.
  */
 export function reasoningOf(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
   const effort = effortOf(dto.reasoning_effort ?? 'medium');

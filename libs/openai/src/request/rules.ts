@@ -42,7 +42,7 @@ export function Is<Value>(
 }
 
 /**
- * The value is in its range; asked only when every field has its shape, and never about null.
+ * The value is in its range; called only when every field has its shape, and never with null.
  *
  * @param bounds  as much of the range as JSON Schema can say, for other people's programs
  */
@@ -97,7 +97,7 @@ export function schemaOf(dto: object): JsonSchema {
   return objectSchema(Object.fromEntries(fields));
 }
 
-/** What a checked body asks of engines; undefined: nothing. */
+/** The parameters of a checked body for engines; undefined: none. */
 export function engineParametersOf(dto: object): EngineParameters | undefined {
   const asked = engineRules(dto).flatMap(({ name, parameter }) => {
     const value = (dto as Record<string, unknown>)[name];

@@ -69,7 +69,7 @@ function isConfined(dto: SamplingDto): boolean {
   return isGiven(dto.response_format) || isGiven(dto.structured_outputs);
 }
 
-/** Refuses more alternatives than the server gives; -1 asks for the whole vocabulary. */
+/** Refuses more alternatives than the server gives; -1 means the whole vocabulary. */
 export function checkLogprobs(
   asked: { readonly field: string; readonly kind: 'sample' | 'prompt'; readonly count: number },
   limits: RequestLimits,

@@ -103,8 +103,8 @@ const STREAM_OPTIONS = recordOf({
 });
 
 /**
- * The fields that both endpoints have and Baton knows. What is not listed here or in a subclass is
- * accepted and ignored.
+ * The fields that both endpoints have and Baton supports. What is not listed here or in a subclass
+ * is accepted and ignored.
  */
 export class SamplingDto {
   @Is(STRING)

@@ -5,7 +5,7 @@ import type { SchemaFault } from '../errors/schema-error';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Says what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. `Value` is
+ * Returns what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. `Value` is
  * what fits.
  */
 export interface Shape<out Value = unknown> {

@@ -6,7 +6,7 @@ import type { SamplingDto } from './sampling.dto';
 const MAX_BIAS = 100;
 const SHOWN_IDS = 20;
 
-/** Which tokens a request wants and does not want; undefined: it does not say. */
+/** Which tokens a request favours and forbids; undefined: no preference. */
 export function steeringOf(dto: SamplingDto, limits: RequestLimits): Steering | undefined {
   const bias = biasOf(dto.logit_bias ?? {}, limits);
   const allowed = dto.allowed_token_ids ?? undefined;

@@ -9,8 +9,8 @@ import { StrictChatDto } from './strict.dto';
 const INT64_END = 2 ** 63;
 
 /**
- * Checks of vLLM's that Baton needs not make, because it serves what they refuse, or refuses it in
- * words of its own.
+ * vLLM's checks that Baton does not need, because it serves what they refuse, or refuses it with
+ * another message.
  */
 export function checkStrictly(dto: ChatDto | CompletionDto, strict: Strictness): void {
   for (const field of ['seed', 'priority'] as const) checkInt64(field, dto[field]);

@@ -7,7 +7,7 @@ export type ToolDefinition =
   | { readonly kind: 'function'; readonly field: string; readonly definition: FunctionField }
   | { readonly kind: 'custom'; readonly field: string; readonly definition: CustomField };
 
-/** What a request says of tools, in one form for `tools` and for the older `functions`. */
+/** The tools of a request, in one form for `tools` and for the older `functions`. */
 export interface ToolSource {
   readonly definitions: readonly ToolDefinition[];
   readonly choice: ChoiceField;

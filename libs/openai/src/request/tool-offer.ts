@@ -22,7 +22,7 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const ANY_WORDS: Constraint = { kind: 'regex', pattern: '[a-z]{3,9}( [a-z]{2,9}){0,5}' };
 
 export interface ToolUse {
-  /** What the model is told of tools, as the request has it. */
+  /** The tools in the prompt, as the request has them. */
   readonly definitions: readonly object[];
   /** Those that the answer may or must call; undefined: none. */
   readonly offer: ToolOffer | undefined;
@@ -30,7 +30,7 @@ export interface ToolUse {
 }
 
 const PLAIN: CallShape = { kind: 'tools', finishReason: 'tool_calls' };
-/** Of a request that says nothing of tools. */
+/** The offer of a request without tools. */
 export const NO_TOOLS: ToolUse = { definitions: [], offer: undefined, shape: PLAIN };
 
 /** @param followsResult the conversation ends with a tool's result: then `auto` answers in text */
@@ -88,7 +88,7 @@ function sourceOf(dto: ToolsDto, dialect: Dialect): ToolSource | undefined {
   };
 }
 
-/** vLLM knows functions alone. */
+/** vLLM supports functions alone. */
 function definitionOf(tool: ToolField, place: string, dialect: Dialect): ToolDefinition {
   const type = tool.type ?? 'function';
   if (type === 'function' && tool.function !== undefined) {

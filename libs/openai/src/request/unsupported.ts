@@ -37,8 +37,7 @@ export function refuseUnsupported(body: Body): void {
 }
 
 /**
- * vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one asks for
- * nothing.
+ * vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one has no effect.
  */
 export function refuseSuffix(body: Body): void {
   if (isSet(body['suffix'], body) && body['suffix'] !== '') {

@@ -27,7 +27,7 @@ export interface OwnTableAt {
 }
 
 /**
- * Every k-th of the user's points is left out of the table, which is asked for it: what it says
+ * Every k-th of the user's points is left out of the table, which then predicts it: what it says
  * between and beyond the others, shipped ones included.
  *
  * @param every  k; 0: none is left out

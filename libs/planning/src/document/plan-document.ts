@@ -290,7 +290,7 @@ function sensitivityDocument(
   };
 }
 
-/** What a plan looks for is no part of what it was told. */
+/** The configuration without the options that a plan searches. */
 function withoutSplit(config: Record<string, unknown>): Record<string, unknown> {
   const looked = /^topology$|^(prefill_|decode_)?tensor_parallel_size$/;
   return Object.fromEntries(Object.entries(config).filter(([name]) => !looked.test(name)));

@@ -18,7 +18,7 @@ const COMPOSED: ReadonlySet<BatonConfig['stepTime']> = new Set([
 /** The doubts that a plan answers. */
 export function assumptionsOf(config: BatonConfig): Assumption[] {
   const isComposed = COMPOSED.has(config.stepTime);
-  // The steps of a file may hold their overhead already; how much it is nobody knows.
+  // The steps of a file may include their overhead already, of unknown size.
   const hasOverhead =
     config.stepOverheadMs !== undefined || (isComposed && config.stepTimeFile === undefined);
   return [

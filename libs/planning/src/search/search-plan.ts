@@ -9,7 +9,7 @@ export interface SearchOptions extends Pick<PlanQuestion, 'mostSimulated'> {
   readonly threads: number;
 }
 
-/** Lets somebody watch a piece of work: tasks done, and tasks in all. */
+/** Reports progress: tasks done, and tasks in all. */
 export type Watch = <T>(
   what: string,
   work: (onProgress: (done: number, whole: number) => void) => Promise<T>,

@@ -7,7 +7,8 @@ import type { PlanTask, TaskResult } from '@baton/planner';
 import { performIn, type PlanningContext } from './planning-context';
 
 /**
- * Performs tasks and returns their results in the order of the tasks, whoever did them and when.
+ * Performs tasks and returns their results in the order of the tasks, whichever thread did them and
+ * when.
  */
 export interface TaskPool {
   run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]>;

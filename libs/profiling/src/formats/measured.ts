@@ -15,7 +15,7 @@ export interface KvTransfer {
   readonly ms: number;
 }
 
-/** What a user says of the measurements that the file does not. */
+/** The user's facts about the measurements that the file lacks. */
 export interface InputOptions {
   readonly model?: string | undefined;
   readonly gpu?: string | undefined;

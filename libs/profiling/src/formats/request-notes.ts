@@ -1,6 +1,6 @@
 import type { RequestSteps, RequestTiming } from './request-steps';
 
-/** Says of which requests a file could tell nothing. */
+/** Notes on the requests that gave no measurement. */
 export function notesOfRequests(
   path: string,
   requests: number,

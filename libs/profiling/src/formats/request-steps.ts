@@ -24,7 +24,7 @@ export interface RequestSteps {
 const FEWEST_GAPS = 3;
 
 /**
- * What the times of requests tell about steps. A request that runs alone shows a prefill step in
+ * Derives step times from the times of requests. A request that runs alone shows a prefill step in
  * its time to first token. While nothing is being prefilled, the batch only decodes, and as long as
  * none joins or leaves, the mean gap between tokens is the time of a step at the mean context.
  */
@@ -54,7 +54,7 @@ interface Event {
   readonly request: number;
 }
 
-/** At one instant who leaves goes before who joins. */
+/** At one instant requests that leave go before those that join. */
 const ORDER: Readonly<Record<EventKind, number>> = { 'last-token': 0, 'first-token': 1, start: 2 };
 
 /**
@@ -108,7 +108,7 @@ class Sweep {
     this.decoding.set(request, new TokenTimes(timing, { firstMs: atMs, isBlurred }));
   }
 
-  /** Whoever is being prefilled when another comes shares its steps. */
+  /** A request that is being prefilled when another comes shares its steps. */
   private disturb(newcomer: number): void {
     this.disturbed.add(newcomer);
     for (const other of this.prefilling) this.disturbed.add(other);
@@ -133,7 +133,7 @@ class Sweep {
   }
 }
 
-/** When the tokens of one request came. Is asked about intervals in the order of time. */
+/** When the tokens of one request came. Call it with intervals in the order of time. */
 class TokenTimes {
   /** Index of the first gap that is not over, and when it began. */
   private next = 0;

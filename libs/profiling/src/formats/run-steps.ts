@@ -18,7 +18,7 @@ export interface RunSteps {
 }
 
 /**
- * What the summary of a run tells: one decode step, the median gap between tokens, for as many
+ * Derives from the summary of a run: one decode step, the median gap between tokens, for as many
  * sequences as Little's law gives (tokens per second times the mean gap), each with its prompt and
  * half of its output; and with a single request at a time also one prefill step.
  */

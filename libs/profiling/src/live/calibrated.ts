@@ -25,7 +25,7 @@ import { type EngineCounts, engineCounts, topologyOf } from './topology-of';
 export interface LiveSetup {
   readonly request: CalibrationRequest;
   readonly live: LiveRequest;
-  /** Who is measured, for people. */
+  /** A description of the measured server, for people. */
   readonly name: string;
   readonly maxModelLen: number;
   readonly say: (sentence: string) => void;
@@ -114,7 +114,7 @@ async function disturbances(measuring: Measuring, measured: Measurements) {
   };
 }
 
-/** What the server says of its size, for the simulated one. */
+/** The server's own figures of its size, for the simulated one. */
 function toldBy({ maxModelLen }: LiveSetup, counters: Counters | undefined) {
   const { kvBlocks } = counters ?? {};
   return {

@@ -15,7 +15,7 @@ export interface ConstantBatch {
 }
 
 /**
- * From the last stream's first token to the first one's last token, nobody joins or leaves.
+ * From the last stream's first token to the first one's last token, no stream joins or leaves.
  * Undefined without a gap in it.
  */
 export function constantBatch(answers: readonly Answered[]): ConstantBatch | undefined {

@@ -10,7 +10,7 @@ import {
 } from '@baton/analysis';
 import { msToUs } from '@baton/kernel';
 
-/** What users see of a run. */
+/** The figures of a run that users see. */
 export interface Figures {
   readonly completed: number;
   readonly ttftMs: Distribution;

@@ -35,7 +35,7 @@ export interface LoadFacts {
 }
 
 /**
- * Other lengths than the grid's, at a rate that leaves the engines some air unless the user wants
+ * Other lengths than the grid's, at a rate that leaves the engines some room unless the user sets
  * another.
  */
 export function planLoad(request: LoadRequest, facts: LoadFacts): LoadPlan {

@@ -5,7 +5,7 @@ import type { HeldOut } from './held-out';
 import type { LiveResult } from './live-result';
 import { explained, type Explained, type Reasons } from './reasons';
 
-/** An error beyond it is a miss, and what was measured of its reasons is told beside it. */
+/** An error beyond it is a miss, and the measured reasons are reported beside it. */
 const FAR = 0.1;
 const RIGHT = { align: 'right' as const };
 

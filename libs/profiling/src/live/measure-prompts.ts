@@ -125,7 +125,7 @@ function cachedOf(rounds: readonly Round[], prefix: number): number {
   return told <= prefix ? told : 0;
 }
 
-/** What a user is told of requests that nothing can be measured without. */
+/** The message to the user about requests that no measurement can do without. */
 export function failed(failures: readonly { error: string; example: string }[]): Failure {
   const [first] = failures;
   const why = first === undefined ? 'it was given up' : `${first.error}: ${first.example}`;

@@ -37,7 +37,8 @@ export interface LiveTarget {
   /** What its engines have counted so far; undefined: it does not say. */
   counters(): Promise<Counters | undefined>;
   /**
-   * Bytes of KV that went from engine to engine for these requests; undefined: nobody counts them.
+   * Bytes of KV that went from engine to engine for these requests; undefined: they are not
+   * counted.
    */
   kvBytesOf(workload: Workload): Promise<number | undefined>;
 }

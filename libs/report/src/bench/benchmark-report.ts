@@ -19,7 +19,7 @@ import type { GanttSection, KeyValuesSection, ReportPage, ReportSection } from '
 const LEAST_INTERVALS = 10;
 const MOST_INTERVALS = 200;
 
-/** A load run with what is told about it. */
+/** A load run with its facts for the report. */
 export interface BenchmarkReport {
   readonly run: BenchmarkRecord;
   readonly figures: BenchmarkFigures;

@@ -9,7 +9,7 @@ import {
 import type { Micros } from '@baton/kernel';
 import { PHASE_NAMES } from './load-sections';
 
-/** Requests and steps that a trace tells of when nothing else is asked for: some 20 MB. */
+/** Default limit on the requests and steps of a trace: some 20 MB. */
 export const TRACED_REQUESTS = 10_000;
 
 const REQUESTS_PID = 1;
@@ -32,7 +32,7 @@ export interface TraceParts {
   readonly run: RunRecord;
   /** In the order in which they began on their engine; none when they were not recorded. */
   readonly steps: readonly TracedSteps[];
-  /** The first so many are told of. */
+  /** The number of requests in the trace, from the first on. */
   readonly requests: number;
 }
 

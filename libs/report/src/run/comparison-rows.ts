@@ -2,7 +2,7 @@ import type { ComparedRate, Comparison, Distribution } from '@baton/analysis';
 import { formatMs, formatNumber } from '../format-number';
 import { LATENCIES } from './latency-sections';
 
-/** Statistics of which both runs are told side by side. */
+/** Statistics that show both runs side by side. */
 const STATISTICS = ['mean', 'p50', 'p99'] as const satisfies readonly (keyof Distribution)[];
 
 export const COMPARISON_COLUMNS = ['', 'recorded', 'stamped', 'simulated', 'error'].map(

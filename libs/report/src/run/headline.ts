@@ -50,12 +50,12 @@ export function headline(summary: Summary): KeyValuesSection {
   };
 }
 
-/** What the intervals are: their level, and what they say of step times. */
+/** What the intervals are: their level, and what they assume of step times. */
 export function intervalsNote({ intervals: { level, model } }: Summary): string {
   return `${formatShare(level)}, in brackets: another sample of this load; ${model.source}`;
 }
 
-/** `9 rejected, 2 failed`; what did not happen is not told. */
+/** `9 rejected, 2 failed`; zero counts are left out. */
 export function outcomes(summary: Summary): string {
   const told = (['completed', 'rejected', 'refused', 'failed', 'unfinished'] as const)
     .filter((name) => name === 'completed' || summary[name] > 0)

@@ -15,7 +15,7 @@ import { formatMs, formatShareWithInterval } from '../format-number';
 import { intervalsNote, msText } from './headline';
 import type { LineChartSection, TableSection } from '../sections';
 
-/** Short and long names of the four latencies, in the order in which they are told. */
+/** Short and long names of the four latencies, in the order in which they are shown. */
 export const LATENCIES = [
   ['ttft', 'TTFT', 'time to first token'],
   ['tpot', 'TPOT', 'time per output token after the first'],

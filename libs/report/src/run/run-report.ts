@@ -7,7 +7,7 @@ import { loadSections } from './load-sections';
 import { headline } from './headline';
 import { timelineSection } from './timeline-section';
 
-/** A run with what is told about it. */
+/** A run with its facts for the report. */
 export interface RunReport {
   readonly run: RunRecord;
   readonly summary: Summary;

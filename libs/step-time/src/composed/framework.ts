@@ -1,4 +1,4 @@
-/** Whose kernels and fusions a step is put together with. */
+/** The framework whose kernels and fusions a step uses. */
 export type Framework = 'vllm' | 'sglang' | 'trtllm';
 
 /** What of the step a framework runs in one kernel where others run several. */

@@ -32,7 +32,7 @@ export function routedExpertsOf(
   if (experts?.us(shape, 1) === undefined || exchange === undefined) return undefined;
   if (exchange.us('dispatch', routed, 1) === undefined) return undefined;
   const us = (phase: AllToAllPhase, tokens: number) => exchange.us(phase, routed, tokens);
-  // TensorRT-LLM's `use_low_precision_moe_combine`, which its recipes ask for in decode.
+  // TensorRT-LLM's `use_low_precision_moe_combine`, which its recipes set in decode.
   const isLow = framework === 'trtllm' && isDecodeOnly;
   const low = (tokens: number) => (isLow ? us('combine_low_precision', tokens) : undefined);
   return {

@@ -2,8 +2,8 @@ import { assert } from '@baton/kernel';
 
 /**
  * A line through points with rising x: straight between them, continued beyond the last at the last
- * slope, level before the first. Each segment is kept as intercept and slope, so that whoever
- * evaluates a segment twice gets the same bits.
+ * slope, level before the first. Each segment is kept as intercept and slope, so that evaluating a
+ * segment twice gives the same bits.
  */
 export class PiecewiseLinear {
   private readonly intercepts: Float64Array;

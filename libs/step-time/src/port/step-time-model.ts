@@ -100,7 +100,7 @@ export interface StepTimeModel {
    * number alone lies outside. Unset: no limit.
    */
   contextLimit?(decodeSeqs: number): number;
-  /** Steps so far that lay outside of the range, where somebody counts them. */
+  /** Steps so far that lay outside of the range; unset: they are not counted. */
   readonly stepsOutsideRange?: number;
   /** How many times the largest measured value the farthest of those had; 1: there were none. */
   readonly farthestOutside?: number;

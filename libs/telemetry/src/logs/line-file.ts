@@ -17,9 +17,8 @@ const MOST_WAITING = 1 << 25;
 export type LineFileMode = 'new' | 'append';
 
 /**
- * Lines for a file, written behind the back of whoever adds them: `add` never waits and never
- * fails. What the disk cannot take in time is left out; a disk that fails ends the writing. Both
- * are logged, once.
+ * Lines for a file, written in the background: `add` never waits and never fails. Lines that the
+ * disk cannot take in time are left out; a disk that fails ends the writing. Both are logged, once.
  */
 export class LineFile {
   private waiting: string[] = [];

@@ -10,7 +10,7 @@ import {
   UPSTREAM_OUTCOMES,
 } from './metric-family';
 
-/** What vLLM has no word for, by engine. */
+/** Families that vLLM does not have, by engine. */
 export const BATON_FAMILIES: readonly MetricFamily[] = [
   gauge(
     'baton:kv_held_blocks',

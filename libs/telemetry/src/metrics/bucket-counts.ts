@@ -20,7 +20,7 @@ export class BucketCounts {
     this.observed += 1;
   }
 
-  /** Cumulative, as Prometheus wants them; the last count is that of +Inf. */
+  /** Cumulative, as in Prometheus; the last count is that of +Inf. */
   snapshot(): HistogramSnapshot {
     let total = 0;
     const counts = Array.from(this.counts, (count) => (total += count));

@@ -1,7 +1,7 @@
 import type { EnginePresence } from '@baton/contract';
 
 /**
- * By which labels the numbers of one engine are told from those of others. `engine` is vLLM's
+ * The labels that distinguish the numbers of one engine from those of others. `engine` is vLLM's
  * number of a scheduler: the data-parallel rank. Engines of several ranks are told apart by
  * `replica`; those of one rank by `engine` itself, which numbers them through the cluster.
  */

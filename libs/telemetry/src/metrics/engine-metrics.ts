@@ -22,7 +22,7 @@ import { VLLM_FAMILIES } from './vllm-families';
 
 const CACHE_CONFIG_INFO = 'vllm:cache_config_info';
 
-/** Whose numbers a scrape shows; asked once per family and scrape. */
+/** The engines that a scrape shows; called once per family and scrape. */
 export type PresenceSource = () => readonly EnginePresence[];
 
 /** Labels of `vllm:cache_config_info` besides `engine`: the cache configuration as strings. */
@@ -54,7 +54,7 @@ export async function renderClusterMetrics(
   return registry.metrics();
 }
 
-/** Whether a family tells of the work of a simulated engine in vLLM's words. */
+/** Whether a family shows the work of a simulated engine under vLLM's name. */
 export function isSimulatedFamily(name: string): boolean {
   return name === CACHE_CONFIG_INFO || VLLM_FAMILIES.some((family) => family.name === name);
 }
@@ -74,7 +74,7 @@ function labelsOf(engine: EnginePresence, extra: SeriesLabels): Record<string, s
   return { ...engineLabels(engine), model_name: engine.model, ...extra };
 }
 
-/** What prom-client asks of a metric beside its values. */
+/** What prom-client requires of a metric beside its values. */
 function head(family: { name: string; help: string }): { name: string; help: string } {
   return { name: family.name, help: family.help };
 }

@@ -9,7 +9,7 @@ import {
   type HistogramKey,
 } from './families';
 
-/** What one engine has counted since its process started; survives a rebuild of the engine. */
+/** The counts of one engine since its process started; they survive a rebuild of the engine. */
 export class EngineStats {
   private readonly counts: Record<CounterKey, number>;
   private readonly distributions: Record<HistogramKey, BucketCounts>;

@@ -92,8 +92,8 @@ export type SpeculationKey =
   | `spec_decode_num_accepted_tokens_per_pos_${number}`;
 
 /**
- * Counted by engines that have what is counted: host memory behind the KV cache, step times with a
- * range, a supervisor.
+ * Only engines with the feature count it: host memory behind the KV cache, step times with a range,
+ * a supervisor.
  */
 export type OptionalKey =
   | 'kv_offload_load_bytes'
@@ -103,8 +103,8 @@ export type OptionalKey =
   | 'process_restarts';
 
 /**
- * How the legs of an executing engine may end on its server, as `baton:upstream_requests_total`
- * tells them apart.
+ * How the legs of an executing engine may end on its server: the labels of
+ * `baton:upstream_requests_total`.
  */
 export const UPSTREAM_OUTCOMES = [
   'ok',

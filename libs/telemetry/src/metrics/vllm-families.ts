@@ -21,8 +21,8 @@ function isAsleepAt({ gauges }: EnginePresence, level: number): number {
 }
 
 /**
- * What vLLM counts in an engine, by the names and HELP texts of vllm/v1/metrics/loggers.py and of
- * its NIXL connector.
+ * The metrics of an engine in vLLM, by the names and HELP texts of vllm/v1/metrics/loggers.py and
+ * of its NIXL connector.
  */
 export const VLLM_FAMILIES: readonly MetricFamily[] = [
   gauge(

@@ -13,9 +13,7 @@ import {
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const NOTHING = /^0+$/;
 
-/**
- * What a span started by this header's sender is the parent of; the root when the header is none.
- */
+/** The context of a child of this header's span; the root when the header is invalid. */
 export function contextOfTraceparent(traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = '0'] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (NOTHING.test(traceId) || NOTHING.test(spanId) || traceId === '') return ROOT_CONTEXT;

@@ -51,7 +51,7 @@ export interface ChatTemplate {
   /** Around the reasoning before an answer. */
   readonly reasoning: { readonly opening: Markup; readonly closing: Markup };
   call(name: string, kind: ToolKind): CallMarkup;
-  /** How the model is told of tools. */
+  /** How the prompt describes tools. */
   describeTools(definitions: readonly object[]): string;
 }
 

@@ -9,7 +9,7 @@ const END = mark('<|end|>');
 const FINAL: Markup = [CHANNEL, 'final', MESSAGE];
 const ASSISTANT: Markup = [START, 'assistant'];
 
-/** About as long as what gpt-oss is told of itself before every conversation. */
+/** About as long as the system message that gpt-oss gets before every conversation. */
 const PREFACE = [
   'You are a large language model, simulated by Baton.',
   'Knowledge cutoff: 2024-06',

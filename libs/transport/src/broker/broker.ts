@@ -1,7 +1,7 @@
-/** Where messages go. `line` says it in one sentence for the log. */
+/** Where messages go. `line` is one sentence about it for the log. */
 export type Broker =
   | {
-      /** A server that somebody else runs. */
+      /** A server that Baton does not run. */
       readonly kind: 'url';
       readonly url: string;
       readonly line: string;
@@ -28,17 +28,17 @@ export interface BrokerOptions {
   readonly redisUrl?: string | undefined;
   /** Memory limit of a private server, in bytes. */
   readonly maxMemoryBytes?: number | undefined;
-  /** True: no server is looked for; every role runs in this process. */
+  /** True: no server is searched for; every role runs in this process. */
   readonly isInProcess?: boolean | undefined;
   /** False: what is not there is not fetched from the distribution. */
   readonly mayInstall?: boolean | undefined;
-  /** The environment to look in; that of this process unless told. */
+  /** The environment to search; by default that of this process. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** Where an unpacked package is kept; `~/.cache/baton/redis` unless told. */
+  /** Where an unpacked package is kept; by default `~/.cache/baton/redis`. */
   readonly cacheDirectory?: string | undefined;
 }
 
-/** A package cannot be kept where it is to be kept; the message is one sentence. */
+/** The folder for a package cannot be used; the message is one sentence. */
 export class CacheUnusable extends Error {
   constructor(folder: string, why: string) {
     super(

@@ -39,7 +39,7 @@ export async function canFetch(environment: NodeJS.ProcessEnv): Promise<boolean>
   return programs.every((path) => path !== undefined);
 }
 
-/** What `fetchDebianServer` is going to do, and how that is avoided. */
+/** What `fetchDebianServer` will do, and how to avoid it. */
 export function fetchNotice(options: FetchOptions): string {
   return (
     `No redis-server here: apt-get downloads Debian’s package ${PACKAGE} and what it needs into ` +
@@ -48,7 +48,7 @@ export function fetchNotice(options: FetchOptions): string {
   );
 }
 
-/** What an earlier start has unpacked, if it still runs. */
+/** The server that an earlier start unpacked, if it still runs. */
 export function findUnpacked(options: FetchOptions): Promise<ServerProgram | undefined> {
   return unpackedProgram(join(cacheFolder(options), 'root'));
 }
@@ -73,7 +73,7 @@ export async function fetchDebianServer(options: FetchOptions): Promise<FetchOut
       // of our own.
       const own = { ...options, aptOptions: [...(options.aptOptions ?? []), ...ownLists(folder)] };
       const updated = await apt(['update', '-qq'], UPDATE_DEADLINE_MS, own);
-      // What kept the lists away says more than that a package is not in them.
+      // The error of the lists says more than that a package is not in them.
       if (updated.kind === 'failed') return updated;
       outcome = await downloadPackages(downloads, own);
     }
@@ -100,10 +100,7 @@ function removeIn(folder: string, name: string): Promise<void> {
   return rm(join(folder, name), { recursive: true, force: true });
 }
 
-/**
- * `--print-uris` plans an installation without the right to do it: one line per package that is
- * missing.
- */
+/** `--print-uris` plans an installation without root: one line per missing package. */
 async function downloadPackages(directory: string, options: FetchOptions): Promise<CommandOutcome> {
   const plan = ['install', '--print-uris', '-qq', '--no-install-recommends', PACKAGE];
   const planned = await apt(plan, UPDATE_DEADLINE_MS, options);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 /**
  * Makes a folder and those above it. Node's recursive `mkdir` does not end where a folder exists
- * but takes none inside, as `/proc` does: there, the parent is asked for again without bound.
+ * but takes none inside, as `/proc` does: there, it retries the parent without bound.
  *
  * @throws the error of the system
  */

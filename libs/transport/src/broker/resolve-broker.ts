@@ -18,8 +18,8 @@ type Log = (line: string) => void;
 /**
  * Finds or makes the message broker, in this order: `REDIS_URL`; a `redis-server` or
  * `valkey-server` on the PATH, or unpacked by an earlier start, run privately; the distribution's
- * package, fetched now; none, with everything in this process. Each step has a deadline. What is
- * fetched is said beforehand; the last line that it logs says what was chosen.
+ * package, fetched now; none, with everything in this process. Each step has a deadline. A log line
+ * announces a fetch before it begins; the last log line names the choice.
  *
  * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there.
  * @throws CacheUnusable when a package is to be fetched and there is no place for it.
@@ -93,7 +93,9 @@ function inProcessBroker(refusals: readonly string[]): Broker {
   return { kind: 'in-process', line, close: () => Promise.resolve() };
 }
 
-/** What `resolveBroker` would take, for `baton doctor`: nothing is started, fetched or changed. */
+/**
+ * What `resolveBroker` would choose, for `baton doctor`: nothing is started, fetched or changed.
+ */
 export async function detectBroker(options: BrokerOptions): Promise<BrokerFinding> {
   const environment = options.environment ?? process.env;
   if (options.isInProcess) return IN_PROCESS;

@@ -135,7 +135,7 @@ class MemoryAdmission implements AdmissionCounters {
     });
   }
 
-  /** Never refused: a share belongs to its API, which may write it down when the broker is back. */
+  /** Never refused: a share belongs to its API, which may write it when the broker is back. */
   async shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void> {
     await Promise.resolve();
     for (const stage of STAGES) this.hub.shiftShare(apiId, stage, deltas[stage] ?? 0);

@@ -3,7 +3,7 @@ import type { TransportTimes } from '../times';
 import type { Punctuality } from '../punctuality';
 
 /**
- * A job in a queue. While somebody holds it, `token` names the holding and `lockEndMs` says when it
+ * A job in a queue. While a worker holds it, `token` names the holding and `lockEndMs` is when it
  * ends unless renewed.
  */
 export interface QueuedJob {
@@ -13,14 +13,14 @@ export interface QueuedJob {
   lockEndMs: number;
 }
 
-/** What a queue needs to know of the hub it is part of. */
+/** What a queue needs from its hub. */
 export interface QueueHost {
   readonly isReachable: boolean;
   readonly times: TransportTimes;
   readonly punctuality: Punctuality;
 }
 
-/** Who may be given jobs. `offer` takes one and says so, or declines. */
+/** A consumer of jobs. `offer` returns whether it took the job. */
 export interface Taker {
   offer(queued: QueuedJob): boolean;
 }
@@ -64,8 +64,8 @@ export class MemoryQueue {
   }
 
   /**
-   * Offers what waits, in a later turn of the event loop, as an answer over a connection would
-   * come.
+   * Offers the waiting jobs in a later turn of the event loop, as an answer over a connection would
+   * arrive.
    */
   deliver(): void {
     if (this.isDelivering) return;
@@ -98,7 +98,7 @@ export class MemoryQueue {
     return all;
   }
 
-  /** Takes out what was placed here and is held by nobody. */
+  /** Takes out the placed jobs that no worker holds. */
   reclaim(): EngineJob[] {
     const nowMs = this.hub.punctuality.awakeMs();
     const free = [...this.jobs.values()].filter(
@@ -133,7 +133,7 @@ export class MemoryQueue {
     this.waitingJobs.splice(at, 0, queued);
   }
 
-  /** Looks for stalled jobs as long as any are held. */
+  /** Checks for stalled jobs as long as any are held. */
   private watch(): void {
     if (this.stalledCheck !== undefined || this.jobs.size === this.waitingJobs.length) return;
     this.stalledCheck = setTimeout(() => {

@@ -1,4 +1,6 @@
-/** Fire-and-forget messages; a subscriber may miss, never reorder, what one publisher sends. */
+/**
+ * Fire-and-forget messages. A subscriber may miss messages of a publisher, but gets them in order.
+ */
 export interface Bus {
   publish(channel: string, payload: Buffer): void;
   subscribe(channel: string, listener: (payload: Buffer) => void): Promise<Unsubscribe>;
@@ -13,24 +15,24 @@ export const channels = {
   aborts: 'aborts',
   /** All workers and API processes listen: JSON `Operation`. */
   operations: 'operations',
-  /** Who asked for one operation listens: JSON `OperationReply`. */
+  /** The sender of the operation listens: JSON `OperationReply`. */
   replies: (operationId: string): string => `replies:${operationId}`,
   /** All API processes listen: the id of a response. */
   cancelledResponses: 'cancelled-responses',
   /**
-   * All API processes listen: JSON `{ id, from }`, who wants the events of a response and from
-   * which on.
+   * All API processes listen: JSON `{ id, from }`, a request for the events of a response from
+   * `from` on.
    */
   followedResponses: 'followed-responses',
   /** API processes that follow a response listen: its events as they go over a stream. */
   responseEvents: (id: string): string => `response-events:${id}`,
   /** One API process listens: JSON `EngineFacts`. */
   timelines: (apiId: string): string => `timelines:${apiId}`,
-  /** All API processes listen: JSON `{ id, replyTo }`, who knows the timeline of a request. */
+  /** All API processes listen: JSON `{ id, replyTo }`, a request for the timeline of a request. */
   timelineQuestions: 'timeline-questions',
   /** All API processes listen: the list of LoRA adapters has changed. */
   adapters: 'adapters',
-  /** Whoever obeys settings that change at run time listens: they have changed. */
+  /** Processes with settings that change at run time listen: the settings have changed. */
   settings: 'settings',
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',

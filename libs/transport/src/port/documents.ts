@@ -10,7 +10,7 @@ export interface DocumentStore {
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'>;
   /**
-   * Overwrites a document that still is what the caller has read. `changed`: it is another one, or
+   * Overwrites a document if it still is what the caller has read. `changed`: it is another one, or
    * gone; nothing was stored.
    */
   replace(
@@ -20,7 +20,7 @@ export interface DocumentStore {
   ): Promise<'replaced' | 'changed' | 'too-large'>;
   /** Counts as a use. */
   get(place: DocumentPlace): Promise<string | undefined>;
-  /** False when there was none. Of two callers one gets true. */
+  /** False when there was none. Of two concurrent callers one gets true. */
   remove(place: DocumentPlace): Promise<boolean>;
 }
 
@@ -35,7 +35,7 @@ export interface DocumentChange {
 }
 
 export interface CollectionBounds {
-  /** The least recently used beyond it go. */
+  /** The least recently used documents beyond it are evicted. */
   readonly maxEntries: number;
   /** Since it was last written. */
   readonly ttlMs: number;

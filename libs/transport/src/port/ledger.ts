@@ -2,14 +2,14 @@ import type { EndReason, Epoch, KvTransferParams, Placed, Stage } from '@baton/c
 
 /**
  * The record of each request that is under way, and its tombstone afterwards. Every method is
- * atomic. It fences: whoever holds an older epoch than the record is told so and changes nothing.
+ * atomic. It fences: a call with an older epoch than the record's is refused and changes nothing.
  */
 export interface RequestLedger {
   /** Opens a run of `stage`. Creates the record when it is the first. */
   begin(start: RunStart): Promise<RunPermit>;
   /**
-   * Prefill is done: stores where the KV lies and moves the record's stage to decode. False when
-   * the epoch is not the record's newest, the request was aborted or is finished: the caller
+   * Prefill is done: stores the location of the KV and moves the record's stage to decode. False
+   * when the epoch is not the record's newest, the request was aborted or is finished: the caller
    * releases its blocks. A repeat by the same epoch is true again.
    */
   handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean>;
@@ -19,9 +19,9 @@ export interface RequestLedger {
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
   /**
-   * A run ends because its engine leaves, or was late, through no fault of the request: it does
-   * not count against `maxRuns`, also when a newer run has begun. Changes nothing when said again,
-   * or when the run has done its part.
+   * A run ends because its engine leaves, or was late, through no fault of the request: it does not
+   * count against `maxRuns`, also when a newer run has begun. Changes nothing when repeated, or
+   * when the run has done its part.
    */
   withdraw(requestId: string, epoch: Epoch): Promise<void>;
   /**
@@ -30,25 +30,26 @@ export interface RequestLedger {
    */
   finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
   /**
-   * Stores the abort; the record becomes terminal, whoever runs it. Unknown ids get a tombstone
-   * too, so a later `begin` is refused.
+   * Stores the abort; the record becomes terminal, whichever engine runs it. Unknown ids get a
+   * tombstone too, so a later `begin` is refused.
    */
   abort(requestIds: readonly string[]): Promise<void>;
   /**
-   * The API submits again after the broker lost things. Runs of lower submissions are fenced out
-   * from now on; any stage may begin.
+   * The API submits again after the broker lost data. Runs of lower submissions are fenced out from
+   * now on; any stage may begin.
    */
   resubmit(again: Resubmission): Promise<void>;
   /**
-   * The API that awaits it seems dead, as `nobody-awaits` from `begin`: whoever inspects it sees it
-   * as aborted, until that API submits it again. Nothing happens when the record is terminal, names
-   * no API, or its API lives.
+   * The API that awaits it seems dead, as for `nobody-awaits` from `begin`: `inspect` shows it as
+   * aborted until that API submits it again. Nothing happens when the record is terminal, names no
+   * API, or its API lives.
    */
   abandon(requestId: string): Promise<void>;
   /** One view per id, in order; undefined where there is no record. */
   inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]>;
   /**
-   * What an executing stage needs: prompts, bodies. Bounded (`too-large` beyond it) and with TTL.
+   * What an executing stage needs: prompts, bodies. Limited in size (`too-large` beyond) and in
+   * time.
    */
   putPrompt(requestId: string, prompt: Buffer): Promise<'stored' | 'too-large'>;
   getPrompt(requestId: string): Promise<Buffer | undefined>;
@@ -66,15 +67,15 @@ export interface RunStart {
 
 export type RunPermit =
   | { readonly kind: 'run'; readonly epoch: Epoch; readonly handoff: HandoffRecord | undefined }
-  /** Not to be run; the job is to be removed. */
+  /** Do not run it; remove the job. */
   | {
       readonly kind: 'drop';
       readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'nobody-awaits';
     }
   /**
-   * Not to be run, but whoever ran it may have died between the ledger's word and the next job: add
-   * the decode job (`handed-over`), or the prefill job of `submission` (`returned`), before
-   * removing this one. Adding a job that is there already changes nothing.
+   * Do not run it. Its worker may have died between the ledger's answer and the next job: add the
+   * decode job (`handed-over`), or the prefill job of `submission` (`returned`), before removing
+   * this one. Adding a job that is there already changes nothing.
    */
   | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handoff: HandoffRecord }
   | { readonly kind: 'drop'; readonly why: 'returned'; readonly submission: number }
@@ -95,8 +96,7 @@ export interface HandoffRecord {
   /** The engine whose leg of the transfer goes on beside decode's. Absent: the prompt is held. */
   readonly prefillEngineId?: string;
   /**
-   * Where the decode job goes, so that whoever adds it again finds it there. Absent: in the shared
-   * queue.
+   * Where the decode job goes, so that adding it again has no effect. Absent: in the shared queue.
    */
   readonly decode?: Placed;
 }
@@ -115,9 +115,7 @@ export interface Resubmission {
   readonly requestId: string;
   /** Higher than any before. */
   readonly submission: number;
-  /**
-   * Who awaits it: without that the record would seem to be awaited by nobody until its first run.
-   */
+  /** The API that awaits it; without it the record would seem abandoned until its first run. */
   readonly apiId: string;
 }
 
@@ -132,8 +130,8 @@ export interface RequestView {
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;
   /**
-   * A job of it lies in a queue: it was handed over, sent back to prefill or submitted again, and
-   * nobody has begun that yet.
+   * It has a job in a queue: it was handed over, sent back to prefill or submitted again, and no
+   * engine has begun that job yet.
    */
   readonly awaitsRun: boolean;
   readonly result: RequestResult | undefined;

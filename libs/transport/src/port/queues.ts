@@ -18,16 +18,16 @@ export interface JobQueues {
    */
   abandon(queue: QueueName): Promise<EngineJob[]>;
   /**
-   * Takes the jobs out of an engine's own queue that a policy placed there (`job.placed`) and that
-   * nobody holds: those that wait, and those whose holder has let its lock run out. Two callers
-   * never get the same job. What the engine holds stays with it.
+   * Takes out of an engine's own queue the jobs that a policy placed there (`job.placed`) and that
+   * no worker holds: those that wait, and those whose lock has run out. Two callers never get the
+   * same job. What the engine holds stays with it.
    */
   reclaim(queue: QueueName): Promise<EngineJob[]>;
 }
 
 export interface ConsumeOptions {
   /**
-   * How many further jobs may be taken now, 0 to stop. Asked before each take, and again after
+   * How many further jobs may be taken now, 0 to stop. Called before each take, and again after
    * `JobConsumer.wake()`.
    */
   room(): number;

@@ -1,17 +1,16 @@
 /**
- * What an owner may use up in a minute, over all API processes. A budget is as large as its limit
- * and fills evenly: an empty one is full again after a minute. One that was never touched is full,
- * and a full one is forgotten.
+ * The amounts that an owner may use in a minute, over all API processes. A budget is as large as
+ * its limit and fills evenly: an empty one is full again after a minute. One that was never touched
+ * is full, and a full one is forgotten.
  */
 export interface RateBudgets {
   /**
    * Takes an amount from every named budget if each holds that much, else from none: one atomic
-   * decision. An amount of 0 only looks, and is refused by a budget in debt.
+   * decision. An amount of 0 only tests, and a budget in debt refuses it.
    */
   take(owner: string, takes: readonly BudgetTake[]): Promise<BudgetAnswer>;
   /**
-   * Takes what was used beyond an earlier `take`, into debt if need be; a negative amount gives
-   * back.
+   * Takes the usage beyond an earlier `take`, into debt if needed; a negative amount gives back.
    */
   settle(owner: string, take: BudgetTake): Promise<void>;
 }
@@ -25,7 +24,7 @@ export interface BudgetTake {
 
 export interface BudgetAnswer {
   readonly isTaken: boolean;
-  /** As they are now, in the order in which they were named. */
+  /** The budgets as they are now, in the order of the call. */
   readonly states: readonly BudgetState[];
 }
 

@@ -7,10 +7,10 @@ import type { RedisLink } from './connection/link';
 type Shares = Record<Stage, number>;
 
 /**
- * Admission over all API processes. Redis decides; this object remembers what the API processes of
- * this transport have been granted, because only they know. Whatever Redis lost or missed meanwhile
- * is written again, as absolute numbers, when the link is restored and when an API was taken for
- * dead: at those moments nothing else is on the way.
+ * Admission over all API processes. Redis decides; this object also keeps the shares granted to the
+ * API processes of this transport, because no other process has them. Whatever Redis lost or missed
+ * meanwhile is written again, as absolute numbers, when the link is restored and when an API was
+ * taken for dead: at those moments nothing else is on the way.
  */
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
@@ -33,7 +33,8 @@ export class RedisAdmission implements AdmissionCounters {
     const ask = async (): Promise<boolean> => {
       const reply = await this.link.scripts.run(TRY_ENTER, [this.keys.waiting(stage)], args);
       if (reply !== 1) return false;
-      // The caller has been told that nobody answered; what was granted meanwhile goes back.
+      // The caller already got a failure for lack of an answer, so a grant that comes later goes
+      // back.
       if (hasGivenUp) await this.write(apiId, { [stage]: -count });
       else this.grant(apiId, { [stage]: count });
       return true;
@@ -59,7 +60,7 @@ export class RedisAdmission implements AdmissionCounters {
     return sharesOf((i) => totals[i] ?? 0);
   }
 
-  /** Writes the shares of one API as they are known here. */
+  /** Writes the shares of one API as kept here. */
   async rewrite(apiId: string): Promise<void> {
     const shares = this.granted.get(apiId);
     if (shares === undefined) return;

@@ -19,7 +19,7 @@ export interface RedisTransportOptions {
    */
   readonly url: string;
   /**
-   * First part of every key and channel; `baton` unless told. Clusters that share a Redis need
+   * First part of every key and channel, by default `baton`. Clusters that share a Redis need
    * different ones.
    */
   readonly prefix?: string;
@@ -35,7 +35,7 @@ export interface RedisTransportOptions {
  * Connects to a Redis (6.2 or later; 7 or later drains its queues even when it is out of memory).
  *
  * @throws TransportUnavailable in one sentence, within `callDeadlineMs`, when it cannot be reached
- * or refuses us.
+ * or refuses the connection.
  */
 export async function connectRedisTransport(options: RedisTransportOptions): Promise<Transport> {
   const address = parseRedisAddress(options.url);

@@ -174,8 +174,8 @@ return 1
 };
 
 /**
- * KEYS: records. ARGV: prefix of API presence keys, live TTL. Answers one list (or nil) per record;
- * a live record lives on.
+ * KEYS: records. ARGV: prefix of API presence keys, live TTL. Answers one list (or nil) per record,
+ * and renews the TTL of live records.
  */
 export const INSPECT: Script = {
   name: 'inspect',

@@ -14,9 +14,9 @@ import {
 import type { ScriptReply, Script } from './connection/script';
 
 /**
- * Who is alive: keys that expire unless renewed. After a reconnection the API processes of this
- * transport are announced again before anybody hears of it, so that no worker takes their requests
- * for abandoned.
+ * The living processes: keys that expire unless renewed. After a reconnection the API processes of
+ * this transport are announced again before the link reports it, so that no worker takes their
+ * requests for abandoned.
  */
 export class RedisPresence implements PresenceBoard {
   private readonly apis = new Map<string, number>();

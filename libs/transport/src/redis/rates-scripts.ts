@@ -20,8 +20,8 @@ end
 `;
 
 /**
- * KEYS: budgets. ARGV: deepest debt, then what each budget would be further from full (all in µs).
- * Answers 1 when taken, then the debt of each, as text.
+ * KEYS: budgets. ARGV: deepest debt, then how much further from full each budget would be (all in
+ * µs). Answers 1 when taken, then the debt of each, as text.
  */
 export const TAKE_BUDGETS: Script = {
   name: 'takeBudgets',
@@ -43,7 +43,7 @@ return reply
 `,
 };
 
-/** KEYS: budget. ARGV: what it becomes further from full, µs; negative: nearer. */
+/** KEYS: budget. ARGV: how much further from full it becomes, µs; negative: nearer. */
 export const SETTLE_BUDGET: Script = {
   name: 'settleBudget',
   body: `${DEBT}

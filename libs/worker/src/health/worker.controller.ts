@@ -2,12 +2,12 @@ import { Controller, Get, Header, HttpStatus, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { WorkerProbe } from './worker-probe';
 
-/** What an orchestrator and a scraper ask of a worker process. */
+/** The endpoints of a worker process for orchestrators and scrapers. */
 @Controller()
 export class WorkerController {
   constructor(private readonly probe: WorkerProbe) {}
 
-  /** Alive, whatever its engines do. */
+  /** Alive, whatever the state of its engines. */
   @Get('health')
   health(): void {
     return undefined;

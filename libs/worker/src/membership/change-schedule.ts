@@ -20,7 +20,7 @@ export interface ChangeScheduleOptions {
   readonly wall?: WallClock;
 }
 
-/** Between two looks at whether the cluster is complete (wall µs). */
+/** Between two checks whether the cluster is complete (wall µs). */
 const LOOK_EVERY_US = 50_000;
 /** A timer of the machine holds no more than 24 days. */
 const LONGEST_SLEEP_US = 3_600_000_000;

@@ -6,15 +6,14 @@ import { channels, type Transport } from '@baton/transport';
 import { type MemberEngine, memberEngines, readyCounts } from './member-engine';
 
 /**
- * Who can start engines beside those that run: a supervisor, or a process that holds the whole
- * cluster.
+ * Starts engines beside those that run: a supervisor, or a process that holds the whole cluster.
  */
 export interface EngineStarter {
   /**
    * Resolves when they are on their way.
    *
-   * @throws UsageError when there can be no such engines; BatonError `no_supervisor` when nobody
-   *   answers
+   * @throws UsageError when there can be no such engines; BatonError `no_supervisor` without an
+   *   answer
    */
   start(role: Stage, count: number): Promise<void>;
 }
@@ -28,16 +27,16 @@ export interface MembershipOptions {
   readonly wall?: WallClock;
 }
 
-/** Wall µs between two looks at whether an order is obeyed. */
+/** Wall µs between two checks whether an order is obeyed. */
 const LOOK_EVERY_US = 50_000;
-/** The bus may lose a message: every fifth look repeats the order. */
+/** The bus may lose a message: every fifth check repeats the order. */
 const LOOKS_PER_ORDER = 5;
 const OBEYED_WITHIN_US = 5_000_000;
 
 /**
- * Who is in the cluster, and the orders that change it. Orders go to the engines by the bus and are
- * over when the cluster sees them obeyed; they are given one after the other, so that no two of
- * them take what only one may.
+ * The members of the cluster, and the orders that change it. Orders go to the engines by the bus
+ * and are over when the presences show them obeyed; they are given one after the other, so that no
+ * two take the same engine.
  */
 export class LiveMembership {
   private last: Promise<unknown> = Promise.resolve();
@@ -115,7 +114,7 @@ export class LiveMembership {
   }
 
   /**
-   * @throws BatonError when nobody of its role would be left, so that what waits would wait for
+   * @throws BatonError when no engine of its role would be left, so that its jobs would wait for
    *   ever
    */
   private async dispensable(engineId: string): Promise<MemberEngine> {

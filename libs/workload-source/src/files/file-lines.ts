@@ -41,7 +41,7 @@ export async function readLines(path: string, reader: LineReader): Promise<void>
 
 function unpacked(path: string, source: Readable): Readable {
   if (!path.endsWith('.gz')) return source;
-  // A failure of either side reaches whoever reads the result.
+  // A failure of either side reaches the reader of the result.
   return pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
 }
 

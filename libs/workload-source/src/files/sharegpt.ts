@@ -28,7 +28,7 @@ export interface TextWorkload {
 }
 
 /**
- * First messages and answers of a ShareGPT file, in its order, as many as are wanted. Lengths are
+ * First messages and answers of a ShareGPT file, in its order, as many as requested. Lengths are
  * counted in o200k_base; what `vllm bench serve` would leave out for its length is left out.
  *
  * @throws UsageError when the file cannot be read or has none

@@ -19,8 +19,8 @@ import type { HostDependencies } from '../engine-host';
 import type { Site } from './site';
 
 /**
- * The engine, its loop, the books that other parts keep together, and how runs end. What nobody
- * has asked for is undefined.
+ * The engine, its loop, the records that other parts share, and how runs end. Parts that are not
+ * configured are undefined.
  */
 export type Core = ReturnType<typeof buildCore>;
 

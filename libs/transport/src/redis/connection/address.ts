@@ -2,7 +2,8 @@ import type { RedisOptions } from 'ioredis';
 import { TransportUnavailable } from '../../port/failures';
 
 /**
- * Where a Redis lives, as a URL says it. `label` is fit for a log line: it never holds credentials.
+ * The address of a Redis, parsed from a URL. `label` is fit for a log line: it never holds
+ * credentials.
  */
 export type RedisAddress =
   | { readonly kind: 'single'; readonly label: string; readonly options: RedisOptions }

@@ -34,10 +34,10 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
  * at once, the caller decides. Nothing is sent twice either, because most of our commands are not
  * idempotent.
  *
- * Both classes let BullMQ define its commands, and mark the draining ones once the server is known
- * to understand the mark. They report errors to one function instead of emitting them: BullMQ would
- * reject a promise that nobody holds any more when a connection that has seen an error ends before
- * it was ready. `close` and the failing commands say all that the rest needs to know.
+ * Both classes let BullMQ define its commands, and mark the draining ones once the server supports
+ * the mark. They report errors to one function instead of emitting them: BullMQ would reject a
+ * promise without a handler when a connection that has had an error ends before it was ready.
+ * `close` and the failing commands carry all that the rest needs.
  */
 class SingleClient extends Redis {
   understandsFlags = false;
@@ -45,7 +45,7 @@ class SingleClient extends Redis {
   private corked: NetStream | undefined;
 
   /**
-   * What is sent in one turn of the event loop leaves in one write; ioredis makes a system call per
+   * Sends the commands of one turn of the event loop in one write; ioredis makes a system call per
    * command.
    */
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
@@ -111,7 +111,7 @@ function heard<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
 
 export type MarkingClient = SingleClient | ClusterClient;
 
-/** Starts to connect at once and for ever; whoever opens it listens for `ready` and `close`. */
+/** Starts to connect at once, without end; the caller listens for `ready` and `close`. */
 export function openClient(address: RedisAddress, deadlineMs: number): MarkingClient {
   const silenceMs = Math.ceil(deadlineMs * 1.25);
   const options: RedisOptions = {
@@ -126,7 +126,7 @@ export function openClient(address: RedisAddress, deadlineMs: number): MarkingCl
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryDelayMs,
-    // The master we talked to became a replica: find the new one.
+    // The connected master became a replica: find the new one.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     disableClientInfo: true,
   };

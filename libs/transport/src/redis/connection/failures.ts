@@ -30,7 +30,7 @@ export function asTransportFailure(error: unknown, what: string): unknown {
   return isOfConnection ? new TransportUnavailable(`${what}: ${error.message}`) : error;
 }
 
-/** BullMQ's negative codes for a job that is gone, not active, or locked by somebody else. */
+/** BullMQ's negative codes for a job that is gone, not active, or locked by another worker. */
 export function isLockFailure(error: unknown): boolean {
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'number' && error.code < 0

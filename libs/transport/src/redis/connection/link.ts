@@ -10,15 +10,15 @@ import { Standby } from './standby';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';
 
-/** What a part of the transport puts right after a reconnection, before anybody is told of it. */
+/** What a part of the transport repairs after a reconnection, before the link reports it. */
 type Restorer = () => Promise<unknown>;
 
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Owns the two connections that a process shares, one for commands and one for subscriptions, and
- * knows whether they work. It is up when both are, and when everything that must be said again
- * after a reconnection has been said. It never sends a command twice.
+ * Owns the two connections that a process shares, one for commands and one for subscriptions. It is
+ * up when both work and when everything that must be repeated after a reconnection has been sent.
+ * It never sends a command twice.
  */
 export class RedisLink {
   readonly commands: MarkingClient;
@@ -65,7 +65,7 @@ export class RedisLink {
   }
 
   /**
-   * The first connection. @throws TransportUnavailable, with the server's or the system's words,
+   * The first connection. @throws TransportUnavailable, with the server's or the system's message,
    * when it fails within the deadline.
    */
   async open(): Promise<void> {
@@ -150,8 +150,7 @@ export class RedisLink {
       if (attempt === this.attempt) this.noteUp(life);
     } catch (error) {
       this.lastError = describe(error);
-      // A server that answers with refusals is asked again over a new connection; a lost one
-      // reconnects by itself.
+      // A server that answers with refusals gets a new connection; a lost one reconnects by itself.
       if (attempt === this.attempt) this.commands.disconnect(true);
     }
   }
@@ -164,7 +163,10 @@ export class RedisLink {
     if (previous !== undefined) this.emit(previous === life ? 'restored' : 'replaced');
   }
 
-  /** One server is known by its run id; a cluster by a key that is lost together with the data. */
+  /**
+   * A run id identifies a single server; a key that is lost together with the data identifies a
+   * cluster.
+   */
   private async readLife(): Promise<string> {
     const info = await this.commands.info('server');
     this.serverVersion = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '';
@@ -209,5 +211,5 @@ function pause(ms: number): Promise<void> {
 }
 
 function ignore(): void {
-  // The connection's own events tell of the failure.
+  // The connection's own events report the failure.
 }

@@ -38,7 +38,7 @@ function note(changes: readonly LeaseChange[]): void {
   }
 }
 
-/** A punctual event loop renews its leases itself; one that hangs for good must lose them. */
+/** A punctual event loop renews its own leases; one that hangs for good must lose them. */
 async function extendIfLate(): Promise<void> {
   const lateMs = heartbeat.ageMs();
   if (isExtending || lateMs < data.renewMs || lateMs > data.ceilingMs) return;

@@ -21,7 +21,7 @@ export interface StandbyOptions {
   readonly times: TransportTimes;
   /** The latest sign of life of the event loop. */
   readonly heartbeat: SharedInstant;
-  /** The parent without which this process must not live; undefined: it lives by itself. */
+  /** The parent; this process ends with it. Undefined: it has none. */
   readonly supervisorPid: number | undefined;
 }
 

@@ -22,7 +22,7 @@ const REST_MS = 100;
 const MAX_BURST = 4;
 
 /**
- * Takes jobs by hand, while there is room. BullMQ's own loop does not look at a raised concurrency
+ * Takes jobs by hand, while there is room. BullMQ's own loop does not notice a raised concurrency
  * as long as its slots are full, and an engine's room changes with every step
  * (docs/decisions/0002).
  */
@@ -34,7 +34,7 @@ export class RedisConsumer implements JobConsumer {
   private readonly id = randomUUID();
   private takes = 0;
   private burst = 1;
-  /** Awake time of the last look for stalled jobs. */
+  /** Awake time of the last check for stalled jobs. */
   private checkedMs: number;
 
   constructor(
@@ -116,8 +116,8 @@ export class RedisConsumer implements JobConsumer {
   }
 
   /**
-   * Blocks until BullMQ's marker says that there may be a job. A marker that we cannot use any more
-   * goes to the next worker.
+   * Blocks until BullMQ's marker says that there may be a job. A marker that this worker cannot use
+   * any more goes to the next one.
    */
   private async waitForJob(): Promise<void> {
     const blocking = await this.worker.waitUntilReady();
@@ -140,8 +140,8 @@ export class RedisConsumer implements JobConsumer {
 
   /**
    * In awake time: a process that was paused together with the holder of a lock leaves that one
-   * time to renew it. @returns the ms until the next look. A queue without taken jobs has no lock
-   * that runs out within the shortest lock duration, so the next look comes one interval before.
+   * time to renew it. @returns the ms until the next check. A queue without taken jobs has no lock
+   * that runs out within the shortest lock duration, so the next check comes one interval before.
    */
   private async recoverStalled(): Promise<number> {
     const { stalledCheckMs, lockMs } = this.times;

@@ -18,11 +18,11 @@ interface HeldJobsOptions {
 }
 
 /**
- * The jobs that one consumer holds, and their locks. All locks are renewed in one call, for as long
- * as this process has lately been late. A lock that ran out is taken again, unless another worker
- * has had the job since; the ledger fences what that one begins meanwhile. While Redis cannot be
- * asked, a lock is lost when it runs out by this process's own monotonic clock. Each loss is told
- * once.
+ * The jobs that one consumer holds, and their locks. All locks are renewed in one call; their
+ * length follows this process's recent lateness. A lock that ran out is taken again, unless another
+ * worker has had the job since; the ledger fences what that one begins meanwhile. While Redis
+ * cannot be reached, a lock is lost when it runs out by this process's own monotonic clock. Each
+ * loss is reported once.
  */
 export class HeldJobs {
   private readonly byId = new Map<string, HeldJob>();
@@ -45,7 +45,7 @@ export class HeldJobs {
     return held;
   }
 
-  /** What a lock that is asked for now lasts. */
+  /** The lock duration to request now. */
   get leaseMs(): number {
     return Math.round(this.options.link.punctuality.leaseMs(this.options.times.lockMs));
   }

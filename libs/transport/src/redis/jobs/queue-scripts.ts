@@ -22,8 +22,8 @@ return jobs
 };
 
 /**
- * Takes the placed jobs that nobody holds out of a BullMQ queue. KEYS: wait, active, prioritized,
- * stalled. ARGV: prefix of its job keys. Answers their data.
+ * Takes the placed jobs that no worker holds out of a BullMQ queue. KEYS: wait, active,
+ * prioritized, stalled. ARGV: prefix of its job keys. Answers their data.
  */
 export const RECLAIM: Script = {
   name: 'reclaim',

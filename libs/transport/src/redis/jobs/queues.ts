@@ -57,7 +57,7 @@ export class RedisQueues implements JobQueues {
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
     });
-    // What fails is seen where it is awaited; BullMQ also emits it.
+    // The awaiting caller handles a failure; BullMQ also emits it.
     worker.on('error', () => undefined);
     const consumer = new RedisConsumer(this.link, worker, options, this.times);
     worker.once('closed', () => this.consumers.delete(consumer));
@@ -101,7 +101,7 @@ export class RedisQueues implements JobQueues {
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
-  /** BullMQ says it once per queue object; a server that was replaced has forgotten. */
+  /** BullMQ writes it once per queue object; a replaced server has lost it. */
   private async shortenEvents(meta = ''): Promise<void> {
     await this.link.commands.hset(meta, 'opts.maxLenEvents', KEPT_EVENTS);
   }

@@ -1,4 +1,4 @@
-/** Wakes whoever waits at this moment; a `fire` that nobody awaits is forgotten. */
+/** Wakes the callers that wait at this moment; a `fire` without a waiter has no effect. */
 export class Signal {
   private release: () => void = () => undefined;
   private promise: Promise<void> | undefined;
