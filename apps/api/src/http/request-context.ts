@@ -15,7 +15,7 @@ export interface RequestContext {
   readonly caller: string | undefined;
 }
 
-/** A header is copied into answers, ids and logs; longer values are cut to this. */
+/** A header is copied into answers, ids and logs; a longer value is ignored. */
 const MAX_REQUEST_ID_LENGTH = 256;
 /** Characters allowed in an answer's header and in its body without escapes. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
