@@ -10,7 +10,7 @@ export type ApiReply =
 export class ApiClient {
   private shownKey: string | undefined;
 
-  /** @param onKey  told when the reader has given a key */
+  /** @param onKey  called when the reader has entered a key */
   constructor(private readonly onKey: () => void) {}
 
   get key(): string | undefined {
