@@ -21,10 +21,7 @@ export interface TwoHopResult {
   readonly loadedMs: Percentiles;
   readonly rate: number;
   readonly pacedMs: Percentiles;
-  /**
-   * CPU per request under load, which says more than the rate on a machine that does other things
-   * too.
-   */
+  /** CPU per request under load, a better measure than the rate on a machine with other work. */
   readonly cpuUsPerRequest: CpuCost;
 }
 
@@ -134,7 +131,7 @@ class Trips {
   }
 
   /**
-   * Sends the next request whenever one comes back, as long as `goesOn`; ends when all are back.
+   * Sends the next request whenever one comes back, while `goesOn` is true; ends when all are back.
    */
   async keepOutstanding(outstanding: number, goesOn: () => boolean): Promise<number[]> {
     const ended = new Promise<void>((resolve) => {

@@ -13,8 +13,8 @@ import { type Micros, RandomStream } from '@baton/kernel';
 
 /**
  * What the hand-over costs a virtual cluster: user CPU per request for both coordinators and the
- * transfers, driven through the ordinary life of every request. The driver is as small as one can
- * be, and is part of the number.
+ * transfers, driven through the ordinary life of every request. The driver is minimal, and is part
+ * of the number.
  *
  *   node dist/bench/handoff-cycle.js [rounds] [GB/s into a target]
  *
@@ -31,7 +31,7 @@ const TARGET_BYTES_PER_SECOND = Number(process.argv[3] ?? 4.2) * 1e9;
 const SOURCE_BYTES_PER_SECOND = 6 * TARGET_BYTES_PER_SECOND;
 const BASE_LATENCY_US = 100;
 
-/** Requests go by their rows, engines by their indices. */
+/** Facts name requests by row and engines by index. */
 type SourceFact = AnySourceFact<number>;
 type SourceAction = AnySourceAction<number>;
 type TargetFact = AnyTargetFact<number>;
@@ -61,8 +61,8 @@ class Schedule {
 }
 
 /**
- * Every fact is written into the one object of its kind: coordinators keep what they need of it,
- * never the object.
+ * Every fact is written into the one object of its kind: coordinators copy what they need of it,
+ * and never keep the object.
  */
 class Facts {
   readonly held: Fact<SourceFact, 'prompt-held'> = {
@@ -111,7 +111,7 @@ class Facts {
 }
 
 /**
- * Messages take no time; the one set of transfers knows both counts, so nobody is told of shares.
+ * Messages take no time; the one set of transfers knows both counts, so no message carries shares.
  */
 class Cycle {
   private readonly lease = leaseTimes();
@@ -133,8 +133,8 @@ class Cycle {
   private nextToWake = 0;
   private nowUs: Micros = 0;
   /**
-   * Of the instants at which KV arrived: the same before and after a change that may not alter
-   * them.
+   * Checksum of the instants at which KV arrived: the same before and after a change that may not
+   * alter them.
    */
   checksum = 0;
   inFlight = 0;

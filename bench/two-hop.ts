@@ -1,6 +1,6 @@
 /**
- * The sides of a two-hop measurement: who sends requests and hears them come back, and who carries
- * them on.
+ * The sides of a two-hop measurement: the sender of requests, which also takes them back, and the
+ * workers that carry them on.
  */
 export interface Sender {
   send(id: string): void;

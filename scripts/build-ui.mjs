@@ -9,7 +9,7 @@ const PAGE = join(ROOT, 'apps', 'ui');
 const BUILT = join(ROOT, 'dist', 'apps', 'ui', 'index.html');
 
 if (!isBuilt()) {
-  // Loaded only here: it takes longer than to see that nothing is to be done.
+  // Loaded only here: loading takes longer than the check for changes.
   const { build } = await import('vite');
   await build({ configFile: join(PAGE, 'vite.config.mts') });
 }

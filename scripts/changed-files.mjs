@@ -5,7 +5,7 @@ import { ROOT } from './root.mjs';
 
 /**
  * Files that the working tree or the commits since `main` have changed; on `main` itself, the last
- * commit's too. Undefined where git cannot tell, as in an unpacked archive.
+ * commit's too. Undefined without git data, as in an unpacked archive.
  */
 export function changedFiles(pattern) {
   const base = mainBase();

@@ -60,7 +60,7 @@ function onPath(program) {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
-/** What went wrong, as the last line that the command printed; empty when it went well. */
+/** The last line that a failed command printed; empty when it succeeded. */
 function run([command, ...args], cwd = dirname(CACHE)) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
   const options = { cwd: existsSync(cwd) ? cwd : '/', env, timeout: APT_MS, encoding: 'utf8' };

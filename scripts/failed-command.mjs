@@ -1,8 +1,8 @@
-// What the output of a command that failed comes to.
+// The reason in the output of a failed command.
 
 const AGAIN = 'then try again.';
 
-/** What the output has, and what it means for the user. The first that fits counts. */
+/** A pattern of the output, and its meaning for the user. The first match counts. */
 const REASONS = [
   [/spawnSync npm ENOENT/, 'npm is not on the PATH: install it (it comes with Node).'],
   [
@@ -24,7 +24,7 @@ const REASONS = [
   ],
 ];
 
-/** One sentence that says what to do; the whole output where it says nothing that is known. */
+/** One sentence that says what to do; the whole output when no pattern matches. */
 export function reasonOf(output) {
   const known = REASONS.find(([sign]) => sign.test(output));
   if (known === undefined) return `the command failed and said:\n${output.trim()}`;

@@ -69,14 +69,15 @@ function build() {
   try {
     for (const path of orphans()) rmSync(path);
     writeFileSync(STAMP, '');
-    // What was edited while the compiler ran is newer than the stamp, and is built next time.
+    // A file that was edited while the compiler ran is newer than the stamp, and is built next
+    // time.
     utimesSync(STAMP, new Date(startedMs), new Date(startedMs));
   } catch (error) {
     fail(`Baton is not built: ${reasonOf(String(error))}`);
   }
 }
 
-/** What is complete already runs from a tree that cannot be written as well. */
+/** A complete build also runs from a read-only tree. */
 function requireWritable(done) {
   const kept = ['node_modules', 'dist'].map((name) => join(ROOT, name)).filter(existsSync);
   try {
@@ -99,7 +100,7 @@ function isSource(path) {
   return isOfPage || (/\.(ts|js)$/.test(path) && !isOfTests(path));
 }
 
-/** Specs, and what they share: `apps/<app>/test` and `libs/<lib>/test`. */
+/** Specs, and their shared code: `apps/<app>/test` and `libs/<lib>/test`. */
 function isOfTests(path) {
   const [, , folder] = relative(ROOT, path).split(sep);
   return path.endsWith('.spec.ts') || folder === 'test';
@@ -129,7 +130,7 @@ function readJson(path) {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** npm's own words are kept back: one sentence says what they come to. */
+/** npm's own output is hidden: one sentence gives its result. */
 function run(args, { announcement, undone }) {
   process.stderr.write(`${announcement}\n`);
   const outcome = spawnSync('npm', args, {

@@ -7,7 +7,10 @@ import { chromiumOnPath, prometheusOnPath } from './debian-tools.mjs';
 export const DEFAULT = ['checks', 'unit', 'e2e', 'measured'];
 
 const E2E = 'test/e2e';
-/** They compare figures of a live cluster with others, so they run alone, one after the other. */
+/**
+ * These suites compare figures of a live cluster with others, so they run alone, one after the
+ * other.
+ */
 const MEASURED = ['azure-trace', 'bench-accuracy', 'calibrate', 'recording'].map(
   (name) => `${E2E}/${name}.spec.ts`,
 );

@@ -10,7 +10,7 @@ import { DEFAULT, SUITES } from './suites.mjs';
 
 const BIN = join(ROOT, 'node_modules', '.bin');
 const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mjs'];
-/** Side by side with the suite before: it waits for most of its time. */
+/** Runs at the same time as the suite before: it mostly waits. */
 const BESIDE = { e2e: 'unit' };
 
 const total = { passed: 0, failed: 0 };
@@ -91,7 +91,7 @@ const RUNNERS = {
   },
 };
 
-/** A run that ends badly has failed even when it counted no failure. */
+/** A failed run counts as a failure even when it counted none. */
 function count({ passed, failed }, code = 0) {
   total.passed += passed;
   total.failed += code !== 0 && failed === 0 ? 1 : failed;

@@ -3,16 +3,18 @@ import { assert, EventQueue, type Micros } from '@baton/kernel';
 import type { Workload } from '@baton/workload';
 
 const TRANSFER_US = 20_000;
-/** Payloads below are engines whose step ends, above rows whose transfer does. */
+/**
+ * Payloads below this are engines at the end of a step, from here on rows at the end of a transfer.
+ */
 const FIRST_ROW = 1_024;
-/** What comes from outside happens before a step ends at the same instant. */
+/** Outside events precede the end of a step at the same instant. */
 const TRANSFER_END = 1;
 const STEP_END = 2;
 
 interface Seat {
   readonly engine: Engine;
   readonly rowOf: number[];
-  /** Of the step under way; Infinity when none is. */
+  /** End of the step under way; Infinity without one. */
   endUs: Micros;
 }
 
@@ -23,9 +25,9 @@ interface Cluster {
 }
 
 /**
- * Prefill and decode engines with as little driver around them as can be: arrivals go round the
- * prefill engines, held prompts round the decode engines, every transfer takes the same time.
- * Decode steps leap as far as nothing happens.
+ * Prefill and decode engines with a minimal driver: arrivals go round the prefill engines, held
+ * prompts round the decode engines, every transfer takes the same time. Decode steps leap as long
+ * as nothing happens.
  */
 export class Pairs {
   readonly prefill: Seat[];

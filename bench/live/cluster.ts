@@ -8,7 +8,7 @@ import { connectRedisTransport, resolveBroker, type Transport } from '@baton/tra
 import { Redis } from 'ioredis';
 
 const ROOT = join(__dirname, '..', '..', '..');
-/** Of /proc/<pid>/stat: USER_HZ, 100 on every Linux that Node runs on. */
+/** The clock tick of /proc/<pid>/stat: USER_HZ, 100 on every Linux that Node runs on. */
 const TICK_US = 10_000;
 
 /**
@@ -82,7 +82,7 @@ interface BenchRedis {
   close(): Promise<void>;
 }
 
-/** The private server that `baton up` would have, whatever REDIS_URL says. */
+/** The private server that `baton up` would start, whatever the value of REDIS_URL. */
 async function startRedis(): Promise<BenchRedis> {
   const broker = await resolveBroker({}, () => undefined);
   if (broker.kind !== 'private-server') {

@@ -13,10 +13,10 @@ const TOPOLOGY = '2P2D';
 const MEAN_PROMPT_TOKENS = 1_024;
 const OUTPUT_TOKENS = 64;
 const MOST_PROMPT_TOKENS = 8_000;
-/** About 80 % of what two prefill engines of the default model and GPU compute. */
+/** About 80 % of the capacity of two prefill engines of the default model and GPU. */
 const REQUESTS_PER_SECOND = 58;
 
-/** What one run says of its requests, ms. */
+/** The latencies of one run's requests, ms. */
 interface Latencies {
   readonly ttft: Latency;
   readonly itl: Latency;
@@ -49,7 +49,8 @@ interface Seen {
  * The same requests, at the same instants, on a real cluster under contention and on the virtual
  * clock. A run counts only while the live clock kept up: its steps must have ended less than 5 ms
  * late, at the 99th percentile. With `round-robin` the router chooses, as it does on the virtual
- * clock; with `pull` the broker's order decides who takes a job, which no clock can foresee.
+ * clock; with `pull` the broker's order decides which engine takes a job, and no clock can predict
+ * that.
  */
 export async function liveAgainstVirtual(
   requests: number,
@@ -86,7 +87,7 @@ function promptLengths(requests: number): number[] {
 }
 
 /**
- * Sends every request at its instant of a Poisson process, whether or not those before have been
+ * Sends every request at its instant of a Poisson process, whether or not earlier ones have been
  * answered.
  */
 async function drive(cluster: BenchCluster, prompts: readonly number[]): Promise<Seen[]> {
@@ -107,7 +108,7 @@ function request(
   cluster: BenchCluster,
   { row, tokens, startMs }: { row: number; tokens: number; startMs: number },
 ): Promise<Seen> {
-  // Nobody shares a prefix, so the cache plays no part.
+  // No two prompts share a prefix, so the cache plays no part.
   const prompt = Array.from(
     { length: tokens },
     (_none, i) => 1000 + ((row * 7919 + i * 31) % 90_000),
@@ -144,7 +145,7 @@ function replayed(
   };
 }
 
-/** The requests as they were really sent. */
+/** The requests as actually sent. */
 function workloadOf(seen: readonly Seen[], prompts: readonly number[]): Workload {
   const builder = new WorkloadBuilder();
   for (const [row, { sentMs }] of seen.entries()) {

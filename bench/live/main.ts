@@ -12,7 +12,7 @@ const CONTROL = { kind: 'bare', outstanding: 128, rate: 50, seconds: 8, workersP
 /**
  * The live budgets, measured in one run with the bare two-hop BullMQ control beside them. Prints
  * one JSON document and, with `--save`, writes it to bench/results/live.json. `--quick` shortens
- * every part; such a run says so and is not to be committed.
+ * every part; such a run is marked as quick and must not be committed.
  */
 async function main(): Promise<void> {
   const isQuick = process.argv.includes('--quick');

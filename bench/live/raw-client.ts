@@ -19,8 +19,8 @@ export interface TokenListener {
 
 /**
  * A streamed completion over a bare socket. A benchmark client must cost less than what it
- * measures: this one looks for event starts in the bytes and parses nothing. Resolves when the
- * headers are here.
+ * measures: this one finds event starts in the bytes and parses nothing. Resolves when the headers
+ * are here.
  */
 export function openStream(
   target: RawTarget,

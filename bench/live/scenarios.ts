@@ -46,7 +46,7 @@ export async function manyStreams(seconds: number): Promise<Record<string, unkno
   return result;
 }
 
-/** 50 requests/s, Poisson, at speed-up 1: what reaches the client beyond what the engine says. */
+/** 50 requests/s, Poisson, at speed-up 1: the delay at the client on top of the engine's stamps. */
 export async function steadyRate(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', []);
   const stamps = new Stamps(64);
@@ -166,7 +166,7 @@ async function apiIdOf(cluster: BenchCluster): Promise<string> {
   return ((await answer.json()) as { api_id: string }).api_id;
 }
 
-/** How long after the engine made it a token is at the client; one stream in ten is looked at. */
+/** Delay of a token from the engine's stamp to the client; one stream in ten is measured. */
 class Delays {
   tokens = 0;
   private readonly delaysMs: number[] = [];

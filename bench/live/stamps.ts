@@ -2,9 +2,9 @@ import { readFrame } from '@baton/contract';
 import { channels, type Transport } from '@baton/transport';
 
 /**
- * Listens beside the API to the token frames and keeps when the engine says each token was made.
- * Streams are told apart by their number in order of admission, so a client that opens one after
- * the other knows which is which.
+ * Reads the token frames beside the API and keeps the engine's stamp of each token. The number in
+ * order of admission identifies a stream, so a client that opens one after the other can match
+ * them.
  */
 export class Stamps {
   private readonly order = new Map<number, number>();

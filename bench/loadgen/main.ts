@@ -20,8 +20,8 @@ interface Stamp {
 }
 
 /**
- * What a token costs the load generator: 1,000 streams of a server with known delays, a token each
- * 20 ms, read by this one process. Prints one JSON document; `--save` keeps it, `--quick` is
+ * The cost of a token in the load generator: 1,000 streams of a server with known delays, a token
+ * every 20 ms, read by this one process. Prints one JSON document; `--save` keeps it, `--quick` is
  * shorter.
  */
 async function main(): Promise<void> {

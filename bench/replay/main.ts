@@ -9,7 +9,7 @@ import { budgetWorkload } from '@baton/workload';
 
 const ROOT = join(__dirname, '..', '..', '..');
 /**
- * 85 % of what four such prefill engines compute of this workload, which is where the cluster
+ * 85 % of the capacity of four such prefill engines for this workload; prefill is where the cluster
  * saturates first.
  */
 const RATE_PER_SECOND = 39.5;

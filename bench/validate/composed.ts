@@ -21,9 +21,9 @@ const ONCE = ['embedding', 'final_layernorm'];
 const PER_SEQUENCE = ['lm_head', 'sampler'];
 
 /**
- * Llama-3.1-8B on an RTX PRO 6000, fitted to steps that are put together from measured operators
- * (vLLM 0.19, LLMServingSim): dense ones by the tokens of the step, lm_head and sampler by its
- * sequences, attention by the batch. No served request is part of the fit.
+ * Llama-3.1-8B on an RTX PRO 6000, fitted to steps composed of measured operators (vLLM 0.19,
+ * LLMServingSim): dense ones by the tokens of the step, lm_head and sampler by its sequences,
+ * attention by the batch. No served request is part of the fit.
  */
 export function rtxPro6000Model(overheadMs: number): StepTimeModel {
   const { file } = calibrate(composedSteps(), {

@@ -1,4 +1,4 @@
-/** One figure that somebody measured or published, and what Baton makes of it. */
+/** One measured or published figure, and Baton's figure for it. */
 export interface Finding {
   readonly part: string;
   readonly what: string;
@@ -6,8 +6,8 @@ export interface Finding {
   readonly ours: number;
   readonly unit: string;
   /**
-   * How far off it may be, as aimed for: percent of theirs, or percentage points where the unit is
-   * %. Undefined: no aim was set.
+   * The error to aim for: percent of theirs, or percentage points where the unit is %. Undefined:
+   * no aim was set.
    */
   readonly aim?: number;
   /** Whether a constant was fitted to this very figure, which then proves nothing. */

@@ -12,7 +12,7 @@ const POINTS = ['measured', 'silybench-h100-qwen3-8b', 'perf_points_bf16.csv'];
 const PART = 'vLLM 0.30, Qwen3-8B BF16 on one H100, closed loop';
 const AIMS = { itl: 5, throughput: 5, ttft: 10 } as const;
 /**
- * What the measured engine had: its KV, the budget that its P99 ITL shows, and slots for the
+ * The measured engine's configuration: its KV, the budget that its P99 ITL shows, and slots for the
  * largest concurrency.
  */
 const ENGINE = {
@@ -20,7 +20,7 @@ const ENGINE = {
   maxNumBatchedTokens: 8_192,
   maxNumSeqs: 1_024,
 };
-/** The points that are fitted to. */
+/** The shape of the points in the fit. */
 const FIT_SHAPE = 'chat-128-128';
 
 interface Point {
@@ -37,7 +37,7 @@ interface Point {
 interface Fitted {
   /** Linear part of a step, ms, by its tokens. */
   readonly linear: readonly (readonly [number, number])[];
-  /** From the client's sending to the engine, and of the first token back. */
+  /** From the client to the engine, plus the first token's way back. */
   readonly requestMs: number;
 }
 
@@ -74,8 +74,8 @@ function pointOf(row: Readonly<Record<string, string>>): Point {
 }
 
 /**
- * What of a measured step with as many tokens as requests is not attention, by the attention of the
- * carried-over profile.
+ * The part of a measured step, with as many tokens as requests, that is not attention; attention
+ * comes from the carried-over profile.
  */
 function fit(points: readonly Point[]): Fitted {
   const [g0, g1, g2] = carriedOver().decodeAttentionMs;
@@ -155,7 +155,7 @@ interface Unified {
   readonly prefill_attn_ms_h0_h1Q: readonly [number, number];
 }
 
-/** Beyond the fitted points the carried-over ones go on, where they rise further. */
+/** Beyond the fitted points it follows the carried-over ones, where they rise further. */
 function qwen3OnH100(linear: Fitted['linear']): StepTimeModel {
   const carried = carriedOver();
   const [lastTokens, lastMs] = linear.at(-1)!;

@@ -25,9 +25,9 @@ const HEAD =
 const BY_HAND = '## What could not be matched, and why';
 
 /**
- * Compares the virtual clock with what others have measured or published. Prints every figure,
- * those that are missed included; `--save` keeps them in docs/validation.md. `--every=8` takes
- * fewer serving points, `--framework sglang` composes them of that one's kernels.
+ * Compares the virtual clock with measured and published figures of others. Prints every figure,
+ * missed ones included; `--save` keeps them in docs/validation.md. `--every=8` takes fewer serving
+ * points, `--framework sglang` composes them from SGLang's kernels.
  */
 function main(): void {
   const log = vllmLog();
@@ -60,7 +60,7 @@ function tables(findings: readonly Finding[]): string {
     .join('\n\n');
 }
 
-/** The page is written anew up to its last chapter, which people write. */
+/** The page is written anew up to its last chapter, which is written by hand. */
 function page(text: string): string {
   const [, byHand = ''] = readFileSync(PAGE, 'utf8').split(BY_HAND);
   return `${HEAD}\n\n${text}\n${BY_HAND}${byHand}`;

@@ -18,7 +18,7 @@ const TRACES = {
 
 type TraceName = keyof typeof TRACES;
 
-/** Aims in points: the synthetic trace alone, whose prefixes the release did not round. */
+/** Aims in points, for the synthetic trace only: its prefixes were not rounded in the release. */
 const HIT_RATE_AIM = { synthetic: 2, conversation: undefined } as const;
 
 function traceOf(name: TraceName): Workload {

@@ -5,8 +5,7 @@ import type { Workload } from '@baton/workload';
 type Chosen = Pick<EngineOptions, 'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks'>;
 
 /**
- * One aggregated engine with vLLM's defaults but for what is given, as the measurements were made
- * on.
+ * One aggregated engine with vLLM's defaults, except for the given options, as in the measurements.
  */
 export function aggregatedScenario(workload: Workload, chosen: Chosen): ClusterScenario {
   return {

@@ -34,8 +34,8 @@ interface Means {
 
 /**
  * The log of a real engine, replayed. Step times are composed from operators measured on the same
- * card; what the operators leave out (scheduling, launching, sampling on the host) is one constant
- * per step, fitted to the mean TPOT of every third request and reported on the others.
+ * card; the work outside of the operators (scheduling, launching, sampling on the host) is one
+ * constant per step, fitted to the mean TPOT of every third request and reported on the others.
  */
 export function vllmLog(): { findings: Finding[]; note: string } {
   const logged = linesOf(...FOLDER, 'requests.jsonl').map((line) => JSON.parse(line) as Logged);

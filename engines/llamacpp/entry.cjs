@@ -1,4 +1,4 @@
-// The door for CommonJS: what is compiled there turns `import()` into `require`.
+// The CommonJS entry: code compiled there turns `import()` into `require`.
 'use strict';
 
 /** @param options  see `http/server.mjs` */

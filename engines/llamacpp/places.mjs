@@ -3,5 +3,5 @@ import { fileURLToPath } from 'node:url';
 
 export const FOLDER = dirname(fileURLToPath(import.meta.url));
 
-/** The model with random weights, where none is named. */
+/** The model with random weights, the default. */
 export const DEFAULT_MODEL = join(FOLDER, '.baton', 'random-29m.gguf');

@@ -15,7 +15,7 @@ if (!existsSync(DEFAULT_MODEL)) {
   console.log(`wrote ${DEFAULT_MODEL} (${(bytes / 1e6).toFixed(1)} MB)`);
 }
 
-/** Without install scripts: the library for this machine's processor lies in the package itself. */
+/** Without install scripts: the package itself has the library for this machine's processor. */
 function install() {
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', args, {

@@ -1,7 +1,7 @@
 'use strict';
 const { Float, pack } = require('./pack.cjs');
 
-/** Where vLLM says a block lies that is not in host memory. */
+/** vLLM's medium for a block that is not in host memory. */
 const MEDIUM = 'GPU';
 
 /**

@@ -22,7 +22,7 @@ test('both ends of a hand-over publish the blocks of the prompt with their token
   const heard = [0, 1].map(listen);
   try {
     await untilReady();
-    // Whoever has just been let in hears nothing of before: ask until both have.
+    // A new subscriber gets no earlier messages: ask until both have.
     for (let i = 0; !heard.every(({ events }) => events.length > 0); i += 1) await ask(i, 48);
     for (const { events } of heard) events.length = 0;
     const ids = await ask(70_000, 48);

@@ -2,7 +2,7 @@
 const { Publisher, Router } = require('zeromq');
 const { encodeBatch } = require('./batch.cjs');
 
-/** Batches that can be asked for again, as in vLLM. */
+/** Batches that a subscriber can request again, as in vLLM. */
 const BUFFER_STEPS = 10_000;
 /** Messages that wait for a slow subscriber, as in vLLM. */
 const HIGH_WATER_MARK = 100_000;
@@ -37,7 +37,7 @@ class KvEventPublisher {
     void this.#answer();
   }
 
-  /** Where it publishes, with the port it got. */
+  /** The address of the publisher, with its actual port. */
   get address() {
     return this.#pub.lastEndpoint;
   }
@@ -57,7 +57,7 @@ class KvEventPublisher {
     this.#sending = this.#sending.then(send).catch(() => undefined);
   }
 
-  /** What was published is sent first. */
+  /** Messages already published are sent first. */
   async close() {
     await this.#sending;
     this.#pub.close();

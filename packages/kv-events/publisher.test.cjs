@@ -70,7 +70,7 @@ test('publishes in order and sends what was missed again', async () => {
   const next = subscriber.receive();
   let isHere = false;
   void next.then(() => (isHere = true));
-  // A subscriber hears only what is published after it has been let in.
+  // A subscriber gets only messages that are published after it has subscribed.
   for (let i = 3; !isHere; i += 1) {
     publisher.publish([{ kind: 'removed', hashes: [i] }]);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -72,7 +72,7 @@ async function calls() {
 }
 
 /**
- * Tells functions of the source from those that the compiler adds: getters of exports, lazy
+ * Distinguishes functions of the source from those that the compiler adds: getters of exports, lazy
  * imports.
  */
 function ofTheSource(path) {

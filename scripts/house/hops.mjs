@@ -1,4 +1,5 @@
-// The way of one streamed chat of 4 tokens: how many files and functions of the product it enters.
+// The path of one streamed chat of 4 tokens: the number of files and functions of the product that
+// it enters.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,5 @@
-// Who imports whom: the tables in layers.json and the picture in docs/ARCHITECTURE.md, from the
-// imports.
+// Imports between rooms: writes the tables in layers.json and the picture in docs/ARCHITECTURE.md
+// from the imports.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiRoom, edgeCount, edgesBetween, libOf } from './rooms.mjs';
@@ -87,7 +87,7 @@ function requireFewer(before, now) {
   );
 }
 
-/** Paths of the files that differ from what the imports say. */
+/** Paths of the files that differ from the imports. */
 export function staleLayers(tree) {
   return layerFiles(tree)
     .filter(([path, text]) => readFileSync(join(tree.root, path), 'utf8') !== text)

@@ -1,7 +1,7 @@
 // The picture of docs/ARCHITECTURE.md and its table of folders, as text.
 import { edgesBetween, libOf } from './rooms.mjs';
 
-/** The page with what stands between its marks made anew. */
+/** The page with the parts between its marks made anew. */
 export function architectureWith(page, tree, tables) {
   const libs = replaced(page, 'libs', picture(allEdges(tree, tables), tables.pure));
   return replaced(libs, 'api', folderTable(tables));

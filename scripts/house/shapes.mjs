@@ -1,4 +1,4 @@
-// What declarations look like: constructors, modules, exports, readers that should be shared.
+// The form of declarations: constructors, modules, exports, readers that should be shared.
 import ts from 'typescript';
 import { nodesOf } from './tree.mjs';
 

@@ -1,4 +1,4 @@
-// What a checkout holds: its code files, each parsed once, and who imports whom.
+// The content of a checkout: its code files, each parsed once, and their imports.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
@@ -64,7 +64,7 @@ export function* nodesOf(node) {
   for (const child of children) yield* nodesOf(child);
 }
 
-/** What stands in quotes behind `from` and within `import()`. */
+/** The strings behind `from` and within `import()`. */
 function specifiersIn(ast) {
   const found = [];
   for (const node of nodesOf(ast)) {

@@ -7,12 +7,12 @@ import { stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
 import { ROOT } from '../tidy/repository';
 
-/** In the prompt of every request, and nowhere on the page. */
+/** Part of every request's prompt, and nowhere on the page. */
 const SECRET = 'zebrafish';
 const SCREENSHOTS = join(ROOT, 'out', 'ui');
 const STEPS = ['--step-time=constant', '--time-to-first-token=120', '--inter-token-latency=15'];
 
-/** A busy machine shows things late. */
+/** A busy machine updates the page late. */
 const PATIENT = { timeout: 60_000 };
 
 describe('the live page in a browser', () => {
@@ -21,7 +21,7 @@ describe('the live page in a browser', () => {
   let page: Page;
   let traffic: Promise<void>[] = [];
   let isOver = false;
-  /** What must stay empty: errors of the page, and requests to anybody else. */
+  /** These must stay empty: errors of the page, and requests to other hosts. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('the live page in a browser', () => {
     const frame = page.locator('.flow-frame');
     const dialog = page.getByRole('dialog');
     let hint = '';
-    // A request may end between a look and a click.
+    // A request may end between the check and the click.
     const openOne = async (): Promise<boolean> => {
       const lane = (await page.locator('.pool.decode .slots').first().boundingBox())!;
       const [x, y] = [lane.x + 8, lane.y + 8 + Math.random() * 20];
@@ -153,7 +153,7 @@ describe('the live page in a browser', () => {
     await page.locator('input[type=search]').fill('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('No timeline of this request is kept.').waitFor();
-    // The browser itself notes the answer.
+    // The browser itself logs the 404 answer.
     complaints = complaints.filter((text) => !text.includes('404'));
   });
 

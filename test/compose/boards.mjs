@@ -5,7 +5,7 @@ import { runnerImport } from 'vite';
 import { MODEL } from './streams.mjs';
 import { ROOT } from './shell.mjs';
 
-/** How boards are read is known to one file, which is TypeScript. */
+/** One TypeScript file reads the boards. */
 async function boards() {
   return (await runnerImport(join(ROOT, 'test/support/board-queries.ts'))).module;
 }
@@ -17,7 +17,7 @@ export async function unanswered(prometheus) {
   const empty = [];
   for (const query of queries) {
     const url = `${prometheus}/api/v1/query`;
-    // Prometheus looks every 5 s here; a rate needs two looks.
+    // Prometheus scrapes every 5 s here; a rate needs two scrapes.
     const expr = filledIn(query.expr, MODEL).replaceAll('[10s]', '[30s]');
     const response = await fetch(url, {
       method: 'POST',

@@ -14,8 +14,8 @@ const IDLE_SECONDS = 40;
 const IDLE_WINDOWS = 3;
 const IDLE_SHARE = 0.05;
 /**
- * Where other work takes the caches and the cores away, the same instructions take longer, and a
- * window is void.
+ * When other work takes the caches and the cores, the same instructions take longer: the window is
+ * void.
  */
 const QUIET_SHARE = 0.5;
 
@@ -34,7 +34,7 @@ export async function isConfined({ project }) {
   }
 }
 
-/** Nothing is asked of it meanwhile: Prometheus, which asks for pages of metrics, stands still. */
+/** No requests during this time: Prometheus, which scrapes metrics, is paused. */
 export async function isIdle({ project, engine }) {
   const [prometheus] = await project.containers('prometheus');
   await project.docker(['pause', prometheus]);
@@ -128,7 +128,7 @@ export async function isLoaded({ project }) {
   await project.compose(['run', '--rm', '-T', 'loadgen'], { env: load });
 }
 
-/** Under load, in which some leave early and some are refused. */
+/** Under load, with some early leavers and some refusals. */
 export async function fillsBoards({ origin, prometheus }) {
   let isOver = false;
   const traffic = keepBusy(origin, () => isOver);

@@ -17,7 +17,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { leaveNoRules, rulesNow } from './firewall.mjs';
 import { demand, execute, until } from './shell.mjs';
 
-/** Program and the Debian package that has it. `tc` and `nsenter` delay packets. */
+/** Each program and its Debian package. `tc` and `nsenter` delay packets. */
 const PROGRAMS = {
   docker: 'docker.io',
   dockerd: 'docker.io',
@@ -34,7 +34,7 @@ const BUILDX_SINCE = 23;
 
 /**
  * @returns `env` for clients of the engine, the words that start `compose`, whether the engine is
- * ours, and `close`. Throws where no engine can be had, and says why.
+ *   ours, and `close`. Throws with the reason when no engine is available.
  */
 export async function obtainEngine(say) {
   const path = [process.env.PATH, ...SYSTEM_FOLDERS].join(delimiter);
@@ -120,7 +120,8 @@ function lastWords(folder) {
 }
 
 /**
- * The policy file keeps a package's service from starting; it goes also when apt is interrupted.
+ * The policy file keeps a package's service from starting; it is also removed when apt is
+ * interrupted.
  */
 const INSTALL = `
 set -e

@@ -1,5 +1,5 @@
-// What an engine leaves in the kernel when it ends: its bridge docker0 and its chains of iptables.
-// Only what was not there before is removed.
+// The kernel state that an engine leaves when it ends: its bridge docker0 and its chains of
+// iptables. Only state that was not there before is removed.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { execute } from './shell.mjs';
 

@@ -11,7 +11,10 @@ const RATE_PER_SECOND = 10;
 const RUNS = 4;
 const ID = 'hosts';
 const TOLERANCE_MS = 2;
-/** deploy/README.md: this often the delay is in the first token, one way each; measured are 10. */
+/**
+ * deploy/README.md: the first token has the delay this often at most, one way each; 10 were
+ * measured.
+ */
 const DELAYS_TO_FIRST_TOKEN = 15;
 
 export class TwoHosts {
@@ -88,8 +91,8 @@ export class TwoHosts {
   }
 
   /**
-   * @returns medians in ms of what users see and of what was simulated, of a run that `baton bench`
-   * does not call void
+   * @returns medians in ms of the users' and of the simulated latencies, of a run that `baton
+   *   bench` does not call void
    */
   async measured() {
     let why = '';
@@ -148,7 +151,7 @@ function medianMs(seconds) {
 }
 
 /**
- * @returns a line of what was measured. Throws when gaps differ from the simulated ones, or the
+ * @returns a line with the measurement. Throws when gaps differ from the simulated ones, or the
  *   first token is too late.
  */
 export function judged({ ttft, itl }, { undelayed, delayMs }) {

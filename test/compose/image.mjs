@@ -1,4 +1,4 @@
-// The image as its Dockerfile makes it: how large it is, who it runs as, what it brings.
+// Checks the image that its Dockerfile builds: its size, its user, its content.
 import { NODE } from './images.mjs';
 import { demand, expectThat } from './shell.mjs';
 

@@ -1,5 +1,5 @@
-// Base images: pulled where a registry answers, else made of Debian's packages and of this Node
-// under the names that the Dockerfile and the compose file ask for.
+// Base images: pulled where a registry answers, else made from Debian's packages and this Node,
+// under the names in the Dockerfile and the compose file.
 import {
   copyFileSync,
   cpSync,

@@ -1,4 +1,4 @@
-// One compose project: what is asked of it, and what its containers say.
+// One compose project: the commands for it, and the output of its containers.
 import { createServer } from 'node:net';
 import { demand, execute, until } from './shell.mjs';
 
@@ -43,7 +43,9 @@ export class Project {
     return ids.length === 0 ? [] : JSON.parse(await this.docker(['inspect', ...ids]));
   }
 
-  /** Until as many containers run as `scale` says and the engine finds each of them healthy. */
+  /**
+   * Waits until as many containers run as `scale` sets and the engine finds each of them healthy.
+   */
   async healthy(scale) {
     const isWell = ({ State: { Status, Health } }) =>
       Status === 'running' && Health?.Status === 'healthy';
@@ -71,7 +73,7 @@ export class Project {
     await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '60']);
   }
 
-  /** What carries the project's label or name. */
+  /** The objects with the project's label or name. */
   async remains() {
     const filter = ['--quiet', '--filter', `label=${LABEL}.project=${this.name}`];
     const found = await Promise.all([

@@ -138,7 +138,7 @@ async function twoHosts(engine, cleanups) {
   }
 }
 
-/** @returns what `work` gives, or true; undefined when it fails */
+/** @returns the result of `work`, or true; undefined when it fails */
 async function step(name, work, ...args) {
   const startedMs = performance.now();
   try {

@@ -39,7 +39,7 @@ export async function demand(command, options) {
   throw new Error(`'${command.join(' ')}' ended with ${code}:\n${tail}`);
 }
 
-/** Looks every `everyMs` until `look` gives something. Throws after `deadlineMs`. */
+/** Calls `look` every `everyMs` until it returns something. Throws after `deadlineMs`. */
 export async function until(what, look, { deadlineMs = 300_000, everyMs = 200 } = {}) {
   for (const giveUpMs = performance.now() + deadlineMs; performance.now() < giveUpMs;) {
     const found = await look();

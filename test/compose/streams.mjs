@@ -10,7 +10,7 @@ const ATTEMPTS = 8;
 
 /**
  * @returns text, tokens and the reason of the end; throws unless the stream ends as it should. A
- * refusal that asks to come again (429, 503) is followed a bounded number of times.
+ *   refusal that allows another try (429, 503) is retried a bounded number of times.
  */
 export async function chat(origin, { prompt, tokens, key, onToken = () => undefined }) {
   const response = await asked(origin, { prompt, tokens, key });
@@ -95,7 +95,7 @@ export class Flood {
     return until('half of the streams have begun', isUnderWay, { everyMs: 5 });
   }
 
-  /** @returns how many came whole and equal. Throws when one did not. */
+  /** @returns the number of streams that were whole and equal. Throws when one was not. */
   async ended() {
     const answers = await Promise.all(this.#answers);
     const failures = answers.flatMap(({ error }) => error ?? []);

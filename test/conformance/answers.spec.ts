@@ -19,7 +19,8 @@ const PATHS: Readonly<Record<TextEndpoint, string>> = {
 const CONFIG = { reasoning: true, imageTokens: 64 } as const;
 
 /**
- * The same request gives the same texts wherever it runs and however it is sent, choice by choice.
+ * The same request gives the same texts at every place and in every form of request, choice by
+ * choice.
  */
 const texts = new Map<string, readonly string[]>();
 
@@ -80,7 +81,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
   });
 });
 
-/** What the types of OpenAI's client do not have, in all that was sent. */
+/** Fields and values of all answers that the types of OpenAI's client do not have. */
 function faultsOf({ bodies, response }: Observed, { endpoint, dialect, isStreamed }: Path) {
   if (endpoint !== 'responses') {
     const type = answerType(endpoint, isStreamed);

@@ -7,12 +7,12 @@ import { runsOf } from '../support/runs';
 import { type Layout, LiveCluster } from './answers/live-cluster';
 import { RandomBody, RIGHT } from './fuzz/random-body';
 
-/** By hand more: BATON_FUZZ_BODIES=10000. A seed of a failure runs alone: BATON_FUZZ_SEED=123. */
+/** More on request: BATON_FUZZ_BODIES=10000. A failing seed runs alone: BATON_FUZZ_SEED=123. */
 const BODIES = Number(process.env['BATON_FUZZ_BODIES'] ?? runsOf(100));
 const ONLY = process.env['BATON_FUZZ_SEED'];
 /**
- * No body may keep its client, or others, waiting for longer: in time of the processor, which other
- * processes cannot take.
+ * No body may keep its client, or others, waiting for longer: processor time, which other processes
+ * cannot take.
  */
 const PATIENCE_MS = 1_000;
 const REFUSALS = [400, 404, 409, 413, 422];
@@ -35,7 +35,7 @@ describe.each(CLUSTERS)('random bodies in the %s dialect, %s', (dialect, layout)
 
   afterAll(() => cluster.close());
 
-  /** Sends one and reads all of the answer; returns its status, or says what is wrong with it. */
+  /** Sends one and reads the whole answer; returns its status, or a description of its fault. */
   async function send(path: string, seed: number): Promise<number | string> {
     const body = new RandomBody(RandomStream.root(seed), path).bytes();
     const before = process.cpuUsage();

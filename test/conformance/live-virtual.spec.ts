@@ -9,7 +9,7 @@ import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-
 import { World } from '../../libs/driver/test/test-world';
 import { runsOf } from '../support/runs';
 
-/** What one request went through: instants from the first arrival on, and counts. */
+/** The events of one request: instants from the first arrival on, and counts. */
 interface Facts {
   readonly heldUs: number | undefined;
   readonly kvReadyUs: number | undefined;
@@ -28,8 +28,8 @@ const LEASE_US = 30_000_000;
 
 /**
  * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond,
- * where the live clock has no order. Blocks and slots suffice: who gets the last one first depends
- * on the broker. What is shared are batches (of chunks of 16 tokens), cache and link.
+ * where the live clock has no order. Blocks and slots suffice: the broker would decide which engine
+ * gets the last one. Batches (of chunks of 16 tokens), cache and link are shared.
  */
 const OPTIONS: Partial<EngineOptions> = {
   ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
@@ -139,7 +139,7 @@ function liveFacts(
       return fact.kind === kind && 'requestId' in fact && fact.requestId === String(of.row);
     })?.fact.nowUs;
   return {
-    // Simulated time begins with the hosts.
+    // Simulated time starts when the hosts start.
     heldUs: told('prompt-held'),
     kvReadyUs: told('transfer-done'),
     cachedTokens: scheduled[0]!.extra,

@@ -20,8 +20,8 @@ const STARTUP_US = 300_000;
 const LEAVE_US = 1_750_000;
 
 /**
- * The third goes to the engine that has joined, which leaves while it runs there; the others to the
- * one of the start.
+ * The third request goes to the engine that has joined, which leaves while it runs there; the
+ * others go to the initial engine.
  */
 const WORKLOAD = workloadOf([
   { atUs: 1, prompt: 30, output: 40 },
@@ -43,7 +43,9 @@ interface Outcome {
   readonly steps: number[];
 }
 
-/** The placement is that of the virtual run: who takes a job first is left to the broker. */
+/**
+ * The placement is that of the virtual run: the broker would decide which engine takes a job first.
+ */
 async function live(engineOf: readonly number[]): Promise<Outcome> {
   const world = await World.open();
   const startUs = world.wall.nowUs();

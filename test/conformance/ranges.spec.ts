@@ -38,7 +38,7 @@ function expectRefusal(error: BatonError, dialect: Dialect, range: Range): void 
   expect((JSON.parse(body) as { error: object }).error).toMatchObject(expected);
 }
 
-/** Anthropic's errors have neither parameter nor code; the words name the place. */
+/** Anthropic's errors have neither parameter nor code; the message names the place. */
 function expectMessageRefusal(
   error: BatonError,
   dialect: Dialect,

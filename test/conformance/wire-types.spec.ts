@@ -55,7 +55,7 @@ describe('golden answers have the types of OpenAI’s client', () => {
     (file) => {
       for (const body of bodiesOf(file)) {
         for (const [place, object] of objectsIn(body)) {
-          // What maps tokens to numbers may have any key.
+          // Maps from tokens to numbers may have any key.
           if (/top_logprobs\.\d+$/.test(place) && file.endpoint === 'completions') continue;
           object['surprise'] = 1;
           expect(faultsOf(body, file), `${place}.surprise`).not.toBe('');

@@ -18,7 +18,7 @@ const FLAGS = [
   `--limit-requests-per-minute=${LIMIT}`,
 ];
 
-/** Asks for one token over a connection whose certificate is checked; resolves with the status. */
+/** Requests one token over a connection with a checked certificate; resolves with the status. */
 function ask({ port }: TestCluster, key: string): Promise<number> {
   const options = {
     ...{ host: '127.0.0.1', port, path: '/v1/completions', method: 'POST' },

@@ -12,7 +12,9 @@ const TRACE = fileURLToPath(
 );
 const REQUESTS = 200;
 const SPEEDUP = 4;
-/** Of the mean token from its step's end to the socket. A token is due every few ms. */
+/**
+ * Limit of the mean token's delay from its step's end to the socket. A token is due every few ms.
+ */
 const MOST_LATE_MS = 1;
 
 describe('the first 200 requests of the Azure 2023 conversation trace at speed-up 4', () => {
@@ -72,7 +74,7 @@ function firstRequests(count: number): TraceRequest[] {
   }));
 }
 
-/** A prompt of so many token ids, different for every request. */
+/** A prompt of this many token ids, different for every request. */
 function promptOf({ promptTokens, arrivalUs }: TraceRequest): number[] {
   return Array.from({ length: promptTokens }, (_none, i) => 1000 + ((i * 7919 + arrivalUs) % 9000));
 }
@@ -90,8 +92,8 @@ function meanTpotMs(answers: readonly StreamedAnswer[]): number {
 }
 
 /**
- * Starts to look at a histogram of the API. The function that it resolves to gives the mean of what
- * the histogram has counted since, in ms.
+ * Begins to watch a histogram of the API. The returned function gives the mean of the values
+ * counted since, in ms.
  */
 async function meanSince(cluster: TestCluster, family: string): Promise<() => Promise<number>> {
   const read = async () => {

@@ -10,7 +10,7 @@ import { freePort } from '../support/cluster';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BATON = join(ROOT, 'bin', 'baton');
-/** An ordinary user, as whom a process of root runs that is to meet missing rights. */
+/** An ordinary user, for processes of root that must meet missing rights. */
 const NOBODY = 65_534;
 const OLD_NODE = `Object.defineProperty(process, 'versions', { value: { node: '18.20.4' } });\n`;
 
@@ -142,7 +142,7 @@ describe('a tree that is not ready', () => {
   });
 });
 
-/** One sentence on stderr after the lines that announce something, nothing on stdout. */
+/** One sentence on stderr after the announcements, nothing on stdout. */
 function expectSentence(
   { code, stdout, stderr }: Outcome,
   sentence: string,
@@ -155,7 +155,7 @@ function expectSentence(
   expect(lines.at(-1)).toContain(sentence);
 }
 
-/** What `npm start` needs before anything is installed. */
+/** The files that `npm start` needs before anything is installed. */
 function copyTree(): string {
   const tree = join(folder, 'tree');
   for (const name of ['scripts', 'bin', 'package.json', 'package-lock.json', '.npmrc']) {
@@ -169,7 +169,7 @@ function prepare(surroundings: Surroundings, nodeArgs: readonly string[] = []): 
   return node([...nodeArgs, script], surroundings);
 }
 
-/** Arguments with which Node takes itself for an old one. */
+/** Arguments with which Node reports an old version. */
 function oldNode(): string[] {
   const path = join(folder, 'old-node.cjs');
   writeFileSync(path, OLD_NODE);
@@ -191,7 +191,7 @@ function node(args: readonly string[], surroundings?: Surroundings): Promise<Out
   return run(process.execPath, args, surroundings);
 }
 
-/** Runs a program to its end, and until all that it has started has closed its output too. */
+/** Runs a program to its end, and waits until all its children have closed their output too. */
 async function run(
   command: string,
   args: readonly string[],
@@ -215,7 +215,7 @@ function collected(child: ChildProcess, name: 'stdout' | 'stderr'): () => string
   return () => text;
 }
 
-/** A server that says one thing to each that connects. */
+/** A server that sends one text to each connection. */
 async function listening(
   greet: (write: (text: string) => void) => void,
 ): Promise<{ server: Server; port: number }> {

@@ -52,7 +52,9 @@ function quantile(values: readonly number[], share = 0.25): number {
   return low + (high - low) * (at % 1);
 }
 
-/** Why the stamps cannot be trusted: what delays the server delays a client on that machine, too. */
+/**
+ * The reason why the stamps are not reliable: a machine that delays the server delays a client too.
+ */
 function lateServer(stamps: readonly Stamp[]): string | null {
   const late = stamps.map(({ receivedMs, writtenMs }) => writtenMs[0]! - receivedMs - TTFT_MS);
   const half = quantile(late, 0.5);

@@ -76,7 +76,8 @@ describe('baton bench against a cluster', () => {
       });
       // Prefill computes a token of its own, which no client sees.
       expect(await generated()).toBeLessThanOrEqual(result.total_output_tokens + 40);
-      // One prompt and a token, and 20 more at least: a machine can make that later, not earlier.
+      // One prompt and a token, and 20 more at least: a slow machine makes that later, never
+      // earlier.
       expect(result.median_ttft_ms).toBeGreaterThan(25);
       expect(result.median_e2el_ms).toBeGreaterThan(25 + 20 * 5);
     },
@@ -96,7 +97,8 @@ describe('baton bench against a cluster', () => {
     const result = await load('--dataset', 'multi-turn', ...turns, ...lengths);
     expect(result.completed).toBe(3);
     expect(result.server_prompt_tokens).toBe(result.total_input_tokens);
-    // Full blocks of 16 of the first 64 + 20 and 148 + 20 tokens, less what prefill never saw.
+    // Full blocks of 16 of the first 64 + 20 and 148 + 20 tokens, less those that prefill never
+    // had.
     expect(result.server_cached_tokens).toBeGreaterThanOrEqual(64 + 144);
   });
 
@@ -187,7 +189,7 @@ function collect(child: ChildProcess): () => string {
 }
 
 /**
- * Those of the process group of the terminal: npm's descendants without the cluster, which has a
+ * The pids in the terminal's process group: npm's descendants without the cluster, which has a
  * group of its own.
  */
 function demoPids(pid: number): number[] {

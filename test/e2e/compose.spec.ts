@@ -18,8 +18,8 @@ interface Service {
 }
 
 /**
- * The file as compose reads it where no variable is set, with names and ports of this machine for
- * those of its network.
+ * The file as compose reads it with no variable set; names and ports of this machine replace those
+ * of its network.
  */
 function composeServices(here: Readonly<Record<string, string>>): Record<string, Service> {
   let text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
@@ -114,7 +114,7 @@ describe('every command of the Dockerfile, outside of a container', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What the stages before the last one copy, and what the last one does. */
+  /** The paths that earlier stages copy, and the work of the last stage. */
   const lastStage = lines.findLastIndex((line) => line.startsWith('FROM '));
   const stages = { build: lines.slice(0, lastStage), image: lines.slice(lastStage) };
 

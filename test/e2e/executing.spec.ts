@@ -3,7 +3,7 @@ import { post, stream, type StreamedAnswer } from '../support/client';
 import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
-/** Counters of vLLM's. */
+/** Counters of vLLM. */
 const FETCHED = 'nixl_xfer_time_seconds_count';
 const EXPIRED = 'nixl_num_kv_expired_reqs_total';
 const BODY = { max_tokens: 40, ignore_eos: true };
@@ -78,7 +78,7 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
 
   it('gives the texts that the other gives, and hands KV over once a request', expectSameTexts);
 
-  /** Its server says nothing until the worker that waits for it is dead. */
+  /** Its server stays silent until the worker that waits for it is dead. */
   async function expectNoLoss(): Promise<void> {
     const direct = await Promise.all(ask(upstream));
     const [server] = await upstream.pidsOf('prefill');

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const PLAN = ['plan', '--gpus', '4', '--tp', '1,2', '--slo', 'ttft=5s,tpot=50ms', '--json'];
 const TRACE = ['--trace', 'mooncake-synthetic', '--arrivals', 'spread', '--limit', '150'];
-/** Steps of many long prompts at once, which nobody has measured. */
+/** Steps of many long prompts at once, outside of all measurements. */
 const UNMEASURED = [
   ...['--dataset', 'random', '--num-prompts', '200', '--random-input-len', '10000'],
   ...['--max-num-batched-tokens', '100000', '--refuse-extrapolation'],

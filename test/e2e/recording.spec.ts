@@ -16,7 +16,7 @@ const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const REQUESTS = 80;
 const SECONDS = 12;
 const TOKENS = 30;
-/** So long that a busy machine is late by a small part of them. */
+/** Steps long enough that a busy machine's delay is a small part of them. */
 const STEPS = ['--step-time=constant', '--time-to-first-token=100', '--inter-token-latency=25'];
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-recording-'));
@@ -40,10 +40,7 @@ async function baton<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/**
- * Requests at random instants, every second one with a prompt that begins like all others of its
- * kind.
- */
+/** Requests at random instants, every second one with a common prefix. */
 async function load(cluster: TestCluster): Promise<void> {
   const random = RandomStream.root(1).stream('recording');
   const startMs = performance.now();

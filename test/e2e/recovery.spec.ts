@@ -8,7 +8,7 @@ const BODY = { max_tokens: TOKENS, ignore_eos: true };
 
 describe('a cluster under faults', () => {
   let cluster: TestCluster | undefined;
-  /** What an undisturbed cluster says, by prompt. */
+  /** The answers of an undisturbed cluster, by prompt. */
   let texts: readonly string[];
 
   beforeAll(async () => {
@@ -36,14 +36,14 @@ describe('a cluster under faults', () => {
     return Promise.all(streams);
   }
 
-  /** Each has the text that an undisturbed cluster gives to its prompt. */
+  /** Each has the text of an undisturbed cluster for its prompt. */
   function expectRight(answers: readonly StreamedAnswer[]): void {
     expect(answers.map((answer) => answer.error)).toEqual(answers.map(() => undefined));
     expect(answers.map((answer) => answer.text)).toEqual(texts.slice(0, answers.length));
     expect(answers.map((answer) => answer.finishReason)).toEqual(answers.map(() => 'length'));
   }
 
-  /** And so have those that come afterwards, and nothing is left behind. */
+  /** Later requests have it too, and nothing is left behind. */
   async function expectRecovered(
     target: TestCluster,
     disturbed: readonly StreamedAnswer[],
@@ -60,7 +60,7 @@ describe('a cluster under faults', () => {
     return pid ?? 0;
   }
 
-  /** A worker that was lost is back before the next one is, so one cluster serves all of them. */
+  /** A lost worker is back before the next one is lost, so one cluster serves all cases. */
   describe('that loses workers for a while', () => {
     let target: TestCluster;
 

@@ -38,7 +38,7 @@ const CASES: readonly Case[] = !IS_LONG
 describe('a cluster whose processes are starved', () => {
   let cluster: TestCluster | undefined;
   let starvation: Starvation;
-  /** What an unharmed cluster says, by prompt. */
+  /** The answers of an unharmed cluster, by prompt. */
   let texts: readonly string[];
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('a cluster whose processes are starved', () => {
   );
 });
 
-/** As a client that keeps to `Retry-After`. */
+/** A client that obeys `Retry-After`. */
 async function untilTaken(
   target: TestCluster,
   body: Readonly<Record<string, unknown>>,

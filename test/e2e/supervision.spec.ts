@@ -101,7 +101,7 @@ describe('the supervisor of a cluster', () => {
     const gone = once(cluster.process, 'exit');
     await isStreaming(cluster);
     cluster.process.kill('SIGINT');
-    // What npm does: the same key press a second time.
+    // npm passes the same key press on a second time.
     cluster.process.kill('SIGINT');
     expect((await answer).finishReason).toBe('length');
     expect((await gone)[0]).toBe(0);
@@ -117,7 +117,7 @@ describe('the supervisor of a cluster', () => {
     const gone = once(cluster.process, 'exit');
     await isStreaming(cluster);
     cluster.process.kill('SIGINT');
-    // Until one is heard as the second: a signal kills a process that is being torn down.
+    // Repeats until one counts as the second signal: a signal kills a process during its teardown.
     const repeated = setInterval(() => {
       if (!cluster.log().includes('stopping at once')) cluster.process.kill('SIGINT');
     }, 100);

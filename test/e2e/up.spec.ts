@@ -150,7 +150,7 @@ async function processesBelow(ancestor: number): Promise<number[]> {
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number));
   const below = new Set([ancestor]);
-  // A child may stand before its parent in the list; nothing here is more than four deep.
+  // A child may precede its parent in the list; nothing here is more than four deep.
   for (let depth = 0; depth < 4; depth += 1) {
     for (const [pid = 0, parent = 0] of rows) if (below.has(parent)) below.add(pid);
   }

@@ -22,7 +22,7 @@ const tokenizer = defaultTokenizer();
 interface Case {
   readonly name: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The fields where the endpoints differ. */
+  /** The fields that differ between the endpoints. */
   readonly chatFields?: Readonly<Record<string, unknown>>;
   readonly failure?: BatonError;
   readonly isWholeOnly?: true;

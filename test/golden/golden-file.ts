@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 /**
  * Compares bytes with a committed file. `BATON_WRITE_GOLDEN=1` writes the files anew: read the
- * difference before committing it, clients see these bytes. A file that is missing is a failure.
+ * difference before you commit it: clients get these bytes. A file that is missing is a failure.
  */
 export function expectGolden(name: string, bytes: string): void {
   const path = join(__dirname, name);

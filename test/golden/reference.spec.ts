@@ -11,8 +11,8 @@ import { defaultTokenizer } from '@baton/text';
 import { describe, expect, it } from 'vitest';
 
 /**
- * The sequences that vLLM's own classes write, line by line as they were noted from its source; the
- * answers are made to say the same words.
+ * The sequences that vLLM's own classes write, line by line as noted from its source; the answers
+ * here have the same text.
  */
 const tokenizer = defaultTokenizer();
 const options = { dialect: 'vllm', tokenizer } as const;

@@ -8,7 +8,7 @@ const RUN = [
   ...['--step-time', 'constant', '--time-to-first-token', '100', '--inter-token-latency', '10'],
 ];
 
-/** Every figure of a replay; the configuration grows with the options that there are. */
+/** Every figure of a replay without the configuration, which grows with the options. */
 async function figures(...flags: string[]): Promise<string> {
   const { stdout } = await runCommand('replay', ...RUN, '--json', ...flags);
   const { config, wall_seconds, requests_per_wall_second, ...rest } = JSON.parse(stdout) as Record<

@@ -23,7 +23,7 @@ interface Sequence {
   readonly body: object;
   readonly refusalProbability?: number;
   readonly reasoningEvents?: ReasoningEvents;
-  /** Fails after so many tokens. */
+  /** Fails after this many tokens. */
   readonly failsAfter?: number;
 }
 

@@ -85,7 +85,7 @@ function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {
   return { run, record: run.run() };
 }
 
-/** Everything about a run but the number of events that the driver needed for it. */
+/** Everything about a run except the number of the driver's events. */
 function told({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   const { sumUs, count, maxUs, minUs } = itl;
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };

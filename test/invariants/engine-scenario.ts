@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { EngineOptions, SequenceSpec, SpeculationOptions } from '@baton/engine';
 import { mix, type Micros } from '@baton/kernel';
 
-/** One sequence of a scenario and everything that the world outside the engine does with it. */
+/** One sequence of a scenario, with the actions of the world outside the engine on it. */
 export interface Visit {
   readonly gapUs: Micros;
   readonly promptTokens: number;
@@ -13,7 +13,7 @@ export interface Visit {
   readonly hashedShare: number;
   readonly priority: number;
   readonly mode: SequenceSpec['mode'];
-  /** Share of the prompt whose KV comes from elsewhere; undefined: as the mode has it. */
+  /** Share of the prompt with fetched KV; undefined: the default of the mode. */
   readonly remoteShare: number | undefined;
   readonly holdsAtEnd: boolean;
   readonly cacheHitThreshold: number | undefined;
@@ -169,7 +169,7 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
   };
 }
 
-/** Of the prompt's tokens; what no mode asks for is 0. */
+/** Remote tokens of the prompt; 0 where the mode has none. */
 export function remoteTokens({ mode, remoteShare, promptTokens }: Visit): number {
   if (mode === 'generate') return 0;
   if (remoteShare === undefined) return mode === 'remote-prefill' ? promptTokens : 0;

@@ -4,7 +4,7 @@ import { remoteTokens, specOf, type Scenario } from './engine-scenario';
 
 /**
  * How far a step may be extended: never, as far as it goes, to arbitrary instants, or as far as it
- * goes but where somebody gets its first token.
+ * goes except where a sequence gets its first token.
  */
 export type Pace = 'single' | 'leap' | 'short-leap' | 'calm-leap';
 
@@ -14,7 +14,7 @@ interface Happening {
   readonly act: () => void;
 }
 
-/** Everything that can be seen from outside, in order. */
+/** All events that are visible from outside, in order. */
 export interface Story {
   readonly log: string[];
   readonly boundariesUs: Micros[];
@@ -26,21 +26,21 @@ export interface Story {
 const STEPS_MAX = 100_000;
 
 /**
- * Drives one engine through a scenario to rest. At one instant what comes from outside happens
- * before a step ends. It checks on the way that tokens come once and in order, that time moves,
- * that somebody always moves, and lets the engine audit itself.
+ * Drives one engine through a scenario to rest. At one instant outside events precede the end of a
+ * step. It checks on the way that tokens come once and in order, that time moves, that a sequence
+ * always moves, and runs the engine's own audit.
  */
 export class EngineWorld {
   readonly story: Story = { log: [], boundariesUs: [], firstTokensUs: {}, scheduledUs: {} };
   readonly engine: Engine;
   private readonly happenings: Happening[] = [];
   private readonly idOf = new Map<SequenceHandle, number>();
-  /** Also of those that have ended, until their handle is lent to others. */
+  /** Includes ended sequences, until their handle is lent to others. */
   private readonly lastIdOf = new Map<SequenceHandle, number>();
   private readonly tokens = new Map<number, number>();
   private readonly ends = new Map<number, string>();
   private nowUs: Micros = 0;
-  /** Of the step under way. */
+  /** Start of the step under way. */
   private startUs: Micros = 0;
   private endUs: Micros | undefined;
   private planned = 0;

@@ -1,7 +1,7 @@
 import type { HoldingView, SourceAction, SourceFact } from '@baton/handoff';
 import { expect } from 'vitest';
 
-/** One call of a source, as the books see it. */
+/** One call of a source, as the books record it. */
 export interface SourceCall {
   readonly engineId: string;
   readonly fact: SourceFact;
@@ -12,14 +12,14 @@ export interface SourceCall {
 interface HeldBlocks {
   /** When its lease was last begun, renewed or backed by a read. */
   lastSignUs: number;
-  /** Until when they were promised. */
+  /** The promised end of the lease. */
   promisedUs: number;
   isFree: boolean;
 }
 
 /**
- * The books against which the hand-over is checked: who owns which blocks, which fetch is open,
- * which question was answered. They are kept from what the coordinators say alone.
+ * The books that the hand-over is checked against: the owners of blocks, the open fetches, the
+ * answered questions. Their only input is the coordinators' facts.
  */
 export class HandoffBooks {
   private readonly held = new Map<string, HeldBlocks>();
@@ -98,7 +98,7 @@ export class HandoffBooks {
     if (blocks !== undefined) blocks.lastSignUs = nowUs;
   }
 
-  /** Blocks are given out under their full name only, and while they are held. */
+  /** Blocks are granted under their full name only, and while they are held. */
   private answered(
     call: SourceCall,
     answer: Extract<SourceAction, { kind: 'answer-read' }>,
@@ -133,8 +133,8 @@ export class HandoffBooks {
 }
 
 /**
- * Blocks never go while somebody reads them, unless the reader said so or is told in the same
- * breath.
+ * Blocks are never freed during a read, unless the reader ended it or gets a notice in the same
+ * event.
  */
 function expectKnows(read: HoldingView['reads'][number], call: SourceCall): void {
   const { reader, readerRequestId } = read;

@@ -1,6 +1,6 @@
 import type { HandoffWorld } from './handoff-world';
 
-/** What a scenario may do to the world, each with two numbers that choose whom it meets. */
+/** The operations of a scenario on the world, each with two numbers that choose its targets. */
 export const OPERATIONS = {
   hold: (world: HandoffWorld, a: number, b: number) => world.hold(a, b),
   keep: (world: HandoffWorld, a: number, b: number) => world.hold(a, b, true),
@@ -28,7 +28,7 @@ export interface Step {
   readonly b: number;
 }
 
-/** Runs a scenario, then lets everything come to its end. */
+/** Runs a scenario, then lets everything end. */
 export function play(world: HandoffWorld, scenario: readonly Step[]): void {
   for (const { op, a, b } of scenario) {
     OPERATIONS[op](world, a, b);

@@ -12,9 +12,9 @@ import { expect } from 'vitest';
 import { HandoffBooks } from './handoff-books';
 
 /**
- * Sources and targets that talk through mail which a test may deliver, repeat, reorder or lose,
- * with the books that the invariants of the hand-over are checked against after every fact. It
- * knows nothing of how the coordinators work inside.
+ * Sources and targets that exchange messages, which a test may deliver, repeat, reorder or lose,
+ * with the books that the invariants of the hand-over are checked against after every fact. It does
+ * not depend on the coordinators' internals.
  */
 export const LEASE_US = 30_000;
 const KEEP_US = 70_000;
@@ -52,7 +52,7 @@ export class HandoffWorld {
     }
   }
 
-  /** No more losses and no more work: everything must come to its end by itself. */
+  /** Ends losses and new work: everything must end by itself. */
   drain(): void {
     const deadlineUs = this.nowUs + KEEP_US + 4 * LEASE_US;
     for (let round = 0; !this.isAtRest(); round += 1) {
@@ -167,7 +167,8 @@ export class HandoffWorld {
   }
 
   /**
-   * A source process dies and comes back empty; each target hears of it sooner or later, or never.
+   * A source process dies and comes back empty; each target gets that news sooner or later, or
+   * never.
    */
   restartSource(source: number): void {
     const engineId = pick(SOURCES, source) ?? '';
@@ -181,7 +182,7 @@ export class HandoffWorld {
   }
 
   /**
-   * Says again what was said to an engine within the last lease. An engine's own facts then have no
+   * Repeats messages to an engine from within the last lease. An engine's own facts then have no
    * effect at all.
    */
   repeatOld(which: number): void {

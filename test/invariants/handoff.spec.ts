@@ -7,7 +7,7 @@ import { HandoffWorld } from './handoff-world';
 const ORDINARY: Operation[] = ['hold', 'accept', 'reserve', 'finish', 'deliver', 'pause'];
 const EVERYTHING = Object.keys(OPERATIONS) as Operation[];
 
-/** Half of the steps move requests on; the rest is whatever may go wrong. */
+/** Half of the steps move requests on; the others are faults. */
 function steps(maxLength: number): fc.Arbitrary<Step[]> {
   const op = fc.oneof(
     { arbitrary: fc.constantFrom<Operation>('deliver', 'reserve', 'finish'), weight: 4 },

@@ -7,7 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { demand, execute, expectThat } from '../compose/shell.mjs';
 import { checkerOf } from './schema.mjs';
 
-/** Go modules that hold schemas, and the checksums of what is in them. */
+/** Go modules with schemas, and the checksums of their content. */
 const KUBERNETES = {
   module: 'k8s.io/kubernetes@v1.32.4',
   sum: 'h1:fRZeSjwVE+dMMSS7Qi6LxOOKpVL+1CPAT/b1Cuo4kns=',
@@ -67,7 +67,7 @@ async function checker() {
 
 async function folderOf({ module, sum }) {
   mkdirSync(CACHE, { recursive: true });
-  // The checksum stands here, so no other machine has to be asked for it.
+  // The checksum is in this file, so no other machine is needed for it.
   const env = { ...process.env, GONOSUMDB: '*', GOFLAGS: '-mod=mod' };
   const words = ['go', 'mod', 'download', '-json', module];
   const { Dir, Sum } = JSON.parse(await demand(words, { cwd: CACHE, env }));

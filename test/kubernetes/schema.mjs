@@ -1,12 +1,12 @@
-// Kubernetes' own OpenAPI document as JSON Schema, strict: a field that it does not know is an
-// error, as it is for an API server that validates.
+// Kubernetes' own OpenAPI document as JSON Schema, strict: an unknown field is an error, as it is
+// for an API server that validates.
 import Ajv from 'ajv';
 
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
 const QUANTITY = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
 const KINDS = 'x-kubernetes-group-version-kind';
 
-/** @returns a function that gives the complaints about a manifest, none when it fits */
+/** @returns a function that returns the faults of a manifest, none when it fits */
 export function checkerOf({ definitions }, customResources) {
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
   const names = new Map();

@@ -17,11 +17,10 @@ import { waitUntil } from '../support/wait';
 const CONFIG = fileURLToPath(new URL('../../deploy/prometheus/prometheus.yml', import.meta.url));
 const MODEL = 'llama-3.1-8b';
 /**
- * A policy, so that its decisions are counted; step times that were measured, so that their range
- * is watched.
+ * A policy, so that its decisions are counted; measured step times, so that their range is watched.
  */
 const FLAGS = ['--placement=least-requests', '--speedup=4', '--model', MODEL];
-/** Of 2P2D. */
+/** The workers of 2P2D. */
 const WORKERS = 4;
 
 describe('a real Prometheus at a real cluster under load', () => {
@@ -34,7 +33,7 @@ describe('a real Prometheus at a real cluster under load', () => {
   beforeAll(async () => {
     cluster = await TestCluster.start({ topology: '2P2D', flags: FLAGS });
     traffic = keepBusy();
-    // A process is ready before we have read what it said of itself.
+    // A process is ready before the test has read its output.
     await waitUntil(() => Promise.resolve(workerAddresses(cluster.log).length === WORKERS), {
       what: 'every worker has said where it is',
     });
@@ -60,7 +59,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     await cluster.stop();
   });
 
-  /** Some answers share a beginning, some are refused, some are left early. */
+  /** Some requests share a prefix, some are refused, some are left early. */
   async function keepBusy(): Promise<void> {
     const url = `${cluster.baseUrl}/v1/completions`;
     for (let i = 0; !isOver; i += 1) {
@@ -158,7 +157,7 @@ function hasData(samples: readonly Sample[]): boolean {
   return samples.some(({ value }) => Number.isFinite(Number(value[1])));
 }
 
-/** Each worker says where it serves its own page. */
+/** The addresses of the workers' own pages, from the log. */
 function workerAddresses(log: string): string[] {
   return log
     .split('\n')

@@ -28,7 +28,7 @@ describe('Prometheus beside a cluster that loses a worker', () => {
       }),
     );
     await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'tokens flow' });
-    // An increase is seen from a first scrape on.
+    // An increase is visible only after a first scrape.
     await waitUntil(async () => (await valueOf('sum(baton:engines_lost_total)')) === 0, {
       what: 'Prometheus knows of no loss',
     });

@@ -1,5 +1,5 @@
-// The battery: each case sends requests through a proxy, and looks at the answers and at what the
-// cluster did for them.
+// The battery: each case sends requests through a proxy, and checks the answers and the cluster's
+// work for them.
 import { ask, leaveEarly } from './requests.mjs';
 
 const COMPLETIONS = '/v1/completions';
@@ -50,18 +50,14 @@ export function battery({ model, conversationId }) {
   ];
 }
 
-/**
- * What the cluster says to the requests of a case when it is asked itself; undefined where that is
- * no measure.
- */
+/** The cluster's own answers to the requests of a case; undefined where they are no measure. */
 export function reference(one, cluster) {
   return one.isCut || one.isRefused ? undefined : (one.send ?? askAll)(cluster, one.requests);
 }
 
 /**
- * Runs one case; returns a row of the table: what is wrong, and what is worth a word. `before`
- * counts the hand-overs so far: what comes too late to be counted here is counted as too many in
- * the case that follows.
+ * Runs one case; returns a row of the table: faults and notes. `before` counts the hand-overs so
+ * far: a hand-over that comes too late for this count is one too many in the next case.
  */
 export async function play(
   { one, wanted, before },
@@ -69,7 +65,7 @@ export async function play(
 ) {
   const answers = await (one.send ?? askAll)(proxy, one.requests);
   const after = await metrics.settledHandOvers(before + mostHandOvers(one));
-  // Only now: by then the engines have said what they hold.
+  // Only now: the engines have announced by then what they hold.
   const left = await metrics.rest(settleMs, conversationId);
   const handOvers = after - before;
   const faults = [
@@ -105,7 +101,7 @@ function answerFaults({ isRefused = false }, answers) {
   return [`${wrong.length} failed (${status || 'no answer'}: ${error ?? 'no reason'})`];
 }
 
-/** Several proxies have sent 200 by the time an engine refuses. */
+/** Several proxies have sent 200 before an engine refuses. */
 function refusalNote({ status }) {
   if (status === 0) return ', as a cut connection';
   return status < 400 ? `, with status ${status}` : '';
@@ -116,7 +112,7 @@ function textFaults(answers, wanted) {
   return other.length === 0 ? [] : [`${other.length} other texts than the cluster's`];
 }
 
-/** One for each request; a conversation whose KV goes back to prefill as well has more. */
+/** One for each request; a conversation with KV that goes back to prefill has more. */
 function mostHandOvers({ requests, isRefused, goesBack }) {
   return isRefused ? 0 : requests.length * (goesBack ? 2 : 1);
 }

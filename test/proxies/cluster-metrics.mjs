@@ -1,12 +1,12 @@
-// What the exposing cluster says of itself: hand-overs so far, and what is held or runs now.
+// The exposing cluster's metrics: hand-overs so far, and what is held or runs now.
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_MS = 100;
-/** Engines announce what changed five times a second, and the front looks twice. */
+/** Engines announce changes five times a second, and the front reads them twice. */
 const QUIET_MS = 1_500;
 
 export class ClusterMetrics {
-  /** @param countedAt  who counts hand-overs, if not the cluster */
+  /** @param countedAt  the server that counts hand-overs, if not the cluster */
   constructor(base, countedAt = base) {
     this.base = base;
     this.countedAt = countedAt;
@@ -23,7 +23,7 @@ export class ClusterMetrics {
       : this.sum(page, 'vllm:nixl_xfer_time_seconds_count', '');
   }
 
-  /** Waits until the count has come to `wanted` or stands still, and returns it. */
+  /** Waits until the count has reached `wanted` or stands still, and returns it. */
   async settledHandOvers(wanted = Infinity) {
     let [count, sinceMs] = [await this.handOvers(), Date.now()];
     while (count < wanted && Date.now() - sinceMs < QUIET_MS) {

@@ -4,8 +4,8 @@ import { ClusterMetrics } from './cluster-metrics.mjs';
 
 /**
  * @param asked { cluster, proxies, countedAt?, settleMs, model?, only, conversationId, transfers?
- *   }; `transfers: false`: proxies that hand nothing over
- * @returns how many cases went wrong
+ *   }; `transfers: false`: proxies without hand-overs
+ * @returns the number of failed cases
  * @throws Error when the cluster is not at rest, or not there
  */
 export async function judged(asked) {
@@ -23,7 +23,7 @@ export async function judged(asked) {
   return wrong;
 }
 
-/** Prints the table of one proxy; returns how many cases went wrong. */
+/** Prints the table of one proxy; returns the number of failed cases. */
 async function judge(proxy, asked) {
   process.stdout.write(`${proxy}\n${line('case', 'requests', 'hand-overs', '')}`);
   let wrong = 0;

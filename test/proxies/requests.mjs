@@ -16,7 +16,7 @@ export async function ask(base, { path, body }) {
   }
 }
 
-/** As a client that goes away with the first bytes of a stream in its hands. */
+/** A client that leaves after the first bytes of a stream. */
 export async function leaveEarly(base, { path, body }) {
   const leave = new AbortController();
   const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(REQUEST_MS)]);
@@ -53,8 +53,8 @@ function readable(bytes) {
 }
 
 /**
- * Some proxies stream although nobody asked, and some answer streams under another content type:
- * the bytes tell.
+ * Some proxies stream without being asked, and some answer streams under another content type: the
+ * bytes decide.
  */
 function textOf(bytes) {
   const events = bytes.split('\n').filter((line) => line.startsWith('data: '));

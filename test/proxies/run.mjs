@@ -1,5 +1,5 @@
-// Drives P/D proxies that the user has started in front of a running Baton with --expose-engines,
-// and judges what comes through.
+// Sends the battery through P/D proxies that you have started in front of a running Baton with
+// --expose-engines, and judges the answers.
 import { parseArgs } from 'node:util';
 import { judged } from './judge.mjs';
 

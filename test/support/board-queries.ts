@@ -14,7 +14,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string }[];
 }
 
-/** What the panels of our boards ask. */
+/** The queries of our boards' panels. */
 export function ownBoardQueries(): BoardQuery[] {
   const folder = new URL('grafana/dashboards/', DEPLOY);
   return readdirSync(folder).flatMap((board) => {
@@ -101,7 +101,7 @@ const QUERY_STATISTICS = [
   `sum by (model_name) (rate(vllm:generation_tokens_total${DEPLOYMENT}[$__interval]))`,
 ];
 
-/** What vLLM's own boards ask, as the reference lists it. */
+/** The queries of vLLM's own boards, as the reference lists them. */
 export function vllmBoardQueries(): BoardQuery[] {
   const boards = {
     'grafana.json': GRAFANA,
@@ -113,7 +113,7 @@ export function vllmBoardQueries(): BoardQuery[] {
   );
 }
 
-/** As Grafana would ask it on a board of a minute. */
+/** The query as Grafana would send it for a board of a minute. */
 export function filledIn(expr: string, model: string): string {
   return expr
     .replaceAll(/\$__(rate_)?interval/g, '10s')

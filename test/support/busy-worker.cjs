@@ -1,8 +1,8 @@
 'use strict';
 /**
  * A worker process of the build: announces an engine and an API process, takes one job, and keeps
- * its event loop busy for as long as its parent says. Then it ends the job. It tells its parent
- * each step.
+ * its event loop busy for the time that its parent sets. Then it ends the job. It reports each step
+ * to its parent.
  */
 const { setInterval } = require('node:timers');
 const { connectRedisTransport } = require('../../dist/libs/transport/src/index.js');

@@ -1,4 +1,4 @@
-/** What came of one streamed answer, by the wire alone. */
+/** The result of one streamed answer, from the bytes received. */
 export interface StreamedAnswer {
   readonly status: number;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface StreamedAnswer {
   readonly usage: Usage | null;
   readonly error: { readonly message: string; readonly code: unknown } | undefined;
   readonly endedWithDone: boolean;
-  /** What a refusal asks the client to wait. */
+  /** The wait that a refusal asks for. */
   readonly retryAfterMs?: number;
 }
 

@@ -27,8 +27,8 @@ export interface ClusterOptions {
 }
 
 /**
- * `bin/baton up` as a user starts it, with real processes and a real Redis, plus what a test needs
- * to look inside and to kill.
+ * `bin/baton up` as a user starts it, with real processes and a real Redis, plus methods to look
+ * inside and to kill processes.
  */
 export class TestCluster {
   private output = '';
@@ -98,9 +98,7 @@ export class TestCluster {
     return engines.reduce((sum, engine) => sum + engine.gauges[gauge], 0);
   }
 
-  /**
-   * How many jobs a stage's shared queue has been given since Redis started: BullMQ counts them.
-   */
+  /** Number of jobs that a stage's shared queue got since Redis started: BullMQ counts them. */
   async jobsAdded(stage: Stage): Promise<number> {
     const client = new Redis(this.redis.socketPath);
     const added = await client.get(`{baton}:queue:${stage}:id`);
@@ -140,7 +138,7 @@ export class TestCluster {
       if (this.supervisor.exitCode !== null) throw new Error(`baton up ended:\n${this.output}`);
       return fetch(`${this.baseUrl}/health/ready`).then(
         (answer) => answer.ok,
-        // It may speak HTTPS, and asks itself.
+        // It may use HTTPS, so its own output is the sign.
         () => /^Ready in /m.test(this.output),
       );
     };

@@ -8,7 +8,7 @@ export interface CommandOptions {
   readonly cwd?: string;
 }
 
-/** A command as somebody else's file has it, run to its end or until it is stopped. */
+/** A command from another project's file, run to its end or until it is stopped. */
 export class CommandProcess {
   private output = '';
   readonly ended: Promise<number | string>;
@@ -34,7 +34,7 @@ export class CommandProcess {
     );
   }
 
-  /** What it has printed so far. */
+  /** Its output so far. */
   get log(): string {
     return this.output;
   }

@@ -9,7 +9,7 @@ const PROGRAMS = ['redis-server', 'redis-cli'];
  * Vitest calls this once before all tests. They start `redis-server` by its name, so where PATH has
  * none, Redis is obtained as `npm start` does it and PATH gets a folder with the programs.
  *
- * @returns what removes that folder again
+ * @returns a function that removes that folder
  */
 export async function setup(): Promise<() => void> {
   if (PROGRAMS.every(isOnPath)) return () => undefined;

@@ -1,7 +1,7 @@
-// A tiny OpenAI-compatible server whose delays are known: it stamps when a request came and when
-// each token went. The body's `reference` object says what to do: ttft_ms, itl_ms, usage (false:
-// none), fail ('http' with status, 'in-stream', 'cut', 'silent'), from (rows below it are served
-// well). GET /stamps gives the stamps. Prints its port, ends with its stdin.
+// A tiny OpenAI-compatible server with known delays: it stamps the arrival of each request and the
+// departure of each token. The body's `reference` object sets its behaviour: ttft_ms, itl_ms, usage
+// (false: none), fail ('http' with status, 'in-stream', 'cut', 'silent'), from (rows below it are
+// served well). GET /stamps gives the stamps. Prints its port, ends with its stdin.
 import { createServer } from 'node:http';
 import { setInterval } from 'node:timers';
 
@@ -88,7 +88,7 @@ function token(stream) {
   return !isLast;
 }
 
-/** Straight to the socket: this server must cost less than what it is there to measure. */
+/** Written straight to the socket: this server must cost less than the client that it measures. */
 function frame(response, text) {
   response.socket.write(`${text.length.toString(16)}\r\n${text}\r\n`, 'latin1');
 }

@@ -5,9 +5,9 @@ const RUNS = 8;
 
 /** A run that compares live with expected times. */
 export interface TimedRun {
-  /** Throws where the times are not those that are expected. */
+  /** Throws when the times differ from those expected. */
   readonly check: () => void;
-  /** Why the times cannot be trusted; null when they can. */
+  /** The reason why the times are not reliable; null when they are. */
   readonly void: string | null;
 }
 
@@ -31,7 +31,10 @@ export async function untilNotVoid(run: () => Promise<TimedRun>): Promise<void> 
   throw new Error(`void, ${RUNS} times:\n${reasons.join('\n')}`);
 }
 
-/** The same for times that this process takes: it is late when a median timer is, by so much. */
+/**
+ * The same for times that this process takes: the run is void when the median timer is later than
+ * this.
+ */
 export function onTime(mostLateMs: number, run: () => Promise<() => void>): Promise<void> {
   return untilNotVoid(async () => {
     const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -18,10 +18,7 @@ interface Config {
 }
 
 export interface PrometheusOptions {
-  /**
-   * The configuration that ships; names that only a container network resolves are replaced by
-   * `targets`.
-   */
+  /** The shipped configuration; `targets` replace names that only a container network resolves. */
   readonly config: string;
   /** Addresses by job. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
@@ -59,7 +56,7 @@ export class PrometheusServer {
     return server;
   }
 
-  /** What an instant query answers. Throws with Prometheus' own words when it refuses. */
+  /** The result of an instant query. Throws with Prometheus' own message when it refuses. */
   async query(expression: string): Promise<readonly Sample[]> {
     const url = `http://127.0.0.1:${this.port}/api/v1/query`;
     const answer = await fetch(url, {

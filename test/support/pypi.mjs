@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const FETCH_MS = 300_000;
 
-/** A virtual environment with what the file asks for; made again when the file has changed. */
+/** A virtual environment with the packages of the file; made again when the file has changed. */
 export function installPackages(venv, requirements) {
   const wanted = readFileSync(requirements, 'utf8');
   const stamp = join(venv, 'installed.txt');
@@ -42,7 +42,7 @@ export async function unpackSource(cache, { project, version, sha256, paths }) {
   return folder;
 }
 
-/** As the package index names it: `PIP_INDEX_URL`, else PyPI. */
+/** The address in the package index: `PIP_INDEX_URL`, else PyPI. */
 async function sourceUrl(project, name) {
   const index = `${process.env.PIP_INDEX_URL ?? 'https://pypi.org/simple'}/${project}/`;
   const page = (await fetched(index)).toString();

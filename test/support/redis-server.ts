@@ -24,7 +24,7 @@ export class PrivateRedis {
     return join(this.directory, 'redis.sock');
   }
 
-  /** As REDIS_URL takes it. */
+  /** The form that REDIS_URL takes. */
   get url(): string {
     return `unix:${this.socketPath}`;
   }
@@ -44,7 +44,7 @@ export class PrivateRedis {
     await waitUntil(() => accepts(this.socketPath), { what: 'redis-server accepts connections' });
   }
 
-  /** SIGKILL: nothing is saved, the next `start` comes up empty. */
+  /** SIGKILL: nothing is saved; the next `start` has no data. */
   async kill(): Promise<void> {
     const dead = this.process;
     if (dead === undefined) return;

@@ -14,7 +14,7 @@ export interface Stamp {
 
 /**
  * A server of known delays in a process of its own, so that it does not share an event loop with
- * who measures it.
+ * the test.
  */
 export class ReferenceServer {
   private constructor(
@@ -28,7 +28,7 @@ export class ReferenceServer {
     return new ReferenceServer(child, `http://127.0.0.1:${port.toString().trim()}`);
   }
 
-  /** Of requests whose id begins so, in order of arrival. */
+  /** Stamps of requests with this prefix of their id, in order of arrival. */
   async stamps(idPrefix = ''): Promise<Stamp[]> {
     const all = (await (await fetch(`${this.origin}/stamps`)).json()) as Stamp[];
     return all.filter(({ id }) => id?.startsWith(idPrefix));

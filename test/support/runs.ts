@@ -1,9 +1,9 @@
-/** Of the runs of a large property test, `npm test` makes one in so many. */
+/** `npm test` makes one in this many runs of a large property test. */
 const SHARE = 3;
 
 /**
- * How many runs a large property test makes: a third of `full`, and all of them in
- * `npm run test:all` (`PROPERTY_RUNS=full`). At least 1.
+ * The number of runs of a large property test: a third of `full`, and all of them in `npm run
+ * test:all` (`PROPERTY_RUNS=full`). At least 1.
  */
 export function runsOf(full: number): number {
   const isFull = process.env['PROPERTY_RUNS'] === 'full';

@@ -39,7 +39,7 @@ export class Starvation {
     for (let i = 0; i < count; i += 1) this.start('for (;;);');
   }
 
-  /** Every process that was stopped runs again. */
+  /** Lets every stopped process run again. */
   async end(): Promise<void> {
     const gone = this.children.map(async (child) => {
       const exit = once(child, 'exit');

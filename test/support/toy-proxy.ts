@@ -10,11 +10,11 @@ type Body = Record<string, unknown>;
 export interface ToyProxyOptions {
   readonly prefill: string;
   readonly decode: string;
-  /** It forgets what prefill answered, so that decode computes. */
+  /** It drops prefill's answer, so that decode computes. */
   readonly forgets?: boolean;
 }
 
-/** A proxy of somebody else's: what vLLM's toy proxy does with a request, and nothing more. */
+/** The behaviour of vLLM's toy proxy with a request, and nothing more. */
 export class ToyProxy {
   private constructor(private readonly server: Server) {}
 

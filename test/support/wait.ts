@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface WaitOptions {
   /** Completes the sentence "gave up waiting until ...". */
   readonly what: string;
-  /** A limit that ends what hangs: 120 s unless told. */
+  /** Time limit: 120 s by default. */
   readonly deadlineMs?: number;
 }
 
-/** Polls a fact until it holds. For facts that another process makes and no event announces. */
+/** Polls a fact until it holds. Use it for facts of another process that no event announces. */
 export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   { what, deadlineMs = 120_000 }: WaitOptions,

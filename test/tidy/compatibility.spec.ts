@@ -31,8 +31,8 @@ function rowsOf(page: string): Row[] {
 }
 
 /**
- * Fields that rows are about: code in any column but that of the tests,
- * `stream_options.include_usage` as two.
+ * Fields in the rows: code in any column except that of the tests, `stream_options.include_usage`
+ * as two.
  */
 function fieldsIn(rows: readonly Row[]): ReadonlySet<string> {
   const code = rows.flatMap(({ line }) =>
@@ -81,7 +81,7 @@ describe.each(PAGES)('%s', (page) => {
   });
 });
 
-/** Where the fields of which classes have their rows. */
+/** The classes of fields and the pages with their rows. */
 const DECLARED: readonly (readonly [page: string, section: RegExp, path: string])[] = [
   [PAGES[0], /^Chat and completions/, 'libs/openai/src/request'],
   [PAGES[1], /^Pooling/, 'libs/pooling/src/pooling.dto.ts'],

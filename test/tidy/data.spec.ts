@@ -9,7 +9,7 @@ const table = read('data/README.md')
   .split('\n')
   .filter((line) => line.startsWith('|'));
 
-/** The row of data/README.md that names the file or a folder it lies in. */
+/** The row of data/README.md that names the file or its folder. */
 function rowOf(path: string): string | undefined {
   const parts = path.slice('data/'.length).split('/');
   const names = parts.map((_part, index) => {

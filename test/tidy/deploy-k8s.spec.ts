@@ -59,7 +59,7 @@ interface Kustomization {
 const OVERLAYS = foldersIn('deploy/k8s/overlays');
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 
-/** By kustomize where it is; else by what of it these files use. */
+/** By kustomize where it is installed; else by the subset of it that these files use. */
 function rendered(overlay: string): Manifest[] {
   const folder = join('deploy/k8s/overlays', overlay);
   if (!hasKubectl) return composed(folder);

@@ -28,7 +28,7 @@ export function quotedTests(row: string, letters: ReadonlyMap<string, string>): 
   );
 }
 
-/** What is wrong with a name of a test; empty when the test is there. */
+/** The fault in a test's name; empty when the test exists. */
 export function faultOf({ file, name }: NamedTest): string {
   if (!existsSync(join(ROOT, file))) return `${file} is not there`;
   const wanted = patternOf(name, /…/);
@@ -45,10 +45,7 @@ const PLACEHOLDER = /%[a-z]|\$[\w.]+/;
 const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g');
 const titles = new Map<string, readonly string[]>();
 
-/**
- * Texts of a file that may be the title of a test: its literals, but for those that are nothing but
- * a placeholder.
- */
+/** Texts of a file that may be the title of a test: its literals, except mere placeholders. */
 function titlesIn(file: string): readonly string[] {
   let found = titles.get(file);
   if (found === undefined) {

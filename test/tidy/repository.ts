@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What is made, not written. */
+/** Generated folders. */
 const MADE = new Set(['.git', 'node_modules', 'dist', 'coverage', 'out', '.baton']);
 
 /** Paths of all files of the repository below `folder`, from its root, with forward slashes. */

@@ -1,7 +1,4 @@
-/**
- * The first step that vLLM's scheduler and ours do not do alike, in words; undefined when there is
- * none.
- */
+/** The first step in which vLLM's scheduler and ours differ, in words; undefined for none. */
 export function firstDifference(
   theirs: readonly string[],
   ours: readonly string[],

@@ -6,8 +6,8 @@ const IDLE_STEPS = 60;
 const MOST_CONTENTS = 1_000;
 
 /**
- * Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and says in the same
- * words what every step did.
+ * Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and describes every
+ * step in the same words.
  */
 export function ourSteps(workload: Workload): string[] {
   return new OurRun(workload).steps();
@@ -148,7 +148,7 @@ class OurRun {
     return handles.map((handle) => this.names.get(handle)!);
   }
 
-  /** One number for each full block of prompt and output, the same for the same beginning. */
+  /** One number for each full block of prompt and output, the same for the same prefix. */
   private hashesOf({ prompt, base, out }: WorkloadRequest): number[] {
     const { blockSize, namesContents } = this.workload.options;
     if (!namesContents) return [];

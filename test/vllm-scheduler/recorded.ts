@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What vLLM's scheduler did with some workloads, written by `npm run test:vllm-scheduler --
+ * The steps of vLLM's scheduler for some workloads, written by `npm run test:vllm-scheduler --
  * --record`.
  */
 export const RECORDED = fileURLToPath(new URL('recorded.txt', import.meta.url));
@@ -12,10 +12,7 @@ export interface RecordedRun {
   readonly steps: readonly string[];
 }
 
-/**
- * One line per workload: its seed and what each step did; `*n` behind a step says that it came n
- * times in a row.
- */
+/** One line per workload: its seed and its steps; `*n` after a step means n times in a row. */
 export function recordedText(version: string, runs: readonly RecordedRun[]): string {
   const lines = runs.map(({ seed, steps }) => [seed, ...folded(steps)].join('|'));
   return [`vLLM ${version}`, ...lines, ''].join('\n');

@@ -13,8 +13,8 @@ const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
 const WAIT_MS = 600_000;
 
 /**
- * What vLLM's own scheduler does with the workloads, in their order. @throws Error with what Python
- * said when it fails.
+ * The steps of vLLM's own scheduler for the workloads, in their order. @throws Error with Python's
+ * output when it fails.
  */
 export async function theirRuns(
   workloads: readonly Workload[],
@@ -24,7 +24,7 @@ export async function theirRuns(
   const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  // A driver that has died is known by its missing answers.
+  // A missing answer shows that a driver has died.
   child.stdin.on('error', () => {});
   child.stdin.end(workloads.map((workload) => `${JSON.stringify(workload)}\n`).join(''));
   const runs: TheirRun[] = [];

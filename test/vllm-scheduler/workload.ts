@@ -23,27 +23,25 @@ export interface WorkloadOptions {
   readonly connector: boolean;
   readonly specTokens: number;
   readonly watermarkBlocks: number;
-  /**
-   * Our side knows the blocks' contents; without, as from a trace of lengths, no text is shared.
-   */
+  /** Our side has the blocks' contents; without, as from a trace of lengths, no text is shared. */
   readonly namesContents: boolean;
 }
 
 export interface WorkloadRequest {
-  /** It comes before this step, or so many steps after `after` has ended. */
+  /** It comes before this step, or this many steps after `after` has ended. */
   readonly step: number;
   readonly after?: number;
   readonly prompt: readonly Segment[];
   /** The text that the output repeats from its beginning. */
   readonly base: number;
   readonly out: number;
-  /** The most that it asks for: more than `out` when it stops by itself. */
+  /** Its limit of tokens: above `out` when it stops by itself. */
   readonly max: number;
   readonly stops: boolean;
   readonly priority: number;
   readonly arrival: number;
   readonly abortAfter?: number;
-  /** Leading prompt tokens that come from elsewhere, and the steps that takes. */
+  /** Leading prompt tokens that come from elsewhere, and the number of steps for that. */
   readonly remote?: number;
   readonly loadSteps?: number;
   /** Drafted tokens that are right when this many tokens are out. */
@@ -59,7 +57,7 @@ export interface Workload {
 /** Text numbers of outputs begin here, above those of prompts. */
 const OUTPUTS = 100_000;
 
-/** Every kind of workload, in turn: what one seed draws another leaves out. */
+/** Every kind of workload, in turn: the seeds draw different kinds. */
 export function workloadOf(seed: number): Workload {
   const draw = new Draw(RandomStream.root(seed).stream('vllm-scheduler'));
   const options = optionsOf(draw);
@@ -179,7 +177,7 @@ interface PromptDraw {
   readonly before: WorkloadRequest | undefined;
 }
 
-/** A part that many share, and one of its own; or all that was said before, and more. */
+/** A part that many share, and one of its own; or the whole earlier conversation, and more. */
 function promptOf(asked: PromptDraw): Segment[] {
   const { draw, index, wished, room, before } = asked;
   const own = 1000 + index;

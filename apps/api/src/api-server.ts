@@ -14,7 +14,7 @@ export interface ApiServerOptions {
   readonly config: BatonConfig;
   readonly transport: Transport;
   readonly log: Logger;
-  /** Who starts engines that are to join; unset: nobody. */
+  /** Starts engines that are to join; unset: none can be started. */
   readonly starter?: EngineStarter | undefined;
 }
 
@@ -29,7 +29,7 @@ export class ApiServer {
   ) {}
 
   /**
-   * Resolves when it listens; engines may still be missing, which `/health/ready` says.
+   * Resolves when it listens; engines may still be missing (`/health/ready` names them).
    *
    * @throws UsageError when its certificate cannot be used
    */
@@ -49,7 +49,7 @@ export class ApiServer {
         bodyParser: false,
         logger: false,
         abortOnError: false,
-        // It does no more than name the URL: the listeners make the server.
+        // The listeners make the server: this only sets the scheme of the URL.
         ...(listeners.scheme === 'https' ? { httpsOptions: {} } : {}),
       },
     );
@@ -58,7 +58,7 @@ export class ApiServer {
   }
 
   /**
-   * Drains, then closes every connection and timer. The transport stays open: it is the caller's.
+   * Drains, then closes every connection and timer. The transport stays open: the caller owns it.
    */
   stop(): Promise<void> {
     return this.app.close();

@@ -24,7 +24,7 @@ import { type ProcessDependencies, ProcessModule } from './process.module';
 import { RequestModule } from './request/request.module';
 import { RoutersModule } from './routers/routers.module';
 
-/** A request passes through all of them, and they know each other: they are global. */
+/** Every request passes through all of them and they depend on each other, so they are global. */
 const ROOMS = [ObserversModule, ClusterModule, RequestModule, RoutersModule, FramesModule];
 
 const ENDPOINTS = [
@@ -49,7 +49,7 @@ const ENDPOINTS = [
  * 1. `onModuleInit`: it opens its files and listens for frames and settings.
  * 2. `onApplicationBootstrap`: it announces itself, and its timers begin. Then the port is opened.
  * 3. `onModuleDestroy`: new requests are refused, those under way end (`Drain`); all still runs.
- * 4. `beforeApplicationShutdown`: connections end that would keep the server open.
+ * 4. `beforeApplicationShutdown`: connections that would keep the server open end.
  * 5. `onApplicationShutdown`: the server is closed; timers, subscriptions and files end.
  */
 @Module({})

@@ -6,7 +6,7 @@ import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestj
 import { INQUIRER } from '@nestjs/core';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
-/** What the process is handed from outside. */
+/** What the process gets from outside. */
 export interface ProcessDependencies {
   readonly config: BatonConfig;
   readonly transport: Transport;
@@ -36,7 +36,8 @@ export class ProcessModule {
 }
 
 /**
- * Each part logs under its own name: `frame-inbox` is FrameInbox. What a factory makes has none.
+ * Each part logs under its own name: `frame-inbox` is FrameInbox. An object made by a factory has
+ * no name.
  */
 function loggerProvider(logger: Logger): Provider {
   const useFactory = (user: object | null | undefined): Logger =>

@@ -10,14 +10,14 @@ import { SupervisorLink } from './endpoints/admin/supervisor-link';
 interface Parts {
   readonly server: ApiServer;
   readonly log: Logger;
-  /** Ends what the front stands on; called when the front has ended. */
+  /** Closes what the front depends on; called after the front has ended. */
   readonly close: () => Promise<void>;
 }
 
 /**
  * The API process from its configuration (`configFromEnv`) to its end by a signal. Without Redis it
- * is the whole cluster: the engines of the topology run in it too. Tells its parent `ready` once it
- * listens.
+ * is the whole cluster: the engines of the topology run in it too. It sends its parent `ready` once
+ * it listens.
  */
 export async function runApi(): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-/** What the module is handed from outside, by its injection token. */
+/** The module's dependencies from outside, by injection token. */
 export const TRANSPORT = Symbol('transport');
 export const CONFIG = Symbol('config');
 export const LOGGER = Symbol('logger');

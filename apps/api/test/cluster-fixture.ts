@@ -55,7 +55,7 @@ export class ClusterFixture {
     return cluster;
   }
 
-  /** As they last announced themselves. */
+  /** The engines as last announced. */
   engines(): Promise<EnginePresence[]> {
     return this.front.presence.engines();
   }
@@ -88,7 +88,7 @@ export class ClusterFixture {
     for (const transport of [this.front, ...this.transports]) await transport.close();
   }
 
-  /** Routers have heard of an engine's load once its first sign of life is out. */
+  /** Routers have an engine's load once its first presence is out. */
   private async untilKnown(): Promise<void> {
     const heard = new Set<string>();
     const count = [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);

@@ -15,17 +15,16 @@ export interface FakeEngineOptions {
   readonly engineId?: string;
   readonly index?: number;
   readonly numBlocks?: number;
-  /** Plays every job to its end by itself. */
+  /** Plays every job to its end on its own. */
   readonly isEager?: boolean;
-  /** Takes jobs only while this says so. */
+  /** Takes jobs only while this returns true. */
   readonly takes?: () => boolean;
 }
 
 const now = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000);
 
 /**
- * An engine that does what a test tells it: takes jobs, and publishes whatever frames it is asked
- * to.
+ * An engine under a test's control: takes jobs, and publishes the frames that the test asks for.
  */
 export class FakeEngine {
   readonly runs: FakeRun[] = [];
@@ -64,7 +63,7 @@ export class FakeEngine {
     return engine;
   }
 
-  /** The next job that nobody has asked for yet. */
+  /** The next job that no earlier call has returned. */
   next(): Promise<FakeRun> {
     const run = this.runs.find((each) => !each.isClaimed);
     if (run) {
@@ -78,7 +77,7 @@ export class FakeEngine {
     return this.transport.presence.announceEngine(this.presence, 3_000).catch(() => undefined);
   }
 
-  /** Takes nothing more, and says so. */
+  /** Takes no more jobs, and announces that. */
   drain(): Promise<void> {
     this.presence = { ...this.presence, state: 'draining' };
     return this.announce();
@@ -121,7 +120,7 @@ export class FakeEngine {
   }
 }
 
-/** One run of one job, told token by token what to publish. */
+/** One run of one job; a test sets token by token what it publishes. */
 export class FakeRun {
   isClaimed = false;
 
@@ -160,7 +159,7 @@ export class FakeRun {
     this.send({ kind: 'tokens', first: index, count });
   }
 
-  /** The end as the job says, with the last token. */
+  /** The end as the job defines it, with the last token. */
   end(part: Partial<FrameEntry> = {}): void {
     const { outputTokens, endReason } = this.job;
     this.send({ kind: 'end', reason: endReason, first: outputTokens, count: 1, ...part });

@@ -5,7 +5,7 @@ import { until } from './until';
 
 export type Json = Record<string, unknown>;
 
-/** What a leg was answered. */
+/** The answer to a leg. */
 export interface LegAnswer {
   readonly status: number;
   readonly body: Json & {
@@ -62,7 +62,7 @@ export class OutsideRouter {
     return { status: answer.status, body: (await answer.json()) as LegAnswer['body'] };
   }
 
-  /** What the cluster answers by itself. */
+  /** The cluster's own answer. */
   async plainText(body: Json): Promise<string | undefined> {
     const answer = await this.cluster.post(body);
     return ((await answer.json()) as LegAnswer['body']).choices?.[0]?.text;

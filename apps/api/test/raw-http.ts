@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What a server sent over one connection until it closed or `isDone` was content. */
+/** The bytes that a server sent over one connection until it closed or `isDone` returned true. */
 export function exchange(
   port: number,
   request: string | Buffer,
@@ -50,7 +50,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** A connection that sends a request and then does not read until told. */
+/** A connection that sends a request and reads nothing until the test starts it. */
 export function lazyReader(port: number, request: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' });

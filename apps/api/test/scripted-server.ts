@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 export interface Seen {
   readonly path: string;
   readonly body: Record<string, unknown>;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
   readonly headers: IncomingMessage['headers'];
 }
@@ -14,13 +14,13 @@ export interface Seen {
 /** @param nth  of its requests, from 1 */
 export type Script = (seen: Seen, response: ServerResponse, nth: number) => void;
 
-/** A server that does what a test tells it, and remembers what it was asked. */
+/** A server under a test's control that keeps its requests. */
 export class ScriptedServer {
   readonly seen: Seen[] = [];
   private readonly pages = new Map([['/health', '']]);
   /** Answers that were cut short. */
   closed = 0;
-  /** Answers that were told to the end. */
+  /** Answers sent to the end. */
   answered = 0;
 
   private constructor(
@@ -63,7 +63,7 @@ export class ScriptedServer {
     return Number(new URL(this.url).port);
   }
 
-  /** What `path` answers from now on; `/health` does so by itself. */
+  /** Sets the answer of `path` from now on; `/health` has its own. */
   shows(path: string, text: string): void {
     this.pages.set(path, text);
   }

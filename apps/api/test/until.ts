@@ -1,5 +1,5 @@
 /**
- * Waits until the fact holds, looking at it every few milliseconds; fails loudly when it never
+ * Waits until the fact holds, checking every few milliseconds; fails with an error when it never
  * does.
  */
 export async function until(

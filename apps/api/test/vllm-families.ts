@@ -1,4 +1,7 @@
-/** What vLLM serves, as the reference lists it: what a scraper, rule or dashboard may rely on. */
+/**
+ * The families that vLLM serves, as the reference lists them: scrapers, rules and dashboards may
+ * rely on them.
+ */
 export interface ReferenceFamily {
   /** Without `vllm:`, with `_total` where it is a counter. */
   readonly name: string;
@@ -178,8 +181,8 @@ export const OPTIONAL: readonly ReferenceFamily[] = [
 ];
 
 /**
- * The rest of the reference; docs/metrics.md says why each has no numbers here. `*`: all that begin
- * so.
+ * The rest of the reference; docs/metrics.md says why each has no numbers here. `*`: all families
+ * with this prefix.
  */
 export const UNFILLED: readonly string[] = [
   ...['corrupted_requests', 'mm_cache_queries', 'mm_cache_hits'],
@@ -191,7 +194,7 @@ export const UNFILLED: readonly string[] = [
   ...['tool_call_parser_invocations', 'websocket_*'],
 ];
 
-/** Names that vLLM has given up: whoever still asks for them is to see that. */
+/** Names that vLLM has removed: a reader of these must see that they are gone. */
 export const GONE: readonly string[] = [
   ...['gpu_cache_usage_perc', 'gpu_prefix_cache_queries_total', 'gpu_prefix_cache_hits_total'],
   ...['time_per_output_token_seconds', 'num_requests_swapped', 'cpu_cache_usage_perc'],

@@ -5,8 +5,8 @@ import { makeFolder } from '@baton/transport';
 import { reasonOf } from './system-error';
 
 /**
- * Makes the folder that results are to go to and tries a file in it, before the work that is to
- * be kept there. Undefined: none is wanted.
+ * Makes the folder for results and tries a file in it, before the work starts. Undefined: no folder
+ * is set.
  *
  * @throws Failure, one sentence
  */
@@ -20,7 +20,7 @@ export function claimFolder(folder: string | undefined, flag: string): void {
   }
 }
 
-/** The same for a single file. What is in it stays until the result is there. */
+/** The same for a single file. Its content stays until the result is there. */
 export function claimFile(path: string | undefined, flag: string): void {
   if (path === undefined) return;
   try {
@@ -31,7 +31,7 @@ export function claimFile(path: string | undefined, flag: string): void {
   }
 }
 
-/** One sentence on what could not be written, why, and what to do. */
+/** One sentence: the file that could not be written, why, and what to do. */
 export function cannotWrite(what: string, error: unknown): Failure {
   return new Failure(
     `${what} cannot be written (${reasonOf(error)}): name a place that can, with free space.`,

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
-/** Sets what the program ends with. */
+/** Sets the program's exit code. */
 export type Finish = (exitCode: number) => void;
 
-/** A command as the list of commands shows it, and the rest of it. */
+/** A command as the list of commands shows it, and how to load the rest. */
 export interface CommandRow {
   readonly name: string;
-  /** Behind the name in the list. */
+  /** Shown after the name in the list. */
   readonly usage: string;
   readonly description: string;
   /** Adds arguments, flags and the action; loads the modules that have them. */

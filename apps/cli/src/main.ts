@@ -1,6 +1,6 @@
 import { runProgram } from './program';
 
-// A reader may have seen enough, as `head` does: no reason to fail. Any other failure ends it.
+// A reader may stop early, as `head` does: that is no failure. Any other failure ends the program.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.stderr.write(

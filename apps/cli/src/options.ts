@@ -37,7 +37,7 @@ function optionFor(kind: ValueForm['kind'], flag: string, description: string): 
   return kind === 'list' ? option.argParser(withEarlier) : option;
 }
 
-/** A list that is given item by item, as the JSON array that it may also be given as. */
+/** Adds one item to a list; a JSON array sets the whole list. */
 function withEarlier(given: string, earlier: unknown): string {
   if (typeof earlier !== 'string') return given;
   return JSON.stringify([earlier, given].flatMap(itemsOf));

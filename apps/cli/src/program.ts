@@ -10,8 +10,8 @@ const WRONG_USAGE = 2;
 
 /**
  * Runs one command line and returns its exit code; every failure that a user can cause is one
- * sentence on stderr. Only the flags of commands that it names are loaded: the list of commands and
- * the version come without them.
+ * sentence on stderr. It loads only the flags of the named commands: the list of commands and the
+ * version come without them.
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
   let exitCode = DONE;
@@ -40,7 +40,7 @@ function emptyProgram(): Command {
   return quiet(program);
 }
 
-/** A command in the list, whose flags may not be there. */
+/** A command in the list; its flags may not be loaded. */
 function subcommandTerm(command: Command): string {
   const row = COMMANDS.find(({ name }) => name === command.name());
   return row === undefined
@@ -73,7 +73,7 @@ async function explain(error: unknown, flags: readonly string[]): Promise<number
   if (error instanceof Failure || error instanceof HardwareError) {
     return say(error.message, FAILED);
   }
-  // The system refused something that no command foresaw, such as a temporary folder.
+  // A system call failed in a way that no command foresaw, such as one on a temporary folder.
   if (isSystemError(error)) return say(withPath(error), FAILED);
   const isError = error instanceof Error;
   return say(isError ? (error.stack ?? error.message) : String(error), FAILED);

@@ -2,7 +2,7 @@ import type { SingleBar } from 'cli-progress';
 
 const SILENT_MS = 1_000;
 
-/** Takes how far something is; `end` leaves the terminal as it was. */
+/** Takes the progress of a task; `end` leaves the terminal as it was. */
 export interface Progress {
   update(done: number, whole: number): void;
   end(): void;
@@ -10,7 +10,7 @@ export interface Progress {
 
 const NONE: Progress = { update: () => undefined, end: () => undefined };
 
-/** A bar on stderr for what takes longer than a second; nothing when no one watches. */
+/** A bar on stderr for tasks that take longer than a second; nothing without a terminal. */
 export async function openProgress(
   what: string,
   stderr: NodeJS.WriteStream = process.stderr,
@@ -37,7 +37,7 @@ export async function withProgress<T>(
   }
 }
 
-/** A bar that shows itself when the work turns out to be long. */
+/** A bar that appears when the task turns out to be long. */
 class LateBar implements Progress {
   private readonly beganMs = performance.now();
   private isShown = false;

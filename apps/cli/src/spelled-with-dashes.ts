@@ -1,4 +1,4 @@
-/** vLLM takes `--max_model_len` as well as `--max-model-len`; so do we. */
+/** Accepts `--max_model_len` for `--max-model-len`, as vLLM does. */
 export function spelledWithDashes(argument: string): string {
   if (!argument.startsWith('--')) return argument;
   const [name = '', ...value] = argument.split('=');

@@ -6,7 +6,7 @@ import {
 } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
 
-/** Adds the flags that say what is asked of a cluster, under one heading. */
+/** Adds the flags of the workload, under one heading. */
 export function addWorkloadOptions(command: Command): void {
   for (const name of WORKLOAD_FLAGS) {
     const { value, help } = WORKLOAD_FLAG_ROWS[name];

@@ -7,7 +7,7 @@ export interface CommandAnswer {
   readonly stderr: string;
 }
 
-/** Runs one command line in this process and collects what it says. */
+/** Runs one command line in this process and collects its output. */
 export async function runCommand(...args: string[]): Promise<CommandAnswer> {
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

@@ -1,4 +1,4 @@
-/** What came of a call: the answer, or one sentence why there is none. */
+/** The result of a call: the answer, or one sentence on why there is none. */
 export type ApiReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
@@ -10,7 +10,7 @@ export type ApiReply =
 export class ApiClient {
   private shownKey: string | undefined;
 
-  /** @param onKey  told when the reader has given a key */
+  /** @param onKey  called when the reader has entered a key */
   constructor(private readonly onKey: () => void) {}
 
   get key(): string | undefined {
@@ -46,7 +46,7 @@ export class ApiClient {
   }
 }
 
-/** In any dialect. */
+/** The message of an error, in any dialect. */
 function sentenceOf(body: unknown): string {
   const { error, detail } = (body ?? {}) as { error?: { message?: string }; detail?: string };
   return error?.message ?? detail ?? 'The cluster refuses, and does not say why.';

@@ -68,7 +68,7 @@ export class Charts {
   show(): void {
     for (const { plan, plot } of this.plots) {
       plot.setData(this.columns(plan));
-      // Away from the chart the legend tells the newest values.
+      // Away from the chart the legend shows the newest values.
       if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
     }
   }
@@ -77,7 +77,7 @@ export class Charts {
     return this.history.columns(lines.map(({ key }) => key)) as uPlot.AlignedData;
   }
 
-  /** Also when the colours change, which a chart takes only when it is made. */
+  /** Also runs when the colours change: a chart reads them only when it is made. */
   private build(): void {
     for (const { plot } of this.plots) plot.destroy();
     const frames = PLANS.map(({ title, unit }) =>
@@ -157,7 +157,7 @@ function axis(more: uPlot.Axis): uPlot.Axis {
   return { stroke: colour('muted'), grid: line, ticks: line, font, ...more };
 }
 
-/** From zero to a little above the highest value, so that a level line is seen as one. */
+/** From zero to a little above the highest value, so that a level line looks level. */
 function fromZero(_plot: uPlot, _low: number, high: number): uPlot.Range.MinMax {
   return [0, high > 0 ? high * 1.15 : 1];
 }

@@ -30,8 +30,8 @@ export interface RequestState {
 }
 
 /**
- * What the page knows: the last picture, its requests as objects that live as long as they do, and
- * the last that have ended.
+ * The state of the page: the last picture, its requests as objects that live as long as the
+ * requests do, and the last ended ones.
  */
 export class ClusterModel {
   hello: ClusterHello | undefined;
@@ -45,7 +45,7 @@ export class ClusterModel {
   ended: RequestState[] = [];
   private names = new Map<number, RequestName>();
 
-  /** A new stream: what was known before may be of another cluster. */
+  /** A new stream: the earlier state may be of another cluster. */
   begin(hello: ClusterHello): void {
     this.hello = hello;
     this.requests.clear();

@@ -24,7 +24,7 @@ export function makeSvg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Writes a text only when it is another one, so that nothing is laid out anew for nothing. */
+/** Writes a text only when it changed, to avoid a new layout. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -2,10 +2,7 @@ import type { PictureEngine } from '@baton/contract';
 import { make, setAttribute, setText } from './element';
 import { formatCount, readableMs, readableShare } from './format';
 
-/**
- * One engine as a row: its name, what it has to do, its KV cache, and the place where its requests
- * are drawn.
- */
+/** One engine as a row: its name, its work, its KV cache, and the area of its requests. */
 export class EngineLane {
   readonly element: HTMLLIElement;
   /** Requests are drawn over it. */

@@ -4,9 +4,9 @@ import { colour } from './palette';
 import type { PicturePhase } from '@baton/contract';
 
 const PHASES: readonly PicturePhase[] = ['queue', 'prefill', 'transfer', 'decode'];
-/** From this size on dots have round corners and show how far their answer is. */
+/** From this size on dots have round corners and show the progress of their answer. */
 const ROOMY = 6;
-/** A step of the animation is never longer, whatever the browser did meanwhile. */
+/** Upper limit of an animation step, whatever the browser's delay. */
 const MOST_FRAME_MS = 60;
 
 /** Draws the dots of a scene, a frame at a time while anything moves and not at all otherwise. */
@@ -16,12 +16,12 @@ export class FlowCanvas {
   private colours = paints();
   private frame: number | undefined;
   private drawnMs = 0;
-  /** The one that the pointer is at. */
+  /** The dot under the pointer. */
   marked: number | undefined;
 
   constructor(private readonly scene: FlowScene) {}
 
-  /** To be called when the colour scheme has changed. */
+  /** Call it when the colour scheme has changed. */
   repaint(): void {
     this.colours = paints();
     this.draw();
@@ -62,7 +62,7 @@ export class FlowCanvas {
     this.frame = isMoving ? requestAnimationFrame(this.step) : undefined;
   };
 
-  /** One path for all: what costs is the number of calls to fill. */
+  /** One path for all: the cost is the number of calls to fill. */
   private drawMany(dots: readonly Dot[], phase: PicturePhase): void {
     const { context } = this;
     context.fillStyle = this.colours[phase];

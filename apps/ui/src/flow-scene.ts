@@ -3,10 +3,10 @@ import type { ClusterModel, RequestState } from './cluster-model';
 import { type Box, type DotGrid, gridFor, spotOf } from './grid';
 import { SlotBook } from './slot-book';
 
-/** Time in which a dot covers most of its way, and in which one that has ended fades. */
+/** Time in which a dot covers most of its way, and in which an ended one fades. */
 const EASE_MS = 130;
 const FADE_MS = 450;
-/** Nearer than this a dot is where it is to be. */
+/** Nearer than this a dot is at its target. */
 const CLOSE = 0.4;
 const MOST_DOTS = 6_000;
 
@@ -34,11 +34,11 @@ export interface FlowBoxes {
   readonly exitX: number;
 }
 
-/** The requests as dots that move from box to box. Knows places and time, nothing of drawing. */
+/** The requests as dots that move from box to box. It handles places and time, not drawing. */
 export class FlowScene {
   readonly dots = new Map<number, Dot>();
   private readonly books = new Map<string, SlotBook>();
-  /** Nothing moves: dots stand at once where they are to be. */
+  /** Without animation: dots are at their targets at once. */
   isStill = false;
 
   /** Sends every dot to where its request is now. */

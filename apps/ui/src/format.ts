@@ -10,7 +10,7 @@ export function formatCount(value: number | null | undefined): string {
   return size >= 100 || Number.isInteger(value) ? String(Math.round(value)) : significant(value);
 }
 
-/** A length of time with the unit that reads best. */
+/** A length of time with the most readable unit. */
 export function readableMs(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return DASH;
   const size = Math.abs(ms);

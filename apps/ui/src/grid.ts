@@ -13,7 +13,7 @@ export interface DotGrid {
   readonly capacity: number;
 }
 
-/** Edges of cells that are tried, the largest first. */
+/** Edges of cells to try, the largest first. */
 const CELLS = [22, 18, 14, 12, 10, 8, 7, 6, 5, 4, 3];
 /** Gap between two dots, as a share of the cell. */
 const GAP = 0.22;
@@ -35,8 +35,8 @@ export interface Spot {
 }
 
 /**
- * Upper left corner and edge of the dot in a slot, filled column by column from the left; what does
- * not fit lies on the last slot.
+ * Upper left corner and edge of the dot in a slot, filled column by column from the left; dots that
+ * do not fit lie on the last slot.
  */
 export function spotOf({ box, cell, columns, capacity }: DotGrid, slot: number): Spot {
   const rows = Math.max(1, Math.round(capacity / columns));

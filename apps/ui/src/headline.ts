@@ -9,7 +9,7 @@ const STATES: Readonly<Record<StreamState, string>> = {
   silent: 'no word from the cluster',
 };
 
-/** What runs here, and the figures of the moment. */
+/** The description of the cluster, and its current figures. */
 export class Headline {
   readonly element: HTMLElement;
   private readonly about = make('p', { class: 'about' });

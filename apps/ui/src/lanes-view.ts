@@ -13,7 +13,7 @@ const POOLS: readonly { readonly role: Role; readonly title: string }[] = [
   { role: 'decode', title: 'Decode' },
   { role: 'aggregated', title: 'Aggregated' },
 ];
-/** With more lanes in a pool each is one line, and with many more a thin one. */
+/** With more lanes than this in a pool each is one line, and with many more a thin one. */
 const ROOMY_LANES = 6;
 const LINE_LANES = 20;
 
@@ -23,9 +23,7 @@ interface Pool {
   readonly list: HTMLOListElement;
 }
 
-/**
- * The engines in their pools, and between them the places of what waits and of what is on its way.
- */
+/** The engines in their pools, and between them the areas for queued and transferred requests. */
 export class LanesView {
   readonly element: HTMLElement;
   private readonly pools: ReadonlyMap<Role, Pool>;
@@ -74,7 +72,7 @@ export class LanesView {
     };
   }
 
-  /** Another text when lanes have come, gone or changed places. */
+  /** Changes when lanes have come, gone or changed places. */
   shape = '';
 
   /** Lanes in the order of the engines' numbers, also when one took the place of another. */

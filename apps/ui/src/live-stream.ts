@@ -1,6 +1,6 @@
 import type { ClusterHello, ClusterPicture } from '@baton/contract';
 
-/** Without a picture for so long the page says that it sees nothing. */
+/** Without a picture for this long the page reports a lost stream. */
 const SILENT_AFTER_MS = 3_000;
 const LOOK_EVERY_MS = 500;
 
@@ -13,8 +13,8 @@ export interface PictureListener {
 }
 
 /**
- * The stream of pictures. The browser connects again by itself; while the page is hidden it is
- * closed, so that a hidden page costs nothing.
+ * The stream of pictures. The browser reconnects automatically; the stream is closed while the page
+ * is hidden, so that a hidden page costs nothing.
  */
 export class LiveStream {
   private source: EventSource | undefined;
@@ -55,7 +55,7 @@ export class LiveStream {
   private look(): void {
     if (this.source === undefined) return;
     if (performance.now() - this.heardMs > SILENT_AFTER_MS) this.enter('silent');
-    // A refusal ends a stream for good; it is tried again here.
+    // A refusal ends a stream for good; this code tries again.
     if (this.source.readyState === EventSource.CLOSED) {
       this.source = undefined;
       window.setTimeout(() => this.follow(), SILENT_AFTER_MS);

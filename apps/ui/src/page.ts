@@ -11,7 +11,7 @@ import { StepTimesView } from './step-times/step-times-view';
 import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
 
-/** Puts the page together and keeps it true to the stream. */
+/** Builds the page and updates it from the stream. */
 export function startPage(root: HTMLElement): void {
   const model = new ClusterModel();
   const history = new RateHistory();
@@ -47,7 +47,7 @@ export function startPage(root: HTMLElement): void {
       model.see(picture);
       history.add(picture.at, picture.rates);
       flow.show();
-      // What is read rather than watched changes half as often.
+      // Figures that are read rather than watched change half as often.
       if ((pictures += 1) % 2 === 0) return;
       headline.show(model);
       stepTimes.show(model.stepTimes);

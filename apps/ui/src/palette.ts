@@ -11,7 +11,7 @@ export type PageTone =
   | 'panel'
   | 'focus';
 
-/** The colours that the style sheet has for what it cannot reach: canvas and charts. */
+/** The style sheet's colours for canvas and charts, which CSS cannot reach. */
 export function colour(tone: PageTone): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${tone}`).trim();
 }

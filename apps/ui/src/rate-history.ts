@@ -1,7 +1,7 @@
 import type { PictureRates } from '@baton/contract';
 
 export const WINDOW_S = 120;
-/** A chart shows at least so many. */
+/** A chart shows at least this many seconds. */
 export const LEAST_S = 30;
 
 export type RateKey = 'ttft50' | 'ttft99' | 'itl50' | 'itl99' | 'tokens' | 'arrived' | 'finished';
@@ -22,7 +22,7 @@ export class RateHistory {
     while ((this.samples[0]?.atMs ?? atMs) < atMs - WINDOW_S * 1_000) this.samples.shift();
   }
 
-  /** Seconds that there is something of, within what a chart shows. */
+  /** Seconds with samples, within the range of a chart. */
   get spanS(): number {
     const [first, last] = [this.samples[0], this.samples.at(-1)];
     const span = first && last ? (last.atMs - first.atMs) / 1_000 : 0;

@@ -10,8 +10,8 @@ interface Row {
 }
 
 /**
- * Requests as a table: what the moving dots show, for the keyboard and for reading. Enter on a row
- * opens its timeline.
+ * Requests as a table: the content of the moving dots, for the keyboard and for reading. Enter on a
+ * row opens its timeline.
  */
 export class RequestList {
   readonly element: HTMLElement;

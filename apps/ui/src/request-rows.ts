@@ -12,7 +12,7 @@ const LINGER_MS = 4_000;
 export class RequestRows {
   readonly rows: (RequestState | undefined)[] = Array.from({ length: ROWS }, () => undefined);
 
-  /** @param held  row that the reader is at, and that keeps what it shows */
+  /** @param held  row with the keyboard focus, which keeps its request */
   update(model: ClusterModel, held: number | undefined): void {
     const shown = new Set(this.rows);
     const fresh = [...model.requests.values()].filter((each) => !shown.has(each)).reverse();

@@ -1,6 +1,6 @@
 import { make } from './element';
 
-/** What a JSON Schema says of one option. */
+/** The JSON Schema of one option. */
 export interface OptionSchema {
   readonly description?: string;
   readonly enum?: readonly string[];
@@ -11,14 +11,11 @@ export interface OptionSchema {
 
 export interface SettingField {
   readonly element: HTMLElement;
-  /** Shows what holds now, unless the reader has begun to change it. */
+  /** Shows the current value, unless the reader has begun to change it. */
   readonly show: (value: unknown) => void;
-  /**
-   * The new value, undefined when it has not been changed. @throws SyntaxError for what should be
-   * JSON and is not
-   */
+  /** The new value, undefined when unchanged. @throws SyntaxError for invalid JSON */
   readonly changed: () => unknown;
-  /** What was changed holds now. */
+  /** Takes the changed value as the current one. */
   readonly settle: () => void;
 }
 

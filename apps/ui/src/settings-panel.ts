@@ -2,12 +2,12 @@ import type { ApiClient } from './api-client';
 import { make, setText } from './element';
 import { type OptionSchema, type SettingField, settingField } from './setting-field';
 
-/** These are shown at once, the others when they are asked for. */
+/** These are shown at once, the others on request. */
 const FIRST = ['placement', 'decode_placement', 'failure_injection_rate', 'faults'];
-/** Somebody else may change settings, too. */
+/** Other clients may change settings, too. */
 const REFRESH_MS = 5_000;
 
-/** Rules that show what faults do, to begin with. */
+/** Examples of rules that show the effect of faults. */
 const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   none: [],
   'queue full for 1 in 5': [{ at: 'queue', fault: 'error', status: 429, rate: 0.2 }],
@@ -21,7 +21,7 @@ interface SettingsView {
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Settings that change while the cluster runs. Not there unless the API serves them. */
+/** Settings that change while the cluster runs. Absent unless the API serves them. */
 export class SettingsPanel {
   readonly element = make('section', {
     ...{ class: 'panel settings', 'aria-label': 'Settings', hidden: true },
@@ -32,7 +32,7 @@ export class SettingsPanel {
 
   constructor(private readonly api: ApiClient) {}
 
-  /** Looks whether there are settings, and shows them. */
+  /** Checks whether there are settings, and shows them. */
   async start(): Promise<void> {
     if (this.fields.size > 0) return;
     const [schemas, view] = await Promise.all([
@@ -116,7 +116,7 @@ export class SettingsPanel {
     this.say(`Changed: ${Object.keys(changes).join(', ')}.`, true);
   }
 
-  /** Undefined, and said, when something is not JSON. */
+  /** Undefined when a value is not JSON; the error is then shown. */
   private changes(): Record<string, unknown> | undefined {
     const changes: Record<string, unknown> = {};
     for (const [name, field] of this.fields) {

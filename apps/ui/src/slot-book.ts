@@ -1,6 +1,6 @@
 /**
- * Places in a row, each request keeping its own until it leaves; the first free one is given to
- * whoever comes next.
+ * Places in a row. Each request keeps its own until it leaves; the next request gets the first free
+ * one.
  */
 export class SlotBook {
   private readonly slots = new Map<number, number>();
@@ -24,7 +24,7 @@ export class SlotBook {
     return slot;
   }
 
-  /** Frees the slots of all that are not among these. */
+  /** Frees the slots of all other requests. */
   keep(keys: ReadonlySet<number>): void {
     for (const [key, slot] of this.slots) {
       if (keys.has(key)) continue;

@@ -6,12 +6,12 @@ import { drawTimeline, PHASE_TITLES } from './timeline-drawing';
 import { firstTokenUs, lastUs } from './timeline-scale';
 
 const REFRESH_MS = 1_000;
-/** A little more than until the first token, so that the step that brought it is seen. */
+/** A little more than until the first token, so that the step that produced it is visible. */
 const BEYOND_FIRST = 1.08;
 
 /**
- * The timeline of one request, over the page: bars, a table of the same, and the files. Asked for
- * again while the request runs.
+ * The timeline of one request, over the page: bars, a table of the same, and the files. It is
+ * refreshed while the request runs.
  */
 export class TimelineDialog {
   readonly element: HTMLDialogElement;
@@ -23,7 +23,7 @@ export class TimelineDialog {
   private timeline: RequestTimeline | undefined;
   private timer: number | undefined;
 
-  /** @param nameOf  how the page calls an engine; undefined for one that has left */
+  /** @param nameOf  the page's name for an engine; undefined for one that has left */
   constructor(
     private readonly api: ApiClient,
     private readonly nameOf: (engineId: string) => string | undefined,
@@ -66,7 +66,7 @@ export class TimelineDialog {
     this.timer = window.setTimeout(() => void this.refresh(name), REFRESH_MS);
   }
 
-  /** Says why there is no timeline; where a key is missing, asks for it. */
+  /** Shows why there is no timeline; where a key is missing, asks for it. */
   private refused(status: number, sentence: string): void {
     const parts: HTMLElement[] = [make('p', {}, [sentence])];
     if (status === 401) {
@@ -85,7 +85,9 @@ export class TimelineDialog {
     this.body.replaceChildren(...parts);
   }
 
-  /** A file of the same; fetched by the page where a key is needed, which a link cannot carry. */
+  /**
+   * A file of the timeline; the page fetches it where a key is needed, which a link cannot carry.
+   */
   private link(text: string, query: string): HTMLElement {
     const path = pathOf(this.name) + query;
     const attributes = { href: `../${path}`, target: '_blank', rel: 'noopener' };
@@ -125,7 +127,7 @@ export class TimelineDialog {
         eventTable(sequence, this.nameOf),
       ]),
     );
-    // The controls are new ones; the reader stays where they were.
+    // The controls are new; the focus stays on the same one.
     if (held) this.body.querySelector<HTMLElement>(`[data-control="${held}"]`)?.focus();
   }
 

@@ -28,7 +28,7 @@ export function firstTokenUs({ events }: SequenceTimeline): number | undefined {
   return events.find(({ name }) => name === 'first_token')?.at_us;
 }
 
-/** The last instant that anything is known of. */
+/** The last known instant. */
 export function lastUs(sequence: SequenceTimeline, durationUs: number): number {
   if (sequence.state === 'running') return durationUs;
   return Math.max(0, ...sequence.events.map(({ at_us }) => at_us));

@@ -2,8 +2,7 @@ import { type Coverage, type ErrorPoint, systemClassOf } from '@baton/error-bars
 import type { ServingResult } from '../serving/serving-run';
 
 /**
- * What each run of the scoreboard says of TTFT, TPOT and whole requests, as `baton replay` gives
- * them.
+ * TTFT, TPOT and request latencies of each run of the scoreboard, as `baton replay` reports them.
  */
 export function errorPoints(results: readonly ServingResult[]): ErrorPoint[] {
   const sound = results.filter(({ point }) => !point.isDoubtful);

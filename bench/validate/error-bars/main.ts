@@ -11,7 +11,7 @@ import { servingReport } from '../serving/serving';
 import { coverageTable, errorPoints } from './error-points';
 
 /**
- * Prints how often 80 % intervals hold published serving points that they were not learnt from.
+ * Prints how often 80 % intervals hold published serving points that they were not fitted to.
  * `--write=2026-11-22` writes the table that ships, with this date; `--every=4` takes every fourth
  * point.
  */

@@ -7,7 +7,7 @@ export interface Score {
   readonly method: string;
   readonly tpotMedian: number;
   readonly tpotMeanAbsolute: number;
-  /** At no more than four clients; undefined: no such point. */
+  /** Points with at most four clients; undefined: no such point. */
   readonly ttftMedianAlone: number | undefined;
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Framework, Mxfp4Activations } from '@baton/step-time';
 import { rowsOf } from '../files';
 
-/** Engines that are alike; data-parallel ranks count each. */
+/** A number of equal engines; each data-parallel rank counts. */
 export interface ServingEngines {
   readonly placement: EnginePlacement;
   readonly count: number;
@@ -25,15 +25,15 @@ export interface ServingPoint {
   readonly system: string;
   readonly framework: Framework;
   readonly mxfp4Activations: Mxfp4Activations;
-  /** Those that decode, or do everything. */
+  /** The engines that decode, or do everything. */
   readonly engines: ServingEngines;
-  /** Those that prefill, where they are others. */
+  /** The prefill engines, where they are separate. */
   readonly disaggregated?: { readonly prefill: ServingEngines };
   readonly promptTokens: number;
   readonly outputTokens: number;
   /** Lengths are uniform from this part of them to the whole; 1: all alike. */
   readonly shortest: number;
-  /** The data say that the row's parallel degree or concurrency cannot be what was run. */
+  /** The data show that the row's parallel degree or concurrency cannot be that of the run. */
   readonly isDoubtful: boolean;
   readonly concurrency: number;
   readonly tpotMs: number;
@@ -42,13 +42,13 @@ export interface ServingPoint {
 
 export interface ServingPoints {
   readonly points: readonly ServingPoint[];
-  /** How many rows are left out, by why. */
+  /** Number of rows left out, by reason. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
 type Row = Readonly<Record<string, string>>;
 
-/** The points that can be run as they were, and how many cannot. */
+/** The points that can be replayed unchanged, and the number of those that cannot. */
 export function servingPoints(): ServingPoints {
   const points: ServingPoint[] = [];
   const leftOut = new Map<string, number>();
@@ -143,9 +143,9 @@ function isHardCoded(row: Row): boolean {
 }
 
 /**
- * What the scripts do, by NVIDIA/srt-slurm: recipes/gb200-fp{4,8}, low-latency.yaml, has tensor
- * parallelism of four without expert parallelism in both pools; max-tpt.yaml as many experts' ranks
- * as there are of attention (`ep-size`).
+ * The parallelism that the scripts set, by NVIDIA/srt-slurm: recipes/gb200-fp{4,8},
+ * low-latency.yaml, has tensor parallelism of four without expert parallelism in both pools;
+ * max-tpt.yaml has as many expert ranks as attention ranks (`ep-size`).
  */
 function hardCoded(row: Row): Parallel {
   const { prefill, decode } = stated(row);
@@ -167,7 +167,7 @@ function modelName(row: Row): string {
 }
 
 /**
- * What the checkpoints of these measurements hold: blocks for those that publish so, else static.
+ * The format of these measurements' checkpoints: blocks where a vendor publishes so, else static.
  */
 function quantizationOf(row: Row): Quantization | undefined {
   const isBlockwise = /DeepSeek|MiniMax|Qwen3/.test(row['model']!);

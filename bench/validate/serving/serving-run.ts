@@ -6,7 +6,7 @@ import { type Workload, WorkloadBuilder } from '@baton/workload';
 import type { ServingPoint } from './serving-point';
 import { servingScenario } from './serving-scenario';
 
-/** What Baton makes of a point. */
+/** Baton's result for a point. */
 export interface ServingResult {
   readonly point: ServingPoint;
   readonly tpotMs: number;
@@ -15,12 +15,12 @@ export interface ServingResult {
   readonly method: string;
 }
 
-/** Requests per client, as InferenceX sends; the first of each is a burst. */
+/** Requests per client, as in InferenceX; the first of each is a burst. */
 const ROUNDS = 10;
 const REQUESTS_MIN = 16;
 const REQUESTS_MAX = 4_096;
 
-/** Replays the closed loop, or says why not. */
+/** Replays the closed loop, or returns the reason why it cannot. */
 export function runPoint(point: ServingPoint): ServingResult | string {
   try {
     const { scenario, method } = servingScenario(point, closedLoop(point));
@@ -34,7 +34,10 @@ export function runPoint(point: ServingPoint): ServingResult | string {
   }
 }
 
-/** As many clients as fall to what is run, each sending its next request when its last ended. */
+/**
+ * The simulated engines' share of the clients, each sending its next request when its last one has
+ * ended.
+ */
 function closedLoop(point: ServingPoint): Workload {
   const { promptTokens, outputTokens, shortest } = point;
   // Aggregated engines are alike and share nothing: one of them is run.

@@ -9,7 +9,7 @@ import { aggregatedScenario } from '../one-engine';
 import type { ServingEngines, ServingPoint } from './serving-point';
 
 const BLOCK_TOKENS = 16;
-/** InfiniBand NDR, 400 Gbit/s per GPU, as the racks and nodes of these measurements have it. */
+/** InfiniBand NDR, 400 Gbit/s per GPU, the link of the racks and nodes of these measurements. */
 const LINK = { bytesPerSecond: 50e9, baseLatencyUs: 100 } as const;
 
 export interface ServingScenario {
@@ -20,7 +20,7 @@ export interface ServingScenario {
 
 /**
  * One of the engines with its share of the clients, or both pools with all of them, behind the
- * front end that `baton replay` has by default, whatever the framework.
+ * default front end of `baton replay`, for every framework.
  *
  * @throws HardwareError for a model that does not fit
  */

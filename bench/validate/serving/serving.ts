@@ -10,15 +10,15 @@ export interface ServingReport {
   readonly text: string;
 }
 
-/** Systems of racks, whose wide expert parallelism is expected to be off. */
+/** Rack systems; the estimates of their wide expert parallelism are expected to be off. */
 const RACKS = new Set(['gb200', 'gb300']);
 
 export interface ServingChoice {
   /** Takes every n-th point only; unset: all. */
   readonly every?: number | undefined;
-  /** Takes points whose group has this in its name; unset: all. */
+  /** Takes points with this text in the name of their group; unset: all. */
   readonly group?: string | undefined;
-  /** Whose kernels are composed; unset: those of the point. */
+  /** The framework that provides the kernels; unset: that of the point. */
   readonly framework?: Framework | undefined;
 }
 

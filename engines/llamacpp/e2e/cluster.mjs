@@ -7,7 +7,7 @@ const ROOT = join(FOLDER, '..', '..');
 const READY_MS = 90_000;
 const SERVING = /^(prefill|decode|aggregated)-\d+ .*serving a local model .*server=(\S+)/;
 
-/** `bin/baton up` as a user starts it, and what a test needs to look inside and to kill. */
+/** `bin/baton up` as a user starts it, with methods to look inside and to kill processes. */
 export class Cluster {
   static async start(topology, flags = []) {
     const port = await freePort();

@@ -86,7 +86,7 @@ test('every prompt was handed over once, and no state is left', async () => {
   const [prefill, decode] = [split.serverOf('prefill'), split.serverOf('decode')];
   const reads = await metric(decode, 'vllm:nixl_xfer_time_seconds_count');
   const computed = await metric(prefill, 'vllm:request_prefill_time_seconds_count');
-  // A prompt of one token has nothing to hand over; it was asked for twice.
+  // A prompt of one token has nothing to hand over; two requests had one.
   assert.equal(reads, computed - 2);
   assert.ok(reads > 20, `${reads}`);
   assert.equal(await metric(decode, 'vllm:nixl_num_failed_transfers_total'), 0);

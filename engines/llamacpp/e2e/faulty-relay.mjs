@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 
 /**
- * Stands between two servers and spoils what goes through.
+ * Relays between two servers and corrupts the bytes.
  *
- * @param target  origin of the server behind it
- * @param spoil   an async generator of what the reader gets, from what the server sends
+ * @param target origin of the server behind it
+ * @param spoil an async generator of what the reader gets, from what the server sends
  */
 export async function startRelay(target, spoil) {
   const relay = { reads: 0, releases: 0 };

@@ -1,5 +1,5 @@
-// A model of the Llama architecture with random weights. How long it takes does not depend on what
-// the weights are.
+// A model of the Llama architecture with random weights. Its speed does not depend on the values of
+// the weights.
 import { value } from './layout.mjs';
 import { TOKENS_WITHOUT_TEXT, vocabulary } from './vocabulary.mjs';
 

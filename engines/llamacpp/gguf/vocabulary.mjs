@@ -1,5 +1,5 @@
-// A vocabulary for random weights, in SentencePiece's form: any text tokenises, and decodes to what
-// it was.
+// A vocabulary for random weights, in SentencePiece's form: any text tokenises, and decodes to
+// itself.
 
 /** llama.cpp's kinds of tokens. */
 const KIND = { normal: 1, unknown: 2, control: 3, byte: 6 };

@@ -9,7 +9,7 @@ import { normalHalves, RandomBits } from './random-weights.mjs';
 const CHUNK_VALUES = 1 << 20;
 
 /**
- * Writes the file piece by piece, under its name only when it is whole. Equal arguments give equal
+ * Writes the file piece by piece; it gets its name only when complete. Equal arguments give equal
  * bytes.
  */
 export async function writeRandomGguf(path, { shape, seed }) {

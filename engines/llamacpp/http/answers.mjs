@@ -35,7 +35,7 @@ export class StreamedAnswer {
     return this.event([this.choice(this.isChat ? { content: text } : text, { tokenIds })]);
   }
 
-  /** The last text, why it ended, usage if it is wanted, and the mark of the end. */
+  /** The last text, the reason of the end, usage on request, and the end mark. */
   end(text, tokenIds, result) {
     const delta = this.isChat ? { content: text } : text;
     const last = this.event([this.choice(delta, { tokenIds, result })]);

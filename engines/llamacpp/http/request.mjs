@@ -1,9 +1,9 @@
-// What of a completion or chat request matters here. vLLM's fields and messages; unknown fields are
-// let pass, as there.
+// The fields of a completion or chat request that matter here. vLLM's fields and messages; unknown
+// fields are ignored, as in vLLM.
 
 const MAX_STOPS = 16;
 
-/** What a client is answered: vLLM's `ErrorResponse`. */
+/** An error answer: vLLM's `ErrorResponse`. */
 export class Refusal extends Error {
   constructor(status, message, param = null) {
     super(message);

@@ -47,14 +47,14 @@ export const DEFAULTS = {
   contextTokens: 4096,
   batchTokens: 512,
   kvLeaseMs: 30_000,
-  /** States that wait for their readers, in all. */
+  /** Bytes of all states that wait for their readers. */
   maxHeldBytes: 2 ** 30,
   maxStateBytes: 2 ** 30,
-  /** For a whole state. */
+  /** Limit for fetching a whole state. */
   kvFetchMs: 30_000,
   /** vLLM's `kv_load_failure_policy`: `fail` or `recompute`. */
   loadFailurePolicy: 'recompute',
-  /** The same for states of peers; as `loadFailurePolicy` unless told. */
+  /** The same for states of peers; default: `loadFailurePolicy`. */
   peerFailurePolicy: undefined,
   /** Whether a state may be fetched from `{ origin, engineId }`. */
   isPeer: async () => false,
@@ -123,7 +123,7 @@ class Server {
     send(response, 200, wholeAnswer(work.request, told));
   }
 
-  /** The head goes out with the first text, so that a failure before has a status. */
+  /** The head goes out with the first text, so that an earlier failure has a status. */
   async stream(work, facts, response) {
     const answer = new StreamedAnswer(work.request, facts);
     const open = () => {
@@ -140,7 +140,7 @@ class Server {
     response.end(answer.end(result.text, result.untold, result));
   }
 
-  /** A held state: read it, or let it go. */
+  /** A held state: read it, or release it. */
   async kv(method, id, response) {
     const { held } = this.engine;
     if (method === 'DELETE' && held.release(id)) return response.writeHead(204).end();

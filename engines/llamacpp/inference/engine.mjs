@@ -12,7 +12,7 @@ import { Model } from './model.mjs';
 
 /** Requests that wait for a sequence; further ones are refused. */
 const MAX_WAITING = 1_024;
-/** vLLM's default; the ids of blocks are told, and mean nothing here. */
+/** vLLM's default; answers carry ids of blocks, which mean nothing here. */
 const BLOCK_TOKENS = 16;
 
 /**
@@ -91,7 +91,7 @@ export class Engine {
       ...{ request: { ...request, maxTokens }, tokens, signal },
       onText: this.watched(onText, startedMs),
     }).catch((error) => {
-      // Whoever asked for it is gone.
+      // The client is gone.
       this.held.release(kvTransferParams?.remote_request_id);
       throw error;
     });
@@ -127,8 +127,8 @@ export class Engine {
   }
 
   /**
-   * Tokens whose KV came from elsewhere; 0 when the prompt is to be computed here. @throws Refusal
-   * by the policy `fail`
+   * Number of tokens with fetched KV; 0 when the prompt is to be computed here. @throws Refusal by
+   * the policy `fail`
    */
   async loadRemote(sequence, { request, tokens, signal }) {
     const source = sourceIn(request.kv);
@@ -162,7 +162,7 @@ export class Engine {
     try {
       return await fetchState({ source, file, wanted, signal: deadline });
     } finally {
-      // Read or not, nobody comes for it again.
+      // Read or not, this engine does not fetch it again.
       releaseState(source).catch(() => undefined);
     }
   }
@@ -178,8 +178,8 @@ export class Engine {
   }
 
   /**
-   * What names the state to a decode engine; undefined when nobody wants it, or there is nothing to
-   * hold.
+   * Names the state for a decode engine; undefined when the request does not ask for it, or there
+   * is nothing to hold.
    */
   async hold(sequence, { request, tokens }) {
     if (request.kv?.do_remote_decode !== true || tokens.length < 2) return undefined;
@@ -215,7 +215,7 @@ export class Engine {
   }
 }
 
-/** A state of as many tokens, but of other ones, would give the answer to another prompt. */
+/** A state with the same number of tokens, but other tokens, would answer another prompt. */
 function checkTokens(sequence, tokens) {
   const loaded = sequence.contextTokens;
   const isSame = loaded.length === tokens.length - 1 && loaded.every((id, i) => id === tokens[i]);

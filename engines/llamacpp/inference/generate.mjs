@@ -4,8 +4,8 @@ import { StopStrings } from '../text/stop-strings.mjs';
 const MAX_SEED = 2 ** 31;
 
 /**
- * Computes a prompt but for its last token. The last one goes through the model by itself, wherever
- * the others were computed: so a handed-over request and one that stayed compute the same.
+ * Computes a prompt but for its last token. The last one goes through the model alone, wherever the
+ * others were computed: so a handed-over request and a local one compute the same.
  */
 export async function prefill(model, sequence, { tokens, signal }) {
   const { batchTokens } = model;
@@ -20,8 +20,9 @@ export async function prefill(model, sequence, { tokens, signal }) {
 /**
  * Goes on from a prompt of which all but the last token is in the sequence.
  *
- * @param onText  called with what can be told, and the tokens since it was called last
- * @returns why it ended, what it ended with, all tokens, and the text and tokens that were not told
+ * @param onText called with the text that is complete, and the tokens since its last call
+ * @returns the reason of the end, the stop it ended with, all tokens, and the text and tokens that
+ *   are not yet passed to `onText`
  */
 export async function generate(model, sequence, { request, tokens, signal, onText }) {
   const text = new GeneratedText(model, request);
@@ -41,8 +42,7 @@ export async function generate(model, sequence, { request, tokens, signal, onTex
 }
 
 /**
- * The text of an answer, and where it ends. As in vLLM nothing but the length ends it before
- * `minTokens`.
+ * The text of an answer, and where it ends. As in vLLM only the length ends it before `minTokens`.
  */
 class GeneratedText {
   constructor(model, request) {
@@ -51,7 +51,7 @@ class GeneratedText {
     this.stops = new StopStrings(request.stops);
   }
 
-  /** What the token adds, and why it is the last if it is. */
+  /** The text of the token, and the reason of the end if it is the last. */
   push(token) {
     const { maxTokens, minTokens, ignoreEos, stopTokenIds } = this.request;
     this.made.push(token);
@@ -68,7 +68,7 @@ class GeneratedText {
     return { text: text + this.rest(), end: { reason: 'length', stopReason: null } };
   }
 
-  /** Nothing more comes. */
+  /** The rest of the text, at the end. */
   rest() {
     return this.stops.push(this.pieces.flush()).text + this.stops.flush();
   }

@@ -13,7 +13,7 @@ const HISTOGRAMS = {
   'vllm:nixl_bytes_transferred': STATE_BYTES,
 };
 
-/** Some of vLLM's families, as text for Prometheus. */
+/** Some of vLLM's families, in Prometheus' text format. */
 export class Metrics {
   constructor(labels) {
     this.labels = labels;

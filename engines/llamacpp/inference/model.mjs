@@ -11,7 +11,7 @@ let llama;
 
 /** One model in llama.cpp, with a context of some sequences. */
 export class Model {
-  /** @param contextTokens  of each sequence; what the model was trained for at most */
+  /** @param contextTokens  of each sequence; at most the model's training length */
   static async load({ path, threads, sequences, contextTokens, batchTokens }) {
     llama ??= loadLlama();
     const model = await (await llama).loadModel({ modelPath: path });
@@ -52,7 +52,7 @@ export class Model {
     return shouldPrependBosToken && bos !== null && ids[0] !== bos ? [bos, ...ids] : ids;
   }
 
-  /** By the model's own template; without one a line for each message. */
+  /** By the model's own template; without a template, one line per message. */
   chatText(messages) {
     const { model, template } = this;
     if (template === undefined) {
@@ -80,8 +80,8 @@ export class Model {
 }
 
 /**
- * Once for a process. node-llama-cpp tries its library in a fork of this process first; what the
- * flags of this one preload is not meant for that one, and could end it.
+ * Once per process. node-llama-cpp first tries its library in a fork of this process; modules that
+ * this process preloads by flag are not meant for the fork, and could end it.
  */
 async function loadLlama() {
   const { execArgv } = process;
@@ -97,8 +97,8 @@ async function loadLlama() {
 }
 
 /**
- * As vLLM's scheduler: first a token for each sequence that decodes, then prompts in the order of
- * their coming, as far as the batch goes.
+ * As vLLM's scheduler: first a token for each sequence that decodes, then prompts in order of
+ * arrival, up to the size of the batch.
  */
 function decodeFirst({ items, size }) {
   const decodes = items.filter(({ tokens }) => tokens.length === 1);
@@ -112,8 +112,8 @@ function decodeFirst({ items, size }) {
 }
 
 /**
- * Equal for equal models with caches of equal types: llama.cpp does not notice a state of another.
- * Of the file its length and 16 places are looked at.
+ * Equal for equal models with caches of equal types: llama.cpp does not detect a state of another
+ * model. Covers the length of the file and 16 places in it.
  */
 async function fingerprintOf(path, { kvCacheKeyType, kvCacheValueType, flashAttention }) {
   const file = await open(path, 'r');

@@ -1,4 +1,4 @@
-/** Sequences of a context, each lent to one request at a time, in the order in which they asked. */
+/** Sequences of a context, each lent to one request at a time, first come, first served. */
 export class Slots {
   constructor(sequences) {
     this.all = [...sequences];
@@ -20,7 +20,7 @@ export class Slots {
     return held / (this.all.length * this.all[0].contextSize);
   }
 
-  /** @throws the signal's reason when it strikes before there is one */
+  /** @throws the signal's reason when it aborts before a slot is free */
   take(signal) {
     signal.throwIfAborted();
     const sequence = this.free.pop();

@@ -2,15 +2,15 @@
 import { open } from 'node:fs/promises';
 import { chunksIn } from './frames.mjs';
 
-/** Of the answer to a release: nobody waits for it long. */
+/** Limit of the answer to a release: the caller does not wait long. */
 const RELEASE_MS = 2_000;
 
-/** The state did not come, or is not the one that is wanted. */
+/** The state did not come, or it is another one. */
 export class TransferFailed extends Error {}
 
 /**
- * Where the parameters of a request say that its KV lies, as vLLM reads them: undefined without
- * `do_remote_prefill`, and for parameters that lack what names a state.
+ * The location of the KV in the parameters of a request, read as in vLLM: undefined without
+ * `do_remote_prefill`, and for parameters that lack the name of a state.
  */
 export function sourceIn(params) {
   if (params?.do_remote_prefill !== true) return undefined;
@@ -26,9 +26,9 @@ export function sourceIn(params) {
 /**
  * Fetches a state into a file, chunk by chunk.
  *
- * @param wanted  `model` and `tokens` that the state must be of, `maxBytes`
+ * @param wanted the required `model` and `tokens` of the state, `maxBytes`
  * @returns bytes written
- * @throws TransferFailed, GarbledState, or what the connection threw
+ * @throws TransferFailed, GarbledState, or the connection's error
  */
 export async function fetchState({ source, file, wanted, signal }) {
   const answer = await fetch(addressOf(source), { redirect: 'error', signal });
@@ -49,7 +49,7 @@ export async function fetchState({ source, file, wanted, signal }) {
   return bytes;
 }
 
-/** Tells the engine that held a state that it need not any longer. */
+/** Releases a state at the engine that holds it. */
 export async function releaseState(source) {
   const signal = AbortSignal.timeout(RELEASE_MS);
   const answer = await fetch(addressOf(source), { method: 'DELETE', redirect: 'error', signal });
@@ -60,7 +60,7 @@ function addressOf({ origin, id }) {
   return `${origin}/kv/${encodeURIComponent(id)}`;
 }
 
-/** A state of another model could not be told from one of this by llama.cpp. */
+/** llama.cpp cannot distinguish a state of another model from one of this model. */
 function check(manifest, { model, tokens, maxBytes }) {
   if (manifest.model !== model) throw new TransferFailed('it is of another model');
   if (manifest.tokens !== tokens) throw new TransferFailed('it is of another prompt');

@@ -1,6 +1,6 @@
-// How a KV state goes over a connection: a manifest, chunks, and the hash of all of them, each
-// framed as kind (1 byte), length (4), CRC-32 (4), payload. Pure: bytes in, frames out; never more
-// than one frame is kept.
+// The transfer format of a KV state: a manifest, chunks, and the hash of all of them, each framed
+// as kind (1 byte), length (4), CRC-32 (4), payload. Pure: bytes in, frames out; never more than
+// one frame is kept.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -11,10 +11,10 @@ export const CHUNK_BYTES = 256 * 1024;
 const MAX_FRAME_BYTES = 1024 * 1024;
 const KIND = { manifest: 1, chunk: 2, end: 3 };
 
-/** What came is not what was sent, or nothing that this protocol sends. */
+/** The bytes differ from those that were sent, or are no part of this protocol. */
 export class GarbledState extends Error {}
 
-/** Frames of a state of which the bytes come piece by piece. */
+/** Frames of a state with bytes that come piece by piece. */
 export async function* framesOf(manifest, pieces) {
   yield frame(KIND.manifest, Buffer.from(JSON.stringify(manifest)));
   const hash = createHash('sha256');
@@ -103,7 +103,7 @@ function manifestIn(kind, payload) {
       return manifest;
     }
   } catch {
-    // Told below.
+    // Checked below.
   }
   throw new GarbledState('no manifest');
 }

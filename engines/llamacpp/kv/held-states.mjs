@@ -6,9 +6,9 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { CHUNK_BYTES, framesOf } from './frames.mjs';
 
 /**
- * The KV states that wait for whoever continues them, as files: each until it is released, or its
- * lease ends. A state is named by an id that cannot be guessed. Beyond `maxBytes` nothing more is
- * held.
+ * The KV states that wait for their reader, as files: each is kept until it is released, or its
+ * lease ends. The name of a state is an id that cannot be guessed. Beyond `maxBytes` no further
+ * state is held.
  */
 export class HeldStates {
   constructor({ folder, leaseMs, maxBytes, model, onExpired }) {
@@ -37,8 +37,8 @@ export class HeldStates {
   }
 
   /**
-   * Its frames, or undefined when nothing of that name is held. What has been opened can be read to
-   * its end.
+   * The frames of a state, or undefined for an unknown name. An opened state can be read to its
+   * end.
    */
   read(id) {
     const state = this.states.get(id);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const PREFIX = 'baton-llamacpp-';
 
 /**
- * A folder for the states of one server, which nobody else may read. Those of processes that ended
- * without a word are removed.
+ * A folder for the states of one server, closed to other users. Folders of processes that crashed
+ * are removed.
  */
 export function newFolder() {
   for (const name of readdirSync(tmpdir())) {

@@ -1,20 +1,20 @@
 /**
- * A character of several tokens is not told before it is whole; after so many tokens it is told
- * broken.
+ * A character of several tokens is not passed on before it is complete; after this many tokens it
+ * is passed on broken.
  */
 const MAX_HELD_TOKENS = 8;
 const BROKEN = '\ufffd';
 
-/** Text of tokens as they come. */
+/** Text of tokens as they arrive. */
 export class Detokenizer {
-  /** @param textOf  text of tokens; `before` are those that precede them */
+  /** @param textOf  gives the text of tokens; `before` are the tokens that precede them */
   constructor(textOf) {
     this.textOf = textOf;
     this.told = [];
     this.held = [];
   }
 
-  /** What the token adds to what is told; empty while a character is not whole. */
+  /** The text that the token adds; empty while a character is incomplete. */
   push(token) {
     this.held.push(token);
     const text = this.textOf(this.held, this.told);
@@ -22,7 +22,7 @@ export class Detokenizer {
     return this.tell(text);
   }
 
-  /** What is left at the end. */
+  /** The rest at the end. */
   flush() {
     return this.held.length === 0 ? '' : this.tell(this.textOf(this.held, this.told));
   }

@@ -1,11 +1,11 @@
-/** Ends a text before the first of some strings; what could be the beginning of one waits. */
+/** Ends a text before the first stop string; a possible beginning of one is held back. */
 export class StopStrings {
   constructor(stops) {
     this.stops = stops;
     this.waiting = '';
   }
 
-  /** Text that can be told, and the string that was met. */
+  /** The text that is safe to pass on, and the stop string that was found. */
   push(text) {
     if (this.stops.length === 0) return { text, stop: undefined };
     const all = this.waiting + text;
@@ -22,7 +22,7 @@ export class StopStrings {
     return { text: all.slice(0, all.length - keep), stop: undefined };
   }
 
-  /** Nothing more comes. */
+  /** The rest, when no more text comes. */
   flush() {
     const { waiting } = this;
     this.waiting = '';

@@ -7,7 +7,7 @@ import { WorkerHosts } from '@baton/worker';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { until } from '../../../apps/api/test/until';
 
-/** Prefill and decode apart, or one engine for both. */
+/** Separate prefill and decode engines, or one engine for both. */
 export type Layout = 'disaggregated' | 'aggregated';
 
 const LAYOUTS: Readonly<Record<Layout, LayoutOptions>> = {

@@ -30,7 +30,7 @@ interface Body {
   };
 }
 
-/** Reads a response to its end, and sees it as a chat of one choice. */
+/** Reads a response to its end, and returns it as a chat of one choice. */
 export async function observeResponse(answer: Response): Promise<Observed> {
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const events = isStream ? eventsIn(await answer.text()) : [];

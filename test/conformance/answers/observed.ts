@@ -7,7 +7,7 @@ export interface Call {
   arguments: string;
 }
 
-/** One choice as a client sees it in the end, whatever shape it came in. */
+/** One choice as a client has it at the end, in a common form. */
 export interface ObservedChoice {
   readonly index: number;
   text: string;
@@ -29,9 +29,9 @@ export interface Observed {
     { readonly message: string; readonly param: string | null; readonly code: unknown } | undefined;
   readonly choices: readonly ObservedChoice[];
   readonly usage: Usage | undefined;
-  /** Bodies as they came: one, or every chunk. */
+  /** Bodies as received: one, or every chunk. */
   readonly bodies: readonly Wire[];
-  /** Of a response: itself, and the events that it came in. */
+  /** For a response: itself, and its events. */
   readonly response?: {
     readonly body: object;
     readonly events: readonly { readonly type: string }[];

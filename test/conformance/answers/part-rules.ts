@@ -50,7 +50,7 @@ function expectJson(seen: Observed): void {
   expect(first(seen).finishReason).toBe('stop');
 }
 
-/** Rules of answers that are more, or less free, than sentences. */
+/** Rules of answers that are more, or less, free than sentences. */
 export const PART_RULES: readonly Rule[] = [
   {
     name: 'response_format json_object gives an object',

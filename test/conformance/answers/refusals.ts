@@ -4,9 +4,9 @@ import type { TextEndpoint } from './rule';
 export interface Refusal {
   readonly body: object;
   readonly param: string;
-  /** How a response calls the field, where that differs. */
+  /** The field's name in a response, where it differs. */
   readonly responseParam?: string;
-  /** What the message says of it, when not the field. */
+  /** The message's text, when it is not the field's name. */
   readonly says?: string;
   readonly endpoints?: readonly TextEndpoint[];
 }

@@ -1,6 +1,6 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The request for a response that asks for what this one asks a chat for. */
+/** The request for a response that is equivalent to this one for a chat. */
 export function asResponseBody(chat: Fields): object {
   const { messages, tools, tool_choice, response_format: format, ...rest } = chat;
   const { max_tokens: max_output_tokens, reasoning_effort: effort, ...others } = rest;

@@ -2,22 +2,22 @@ import type { Dialect, Endpoint } from '@baton/openai';
 import { asResponseBody } from './response-body';
 import type { Observed } from './observed';
 
-/** Where text is generated. */
+/** The endpoints that generate text. */
 export type TextEndpoint = Endpoint | 'responses';
 
-/** Where a rule is looked at. */
+/** The place where a rule is checked. */
 export interface Path {
   readonly endpoint: TextEndpoint;
   readonly dialect: Dialect;
   readonly isStreamed: boolean;
 }
 
-/** Something that holds wherever it is asked for. */
+/** A property that holds at every endpoint that supports it. */
 export interface Rule {
   readonly name: string;
-  /** All unless said. */
+  /** Default: all. */
   readonly endpoints?: readonly TextEndpoint[];
-  /** Both unless said: some answers cannot be streamed. */
+  /** Default: both; some answers cannot be streamed. */
   readonly modes?: readonly ('streamed' | 'whole')[];
   /** Fields of the request besides the prompt; for a response those of a chat. */
   readonly body: object | ((endpoint: TextEndpoint) => object);

@@ -45,7 +45,7 @@ function openaiAt(url: string): Models {
   };
 }
 
-/** What this provider takes unless told otherwise. */
+/** The default models of this provider. */
 function responsesAt(url: string): Models {
   const provider = createOpenAI({ baseURL: `${url}/v1`, apiKey: 'none' });
   return { ...openaiAt(url), chat: (model = MODEL) => provider(model) };

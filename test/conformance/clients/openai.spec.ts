@@ -159,7 +159,7 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
       { model, prompt: 'Once', max_tokens: 2 },
       { headers },
     );
-    // vLLM names it in a header only when told to.
+    // vLLM names it in a header only with the option for it.
     expect(answer._request_id).toBe(dialect === 'openai' ? 'mine-1' : null);
     expect(answer.id).toBe('cmpl-mine-1');
   });

@@ -8,7 +8,7 @@ import { until } from '../../../apps/api/test/until';
 export const MODEL = 'llama-3.1-8b';
 export const QUESTION = 'What will the weather be in Oslo?';
 
-/** What tools take and structured answers give. */
+/** The schema of tools and structured answers. */
 export const FORECAST = {
   type: 'object',
   properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1, maximum: 7 } },
@@ -21,14 +21,14 @@ export interface Forecast {
   readonly days: number;
 }
 
-/** Whether a value is what `FORECAST` says. */
+/** Checks that a value fits `FORECAST`. */
 export function expectForecast(value: unknown): void {
   const { city, days } = value as Forecast;
   expect(typeof city).toBe('string');
   expect(Number.isInteger(days) && days >= 1 && days <= 7, JSON.stringify(value)).toBe(true);
 }
 
-/** A front whose engine answers at once, and calls a tool once whenever one may be called. */
+/** A front with an engine that answers at once, and calls a tool once whenever that is allowed. */
 export function openServer(
   dialect: Dialect,
   config: Partial<BatonConfig> = {},
@@ -41,8 +41,8 @@ export function openServer(
 }
 
 /**
- * Runs a request that will not end by itself and whose client leaves: the engine is told to stop
- * and the front forgets it. A request that streams aborts once it has read something; any other is
+ * Runs a request that will not end by itself and whose client leaves: the engine gets an abort and
+ * the front drops the request. A streaming request aborts after its first bytes; any other is
  * aborted here, when an engine has it.
  */
 export async function expectFreed(
@@ -67,7 +67,7 @@ export async function expectFreed(
 
 export type Trouble = 429 | 500 | 503;
 
-/** What `ask` comes to at a server that is full, whose engines fail, or whose broker is away. */
+/** The outcome of `ask` at a server that is full, has failing engines, or has lost its broker. */
 export async function troubleWith(
   dialect: Dialect,
   status: Trouble,

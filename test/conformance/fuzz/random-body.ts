@@ -3,7 +3,7 @@ import { RandomSchema } from '../../../libs/structured/test/random-schema';
 
 type Fields = Record<string, unknown>;
 
-/** Requests that are right, of each endpoint: what is drawn is put over one of them. */
+/** Valid requests of each endpoint: a random body replaces parts of one. */
 export const RIGHT: Readonly<Record<string, Fields>> = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 8 },
   '/v1/chat/completions/batch': {
@@ -95,14 +95,14 @@ const TEXTS = [
   ...['resp_x', 'conv_x', 'length', 'https://example.com/x.png', 'data:image/png;base64,AAAA'],
 ];
 
-/** Bodies that are right in parts and wrong in others. */
+/** Bodies that are valid in parts and invalid in others. */
 export class RandomBody {
   constructor(
     private readonly random: RandomStream,
     private readonly path: string,
   ) {}
 
-  /** As bytes: now and then they are no JSON, and no UTF-8. */
+  /** As bytes, occasionally invalid JSON or invalid UTF-8. */
   bytes(): Buffer {
     const bytes = Buffer.from(this.json());
     if (this.chance(0.9)) return bytes;
@@ -130,7 +130,7 @@ export class RandomBody {
     return this.chance(0.4) && own.length > 0 ? this.pick(own) : this.pick([...FIELDS, ...KEYS]);
   }
 
-  /** Something that says what the answer must look like. */
+  /** A field that constrains the form of the answer. */
   private constraint(): [string, unknown] {
     const schema = this.chance(0.5) ? { pattern: this.pick(PATTERNS) } : this.schema();
     const format = { type: 'json_schema', name: 's', schema, json_schema: { name: 's', schema } };

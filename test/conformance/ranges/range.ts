@@ -1,27 +1,27 @@
 import type { Dialect } from '@baton/openai';
 import type { EndpointPath } from '../endpoints';
 
-/** Prompts and answers of these tests have so much room. */
+/** Room for prompts and answers of these tests. */
 export const MAX_MODEL_LEN = 3000;
-/** Of the tokenizer. */
+/** The tokenizer's last token. */
 export const LAST_TOKEN = 200_006;
 
-/** What a field may be, and how each dialect refuses what is one step outside. */
+/** The valid values of a field, and each dialect's refusal one step outside. */
 export interface Range {
-  /** With dots where it lies in another field. */
+  /** With dots for a field within another one. */
   readonly field: string;
   /** Values on the edges. */
   readonly good: readonly unknown[];
   /** One step outside. */
   readonly bad: readonly unknown[];
-  /** Other fields that it needs. */
+  /** Other fields that it requires. */
   readonly with?: Readonly<Record<string, unknown>>;
   readonly dialects?: readonly Dialect[];
-  /** What the openai dialect names, when not the field itself. */
+  /** The parameter in the openai dialect, when not the field itself. */
   readonly param?: string;
-  /** Of the openai dialect; `invalid_value` unless said. */
+  /** The code in the openai dialect; default: `invalid_value`. */
   readonly code?: string | null;
-  /** What the vllm dialect names: nothing unless said. */
+  /** The name in the vllm dialect; default: none. */
   readonly vllmParam?: string;
   /** `BadRequestError` unless it is a fault of the schema. */
   readonly vllmType?: 'Bad Request';
@@ -29,7 +29,7 @@ export interface Range {
 
 export interface RangesOf {
   readonly paths: readonly EndpointPath[];
-  /** A request that is right. */
+  /** A valid request. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly ranges: readonly Range[];
 }

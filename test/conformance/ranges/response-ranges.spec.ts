@@ -20,14 +20,14 @@ const pairs = (count: number): object =>
 const weather = { type: 'function', name: 'f' };
 
 interface Range {
-  /** With dots where it lies in another field. */
+  /** With dots for a field within another one. */
   readonly field: string;
   readonly good: readonly unknown[];
   readonly bad: readonly unknown[];
   readonly with?: object;
-  /** What the refusal names, when not the field itself. */
+  /** The parameter in the refusal, when not the field itself. */
   readonly param?: string;
-  /** `invalid_value` unless said; null: it has not the shape of one. */
+  /** Default: `invalid_value`; null: the value has not the shape of one. */
   readonly code?: string | null;
 }
 

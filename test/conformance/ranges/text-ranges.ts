@@ -3,7 +3,7 @@ import { LAST_TOKEN, many, MAX_MODEL_LEN, type Range, type RangesOf, schema } fr
 const STEP = 1e-9;
 const TOO_LONG = { code: 'context_length_exceeded' };
 
-/** Of sampling, at every endpoint that takes vLLM's parameters. */
+/** Sampling fields, at every endpoint that takes vLLM's parameters. */
 const SAMPLING: readonly Range[] = [
   { field: 'temperature', good: [0, 2], bad: [-STEP, 2 + STEP], vllmParam: 'temperature' },
   { field: 'top_p', good: [STEP, 1], bad: [0, 1 + STEP], vllmParam: 'top_p' },
@@ -62,7 +62,7 @@ const SAMPLING: readonly Range[] = [
   },
 ];
 
-/** Fields beside those of sampling that chat and completions have. */
+/** Further fields of chat and completions. */
 const GENERATION: readonly Range[] = [
   { field: 'cache_hit_threshold', good: [0, 1], bad: [-STEP, 1 + STEP] },
   { field: 'cache_salt', good: ['s'], bad: [''], vllmParam: 'cache_salt' },

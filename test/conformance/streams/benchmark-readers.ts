@@ -1,13 +1,13 @@
 /**
- * How benchmark clients read a stream, so far as it decides what they measure. Each takes what one
- * read from the network gave, as bytes become text.
+ * Models of benchmark clients' stream readers, as far as they decide what is measured. Each takes
+ * the text of one network read at a time.
  */
 export interface Reading {
-  /** Read at which the client takes the first token to have come; -1 when it never does. */
+  /** Read at which the client counts the first token; -1 when it never does. */
   readonly firstTokenRead: number;
   readonly text: string;
   readonly completionTokens: number | undefined;
-  /** Chunks that it counts as a token's. */
+  /** Chunks that it counts as tokens. */
   readonly tokenChunks: number;
   readonly isWhole: boolean;
 }
@@ -38,8 +38,8 @@ const textIn = ({ choices: [choice] }: Chunk): string =>
   choice?.text ?? choice?.delta?.content ?? '';
 
 /**
- * `vllm bench serve`: strips every read, splits at blank lines, and takes a rest that is whole JSON
- * for a message.
+ * `vllm bench serve`: strips every read, splits at blank lines, and treats a rest that is whole
+ * JSON as a message.
  */
 export function readAsVllmBench(reads: readonly string[]): Reading {
   const notes = new Notes();

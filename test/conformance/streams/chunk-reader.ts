@@ -23,7 +23,7 @@ export class ChunkReader {
     return reader;
   }
 
-  /** Waits for so many chunks in all. */
+  /** Waits for this many chunks in all. */
   async until(count: number): Promise<void> {
     await until(() => this.chunks.length >= count);
   }

@@ -7,7 +7,7 @@ import type { PrivateRedis } from '../../support/redis-server';
 import { runsOf } from '../../support/runs';
 import { handoff, inProcessWorld, redisWorld, start, type World } from './world';
 
-/** One word to the ledger. `pick` chooses among the epochs that were given out so far. */
+/** One call of the ledger. `pick` chooses among the epochs so far. */
 type Word =
   | { kind: 'begin'; submission: number; stage: Stage; apiId: string; maxRuns: number }
   | { kind: 'handOver' | 'returnToPrefill' | 'withdraw' | 'finish'; pick: number }
@@ -43,10 +43,7 @@ const word: fc.Arbitrary<Word> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'abort' as const }) },
 );
 
-/**
- * The two ledgers are written in two languages; whatever is said to them, they give the same
- * answers.
- */
+/** The two ledgers are written in two languages; they give the same answers to the same calls. */
 export function describeLedgerAgreement(server: () => PrivateRedis): void {
   describe('ledgers of both adapters', () => {
     const worlds: World[] = [];

@@ -9,7 +9,7 @@ import type { PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
 import { job, jobs, redisWorld, start, Taking, withAdmin } from './world';
 
-/** What only a server outside the process can do. */
+/** Tests of effects that only a server outside the process has. */
 export function describeRedisOnly(server: () => PrivateRedis): void {
   describe('with a real server', () => {
     it('says in one sentence that nobody listens there', async () => {

@@ -17,15 +17,12 @@ import { Redis } from 'ioredis';
 import { waitUntil } from '../../support/wait';
 import type { PrivateRedis } from '../../support/redis-server';
 
-/**
- * A broker of one test with as many processes attached to it as the test wants, and the accidents
- * that can happen to it.
- */
+/** A broker of one test with any number of attached processes, and its possible accidents. */
 export interface World {
-  /** First part of its keys. */
+  /** The prefix of its keys. */
   readonly prefix: string;
   connect(): Promise<Transport>;
-  /** The broker goes away; with it what it held. */
+  /** The broker goes away and loses its data. */
   kill(): Promise<void>;
   /** It comes back empty. */
   restart(): Promise<void>;
@@ -120,7 +117,7 @@ export async function withAdmin<T>(
   }
 }
 
-/** What one consumer was given and what it lost, as a test reads it. */
+/** The jobs that one consumer got and lost. */
 export class Taking {
   readonly taken: TakenJob[] = [];
   readonly lost: TakenJob[] = [];

@@ -31,8 +31,8 @@ const schemas = new Map<Publisher, SdkSchemas>();
 const made = new Map<string, ValidateFunction>();
 
 /**
- * What is wrong with a body, chunk or event, by the client's own type of it and the table of
- * extras; empty when nothing is.
+ * The faults of a body, chunk or event, by the client's own type of it and the table of extras;
+ * empty for none.
  */
 export function wireFaults(
   body: unknown,
@@ -83,7 +83,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   failed: 'Failed',
 };
 
-/** What is wrong with an event of a response, by the type that its name stands for. */
+/** The faults of a response's event, by the type of its name. */
 export function eventFaults(event: { readonly type: string }, dialect: Dialect): string {
   const name = event.type.replace(/^response\./, '');
   const type = name === 'error' ? 'ResponseErrorEvent' : `Response${EVENTS[name] ?? '?'}Event`;

@@ -1,4 +1,4 @@
-// Fetches what others publish, once, into a folder that is no part of the repository.
+// Fetches the proxies of other projects, once, into a folder outside of the repository.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

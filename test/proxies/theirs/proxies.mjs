@@ -1,10 +1,9 @@
-// Which proxies, and how their own documentation starts them in front of one prefill and one decode
-// engine.
+// The proxies, and their documented start in front of one prefill and one decode engine.
 
 const SERVING = 'examples/disaggregated/disaggregated_serving';
 const LOCAL = '127.0.0.1';
 
-/** Files of vLLM's source that are run as they are. */
+/** Files of vLLM's source that run unmodified. */
 export const VLLM_FILES = {
   toy: 'tests/v1/kv_connector/nixl_integration/toy_proxy_server.py',
   demo: `${SERVING}/disagg_proxy_demo.py`,

@@ -52,7 +52,7 @@ async function main(only) {
   return wrong === 0 ? 0 : 1;
 }
 
-/** @returns how many cases went wrong */
+/** @returns the number of failed cases */
 async function tryProxy({ name, command, flags = [], conversationId = false, transfers }, places) {
   process.stdout.write(`${name}\n`);
   const [cluster, prefill, decode, port, freePort] = await freePorts(5);
@@ -76,7 +76,7 @@ async function tryProxy({ name, command, flags = [], conversationId = false, tra
   }
 }
 
-/** What vLLM is told of an engine by `--kv-transfer-config`: here it says so itself. */
+/** vLLM sets an engine's id by `--kv-transfer-config`: here the engine reports its own. */
 async function engineIdOf(port) {
   const params = { do_remote_decode: true, do_remote_prefill: false };
   const body = { model: MODEL, prompt: 'who?', max_tokens: 1, kv_transfer_params: params };
@@ -99,7 +99,7 @@ function start(command) {
   return started;
 }
 
-/** Until it answers with whatever status below 500. */
+/** Waits for an answer with any status below 500. */
 async function ready(started, url) {
   const endMs = Date.now() + READY_MS;
   for (;;) {

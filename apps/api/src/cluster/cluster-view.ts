@@ -20,7 +20,7 @@ export type EnginesListener = (engines: readonly EnginePresence[]) => void;
 
 /**
  * What this process knows of the cluster: the engines' presence, read twice a second, and its own
- * announcement, renewed every second. It says which stages lack an engine; it decides nothing.
+ * announcement, renewed every second. It names the stages without an engine; it decides nothing.
  */
 @Injectable()
 export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -45,7 +45,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Says that this process lives: from now on engines may send it frames. */
+  /** Announces this process: from now on engines may send it frames. */
   async onApplicationBootstrap(): Promise<void> {
     await this.announce();
     await this.refresh();
@@ -110,7 +110,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     return readyMs !== undefined && this.transport.punctuality.awakeMs() - readyMs < graceMs;
   }
 
-  /** Absent from the board for `engine_lost_after`; also when it was never seen. */
+  /** Absent from the board for `engine_lost_after`; true also for an engine that was never seen. */
   hasLost(engineId: string): boolean {
     if (!this.absentMs.has(engineId)) return true;
     const sinceMs = this.absentMs.get(engineId);
@@ -119,7 +119,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     );
   }
 
-  /** Reads the board now; the timer does it otherwise. */
+  /** Reads the board now, between two runs of the timer. */
   async refresh(): Promise<void> {
     const startMs = performance.now();
     const engines = await this.transport.presence.engines();

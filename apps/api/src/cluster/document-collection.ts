@@ -2,15 +2,12 @@ import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import { brokerError } from '../http/broker-error';
 
-/**
- * Of writers that meet at one document one wins each time, so that this many suffice for as many of
- * them.
- */
+/** Of several writers to one document one wins each try: this many tries serve as many writers. */
 const MAX_TRIES = 64;
 
 /**
- * Documents of one kind in the broker, so that any API process can answer for them. Evicted,
- * expired and removed ones are gone alike.
+ * Documents of one kind in the broker, so that any API process can serve them. Evicted, expired and
+ * removed ones are gone alike.
  */
 export class DocumentCollection<Document> {
   constructor(
@@ -23,7 +20,7 @@ export class DocumentCollection<Document> {
     return text === undefined ? undefined : (JSON.parse(text) as Document);
   }
 
-  /** False when it is larger than what is stored. */
+  /** False when the document is larger than the store allows. */
   async add(id: string, document: Document): Promise<boolean> {
     const text = JSON.stringify(document);
     const { documents } = this.transport;
@@ -32,9 +29,9 @@ export class DocumentCollection<Document> {
   }
 
   /**
-   * Changes what is there, also beside other writers. A `change` that answers undefined leaves it.
-   * Resolves to what is there afterwards, undefined when it is gone. Throws when it has become
-   * larger than what is stored.
+   * Changes what is there, also beside other writers. A `change` that returns undefined leaves it.
+   * Resolves to the document afterwards, undefined when it is gone. Throws when it has become
+   * larger than the store allows.
    */
   async update(
     id: string,
@@ -55,7 +52,7 @@ export class DocumentCollection<Document> {
     throw new BatonError('engine_error');
   }
 
-  /** False when there was none. Of two callers one gets true. */
+  /** False when there was none. With two callers, one gets true. */
   remove(id: string): Promise<boolean> {
     return whole(this.transport.documents.remove(this.at(id)));
   }

@@ -15,10 +15,10 @@ import { directTo } from '../http/request-context';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
 
-/** A port whose engine has been silent for this long is closed. */
+/** A port is closed when its engine has been silent for this long. */
 const KEEP_SILENT_PORT_MS = 60_000;
 
-/** A port that stands for one engine; which one may change, since an index is used again. */
+/** A port that stands for one engine. The engine may change: an index is used again. */
 interface EnginePort {
   readonly server: Server;
   engineId: string;
@@ -28,10 +28,9 @@ interface EnginePort {
 }
 
 /**
- * A port for each engine, so that other people's routers can send it prefill and decode legs by
- * themselves. All lead to the same handlers, with the engine noted on the request. The port of an
- * engine that left is closed. That of one that is silent stays and answers 503 until the engine is
- * back.
+ * A port for each engine, so that outside routers can send it prefill and decode legs directly. All
+ * lead to the same handlers, with the engine noted on the request. The port of an engine that left
+ * is closed. The port of a silent engine stays and answers 503 until the engine is back.
  */
 @Injectable()
 export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
@@ -96,7 +95,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  /** The next look at the cluster tries again; it is said once. */
+  /** The next refresh of the cluster tries again; the failure is logged once. */
   private onRefused(port: number, error: Error): void {
     this.ports.delete(port);
     if (!this.refused.has(port)) this.logger.warn({ err: error, port }, 'engine port not opened');

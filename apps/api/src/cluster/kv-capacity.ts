@@ -12,7 +12,7 @@ interface Way {
 }
 
 /**
- * What the engines on a request's way can hold, as they have announced it. What can never fit is
+ * The KV capacity of the engines on a request's way, as announced. A request that can never fit is
  * refused before it waits.
  */
 @Injectable()
@@ -23,8 +23,8 @@ export class KvCapacity {
   ) {}
 
   /**
-   * Tokens of prompt and output together that some stage able to decode holds; undefined before one
-   * has announced itself.
+   * Most tokens, prompt and output together, that a stage able to decode holds; undefined before an
+   * engine has announced itself.
    */
   get largestTokens(): number | undefined {
     const capacities = [this.ofStage('decode'), this.ofStage('aggregated')];

@@ -13,7 +13,7 @@ import { TextSetup } from '../request/plan/text-setup';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 
-/** What is served, and what a request for it is checked against. */
+/** What is served, and the limits that requests are checked against. */
 @Injectable()
 export class ModelCatalog {
   /** What answers depend on besides the request. */

@@ -5,7 +5,7 @@ import { brokerError } from '../http/broker-error';
 import { TRANSPORT } from '../tokens';
 import { TurnBatch } from './turn-batch';
 
-/** Puts jobs into queues: those of one turn of the event loop for a queue in one round trip. */
+/** Puts jobs into queues. Jobs of one event-loop turn for one queue take one round trip. */
 @Injectable()
 export class Submitter {
   private readonly batches = new Map<QueueName, TurnBatch<readonly EngineJob[]>>();

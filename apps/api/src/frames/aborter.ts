@@ -3,12 +3,16 @@ import { channels, type Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../tokens';
 
-/** More ids than this wait only without a broker, and then their requests end by themselves. */
+/**
+ * More ids than this wait only while the broker is unavailable; then their requests end by
+ * themselves.
+ */
 const MAX_UNSTORED = 100_000;
 
 /**
- * Aborts requests in the cluster whose client is gone: published, which acts at once, and stored,
- * which holds if the message is lost. What could not be stored is kept and stored later.
+ * Aborts requests in the cluster when their client is gone: an abort is published, which acts at
+ * once, and stored, which holds if the message is lost. An abort that could not be stored is kept
+ * and stored later.
  */
 @Injectable()
 export class Aborter {
@@ -47,7 +51,7 @@ export class Aborter {
     try {
       while (this.unstored.size > 0) await this.storeAll([...this.unstored]);
     } catch {
-      // The broker is away: the next sweep tries again.
+      // The broker is unavailable: the next sweep tries again.
     } finally {
       this.isStoring = false;
     }

@@ -126,7 +126,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
-  // The broker goes away in the middle of a submission, or before its record hears of it.
+  // The broker goes away in the middle of a submission, or before its record is written.
   it.each([
     ['a record that waits for a run, and no job', true],
     ['the record of an older run alone', false],
@@ -173,8 +173,7 @@ describe('tokens on their way from an engine to a client', () => {
     async () => {
       const fault = fc.record({ drop: fc.nat(9), repeat: fc.nat(9), swap: fc.nat(9) });
       const faults = fc.array(fault, { minLength: 9, maxLength: 9 });
-      // Many streams at once: one whose last frame is lost costs the 2 s after which silence is
-      // looked into.
+      // Many streams at once: a lost last frame costs 2 s, after which the silence is checked.
       const streams = fc.array(faults, { minLength: 40, maxLength: 40 });
       await fc.assert(
         fc.asyncProperty(streams, async (plans) => {

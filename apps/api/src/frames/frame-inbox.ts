@@ -11,9 +11,9 @@ import { SequenceTable } from './sequence-table';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * Where token frames come in. It finds the sequence of each entry and hands the news to its owner
- * and to the observers; when the frame is through, each owner that got any writes once. This is
- * the hot path of the process: it allocates nothing per token.
+ * The entrance for token frames. It finds the sequence of each entry and hands the news to its
+ * owner and to the observers; after the frame, each owner with news writes once. This is the hot
+ * path of the process: it allocates nothing per token.
  */
 @Injectable()
 export class FrameInbox {
@@ -94,7 +94,7 @@ export class FrameInbox {
     }
   }
 
-  /** Tells the observers of new tokens. */
+  /** Notifies the observers of new tokens. */
   private tell(sequence: Sequence, header: FrameHeader): void {
     const { news } = this;
     news.count = sequence.received - news.from;
@@ -114,7 +114,7 @@ export class FrameInbox {
     this.header = undefined;
   }
 
-  /** One answer that cannot be rendered must not take the others of the frame with it. */
+  /** An answer that cannot be rendered must not fail the others of the frame. */
   private failBroken(sequence: Sequence, error: unknown): void {
     this.logger.error({ err: error, requestId: sequence.job.requestId }, 'answer not rendered');
     sequence.owner.onFailure(sequence, 'engine_error');

@@ -43,7 +43,7 @@ export class History implements SequenceHistory {
     this.stampedLastUs = stampedUs;
   }
 
-  /** It entered a batch. The entry comes when the step is over, which began so much earlier. */
+  /** It entered a batch. The entry comes at the end of the step, which began that much earlier. */
   scheduled(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote {
     const { stage, engineId, stepEndUs } = header;
     const beganUs = stepEndUs - entry.first;

@@ -21,21 +21,21 @@ import { SequenceTable } from './sequence-table';
 const SWEEP_EVERY_MS = 500;
 /** A gap that no resend closed for this long is looked up. */
 const GAP_MS = 1_000;
-/** Sequences looked up in one sweep; the others have their turn in the next ones. */
+/** Sequences looked up in one sweep; the others follow in the next sweeps. */
 const MAX_INSPECTIONS = 512;
-/** A job that no engine began, in a queue that is empty, is gone after this long. */
+/** A job that no engine began, while its queue is empty, is lost after this long. */
 const NEVER_BEGUN_MS = 5_000;
-/** An engine that lives, and is silent about its request this often in a row, has forgotten it. */
+/** A living engine that is silent about its request this often in a row has lost it. */
 const MAX_UNANSWERED = 4;
-/** A late engine may be silent for this many times its worst pause on top. */
+/** A late engine may be silent for this many times its worst pause in addition. */
 const LATE_MARGIN = 10;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
 
 /**
- * Looks after sequences from which nothing comes: asks the engine to send again, reads the ledger,
- * submits again what the broker lost, and ends what cannot go on. One sweep every 500 ms and the
- * broker's connection events drive it; it never touches a sequence that makes progress.
+ * Watches over silent sequences: asks the engine to send again, reads the ledger, submits again
+ * what the broker lost, and ends what cannot go on. One sweep every 500 ms and the broker's
+ * connection events drive it; it never touches a sequence that makes progress.
  */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -44,7 +44,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   private isSweeping = false;
   private sweptMs = performance.now();
   private sweptAwakeMs = 0;
-  /** Within one sweep. */
+  /** Cached within one sweep. */
   private readonly emptyQueues = new Map<QueueName, Promise<boolean>>();
 
   constructor(
@@ -70,7 +70,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** A sequence of which nothing was heard for this long is looked up. */
+  /** A sequence that was silent for this long is looked up. */
   private get silentMs(): number {
     return this.config.requestSilentAfter * 1_000;
   }
@@ -91,7 +91,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** A pause of this process counts as silence of no other one. */
+  /** A pause of this process is no silence of an engine. */
   private grantPause(nowMs: number): void {
     const awakeMs = this.transport.punctuality.awakeMs();
     const wallMs = performance.now();
@@ -114,8 +114,8 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Another server run: its queues and records may be gone. The higher submission fences out what
-   * still lives there.
+   * Another server run: its queues and records may be gone. The higher submission fences out jobs
+   * that still live there.
    */
   private async resubmitAll(): Promise<void> {
     const sequences = [...this.table];
@@ -124,7 +124,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
       await this.cluster.announce();
       await Promise.all(sequences.map((sequence) => this.resubmitter.resubmit(sequence)));
     } catch (error) {
-      // The sweep finds what is still without a job: no record, silent, queue empty.
+      // The sweep finds sequences still without a job: no record, silent, queue empty.
       this.logger.warn({ err: error }, 'resubmission cut short');
     }
   }
@@ -139,7 +139,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** A job for one engine alone has no other engine to go to. */
+  /** A job for one engine only has no other engine to go to. */
   private endWithoutEngine(): void {
     const lost = new Set<string>();
     for (const sequence of this.table) {
@@ -191,10 +191,10 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     if (view.isAborted && view.stage === 'finished') {
       this.conclude(sequence, { reason: 'abort', tokens: sequence.received, errorCode: undefined });
     } else if (view.epoch < sequence.epoch) {
-      // The record that a new broker has from an older run; the resubmission did not arrive.
+      // A new broker has the record from an older run; the resubmission did not arrive.
       if (nowMs - sequence.heardMs >= NEVER_BEGUN_MS) await this.revive(sequence, nowMs);
     } else if (view.isAborted) {
-      // Not by this process, or it would be over: another one took this process for dead.
+      // This process did not end it, or it would be over: another process took this one for dead.
       await this.revive(sequence, nowMs);
     } else if (result) {
       const { reason, tokens, errorCode } = result;
@@ -233,7 +233,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Of a sequence without a record: either no engine has begun it yet, or the broker lost both job
+   * For a sequence without a record: either no engine has begun it yet, or the broker lost both job
    * and record.
    */
   private async isLost(sequence: Sequence, nowMs: number): Promise<boolean> {

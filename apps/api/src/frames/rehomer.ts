@@ -18,8 +18,8 @@ const SWEEP_EVERY_MS = 250;
 
 /**
  * Finds other engines for placed jobs whose engine drains, is silent or is lost. An engine keeps
- * what it holds as long as its locks or its presence last. The first API process to come takes a
- * job, its own or another's: the ledger fences what runs twice.
+ * what it holds as long as its locks or its presence last. The first API process to find a job
+ * takes it, its own or another's: the ledger fences a second run.
  */
 @Injectable()
 export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -47,7 +47,7 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Ends the queue of a lost engine. Jobs for that engine alone end with it. */
+  /** Ends the queue of a lost engine. Jobs for that engine only end with it. */
   async abandon(engineId: string): Promise<void> {
     this.adopt(await this.transport.jobs.abandon(`engine:${engineId}`));
     await this.settle();

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 import type { Sequence } from './sequence';
 
-/** Asks in a row without a new token; after that only the ledger is asked. */
+/** Requests in a row without a new token; after that only the ledger is read. */
 const MAX_RESENDS = 3;
 const RESEND_EVERY_MS = 400;
 
@@ -25,7 +25,7 @@ export class Resender {
     this.send(sequence, engineId);
   }
 
-  /** Asks whatever happened before. */
+  /** Sends a request in any state. */
   send(sequence: Sequence, engineId: string): void {
     const message: EngineMessage = {
       kind: 'resend',

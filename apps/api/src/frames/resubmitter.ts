@@ -5,7 +5,7 @@ import { Submitter } from '../cluster/submitter';
 import { ROUTING, TRANSPORT } from '../tokens';
 import type { Sequence } from './sequence';
 
-/** Submits the job of a sequence again, above all of its earlier runs. */
+/** Submits the job of a sequence again, with a higher number than all its earlier runs. */
 @Injectable()
 export class Resubmitter {
   constructor(
@@ -14,7 +14,7 @@ export class Resubmitter {
     private readonly submitter: Submitter,
   ) {}
 
-  /** Resolves when the broker has the job; at once for a sequence that is over. */
+  /** Resolves when the broker has the job; at once for an ended sequence. */
   async resubmit(sequence: Sequence): Promise<void> {
     if (sequence.isOver) return;
     const submission = sequence.resubmitted(performance.now());

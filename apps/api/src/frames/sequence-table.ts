@@ -16,9 +16,9 @@ export interface SequenceOpening {
 }
 
 /**
- * All sequences that are under way, in slots. A stream id is a slot and how often the slot was
- * used, so that a late frame of a sequence that has gone never reaches the one that has its slot
- * now. Free slots are used in the order in which they became free, for the same reason.
+ * All sequences that are under way, in slots. A stream id is a slot and its use count, so that a
+ * late frame of an ended sequence never reaches the sequence that has its slot now. Free slots are
+ * used in the order in which they became free, for the same reason.
  */
 export class SequenceTable {
   private readonly slots: (Sequence | undefined)[];
@@ -44,7 +44,7 @@ export class SequenceTable {
     return this.live + count <= this.capacity;
   }
 
-  /** Opens a sequence. Room must have been asked for. */
+  /** Opens a sequence. The caller must have checked for room. */
   open(owner: SequenceOwner, { index, jobOf, nowMs }: SequenceOpening): Sequence {
     assert(this.hasRoom(1), 'the table has room');
     const slot = this.free[this.freeAt] ?? 0;
@@ -62,7 +62,7 @@ export class SequenceTable {
     return sequence?.streamId === streamId ? sequence : undefined;
   }
 
-  /** Frees the slot of a sequence that is over. Idempotent. */
+  /** Frees the slot of an ended sequence. Idempotent. */
   release(sequence: Sequence): void {
     sequence.isOver = true;
     const slot = sequence.streamId & SLOT_MASK;

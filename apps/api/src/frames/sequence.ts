@@ -17,15 +17,15 @@ import type { QueueName } from '@baton/transport';
 import type { ObservedSequence, SequenceNote } from '../observers/port/port';
 import { History } from './history';
 
-/** What one frame entry meant to a sequence. */
+/** The effect of one frame entry on a sequence. */
 export type Verdict =
-  /** Of an older run, or of a sequence that has ended: to be forgotten. */
+  /** From an older run, or for an ended sequence: the caller drops it. */
   | 'stale'
   /** Nothing for the client. */
   | 'noted'
   /** `received` grew. */
   | 'advanced'
-  /** Tokens before these are missing: nothing was taken over. */
+  /** Tokens before these are missing: no token was accepted. */
   | 'gap'
   /** `received` may have grown, and the sequence is over for `endReason`. */
   | 'ended'
@@ -48,9 +48,9 @@ export interface SequenceOwner {
 }
 
 /**
- * One prompt and choice on its way through the cluster, as the API sees it: which tokens have
- * come, from which run, and when what happened. It alone decides what a frame entry means. It
- * never writes, never waits and reads no clock: the caller gives the time.
+ * One prompt and choice on its way through the cluster, as the API sees it: its tokens so far,
+ * their run, and the times of its events. It alone decides what a frame entry means. It never
+ * writes, never waits and reads no clock: the caller gives the time.
  */
 export class Sequence implements ObservedSequence {
   /** When and where what happened. */
@@ -63,7 +63,7 @@ export class Sequence implements ObservedSequence {
   submission: number;
   endReason: EndReason | undefined;
   errorCode: ErrorCode | undefined;
-  /** What the end entry carried: kv_transfer_params of a held prompt. */
+  /** Payload of the end entry: kv_transfer_params of a held prompt. */
   tail: string | undefined;
   /**
    * Prompt tokens that the cluster did not compute: local prefix cache of the first stage, as vLLM
@@ -72,7 +72,7 @@ export class Sequence implements ObservedSequence {
   cachedTokens = 0;
   /** The queue into which its first job was put last. */
   queue: QueueName;
-  /** Stage in whose queue it is counted as waiting. */
+  /** The stage that counts it as waiting in its queue. */
   waitingIn: Stage | undefined;
   /** Instants in ms of `performance.now()`. */
   heardMs: number;
@@ -81,16 +81,16 @@ export class Sequence implements ObservedSequence {
   gapMs: number | undefined;
   resends = 0;
   resentMs = -Infinity;
-  /** How often in a row the engine of record gave no sign of life when asked. */
+  /** How often in a row the engine of record did not answer a request for a sign of life. */
   unanswered = 0;
   /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
   revivals = 0;
   /** Engine that spoke last. */
   engineId: string | undefined;
   isOver = false;
-  /** The rule whose injected error an engine carried out. */
+  /** The rule of the injected error that an engine carried out. */
   struckRule: string | undefined;
-  /** What an upstream server said of the request, when that ended it. */
+  /** An upstream server's error that ended the request. */
   upstreamFailure: UpstreamFailure | undefined;
   private payloads: string[] = [];
   private shownEpoch: Epoch = 0;
@@ -172,11 +172,11 @@ export class Sequence implements ObservedSequence {
     return payloads;
   }
 
-  /** The ledger's word, when frames were lost: all `tokens` are there. */
+  /** The ledger's record, used when frames were lost: all `tokens` are there. */
   conclude(reason: EndReason, tokens: number, errorCode: string | undefined): Verdict {
     if (this.isOver) return 'stale';
     if (reason === 'error' || reason === 'abort') return this.fail(errorCodeOf(errorCode));
-    // What a server said is lost when no frame brought it.
+    // A server's payload is lost when no frame brought it.
     if (this.job.executes === true && this.received < tokens) return this.fail('upstream_lost');
     this.received = Math.max(this.received, tokens);
     return this.endFor(reason);
@@ -192,7 +192,7 @@ export class Sequence implements ObservedSequence {
     return this.submission;
   }
 
-  /** This process was paused: that it heard nothing in that time is no silence. */
+  /** This process was paused: frames missing in that time are no silence. */
   grant(pausedMs: number, nowMs: number): void {
     this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
     this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);
@@ -200,8 +200,8 @@ export class Sequence implements ObservedSequence {
   }
 
   /**
-   * A routed prompt is counted where it was computed; the hits of decode are the transferred
-   * tokens once more.
+   * The prompt of a routed request counts where it was computed; the hits of decode repeat the
+   * transferred tokens.
    */
   private countCached({ extra, count }: Readonly<FrameEntry>, { stage }: FrameHeader): void {
     if (stage === 'decode' && this.job.flow === 'route') return;
@@ -219,7 +219,7 @@ export class Sequence implements ObservedSequence {
     return 'advanced';
   }
 
-  /** What a server said is shown once: another run may only go on where nothing was shown. */
+  /** A server's payload is shown once: another run may continue only where none was shown. */
   private execute({ first, count, tail, epoch }: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (count === 0 || first > this.received || tail === undefined) {
       return this.advance(first, 0, nowMs);
@@ -265,7 +265,7 @@ function failureIn(tail: string | undefined): UpstreamFailure | undefined {
   return tail?.startsWith('{') === true ? (JSON.parse(tail) as UpstreamFailure) : undefined;
 }
 
-/** A code of the catalogue, plain or as JSON; what is not one is the engine's own failure. */
+/** An error code of the catalogue, plain or as JSON; any other text is the engine's own failure. */
 function errorCodeOf(text: string | undefined): ErrorCode {
   const code = text?.replaceAll('"', '') ?? '';
   return Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'engine_error';

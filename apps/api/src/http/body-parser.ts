@@ -4,21 +4,21 @@ import { parseJsonBody } from '@baton/openai';
 
 const texts = new WeakMap<IncomingMessage, string>();
 
-/** The JSON body of a message as it was written, where it was read to be kept. */
+/** The JSON body of a message as it was written; undefined unless it was kept. */
 export function bodyText(message: IncomingMessage): string | undefined {
   return texts.get(message);
 }
 
 export interface BodyReading {
   readonly maxBytes: number;
-  /** Somebody will pass the body on as it is. */
+  /** Keeps the text, for a server that gets the body unchanged. */
   readonly keepsText: boolean;
 }
 
 /**
- * Reads a JSON body, counting while it comes. A body that is too large is refused at once, and what
- * the client still sends is thrown away, so that it can read the refusal; the server's request
- * timeout bounds how long that may go on.
+ * Reads a JSON body and counts its bytes on the way. A body that is too large is refused at once;
+ * the rest of it is discarded, so that the client can read the refusal. The server's request
+ * timeout bounds how long that may take.
  */
 export async function readJsonBody(
   message: IncomingMessage,
@@ -27,7 +27,7 @@ export async function readJsonBody(
   const announced = Number(message.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
   const bytes = await collect(message, maxBytes);
-  // Some clients announce JSON and send nothing; where a body is needed its reader misses it.
+  // Some clients announce JSON and send nothing; where a body is required, its reader reports that.
   if (bytes.length === 0) return undefined;
   const text = bytes.toString('utf8');
   const body = parseJsonBody(text);

@@ -1,16 +1,13 @@
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 
-/**
- * As often as Kubernetes' own projections are worth looking at; three small files are read each
- * time.
- */
+/** Kubernetes' own projections need no shorter interval; three small files are read each time. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Looks whether the certificate of the process has changed (`enable_ssl_refresh`) and hands the new
- * one on. Files that do not fit together, as when one of the two has been written before the other,
- * leave the old certificate in use; that is said once per state of the files.
+ * Checks whether the certificate of the process has changed (`enable_ssl_refresh`) and hands the
+ * new one on. Files that do not match, as when only one of the two has been written yet, leave the
+ * old certificate in use; that is logged once per state of the files.
  */
 export class CertificateRefresh {
   private timer: NodeJS.Timeout | undefined;

@@ -6,13 +6,13 @@ import { BatonError } from '@baton/contract';
 import { renderError } from '@baton/openai';
 import { commonHeaders } from './common-headers';
 
-/** Where no secure connection came about, nothing that is said would be understood. */
+/** Without a secure connection the client could not read an answer. */
 const NOT_TLS = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
 /**
- * Answers what never became a request: a broken request line or header, too many header bytes, a
- * body that does not come. Node hands over the bare socket, so the answer is written by hand and
- * the connection ends.
+ * Answers input that never became a request: a broken request line or header, too many header
+ * bytes, a missing body. Node hands over the bare socket, so the answer is written by hand and the
+ * connection ends.
  */
 export function answerClientError(error: Error, socket: Socket, config: BatonConfig): void {
   const code = 'code' in error ? String(error.code) : '';
@@ -29,8 +29,8 @@ export function answerClientError(error: Error, socket: Socket, config: BatonCon
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
-  // What the client still sends is thrown away, so that it gets to read the answer; a client that
-  // never ends is cut off.
+  // The rest of the client's data is discarded, so that it can read the answer; a client that never
+  // ends is cut off.
   socket.resume();
   socket.setTimeout(2_000, () => socket.destroy());
 }

@@ -14,13 +14,13 @@ export interface PreflightAnswer {
 
 const ANY = '*';
 const ALL_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
-/** Those that a page may send to anybody. */
+/** Headers that a page may send to any origin. */
 const SAFE_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-Type'];
 const MAX_AGE_SECONDS = '600';
 
 /**
  * Which web pages may read answers: the rules of Starlette's CORSMiddleware, which vLLM configures
- * with the same four options. Where any origin may, answers say so to requests without an origin
+ * with the same four options. Where any origin may, answers to requests without an origin say so
  * too.
  */
 export class Cors {

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BatonError } from '@baton/contract';
 
-/** Only a request that has it is asked. */
+/** The rank is read only from requests with this header. */
 export const RANK_HEADER = 'x-data-parallel-rank';
 /** What Python's `int` takes of a header, its digits grouped by underscores left out. */
 const INTEGER = /^\s*[+-]?\d+\s*$/;
 
 /**
  * The data-parallel rank that a request asks for by vLLM's `X-data-parallel-rank`; undefined when
- * it leaves the choice to us. vLLM passes over what is no number; here it is refused, because the
- * answer would come from anywhere.
+ * Baton may choose. vLLM ignores a value that is no number; Baton refuses it, because any rank
+ * could answer.
  *
- * @param size  ranks of an engine
+ * @param size ranks of an engine
  * @throws BatonError `invalid_value`
  */
 export function dataParallelRankOf(headers: IncomingHttpHeaders, size: number): number | undefined {

@@ -2,8 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 /**
- * Stands in for an HTTP response where there is none: it sends nothing. It closes when its
- * answer is through, or when who hears it has left.
+ * Stands in for an HTTP response where there is none: it sends nothing. It closes when its answer
+ * is complete, or when its listener has left.
  */
 export class DetachedResponse extends ServerResponse {
   private isOver = false;
@@ -12,7 +12,7 @@ export class DetachedResponse extends ServerResponse {
     super(new IncomingMessage(new Socket()));
   }
 
-  /** Whoever waits for its end learns of it, once. */
+  /** Notifies the listeners of its end, once. */
   close(): void {
     if (this.isOver) return;
     this.isOver = true;

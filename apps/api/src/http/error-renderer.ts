@@ -16,7 +16,7 @@ export function renderErrorAt(
   dialect: Dialect,
 ): RenderedError {
   const path = pathOf(url);
-  // The keys are looked at before it is known what the path stands for.
+  // Keys are checked before the meaning of the path is known.
   if (error.entry.status === UNAUTHORIZED && dialect === 'vllm') return renderError(error, dialect);
   if (RESPONSES.test(path)) return renderResponseError(error);
   return MESSAGES.test(path) ? renderMessageError(error, dialect) : renderError(error, dialect);

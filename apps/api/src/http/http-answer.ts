@@ -6,9 +6,9 @@ import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
-  /** True while the process drains: the client is told to connect elsewhere. */
+  /** True while the process drains: answers ask the client to connect elsewhere. */
   readonly isClosing: () => boolean;
-  /** Unset: nobody listens. */
+  /** Unset: no listener. */
   readonly tap?: WireTap | undefined;
 }
 
@@ -24,7 +24,7 @@ export class HttpAnswer {
     private readonly options: HttpAnswerOptions,
   ) {}
 
-  /** Who listens to what is sent. */
+  /** The listener to the bytes that are sent. */
   get tap(): WireTap | undefined {
     return this.options.tap;
   }
@@ -33,7 +33,9 @@ export class HttpAnswer {
     return this.options.isClosing() ? { connection: 'close' } : {};
   }
 
-  /** From now on only the first half of a body is sent, as if that were all: a fault on purpose. */
+  /**
+   * From now on only the first half of a body is sent, as if it were complete: an injected fault.
+   */
   breakBody(): void {
     this.isBroken = true;
   }

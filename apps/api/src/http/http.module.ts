@@ -13,14 +13,14 @@ import { Listeners } from './listeners';
 import { contextOf } from './request-context';
 import { ReaderWatch } from './streaming/reader-watch';
 
-/** What stands before Nest: the server asks them before there is an application. */
+/** The parts that the server calls before Nest's application exists. */
 export interface HttpDependencies {
   readonly logger: Logger;
   readonly listeners: Listeners;
   readonly routes: KnownRoutes;
 }
 
-/** What holds for every request, whatever it asks for. */
+/** What applies to every request. */
 @Global()
 @Module({})
 export class HttpModule {
@@ -45,7 +45,7 @@ export class HttpModule {
 
 /**
  * One line per answer at level debug, without headers and bodies; at other levels the middleware is
- * not even there.
+ * not installed.
  */
 function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
   const isOn = logger.isLevelEnabled('debug');

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { type HttpOperation, operationOf } from './operation';
 
-/** A route with what its handler says of itself. */
+/** A route with its handler's description. */
 export interface KnownRoute {
   readonly method: string;
   /** `/v1/models/*`, `/v1/responses/:id`. */
@@ -10,21 +10,22 @@ export interface KnownRoute {
   readonly operation: HttpOperation | undefined;
 }
 
-/** The order in which methods are told. */
+/** The order of methods in lists. */
 const ORDER: readonly HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Limits of the server's own router; this one has to agree with it. */
+/** Limits of the server's own router, which this one has to match. */
 export const ROUTER_OPTIONS = { maxParamLength: 4_096, ignoreTrailingSlash: false } as const;
 
 /**
- * Every route of the server with its methods: what tells a wrong method from a wrong path. Fastify
- * does not say which methods a URL takes, so its router is here a second time, without handlers.
+ * Every route of the server with its methods: distinguishes a wrong method from a wrong path.
+ * Fastify does not report the methods of a URL, so its router is here a second time, without
+ * handlers.
  */
 export class KnownRoutes {
   private readonly router = findMyWay(ROUTER_OPTIONS);
   private readonly known: KnownRoute[] = [];
 
-  /** Listens from now on; call it before the first route is there. */
+  /** Records routes from now on; call it before the first route is added. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       for (const method of [route.method].flat()) {
@@ -45,7 +46,7 @@ export class KnownRoutes {
     return this.known.filter(({ method }) => method !== 'HEAD');
   }
 
-  /** Nest's adapter serves no route whose parameter would be empty, but for a star. */
+  /** Nest's adapter serves no route with an empty parameter, except for a star. */
   private leadsSomewhere(method: HTTPMethod, url: string): boolean {
     const found = this.router.find(method, url);
     const params = Object.entries(found?.params ?? {});

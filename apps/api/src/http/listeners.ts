@@ -11,7 +11,7 @@ import { answerClientError } from './client-error';
 export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
 
 const MS_PER_SECOND = 1_000;
-/** How often Node looks for requests that take too long. */
+/** Interval at which Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1_000;
 
 /** Numbers of Python's ssl module, as vLLM takes them. */
@@ -48,7 +48,7 @@ export class Listeners implements OnApplicationShutdown {
         ? createServer(serverLimits(this.config), listener)
         : this.createSecure(this.certificate, listener);
     server.maxConnections = this.config.maxConnections;
-    // One more than allowed, so that too many are seen: Node leaves out what is beyond.
+    // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.
     server.maxHeadersCount = this.config.h11MaxHeaderCount + 1;
     server.on('clientError', (error, socket) =>
       answerClientError(error, socket as Socket, this.config),
@@ -79,14 +79,14 @@ export class Listeners implements OnApplicationShutdown {
     return server;
   }
 
-  /** Connections that are open keep the certificate that they began with. */
+  /** Open connections keep the certificate that they began with. */
   private use(certificate: Certificate): void {
     for (const server of this.secure) server.setSecureContext(certificate);
     this.certificate = certificate;
   }
 }
 
-/** A client need not show a certificate, but one that it shows must be good. */
+/** A client certificate is optional, but it must be valid when present. */
 function refuseBadCertificate(socket: TLSSocket): void {
   const hasShownOne = Object.keys(socket.getPeerCertificate() ?? {}).length > 0;
   if (hasShownOne && !socket.authorized) socket.destroy();

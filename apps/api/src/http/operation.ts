@@ -21,7 +21,7 @@ export type Tag = (typeof TAGS)[number];
 /** A body by the name of its schema, or any object. */
 export type BodyName = keyof ReturnType<typeof requestSchemas> | 'Object';
 
-/** What an answer is sent as. */
+/** The media type of an answer. */
 export type Media = 'json' | 'events' | 'text' | 'html' | 'file' | 'nothing';
 
 export interface QueryParameter {
@@ -30,13 +30,13 @@ export interface QueryParameter {
   readonly meaning: string;
 }
 
-/** What the OpenAPI document says of a handler besides its route. */
+/** The OpenAPI facts of a handler besides its route. */
 export interface OperationFacts {
   readonly body?: BodyName;
   readonly query?: readonly QueryParameter[];
   /** Default: JSON. */
   readonly answers?: readonly Media[];
-  /** What the star of a route stands for. */
+  /** The meaning of the star of a route. */
   readonly star?: string;
 }
 
@@ -71,7 +71,7 @@ export function Describe(tag: Tag, summary: string, facts: OperationFacts = {}):
   return RouteConfig({ operation });
 }
 
-/** What `Describe` says of the handler of this route. */
+/** The `Describe` facts of this route's handler. */
 export function operationOf({ config }: RouteOptions): HttpOperation | undefined {
   return (config as { readonly operation?: HttpOperation } | undefined)?.operation;
 }

@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EnginePresence } from '@baton/contract';
 
-/** The request's header that names the format of the answer's. */
+/** Request header that names the format of the answer's header. */
 export const ORCA_ASK = 'endpoint-load-metrics-format';
 /** Answers carry it when their request asks for it. */
 export const ORCA_HEADER = 'endpoint-load-metrics';
 
 /**
  * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): how full the KV cache is and
- * how many requests wait, for load balancers that read it. Of a cluster the fullest engine and the
- * sum. Undefined when it is not asked for, or in a format that vLLM does not know either.
+ * how many requests wait, for load balancers that read it. For a cluster it has the fullest engine
+ * and the sum. Undefined when the request does not ask for it, or asks for a format that vLLM does
+ * not support either.
  */
 export function orcaHeader(
   headers: IncomingHttpHeaders,
@@ -35,7 +36,7 @@ export function orcaHeader(
   );
 }
 
-/** Both are floats there. */
+/** vLLM writes both as floats. */
 function pythonFloat(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Only a request that has it is asked. */
+/** The priority is read only from requests with this header. */
 export const PRIORITY_HEADER = 'x-vllm-priority';
 const INTEGER = /^\s*[+-]?\d{1,15}\s*$/;
 
 /**
- * vLLM's `X-Vllm-Priority`, by which a gateway sets the priority without touching the body; what is
- * no integer is passed over.
+ * vLLM's `X-Vllm-Priority`, by which a gateway sets the priority without touching the body; a value
+ * that is no integer is ignored.
  */
 export function priorityOf(headers: IncomingHttpHeaders): number | undefined {
   const said = String(headers[PRIORITY_HEADER] ?? '');

@@ -17,7 +17,7 @@ interface Refusal {
 
 const LONG = 'word '.repeat(5_000);
 
-/** One row per kind of refusal, at every endpoint that gives work to engines. */
+/** One row per kind of refusal, at every endpoint that makes jobs for engines. */
 const WORK: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/v1/chat/completions': { messages: user('x'), max_tokens: 1 },
   '/v1/completions': { prompt: 'x', max_tokens: 1 },
@@ -31,7 +31,7 @@ const WORK: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   '/inference/v1/generate': { token_ids: [1, 2], sampling_params: { max_tokens: 1 } },
 };
 
-/** Below these a key is asked for. */
+/** Paths below these need a key. */
 const GUARDED = /^\/(v1|inference)/;
 
 const EVERYWHERE: readonly Refusal[] = Object.entries(WORK).flatMap(([path, body]) => {
@@ -109,7 +109,7 @@ describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', 
   });
   afterAll(() => fixture.stop());
 
-  /** Whatever a request leaves behind in the broker. */
+  /** All that a request leaves behind in the broker. */
   const traces = (): object => {
     const { queues, records, prompts, shares, documents } = fixture.hub;
     return {

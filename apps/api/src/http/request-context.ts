@@ -9,21 +9,21 @@ export interface RequestContext {
   /** Echoed as `x-request-id`. */
   readonly requestId: string;
   readonly clientRequestId: string | undefined;
-  /** The engine whose own port it came in at. */
+  /** The engine when the request came in at the engine's own port. */
   readonly engineId: string | undefined;
-  /** Whose key it showed, by digest; undefined: nobody's. */
+  /** The owner of its key, by digest; undefined without a known key. */
   readonly caller: string | undefined;
 }
 
-/** A header is copied into answers, ids and logs; more of it than this is of no use. */
+/** A header is copied into answers, ids and logs; a longer value is ignored. */
 const MAX_REQUEST_ID_LENGTH = 256;
-/** What may stand in an answer's header and in its body without escapes. */
+/** Characters allowed in an answer's header and in its body without escapes. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
 const contexts = new WeakMap<IncomingMessage, RequestContext>();
 const engines = new WeakMap<IncomingMessage, string>();
 
-/** The context of a request; made when first asked for. */
+/** The context of a request; made on first use. */
 export function contextOf(message: IncomingMessage): RequestContext {
   const known = contexts.get(message);
   if (known) return known;
@@ -49,7 +49,7 @@ export function directTo(message: IncomingMessage, engineId: string): void {
   engines.set(message, engineId);
 }
 
-/** Marks a request as one of whom this key belongs to. */
+/** Marks a request with the owner of its key. */
 export function noteCaller(message: IncomingMessage, caller: string): void {
   contexts.set(message, { ...contextOf(message), caller });
 }

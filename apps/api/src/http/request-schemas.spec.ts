@@ -46,7 +46,7 @@ describe('the schemas of requests', () => {
   it.each(BOUNDED)('bound $name as the rules do', ({ name, values }) => {
     for (const value of values) {
       const body = { ...CHAT, max_tokens: 5, [name]: value };
-      // Whether none is allowed depends on other fields.
+      // Other fields decide whether zero is allowed.
       if (/^max_.*tokens$/.test(name) && value === 0) continue;
       expect(isServed(body), `${name}: ${String(value)}`).toBe(
         ajv.validate(schemas.ChatCompletionRequest, body),

@@ -4,7 +4,7 @@ import { poolingSchemas } from '@baton/pooling';
 import { responseSchemas } from '@baton/responses';
 import { tokenSchemas } from '@baton/token-api';
 
-/** The bodies that requests may have, by the names that a description of the API gives them. */
+/** The bodies of requests, by their schema names in the API description. */
 export function requestSchemas() {
   return {
     ...chatSchemas(),

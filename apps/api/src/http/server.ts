@@ -76,7 +76,7 @@ interface Beginning {
 }
 
 /**
- * What every answer carries, on Node's own response: an exchange may take it over from the
+ * Sets the headers of every answer, on Node's own response: an exchange may take it over from the
  * framework.
  */
 function beginAnswer(
@@ -86,22 +86,22 @@ function beginAnswer(
 ): void {
   const { requestId } = contextOf(raw);
   const common = commonHeaders(config, requestId);
-  // To a client that is no page they say all there is.
+  // A client that is no page needs only these.
   const isPage = raw.headers.origin !== undefined || config.allowCredentials;
   const headers = isPage ? { ...common, ...cors.simple(raw.headers) } : common;
   for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
 }
 
-/** Before anything is read: what headers alone can be refused for. */
+/** The refusal for the headers alone, before anything else is read. */
 function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonError | undefined {
-  // Names and values in turn.
+  // Names and values alternate.
   if (raw.rawHeaders.length / 2 > config.h11MaxHeaderCount) {
     const message = `The request has more than ${config.h11MaxHeaderCount} headers.`;
     return new BatonError('headers_too_large', message);
   }
   if (method !== 'POST' || raw.headers[RANK_HEADER] === undefined) return undefined;
   try {
-    // Whatever is asked of engines, it could not be done where it was asked for.
+    // A wrong rank is refused whatever the request asks for.
     dataParallelRankOf(raw.headers, config.dataParallelSize);
     return undefined;
   } catch (error) {
@@ -120,7 +120,7 @@ function answerPreflight({ raw }: FastifyRequest, reply: FastifyReply, cors: Cor
   void reply.code(status).headers(headers).type('text/plain; charset=utf-8').send(text);
 }
 
-/** OPTIONS by itself, which FastAPI answers as a wrong method. */
+/** A bare OPTIONS request, which FastAPI answers as a wrong method. */
 function isQuestionOfMethods({ method, url }: FastifyRequest, routes: KnownRoutes): boolean {
   return method === 'OPTIONS' && routes.methodsOf(url) !== undefined;
 }

@@ -47,7 +47,7 @@ const completion = (body: object): RequestOptions & { body: string } => ({
   body: JSON.stringify(body),
 });
 
-/** Files whose content is exchanged while a server uses them. */
+/** Files that are replaced while a server uses them. */
 function replaceable() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-tls-'));
   const files = { sslCertfile: join(folder, 'tls.crt'), sslKeyfile: join(folder, 'tls.key') };

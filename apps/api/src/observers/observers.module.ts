@@ -18,7 +18,7 @@ const PROVIDERS = [
   Viewers,
 ];
 
-/** What is seen of requests: metrics, recordings, timelines, spans, the live page. */
+/** The observers of requests: metrics, recordings, timelines, spans, the live page. */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ObserversModule implements OnModuleInit, OnApplicationShutdown {

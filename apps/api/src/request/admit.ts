@@ -23,10 +23,10 @@ export class AdmitStep {
   ) {}
 
   /**
-   * Refuses what can never wait or comes too late, before anything is planned for it. Takes the
-   * tokens of the request from its caller's budget, where there is one.
+   * Refuses requests that can never wait or come too late, before anything is planned for them.
+   * Takes the tokens of the request from its caller's budget, where there is one.
    *
-   * @throws BatonError `queue_full`, `slo_unattainable`, or what a limit of rates says
+   * @throws BatonError `queue_full`, `slo_unattainable`, or the error of a rate limit
    */
   async charge({ call, asked, routes }: Routed): Promise<Charge | undefined> {
     this.door.refuseWhenClosed();

@@ -7,10 +7,10 @@ import { ExchangeStep } from './exchange';
 import { OpenDoor } from './take/open-door';
 
 const DRAIN_CHECK_MS = 20;
-/** How long clients have to take over the error that ended their requests. */
+/** How long clients have to read the error that ended their requests. */
 const LAST_WORDS_MS = 1_000;
 
-/** The last requests of a process that ends, while all that they need still runs. */
+/** Ends the last requests of a process that stops, while all that they need still runs. */
 @Injectable()
 export class RequestDrain implements OnModuleDestroy {
   constructor(
@@ -21,7 +21,7 @@ export class RequestDrain implements OnModuleDestroy {
     private readonly aborter: Aborter,
   ) {}
 
-  /** Refuses new requests, lets those under way end within `shutdown_timeout`, then ends them. */
+  /** Refuses new requests, waits for those under way up to `shutdown_timeout`, then ends them. */
   async onModuleDestroy(): Promise<void> {
     this.door.close();
     this.logger.info({ requests: this.exchanges.count }, 'draining');

@@ -16,7 +16,7 @@ const SETTLED_CHECK_MS = 20;
 
 /**
  * Sixth step: ties the sequences of a request to its answer, until both are over. Owns the
- * exchanges of this process whose answers are not through.
+ * exchanges of this process with unfinished answers.
  */
 @Injectable()
 export class ExchangeStep implements ExchangeHost {
@@ -52,7 +52,7 @@ export class ExchangeStep implements ExchangeHost {
     return this.live.size;
   }
 
-  /** Ends these requests, or all, with what they have got so far. Returns how many. */
+  /** Ends these requests, or all, with their output so far. Returns their number. */
   abort(names: readonly string[] | undefined): number {
     const meant = [...this.live].filter(
       (exchange) => names === undefined || names.some((name) => exchange.isNamed(name)),
@@ -67,12 +67,12 @@ export class ExchangeStep implements ExchangeHost {
     while (before.some((exchange) => this.live.has(exchange))) await delay(SETTLED_CHECK_MS);
   }
 
-  /** Ends what is still under way. */
+  /** Ends all exchanges under way. */
   endAll(): void {
     for (const exchange of this.live) exchange.fail(new BatonError('shutting_down'));
   }
 
-  /** To the end of its connection. */
+  /** Follows the exchange to the end of its connection. */
   private follow(exchange: Exchange, { call: { response }, charge }: Admission): void {
     this.live.add(exchange);
     response.once('close', () => {

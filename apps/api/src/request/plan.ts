@@ -8,7 +8,7 @@ import type { Route } from './route/route';
 import type { Asked, Call } from './take/call';
 import { type AnswerSources, Replies } from './plan/replies';
 
-/** Fourth step: plans what each sequence of a request will say, before any of it is computed. */
+/** Fourth step: plans the output of each sequence of a request before any of it is computed. */
 @Injectable()
 export class PlanStep {
   constructor(
@@ -31,7 +31,7 @@ export class PlanStep {
     });
   }
 
-  /** Nobody reads what a leg of an outside router or a pooling request says. */
+  /** No reader needs the text of an outside router's leg or a pooling request. */
   private async replied(
     call: Call,
     { request, isPooling }: Asked,

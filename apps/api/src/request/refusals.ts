@@ -5,10 +5,10 @@ import { KvRelease } from '../routers/kv-release';
 import { Legs } from '../routers/legs';
 import type { Call } from './take/call';
 
-/** Above it a client may try again: what was refused for a lack of room. */
+/** Above it a client may try again: these are refusals for a lack of room. */
 const LAST_FINAL_STATUS = 404;
 
-/** Tells those who wait for a request that it ends before it was submitted. */
+/** Notifies the parts that wait for a request when it ends before submission. */
 @Injectable()
 export class Refusals {
   constructor(
@@ -17,7 +17,7 @@ export class Refusals {
     private readonly release: KvRelease,
   ) {}
 
-  /** What is wrong with a request stays wrong: KV blocks that are held for it are let go. */
+  /** An invalid request stays invalid: KV blocks held for it are released. */
   refused(call: Call, error: unknown): void {
     if (error instanceof BatonError) this.observers.refused(call, error);
     this.legs.refused(call);
@@ -26,7 +26,7 @@ export class Refusals {
     }
   }
 
-  /** The client's connection was ended on purpose. */
+  /** The client's connection was cut by an injected fault. */
   cutOff(call: Call): void {
     this.legs.refused(call);
   }

@@ -10,15 +10,14 @@ import { AdmissionGate } from './admit/admission-gate';
 import { namesLeg, ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
 import type { Asked, Call } from './take/call';
 
-/** An engine that is silent because it is late is mostly back by then. */
+/** A late engine has mostly returned after this time. */
 const SILENT_RETRY_SECONDS = 2;
 
 const NO_LEG: SettledLeg = { kind: 'none' };
 
 /**
- * Second step: chooses the way of each sequence from what the client asks for and what lives in the
- * cluster. A leg of an outside router waits here until its other leg has come as far as it needs
- * it.
+ * Second step: chooses the way of each sequence from the client's request and the living engines. A
+ * leg of an outside router waits here until its other leg has come as far as it needs.
  */
 @Injectable()
 export class RouteStep {
@@ -55,8 +54,8 @@ export class RouteStep {
   }
 
   /**
-   * One route per prompt that is only computed: on prefill engines where there are some, else on
-   * aggregated ones.
+   * One route per prompt-only request: on prefill engines where there are some, else on aggregated
+   * ones.
    */
   private planPooling(request: GenerationRequest, engineId: string | undefined): Route[] {
     const engine = engineId === undefined ? undefined : this.engineAt(engineId);
@@ -77,8 +76,8 @@ export class RouteStep {
   }
 
   /**
-   * A stage whose last engine has just gone still counts: its queue waits for the one that comes
-   * back.
+   * A stage still counts when its last engine has just gone: its queue waits for the engine to
+   * return.
    */
   private loadOf(stage: Stage): StageLoad {
     const readyEngines = this.cluster.readyEngines(stage);

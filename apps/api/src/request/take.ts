@@ -7,7 +7,7 @@ import { Executions } from './executed/executions';
 import { Player } from './playing/player';
 import type { Asked, Call } from './take/call';
 
-/** First step: says what a call asks for, before anything is kept for it. */
+/** First step: reads what a call asks for, before anything is kept for it. */
 @Injectable()
 export class TakeStep {
   /** Calls are answered from a recording, and no other step is taken. */
@@ -28,7 +28,7 @@ export class TakeStep {
     return this.player.answer(call);
   }
 
-  /** @throws BatonError while no request is let in, and for a body that is wrong */
+  /** @throws BatonError while no request is admitted, and for an invalid body */
   take(call: Call): Asked {
     this.door.refuseWhenClosed();
     const { limits } = this.catalog;

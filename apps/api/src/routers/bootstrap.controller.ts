@@ -6,7 +6,7 @@ import { Describe } from '../http/operation';
 import { contextOf } from '../http/request-context';
 
 /**
- * What Mooncake's proxy asks of a prefill instance: the engine ids behind its port, by
+ * Mooncake's proxy reads this from a prefill instance: the engine ids behind its port, by
  * data-parallel rank.
  */
 @Controller()

@@ -1,16 +1,16 @@
 import { isObject, objectIn } from '@baton/kernel';
 
 /**
- * What TensorRT-LLM's orchestrator says of a leg (`DisaggregatedParams` of
- * tensorrt_llm/serve/openai_protocol.py), as far as it means something here.
+ * A leg in the words of TensorRT-LLM's orchestrator (`DisaggregatedParams` of
+ * tensorrt_llm/serve/openai_protocol.py); only the fields that Baton uses.
  */
 export interface DisaggregatedParams {
   readonly requestType: 'context_only' | 'generation_only' | 'context_and_generation';
-  /** The orchestrator's number of the request, digits; both legs carry it. */
+  /** The orchestrator's request number, in digits; both legs carry it. */
   readonly id: string | undefined;
   /** The context server's secret: here the kv_transfer_params of the prompt that it holds. */
   readonly params: Readonly<Record<string, unknown>> | undefined;
-  /** Something is wrong with it, in one sentence. */
+  /** Why it is invalid, in one sentence. */
   readonly fault: string | undefined;
 }
 

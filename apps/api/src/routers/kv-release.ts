@@ -11,8 +11,8 @@ import { disaggregatedParamsOf } from './disaggregated-params';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 
 /**
- * Tells the holder of KV blocks that the leg they were held for is refused for good, so that they
- * need not wait for their lease to run out. vLLM does the same with a request that is aborted
+ * Releases held KV blocks when the leg that they were held for is refused for good, so that they
+ * need not wait for the end of their lease. vLLM does the same with a request that is aborted
  * before it begins.
  */
 @Injectable()
@@ -22,7 +22,7 @@ export class KvRelease {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
   ) {}
 
-  /** Does nothing for a body that brings no KV. */
+  /** Does nothing for a body without KV. */
   refused(body: unknown): void {
     const raw = rawParamsOf(body) ?? disaggregatedParamsOf(body)?.params;
     const params = parseKvTransferParams(raw) ?? parseKeptKvParams(raw);

@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../tokens';
 import { KvRelease } from './kv-release';
 
-/** What became of the prefill leg, as its decode leg learns it. */
+/** The result of the prefill leg, for its decode leg. */
 export type Met =
   | { readonly kind: 'held'; readonly params: KvTransferParams; readonly atUs: number }
   /**
@@ -15,7 +15,7 @@ export type Met =
   | { readonly kind: 'failed' | 'absent' | 'taken' };
 
 interface Pair {
-  /** `taken`: its decode leg has been told. `forsaken`: its decode leg will never come. */
+  /** `taken`: its decode leg has the result. `forsaken`: its decode leg will never come. */
   state: 'expected' | 'computing' | 'held' | 'failed' | 'taken' | 'forsaken';
   params: KvTransferParams | undefined;
   heldAtUs: number;
@@ -24,13 +24,13 @@ interface Pair {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Beyond this many the oldest are forgotten, whose blocks are then freed by their lease. */
+/** Beyond this many the oldest pairs are dropped; their leases then free the blocks. */
 const MAX_PAIRS = 65_536;
 
 /**
- * Brings the two legs of a hand-over together that an outside router sends at once: the decode leg
- * waits here until its prompt is held. A pair serves one decode leg; blocks that none can come for
- * any more are given up at once. It knows the legs of this process alone.
+ * Pairs the two legs of a hand-over that an outside router sends at once: the decode leg waits here
+ * until its prompt is held. A pair serves one decode leg; blocks that no leg can fetch any more are
+ * released at once. It has the legs of this process only.
  */
 @Injectable()
 export class LegPairs {
@@ -54,7 +54,7 @@ export class LegPairs {
     }
   }
 
-  /** The prompt is held under `raw`, or will not be. Only what is being computed can end. */
+  /** The prompt is held under `raw`, or will not be. Only a pair in state `computing` can end. */
   prefillEnded(names: readonly string[], raw: unknown): void {
     const params = parseKvTransferParams(raw);
     for (const name of names) {
@@ -96,13 +96,13 @@ export class LegPairs {
     }
   }
 
-  /** A decode leg was refused before it met its prefill leg; one that has come before it stays. */
+  /** A decode leg was refused before it met its prefill leg; an earlier decode leg stays. */
   decodeRefused(name: string): void {
     const pair = this.pairs.get(name);
     if (pair?.tell === undefined && pair?.state !== 'taken') this.forsake(name);
   }
 
-  /** Nobody comes for what this pair holds, now or when it is computed. */
+  /** No decode leg will fetch what this pair holds, now or after its computation. */
   private forsake(name: string): void {
     const pair = this.pairs.get(name) ?? this.put(name, newPair('forsaken'));
     if (pair.params !== undefined) this.giveUp(pair.params);
@@ -130,7 +130,7 @@ export class LegPairs {
     return pair;
   }
 
-  /** A prefill leg under way ends by itself; everything else is forgotten in time. */
+  /** A prefill leg under way ends by itself; all other pairs are dropped in time. */
   private move(name: string, pair: Pair, state: Pair['state']): void {
     pair.state = state;
     clearTimeout(pair.timer);

@@ -10,21 +10,21 @@ import {
 import { fieldsIn, textIn } from '@baton/kernel';
 import { type DisaggregatedParams, disaggregatedParamsOf } from './disaggregated-params';
 
-/** What a call says of its place in somebody else's hand-over. */
+/** The place of a call in an outside router's hand-over. */
 export interface LegFacts {
   readonly params: Readonly<Record<string, unknown>> | undefined;
   readonly body: unknown;
   /** The client's own `X-Request-Id`. */
   readonly clientRequestId: string | undefined;
-  /** Of the engine at whose own port it came in. */
+  /** The stage of the engine when the call came in at the engine's own port. */
   readonly stage: Stage | undefined;
 }
 
 /**
- * One leg of an outside router's hand-over. `hold` may bring what decode has `kept` of the turn
- * before. `attach` brings what prefill answered; `meet` does not wait for that answer and names the
- * pair instead. `unusable`: malformed, so the request is served without a transfer. `none` is no
- * leg here, though LMCache's proxy wants to be told its token.
+ * One leg of an outside router's hand-over. `hold` may bring the blocks that decode has `kept` of
+ * the previous turn. `attach` brings prefill's answer; `meet` does not wait for that answer and
+ * names the pair instead. `unusable`: malformed, so the request is served without a transfer.
+ * `none` is no leg here, though LMCache's proxy needs its token.
  */
 export type Leg =
   | { readonly kind: 'none'; readonly told?: 'first-token' }
@@ -38,18 +38,18 @@ export type Leg =
   | { readonly kind: 'meet'; readonly pair: string }
   | { readonly kind: 'unusable'; readonly why: string };
 
-/** A leg whose other leg is known, where it needs to be. */
+/** A leg with a known other leg, where it needs one. */
 export type SettledLeg = Exclude<Leg, { kind: 'meet' }>;
 
 /**
- * What the prefill leg is answered besides its token: Mooncake's tells nothing, since the other leg
- * is under way already.
+ * What a prefill leg gets besides its token: nothing for Mooncake's, since the other leg is under
+ * way already.
  */
 export type HoldTold =
   | 'params'
   | 'nothing'
   | { readonly transferId: string }
-  /** In TensorRT-LLM's way, under its number. */
+  /** TensorRT-LLM's form, under its number. */
   | { readonly disaggregatedId: string | undefined };
 
 /** P2pNccl and MoRI-IO write both ends of a hand-over into the request's id. */
@@ -69,8 +69,8 @@ export function legOf(facts: LegFacts): Leg {
 }
 
 /**
- * With its context first the generation leg brings what the context server said; otherwise both are
- * under way, and their number makes them a pair.
+ * With its context first the generation leg brings the context server's params; otherwise both legs
+ * are under way, and their number makes them a pair.
  */
 function disaggregatedLeg({ requestType, id, params, fault }: DisaggregatedParams): Leg {
   const pair = id === undefined ? undefined : pairOfTransfer(`trtllm ${id}`);
@@ -118,7 +118,7 @@ function decodeLeg(raw: Readonly<Record<string, unknown>>): Leg {
   };
 }
 
-/** Flows in which the stage of the engine says which leg it is. */
+/** Flows in which the engine's stage decides which leg it is. */
 function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
   const room = roomOf(body);
   const isAddressed = clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId);
@@ -131,7 +131,7 @@ function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
 /** SGLang's routers give both legs a number. */
 function roomOf(body: unknown): string | undefined {
   const { bootstrap_room: room } = fieldsIn(body);
-  // A batch has one for each prompt, of which the first one is handed over.
+  // A batch has one for each prompt; only the first is handed over.
   const first: unknown = Array.isArray(room) ? room[0] : room;
   return typeof first === 'number' ? `room ${first}` : undefined;
 }

@@ -15,8 +15,8 @@ type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 type HeldAs = (params: KvParams | undefined) => HeldFacts;
 
 /**
- * The legs of outside routers as they come in: each is checked, and brought together with its other
- * leg where that is under way too.
+ * The incoming legs of outside routers: each is checked, and paired with its other leg where that
+ * is under way too.
  */
 @Injectable()
 export class Legs {
@@ -31,7 +31,7 @@ export class Legs {
   ) {}
 
   /**
-   * What the call is; resolves when its other leg has come as far as it needs it.
+   * The leg of the call; resolves when its other leg has come as far as it needs.
    *
    * @throws BatonError `kv_reference_refused` with `strict_kv`, `kv_load_failed` by
    *   `kv_load_failure_policy`
@@ -48,7 +48,7 @@ export class Legs {
     return settled;
   }
 
-  /** The call ends without having been submitted: its other leg need not wait. */
+  /** The call ends without submission: its other leg need not wait. */
   refused(call: Call): void {
     const leg = this.settled.get(call) ?? this.legAt(call, rawParamsOf(call.body));
     if (leg.kind === 'hold') this.pairs.prefillRefused(leg.pairs);

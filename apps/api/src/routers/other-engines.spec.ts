@@ -53,7 +53,9 @@ describe('TensorRT-LLM’s orchestrator', () => {
       },
     }).replaceAll('"ID"', ID);
 
-  /** What it reads of the context server's answer, and sends to the generation server. */
+  /**
+   * The fields that it reads from the context server's answer and sends to the generation server.
+   */
   function generationParams({ body }: LegAnswer): Json {
     const [choice] = (body as unknown as { choices: ContextChoice[] }).choices;
     expect(choice?.finish_reason).toBe('length');

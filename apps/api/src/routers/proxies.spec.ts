@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => router.stop());
 
-/** What the toy proxy and the rest send to prefill of this request. */
+/** The prefill body that the toy proxy and the other proxies send for this request. */
 function prefillBody(request: Json, params: Json): Json {
   return { ...request, stream: false, max_tokens: 1, kv_transfer_params: params };
 }
@@ -285,7 +285,7 @@ describe.each(AT_ONCE)('both legs at once, as %s sends them', (name, make) => {
   it(`free the blocks of prefill when decode has left (${name})`, async () => {
     const { prefill, decode, headers } = await make();
     const expired = router.counted('nixl_num_kv_expired_reqs');
-    // Whichever comes second is refused, so the other one waits.
+    // The second leg is refused, whichever it is, so the other one waits.
     const leaving = [new AbortController(), new AbortController()];
     const both = leaving.map(({ signal }, index) =>
       router.send('decode', decode, { headers, signal }).then(() => index),

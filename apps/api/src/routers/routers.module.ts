@@ -6,7 +6,7 @@ import { Legs } from './legs';
 
 const PROVIDERS = [KvRelease, LegPairs, Legs];
 
-/** Hand-overs that routers of other projects arrange by themselves. */
+/** Hand-overs that routers of other projects arrange. */
 @Global()
 @Module({ controllers: [BootstrapController], providers: PROVIDERS, exports: PROVIDERS })
 export class RoutersModule {}

@@ -14,16 +14,16 @@ import { BENCH_ROWS, type BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
 import { readServerFlags } from './server-flags';
 
-/** As commander gives them. */
+/** The flags as commander parses them. */
 export type Given = Readonly<Record<string, string | boolean | readonly string[]>>;
 
-/** The flags of `baton bench`, by whom they concern. */
+/** The flags of `baton bench`, by the part that reads them. */
 export interface BenchFlags {
   readonly workload: WorkloadFlags;
   readonly server: ServerAccess;
   readonly maxConcurrency: number | undefined;
   readonly numWarmups: number;
-  /** Undefined: as the source of the workload suggests. */
+  /** Undefined: the default of the workload's source. */
   readonly ignoreEos: boolean | undefined;
   readonly seed: number;
   readonly deadlineMs: number;
@@ -55,7 +55,7 @@ export function addBenchOptions(command: Command): void {
   addOptions(command, BENCH_ROWS);
 }
 
-/** Those that do not say which server. */
+/** The flags that do not choose the server. */
 export function addLoadOptions(command: Command): void {
   const rows = BENCH_ROWS.filter(([name, { group }]) => {
     return group !== 'Server' || name === 'backend' || name === 'extraBody';

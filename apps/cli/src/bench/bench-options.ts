@@ -1,6 +1,6 @@
 /**
- * A flag of the load generator itself. Names and defaults are those of `vllm bench serve` where it
- * has them.
+ * A flag of the load generator itself. Names and defaults are those of `vllm bench serve` where
+ * those exist.
  */
 interface FlagRow {
   /** Left out: a switch. `...` at the end: several values. */

@@ -108,7 +108,7 @@ describe('baton bench', () => {
     );
     const late = resultOf(answer).start_times.map((s, i) => s * 1e3 - workload.arrivalUs[i]! / 1e3);
     expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
-    // What else the machine does comes on top of most.
+    // Other work of the machine delays most of them further.
     expect(late.toSorted((a, b) => a - b)[7]).toBeLessThan(5);
   });
 

@@ -25,9 +25,9 @@ import {
 import { saveResult } from './save-result';
 
 /**
- * `baton bench`: sends a workload to a server and prints what its users saw on stdout (a table, or
- * one JSON document); writes files when asked to. Ctrl-C ends the run with what it has. Returns the
- * exit code.
+ * `baton bench`: sends a workload to a server and prints the measured latencies on stdout (a table,
+ * or one JSON document); writes files when flags name them. Ctrl-C ends the run with the results so
+ * far. Returns the exit code.
  */
 export async function bench(given: Given): Promise<number> {
   const flags = readBenchFlags(given);
@@ -49,7 +49,7 @@ export interface BenchOutcome {
   readonly document: ResultDocument;
 }
 
-/** The same for who has flags and a signal that ends the run already. */
+/** The same for a caller that has flags and a signal that ends the run. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   claimResult(flags);
   const prepared = await prepareBench(flags, stop);
@@ -60,11 +60,7 @@ export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<Be
   return { document, exitCode: record.wasInterrupted || figures.completed === 0 ? 1 : 0 };
 }
 
-/**
- * What could not be kept is not measured.
- *
- * @throws Failure, one sentence
- */
+/** A result that could not be kept is not measured. */
 export function claimResult({ result }: BenchFlags): void {
   claimFolder(result.out, '--out');
   if (result.saveResult) claimFolder(result.resultDir, '--result-dir');

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Finish } from '../commands';
 import { addBenchOptions, addLoadOptions, type Given } from './bench-flags';
 
-/** Makes `command` the load generator. What it needs to run is loaded when it runs. */
+/** Makes `command` the load generator. Its modules are loaded when it runs. */
 export function completeBench(command: Command, finish: Finish): void {
   command.action(async (given: Given) => {
     const { bench } = await import('./bench');

@@ -27,9 +27,9 @@ export class DemoCluster {
   }
 
   /**
-   * Where it answers, once it does.
+   * The address of the cluster, once it answers.
    *
-   * @throws Failure with what it said when it ended instead
+   * @throws Failure with its output when it ended instead
    */
   async ready(): Promise<string> {
     const url = new Promise<string>((resolve) => {
@@ -47,7 +47,7 @@ export class DemoCluster {
     throw new Failure(`The cluster did not start:\n${this.lines.join('\n')}`);
   }
 
-  /** A second call loses patience, as a second Ctrl-C does. */
+  /** A second call ends it at once, as a second Ctrl-C does. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.gone;

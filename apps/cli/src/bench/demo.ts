@@ -10,14 +10,14 @@ import { besideTwin, virtualTwin } from './virtual-twin';
 
 const TOPOLOGY = '2P2D';
 const OUT = join('out', 'demo');
-/** A quarter of a minute of requests that have something in common. */
+/** 15 s of requests with common prefixes. */
 const LOAD = { dataset: 'shared-prefix', numPrompts: '300', requestRate: '20' };
 const WARM_UPS = '16';
 const GOODPUT = ['ttft:200', 'tpot:20'];
 
 /**
- * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the run
- * then has what had come until then. Returns the exit code.
+ * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the
+ * report then has the results so far. Returns the exit code.
  */
 export async function demo(asked: string | undefined, given: Given): Promise<number> {
   const topology = checked(asked ?? TOPOLOGY);
@@ -54,7 +54,7 @@ function checked(topology: string): string {
   }
 }
 
-/** A whole run stands beside the same on the virtual clock. */
+/** A complete run is shown beside the same run on the virtual clock. */
 async function tell(
   flags: BenchFlags,
   topology: string,

@@ -29,15 +29,15 @@ export interface PreparedBench {
   /** The tokenizer that prompt lengths were made for. */
   readonly tokenizer: string;
   readonly requestIdPrefix: string;
-  /** What the engines of the server said of their step times before the run. */
+  /** The step times that the server's engines reported before the run. */
   readonly stepTimes: readonly EngineStepTimes[];
-  /** Sentences that the user should see. */
+  /** Sentences for the user. */
   readonly notes: readonly string[];
 }
 
 /**
- * Asks the server what it is, makes the workload, and finds words that its tokenizer counts as one
- * token each.
+ * Reads the server's description, makes the workload, and finds words that its tokenizer counts as
+ * one token each.
  *
  * @throws UsageError or Failure, one sentence
  */

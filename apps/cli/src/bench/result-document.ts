@@ -17,8 +17,8 @@ export interface MeasuredLoad extends LoadRecord {
 export type ResultDocument = Readonly<Record<string, unknown>>;
 
 /**
- * The result by the names of `vllm bench serve`, and behind them what only we say. docs/bench.md
- * defines each.
+ * The result by the names of `vllm bench serve`, then Baton's own figures. docs/bench.md defines
+ * each.
  */
 export function resultDocument(
   prepared: PreparedBench,
@@ -44,7 +44,7 @@ export function resultDocument(
   };
 }
 
-/** What was asked for, by the names of flags; headers are left out, for they may hold a key. */
+/** The settings by the names of flags; headers are left out, for they may hold a key. */
 export function settingsOf(prepared: PreparedBench): Readonly<Record<string, unknown>> {
   const { flags, model, loaded, ignoreEos, tokenizer } = prepared;
   const { server } = flags;
@@ -61,7 +61,7 @@ export function settingsOf(prepared: PreparedBench): Readonly<Record<string, unk
   };
 }
 
-/** Requests per second as asked for; undefined when the workload has its own instants. */
+/** The requested rate in requests per second; undefined when the workload has its own instants. */
 export function requestRateOf({ flags, loaded }: PreparedBench): number | undefined {
   const { requestRate } = flags.workload;
   if (requestRate === undefined) return loaded.source.kind === 'trace' ? undefined : Infinity;
@@ -86,8 +86,8 @@ function rateEntries(prepared: PreparedBench): ResultDocument {
 }
 
 /**
- * Lists by request, in order of the workload; seconds. Of a request without a whole answer its
- * lengths are 0 and its gaps none, as in vLLM's.
+ * Lists by request, in order of the workload; seconds. A request without a whole answer has lengths
+ * of 0 and no gaps, as in vLLM.
  */
 function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
   const { log } = run;

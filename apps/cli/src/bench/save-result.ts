@@ -6,7 +6,7 @@ import { say } from '../say';
 import type { PreparedBench } from './prepare-bench';
 import { requestRateOf, type ResultDocument } from './result-document';
 
-/** Writes the files that were asked for, and says which. */
+/** Writes the requested files and names them. */
 export async function saveResult(
   prepared: PreparedBench,
   document: ResultDocument,
@@ -37,7 +37,7 @@ async function* contents(
   yield ['report.html', htmlReport(benchmarkReport(report))];
 }
 
-/** As `vllm bench serve` names it: `openai-infqps-concurrency8-model-20260821-134501.json`. */
+/** The file name of `vllm bench serve`: `openai-infqps-concurrency8-model-20260821-134501.json`. */
 function fileNameOf(prepared: PreparedBench, date: string): string {
   const { flags, model } = prepared;
   const { resultFilename, label } = flags.result;

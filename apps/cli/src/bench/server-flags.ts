@@ -7,7 +7,7 @@ import { pairOf } from './name-value';
 const PORT = 8000;
 const MOST_PORT = 65_535;
 
-/** Names of `vllm bench serve` for what we have, and ours. */
+/** Backend names of `vllm bench serve` that Baton supports, and Baton's own. */
 const BACKENDS: Readonly<Record<string, Protocol>> = {
   openai: 'openai',
   vllm: 'openai',

@@ -28,7 +28,7 @@ export async function virtualTwin(flags: BenchFlags, topology: string): Promise<
   });
 }
 
-/** What was measured beside what the simulation says, a few lines. */
+/** The measured figures beside the simulated ones, a few lines. */
 export function besideTwin(measured: ResultDocument, twin: Summary): string {
   const ms = (name: string): string => formatMs(Number(measured[`median_${name}_ms`]));
   const rows = [

@@ -19,9 +19,8 @@ import { FORMAT_FLAGS, liveFlagsIn } from './live-flags';
 import { writeFile } from './write-file';
 
 /**
- * `baton calibrate --input`: reads measured points, fits a step-time model, prints how well it does
- * and writes the profile when asked to. The result goes to stdout, what could not be used to
- * stderr.
+ * `baton calibrate --input`: reads measured points, fits a step-time model, prints its errors and
+ * writes the profile when a flag names a file. The result goes to stdout, skipped input to stderr.
  */
 export function calibrateFiles(given: Flags): void {
   const request = readCalibrateFlags(given);

@@ -3,10 +3,7 @@ import type { Finish } from '../commands';
 import { addCalibrateOptions, type Flags } from './calibrate-flags';
 import { addLiveOptions } from './live-flags';
 
-/**
- * Makes `command` the fit of step times to measurements. What it needs to run is loaded when it
- * runs.
- */
+/** Makes `command` the fit of step times to measurements. Its modules are loaded when it runs. */
 export function completeCalibrate(command: Command, finish: Finish): void {
   command.action(async (flags: Flags) => {
     if (flags['live'] === true) {

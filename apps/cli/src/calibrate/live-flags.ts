@@ -67,7 +67,10 @@ const ROWS = {
   },
 } as const satisfies Record<string, FlagRow>;
 
-/** How weights and KV cache of what was measured are held, and what steps are composed from. */
+/**
+ * The formats of weights and KV cache of the measured server, and the data that steps are composed
+ * from.
+ */
 export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype', 'operators'];
 const WITH_FILES = ['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed'];
 
@@ -84,7 +87,7 @@ const FOOTER = `
 With --live also the options of \`baton up\` that describe the cluster: --topology, --max-num-seqs, --config FILE …`;
 const MOST_TOKENS = 1_000_000;
 
-/** Options of the configuration are understood too, but not listed: there are many. */
+/** Options of the configuration are accepted too, but not listed: there are many. */
 export function addLiveOptions(command: Command): void {
   command.addOption(
     new Option('--live', 'Measure a running cluster instead of reading files.').helpGroup(GROUP),
@@ -106,7 +109,7 @@ function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Flags that mean something with `--live` alone. */
+/** Flags that apply only with `--live`. */
 export function liveFlagsIn(flags: Flags): string[] {
   const { config, own } = partConfig(flags as Record<string, string>);
   const alsoWithFiles = new Set([...WITH_FILES, ...FORMAT_FLAGS]);
@@ -141,8 +144,8 @@ export function readLiveFlags(flags: Flags): LiveRequest {
 }
 
 /**
- * What the command has a flag of its own for says nothing about the cluster, but for model, GPUs,
- * budget and seed.
+ * Flags that the command has itself do not describe the cluster, except model, GPUs, budget and
+ * seed.
  */
 function clusterOf(config: Readonly<Record<string, string | boolean>>, { tp }: Flags) {
   const own = Object.entries(config).filter(([name]) => !(name in ROWS));

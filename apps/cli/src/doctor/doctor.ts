@@ -8,8 +8,8 @@ import { type DoctorFinding, machineFindings, programFindings } from './findings
 const LABEL_WIDTH = 15;
 
 /**
- * `baton doctor`: prints what is installed, what `baton up` would use, and the names it knows.
- * Starts and changes nothing.
+ * `baton doctor`: prints the installed programs, what `baton up` would use, and the names it
+ * accepts. Starts and changes nothing.
  */
 export async function doctor(): Promise<void> {
   const { config } = resolveConfig({ env: process.env, file: process.env['BATON_CONFIG_FILE'] });

@@ -27,7 +27,7 @@ export function machineFindings(): DoctorFinding[] {
   ];
 }
 
-/** Programs that Baton can use, with the first line of what they say about their version. */
+/** Programs that Baton can use, with the first line of their version output. */
 export async function programFindings(): Promise<DoctorFinding[]> {
   const programs = ['redis-server', 'valkey-server', 'apt-get', 'docker', 'npm'];
   return Promise.all(programs.map(async (program) => [program, await versionOf(program)] as const));

@@ -63,7 +63,7 @@ describe('the command that starts the winner', () => {
       const [given, flags] = started.mock.calls[0]!;
       expect(given).toBe(topology);
       const { config } = resolveConfig({ flags });
-      // Where it listens and over what is not the plan's business.
+      // Port and broker are no part of a plan.
       const local = { port: 8_000, redis: undefined };
       expect({ ...config, topology: given }).toEqual({ ...configOf(ASKED, split.split), ...local });
     },

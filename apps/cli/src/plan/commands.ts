@@ -13,7 +13,7 @@ import { meanRatePerSecond } from '@baton/workload';
 import { flagNameOf } from '@baton/workload-source';
 
 const PROGRAM = 'bin/baton';
-/** Where a process listens and how it logs has nothing to do with a plan, but the seed has. */
+/** Ports and logs of a process are no part of a plan, but the seed is. */
 const FOREIGN_SECTIONS = ['Cluster', 'Process'];
 const SIZES: readonly ConfigKey[] = ['prefillTensorParallelSize', 'decodeTensorParallelSize'];
 
@@ -46,7 +46,7 @@ export function replayCommand(
   ]);
 }
 
-/** Flags of what differs from the defaults, model and GPU in any case. */
+/** Flags for the options that differ from their defaults; model and GPU always. */
 function flagsOf(config: BatonConfig): string[] {
   const defaults = defaultConfig();
   const keys = SECTIONS.filter(({ title }) => !FOREIGN_SECTIONS.includes(title)).flatMap(

@@ -12,7 +12,7 @@ import { addConfigOptions } from '../options';
 import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
 import { addWorkloadOptions } from '../workload-options';
 
-/** The flags of `baton plan`, by whom they concern. */
+/** The flags of `baton plan`, by the part that reads them. */
 export interface PlanFlags extends PlanRequest, SearchOptions {
   readonly config: GivenReplayFlags;
   /** A YAML file with options. */
@@ -77,7 +77,7 @@ export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
   };
 }
 
-/** What a plan looks for cannot be given. */
+/** Flags for the values that a plan searches are refused. */
 function refuseIdle(config: GivenReplayFlags, workload: WorkloadFlags): void {
   if (config['topology'] !== undefined) {
     throw new UsageError('--topology has no meaning for a plan, which looks for the topology.');

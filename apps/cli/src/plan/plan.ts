@@ -22,9 +22,9 @@ import { documentJson, planFiles } from './plan-files';
 import { type PlanFlags, readPlanFlags } from './plan-flags';
 
 /**
- * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints what
- * it found on stdout (a table, or one JSON document) and writes files when asked to. Everything
- * else that is said goes to stderr.
+ * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints the
+ * result on stdout (a table, or one JSON document) and writes files when a flag names a folder. All
+ * other output goes to stderr.
  */
 export async function plan(given: GivenReplayFlags): Promise<void> {
   if (wantsTraceList(splitWorkloadFlags(given).workload)) {

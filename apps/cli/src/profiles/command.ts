@@ -28,7 +28,7 @@ Examples:
   baton profiles plot own.yaml --points steps.jsonl --out own.html
   baton profiles plot --model qwen3-32b --gpu h100 --chart prefill --out prefill.svg`;
 
-/** Makes `command` the look at step times. What it needs to run is loaded when it runs. */
+/** Makes `command` the view of step times. Its modules are loaded when it runs. */
 export function completeProfiles(command: Command): void {
   command
     .argument('<action>', 'list, show or plot')

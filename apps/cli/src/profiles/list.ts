@@ -15,7 +15,10 @@ interface Row {
   readonly source: string;
 }
 
-/** Own profiles, what is shipped, and what can be composed, as a table or a JSON document. */
+/**
+ * Your own profiles, the shipped ones, and the deployments that can be composed, as a table or a
+ * JSON document.
+ */
 export function listText(places: readonly string[], isJson: boolean): string {
   const rows = [...places.flatMap(filesIn).map(ownRow), ...shippedRows(), ...composedRows()];
   if (isJson) return `${JSON.stringify(rows, null, 2)}\n`;

@@ -6,7 +6,7 @@ const SEQUENCES = [1, 8, 64, 256];
 const CONTEXTS = [512, 2_048, 8_192, 32_768];
 const PROMPTS = [128, 512, 2_048, 8_192];
 
-/** What a deployment's steps are made of and how long they take, for people or as JSON. */
+/** The parts and the times of a deployment's steps, as text or as JSON. */
 export function showText(surface: Surface, isJson: boolean): string {
   const { profile, model } = surface;
   const contexts = CONTEXTS.filter((context) => context <= surface.contextMax);

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { addReplayOptions, type GivenReplayFlags } from './replay-flags';
 
 /**
- * Makes `command` the replay of a workload in virtual time. What it needs to run is loaded when it
- * runs.
+ * Makes `command` the replay of a workload in virtual time. Its modules are loaded when it runs.
  */
 export function completeReplay(command: Command): void {
   command.action(async (flags: GivenReplayFlags) => {

@@ -9,7 +9,7 @@ import { addWorkloadOptions } from '../workload-options';
 type FlagValue = string | boolean;
 export type GivenReplayFlags = Readonly<Record<string, FlagValue>>;
 
-/** The flags of `baton replay`, by whom they concern. */
+/** The flags of `baton replay`, by the part that reads them. */
 export interface ReplayFlags extends ReplayRequest {
   readonly slo: Slo | undefined;
   readonly json: boolean;
@@ -72,7 +72,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   };
 }
 
-/** Parts the options of the configuration from a command's own flags. */
+/** Separates the options of the configuration from a command's own flags. */
 export function partConfig(flags: GivenReplayFlags): {
   config: GivenReplayFlags;
   own: GivenReplayFlags;
@@ -85,7 +85,7 @@ export function partConfig(flags: GivenReplayFlags): {
   };
 }
 
-/** The placement of another run is none that a configuration can have. */
+/** The placement of another run is no value of the configuration. */
 function withoutRecorded({ placement, ...config }: GivenReplayFlags): {
   asPlaced: boolean;
   config: GivenReplayFlags;

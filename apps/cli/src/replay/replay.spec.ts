@@ -11,7 +11,7 @@ function replay(...args: string[]): Promise<CommandAnswer> {
 const RANDOM = ['--dataset', 'random', '--num-prompts', '60', '--request-rate', '8'];
 const CLUSTER = ['--topology', '2P2D', '--random-input-len', '400', '--random-output-len', '40'];
 
-/** The document without the two lines that the wall clock wrote. */
+/** The document without the two lines that depend on the wall clock. */
 function lasting(json: string): string {
   return json.replace(/ *"(wall_seconds|requests_per_wall_second)": .*\n/g, '');
 }

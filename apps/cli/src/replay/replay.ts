@@ -23,9 +23,9 @@ const MS_PER_SECOND = 1_000;
 const TRACED_STEPS = 100_000;
 
 /**
- * `baton replay`: runs a workload through a simulated cluster in virtual time, prints what came out
- * on stdout (a table, or one JSON document) and writes files when asked to. Everything else that is
- * said goes to stderr.
+ * `baton replay`: runs a workload through a simulated cluster in virtual time, prints the result on
+ * stdout (a table, or one JSON document) and writes files when a flag names a folder. All other
+ * output goes to stderr.
  */
 export async function replay(given: GivenReplayFlags): Promise<void> {
   const flags = readReplayFlags(given);

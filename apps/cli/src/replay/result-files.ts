@@ -15,9 +15,9 @@ export interface ResultParts {
   readonly slo: Slo | undefined;
   readonly title: string;
   readonly subtitle: string;
-  /** Steps for the trace; undefined = no trace is wanted. */
+  /** Steps for the trace; undefined: no trace. */
   readonly steps: readonly StepSpan[] | undefined;
-  /** The recorded run beside it; undefined = there is none. */
+  /** The recorded run beside it; undefined: none. */
   readonly compared: ComparisonReport | undefined;
   /** Whether charts are wanted as pictures too. */
   readonly svg: boolean;
@@ -25,7 +25,7 @@ export interface ResultParts {
 
 /**
  * Writes a result into a folder, which is made if need be: `summary.json`, `requests.csv`,
- * `report.html`, and when asked for `trace.json` and a picture per chart. Returns the names.
+ * `report.html`, and on request `trace.json` and a picture per chart. Returns the names.
  *
  * @throws Failure when a file cannot be written
  */
@@ -58,7 +58,7 @@ export async function writeFiles(
   }
 }
 
-/** What the wall clock wrote stands last. */
+/** The values that depend on the wall clock come last. */
 export function summaryJson(summary: Summary, comparison?: Comparison): string {
   const { wall_seconds, requests_per_wall_second, ...lasting } = summary;
   const wall = { wall_seconds, requests_per_wall_second };

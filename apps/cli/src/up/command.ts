@@ -3,7 +3,7 @@ import type { Finish } from '../commands';
 import { addConfigOptions } from '../options';
 import type { UpFlags } from './up';
 
-/** Makes `command` the start of a cluster. What it needs to run is loaded when it runs. */
+/** Makes `command` the start of a cluster. Its modules are loaded when it runs. */
 export function completeUp(command: Command, finish: Finish): void {
   command
     .argument('[topology]', 'engines by role: 2P3D, 4A, 2P3D1A (default: 2P2D)')

@@ -6,7 +6,7 @@ import { recordingHeaderLine } from '@baton/workload';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clearOutputFiles } from './output-files';
 
-/** Beyond what a kernel gives out. */
+/** Higher than any pid of a kernel. */
 const NOBODY = 2 ** 30;
 
 let folder = '';

@@ -7,9 +7,9 @@ import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/work
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Makes way for the files that the processes of a new cluster will write: what an earlier run left
- * under their names is taken away, what is still being written stays (the new processes then choose
- * other names), and anything else is left alone.
+ * Clears the files that the processes of a new cluster will write: files of an ended run under
+ * their names are removed, files still being written stay (the new processes then choose other
+ * names), and anything else is left alone.
  *
  * @throws UsageError when a name is that of another file, or cannot be written
  */
@@ -36,7 +36,7 @@ function clear(path: string, flag: string, stateOf: (head: string) => State): vo
   rmSync(path);
 }
 
-/** A device or a folder is never taken away. */
+/** A device or a folder is never removed. */
 function stateAt(path: string, stateOf: (head: string) => State): State {
   return statSync(path).isFile() ? stateOf(headOf(path)) : 'foreign';
 }
@@ -53,7 +53,7 @@ function stateOfRecording(head: string): State {
   }
 }
 
-/** Of a log whose lines all begin alike. */
+/** For a log with one common beginning of all lines. */
 function stateOfLines(beginning: string): (head: string) => State {
   return (head) => (head === '' || head.startsWith(beginning) ? 'ours' : 'foreign');
 }

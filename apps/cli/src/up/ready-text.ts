@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import { baseUrl } from '@baton/supervisor';
 
-/** What stands in the terminal once requests can be sent. */
+/** The text in the terminal once requests can be sent. */
 export function readyText(config: BatonConfig, seconds: number): string {
   const url = baseUrl(config);
   const model = config.servedModelName ?? config.model;

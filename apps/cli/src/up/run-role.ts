@@ -3,8 +3,8 @@ import { checkEngines, claimPort, entryOf, NO_ENGINES } from '@baton/supervisor'
 import { obtainBroker } from './broker';
 
 /**
- * `baton up --role`: turns this process into one role of a cluster that others form with it over
- * the same Redis. The process that starts it keeps it alive and restarts it.
+ * `baton up --role`: runs this process as one role of a cluster, with other processes over the same
+ * Redis. The process that starts it keeps it alive and restarts it.
  */
 export async function runRole(config: BatonConfig): Promise<number> {
   const { role, redis } = config;

@@ -2,12 +2,14 @@ import type { EventEmitter } from 'node:events';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
- * npm passes Ctrl-C on to a process that the terminal has told already; signals this close together
- * are one request.
+ * npm passes Ctrl-C on to a process that has it from the terminal already; signals this close
+ * together are one request.
  */
 const SAME_REQUEST_MS = 500;
 
-/** Turns signals into two facts: somebody wants an orderly stop, and somebody has lost patience. */
+/**
+ * Turns signals into two facts: the first requests an orderly stop, the second an immediate one.
+ */
 export class StopRequests {
   private readonly orderly = new AbortController();
   private readonly atOnce = new AbortController();

@@ -30,8 +30,8 @@ const MS_PER_SECOND = 1_000;
 export type UpFlags = Readonly<Record<string, string | boolean>>;
 
 /**
- * `baton up`: checks everything that can be wrong before it starts anything, then runs the cluster
- * until a stop signal or until a process cannot be kept alive. Returns the exit code.
+ * `baton up`: checks the configuration and the machine before it starts anything, then runs the
+ * cluster until a stop signal or until a process cannot be kept alive. Returns the exit code.
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
@@ -95,7 +95,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   let changes: FollowedChanges | undefined;
   if (await readiness.wait(config, ended)) {
     process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
-    // A process that holds the whole cluster follows them by itself.
+    // A process that holds the whole cluster carries them out itself.
     const isFollowed = config.changes !== undefined && broker.kind !== 'in-process';
     if (isFollowed) changes = await followChanges(config, starter, say);
   }
@@ -105,7 +105,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   await changes?.stop();
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();
-  // Signals stay caught to the end: one more must not change the exit code.
+  // Signals stay caught to the end: a further one must not change the exit code.
   if (hasFailed) return failedWith;
   return stops.second.aborted ? 1 : 0;
 }

@@ -23,7 +23,7 @@ interface AdapterList {
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
   private known: ReadonlyMap<string, Adapter> = new Map();
-  /** Of all that can be asked for, in the order in which they came. */
+  /** The names of all adapters that can be asked for, in order of arrival. */
   names: readonly string[] = [];
   private readonly shared: DocumentCollection<AdapterList>;
   private isShared = false;
@@ -54,7 +54,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
-  /** In the order in which they came. */
+  /** All adapters, in order of arrival. */
   all(): readonly Adapter[] {
     return [...this.known.values()];
   }
@@ -63,7 +63,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
     return this.known.get(name);
   }
 
-  /** Throws when it is there already, unless `inPlace`, or when there are too many. */
+  /** Throws when an adapter of that name exists, unless `inPlace`, or when there are too many. */
   load(adapter: Adapter, inPlace: boolean): Promise<void> {
     return this.change((adapters) => {
       const others = adapters.filter(({ name }) => name !== adapter.name);

@@ -3,7 +3,7 @@ import { memberLoad, type MemberEngine } from '@baton/worker';
 /** An engine as `/admin/engines` shows it. */
 export interface ListedEngine {
   readonly object: 'engine';
-  /** By which it is told to leave; that of its first rank. */
+  /** The id that an order to leave names; the id of the engine's first rank. */
   readonly id: string;
   readonly role: string;
   readonly state: string;

@@ -7,10 +7,13 @@ import { ReadPipe } from '../../http/read-pipe';
 import { type JoinOrder, joinOrderOf, roleOf } from './admin-body';
 import { type ListedEngine, engineEntry } from './engine-list';
 
-/** What was asked for has begun: 202. How far it has come, the list of engines shows. */
+/** The order has begun: 202. The list of engines shows its progress. */
 const BEGUN = 202;
 
-/** Who is in the cluster, and orders that change it. Served with `enable_admin` only. */
+/**
+ * Lists the engines of the cluster and takes orders that change it. Served with `enable_admin`
+ * only.
+ */
 @Controller('admin/engines')
 export class EnginesController {
   constructor(@Inject(LiveMembership) private readonly membership: LiveMembership) {}
@@ -52,7 +55,7 @@ export class EnginesController {
   }
 }
 
-/** A broker that is away is the cluster's failure, in its own words. */
+/** An unavailable broker is a failure of the cluster, reported with the cluster's own error. */
 async function served<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

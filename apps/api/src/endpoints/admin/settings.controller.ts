@@ -15,13 +15,10 @@ import { bodyFields } from './admin-body';
 
 type Fields = ReturnType<typeof bodyFields>;
 
-/**
- * `settings` can be changed by sending some of them back; `fixed` holds until the cluster is
- * started again.
- */
+/** You change `settings` by sending some of them back; `fixed` holds until the cluster restarts. */
 export interface SettingsView {
   readonly object: 'config';
-  /** 0 as the cluster was started; each change has the next. */
+  /** 0 when the cluster starts; each change adds 1. */
   readonly revision: number;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly fixed: Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import { Injectable } from '@nestjs/common';
 import { tooLarge } from '../../cluster/document-collection';
 import { ConversationStore, notFound, type StoredConversation } from './conversation-store';
 
-/** What clients do with conversations themselves; responses read and append on their own. */
+/** The operations of clients on conversations; responses read and append on their own. */
 @Injectable()
 export class ConversationsService {
   constructor(private readonly store: ConversationStore) {}

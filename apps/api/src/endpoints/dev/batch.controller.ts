@@ -9,8 +9,7 @@ import { Operator } from './operator';
 /** What xPyD-sim shows of its one engine, over all engines, and then each engine by itself. */
 export interface ClusterBatch {
   /**
-   * Sequences that wait for the stage, as admission counts them: until the first step that they
-   * have a part in has ended.
+   * Sequences that wait for the stage, as admission counts them: until their first step has ended.
    */
   readonly prefill_queue_depth: number;
   readonly decode_queue_depth: number;

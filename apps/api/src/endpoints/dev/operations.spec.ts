@@ -10,7 +10,7 @@ interface Completion {
   readonly choices: readonly { readonly text: string; readonly finish_reason: string }[];
 }
 
-/** Runs that the engines have taken, as they say with every sign of life. */
+/** Runs that the engines have taken, as their presence counts them. */
 async function startedRuns(cluster: ClusterFixture): Promise<number> {
   const engines = await cluster.engines();
   return engines.reduce((sum, { counters }) => sum + (counters['runs_started'] ?? 0), 0);

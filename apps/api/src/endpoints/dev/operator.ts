@@ -8,9 +8,9 @@ import { ClusterView } from '../../cluster/cluster-view';
 import { ExchangeStep } from '../../request/exchange';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 
-/** How long engines have to answer; one that is slower counts as one that did not. */
+/** How long engines have to answer; a slower one counts as one without an answer. */
 const REPLY_TIMEOUT_MS = 2_000;
-/** API processes do not know of each other: all that answer within this time count. */
+/** API processes have no list of each other: all answers within this time count. */
 const API_REPLIES_MS = 150;
 const LOOK_EVERY_MS = 5;
 
@@ -18,8 +18,8 @@ type WithoutAddress<T> = T extends unknown ? Omit<T, 'replyTo'> : never;
 
 /**
  * Carries what an operator asks to all engines and API processes, gathers their answers, and does
- * this process' own part. What it knows of pauses began with this process: one that starts later
- * takes the cluster for awake.
+ * this process's own part. Its record of pauses begins with this process: a process that starts
+ * later treats the cluster as awake.
  */
 @Injectable()
 export class Operator implements OnApplicationShutdown, OnModuleInit {
@@ -54,7 +54,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     return engines.every((id) => replies.get(id)?.isDone === true);
   }
 
-  /** What each engine that answers has in hand, in the order of their numbers. */
+  /** The batches of each engine that answers, in order of engine number. */
   async batches(): Promise<BatchView[]> {
     await this.cluster.refresh();
     const engines = this.cluster.living().map(({ engineId }) => engineId);

@@ -7,7 +7,7 @@ import { Operator } from './operator';
 const EMPTY_LOOKS = 20;
 const EMPTY_LOOK_MS = 50;
 
-/** What pausing and sleeping take, in their order. Knows which parts of the engines still sleep. */
+/** The steps of pausing and sleeping, in order. Records which parts of the engines still sleep. */
 @Injectable()
 export class SleepOrders {
   private asleep = new Set<SleepTag>();
@@ -55,7 +55,7 @@ export class SleepOrders {
     if (mode === 'abort') await this.operator.abort(undefined);
   }
 
-  /** What was aborted gives its blocks back when its engine's step ends. */
+  /** Aborted requests give their blocks back when their engine's step ends. */
   private async empty(): Promise<void> {
     for (let look = 0; look < EMPTY_LOOKS; look += 1) {
       if (await this.resetPrefixCache(false)) return;

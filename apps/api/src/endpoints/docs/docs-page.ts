@@ -94,7 +94,7 @@ function typeName(schema: JsonSchema): string {
   return `list of ${typeName((schema['items'] ?? {}) as JsonSchema)}`;
 }
 
-/** What of a value's range a schema tells: `0 to 2`, `above 0 to 1`, `one of left, right`. */
+/** The range of a schema in words: `0 to 2`, `above 0 to 1`, `one of left, right`. */
 function rangeOf(schema: JsonSchema): string {
   const [own = schema] = (schema['anyOf'] ?? []) as readonly JsonSchema[];
   const { minimum, exclusiveMinimum, maximum, maxItems } = own;

@@ -42,7 +42,7 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
   file: 'application/octet-stream',
 };
 
-/** Below these a key is asked for, when there are keys. */
+/** Paths below these need a key, when keys are set. */
 const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
 
 /**

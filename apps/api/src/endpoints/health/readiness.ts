@@ -37,7 +37,7 @@ export class Readiness {
     return missing;
   }
 
-  /** Of the whole cluster, or of the engine at whose own port was asked. */
+  /** For the whole cluster, or for one engine when the request came in at the engine's own port. */
   isServing(engineId: string | undefined): boolean {
     if (engineId === undefined) return this.missing().length === 0;
     const isUp = this.cluster.find(engineId)?.state === 'ready' && this.transport.isConnected;

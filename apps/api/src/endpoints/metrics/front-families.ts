@@ -26,7 +26,8 @@ export class FrontFamilies {
   }
 
   /**
-   * Of the whole cluster, as the broker has them; what is known is shown when it cannot be asked.
+   * The queues of the whole cluster, from the broker; the last known values while it is
+   * unavailable.
    */
   async renderQueues(engines: readonly EnginePresence[]): Promise<string[]> {
     await this.queues.refresh(engines).catch(() => undefined);

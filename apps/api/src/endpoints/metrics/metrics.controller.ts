@@ -6,7 +6,7 @@ import { contextOf } from '../../http/request-context';
 import { EngineFamilies } from './engine-families';
 import { FrontFamilies } from './front-families';
 
-/** One scrape shows the whole cluster; at an engine's own port that engine alone. */
+/** One scrape shows the whole cluster; at an engine's own port it shows that engine alone. */
 @Controller('metrics')
 export class MetricsController {
   constructor(
@@ -20,7 +20,7 @@ export class MetricsController {
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   async scrape(@Req() { raw }: FastifyRequest): Promise<string> {
     const { engineId } = contextOf(raw);
-    // What is known is shown when the broker cannot be asked.
+    // The last known state is shown while the broker is unavailable.
     await this.cluster.refresh().catch(() => undefined);
     const engines = this.cluster
       .living()

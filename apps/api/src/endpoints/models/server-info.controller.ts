@@ -9,8 +9,8 @@ import { contextOf } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
 
 /**
- * What routers ask an engine about itself before they send it anything: SGLang's, and
- * TensorRT-LLM's, which reads `disaggregated_params` from it.
+ * What routers read from an engine before they send it requests: SGLang's server info, and
+ * TensorRT-LLM's, which has `disaggregated_params`.
  */
 @Controller()
 export class ServerInfoController {

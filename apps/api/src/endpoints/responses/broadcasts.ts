@@ -6,25 +6,23 @@ import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
 import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
 
-/**
- * How often a response that is followed is looked at in the store, in case its events do not come.
- */
+/** Interval of the store checks for a followed response, in case its events do not come. */
 const LOOK_EVERY_MS = 250;
 
-/** A response on its way in this process: what was told so far, and to whom it is told. */
+/** A response under way in this process: the events so far, and their listener. */
 interface Broadcast {
   told: string;
   isFollowed: boolean;
   listener: Listener | undefined;
 }
 
-/** Events of this response are wanted, those numbered `from` and later. */
+/** Asks for the events of this response, from number `from` on. */
 interface FollowRequest {
   readonly id: string;
   readonly from: number;
 }
 
-/** Who follows a response that is under way, in whichever process. */
+/** A listener to a response that is under way in any process. */
 export interface Follower extends Listener {
   readonly hasLeft: boolean;
 }
@@ -36,9 +34,9 @@ export interface FollowOptions {
 
 /**
  * The events of background responses, for clients that listen from the start and for those that
- * join later through any API process. A process that follows asks for a response; the one that
- * makes it publishes all that it has told, and from then on what comes. Messages may be lost: the
- * store has the last word.
+ * join later through any API process. A process that follows a response asks for it; the process
+ * that makes it publishes all events so far, and new ones from then on. Messages may be lost: the
+ * store decides.
  */
 @Injectable()
 export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
@@ -66,7 +64,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
-  /** @param listener a client of this process that hears it from the start */
+  /** @param listener a client of this process that gets its events from the start */
   open(id: string, listener: Listener | undefined): Listener {
     const broadcast: Broadcast = { told: '', isFollowed: false, listener };
     this.live.set(id, broadcast);
@@ -84,7 +82,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     };
   }
 
-  /** Tells the follower the events behind `after`, as they come. Resolves at the end. */
+  /** Sends the follower the events after `after`, as they come. Resolves at the end. */
   async follow(id: string, follower: Follower, { after, reasoning }: FollowOptions): Promise<void> {
     const heard = new EventOrder(follower, after + 1);
     const { bus } = this.transport;
@@ -102,7 +100,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
         found = await this.store.find(id);
       } while (found !== undefined && !isResponseOver(found));
       if (found === undefined) return;
-      // The store knows of the end first, and of a cancellation before there is an end.
+      // The store records the end first, and a cancellation before the end.
       await delay(LOOK_EVERY_MS);
       if (heard.isOver) return;
       found = (await this.store.find(id)) ?? found;
@@ -122,9 +120,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   }
 }
 
-/**
- * Lets each event of a stream through once, in order: what comes again or too early is left out.
- */
+/** Lets each event of a stream through once, in order: repeated and early events are left out. */
 export class EventOrder {
   isOver = false;
 

@@ -4,8 +4,8 @@ import { ExchangeStep } from '../../request/exchange';
 import { TRANSPORT } from '../../tokens';
 
 /**
- * Ends the generation of cancelled responses, in whichever API process it runs.
- * A message that is lost costs the work, nothing else.
+ * Ends the generation of cancelled responses, in whichever API process it runs. A lost message
+ * costs only the work.
  */
 @Injectable()
 export class Cancellations implements OnApplicationShutdown, OnModuleInit {

@@ -4,9 +4,9 @@ import type { StreamedResponse } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import type { DetachedResponse } from '../../http/detached-response';
 
-/** Who hears the events of a response that has no HTTP response of its own. */
+/** Takes the events of a response that has no HTTP response of its own. */
 export interface Listener {
-  /** It takes them too slowly; true ends the answer. */
+  /** It reads too slowly; true ends the answer. */
   readonly isOverfull: boolean;
   /** Whole events, as they go over a stream. */
   hear(events: string): void;

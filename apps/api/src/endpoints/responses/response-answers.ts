@@ -27,17 +27,17 @@ import { type Keeper, StoredAnswer } from './stored-answer';
 export interface ResponseParts {
   readonly id: string;
   readonly request: ResponseRequest;
-  /** Items of what it goes on with. */
+  /** Items of the earlier turns that it continues. */
   readonly context: readonly ResponseItem[];
   readonly reasoningEvents?: ReasoningEvents | undefined;
-  /** Who hears its events, where that is not the HTTP response of the request. */
+  /** Takes its events, unless the HTTP response of the request does. */
   readonly listener?: Listener | undefined;
   /** Keeps it for its own connection, whether it is stored or not. */
   readonly remember?: ((stored: StoredResponse) => void) | undefined;
 }
 
 /**
- * Makes the answers of responses: streamed or in one piece, stored or not, heard or in the
+ * Makes the answers of responses: streamed or in one piece, stored or not, in the foreground or
  * background.
  */
 @Injectable()
@@ -121,8 +121,8 @@ export class ResponseAnswers {
   }
 
   /**
-   * One in the background is in the store already: one that was cancelled stays so, one that was
-   * deleted stays away.
+   * A background response is in the store already: a cancelled one stays cancelled, a deleted one
+   * stays deleted.
    */
   private async keep({ request }: ResponseParts, stored: StoredResponse): Promise<void> {
     const { id, status } = stored.response;
@@ -134,13 +134,13 @@ export class ResponseAnswers {
       });
       return;
     }
-    // Nobody has heard of a failed response that was not streamed.
+    // No client has seen a failed response that was not streamed.
     if (status === 'failed' && !request.generation.stream) return;
     const isStored = await this.store.add(id, stored);
     if (!isStored) this.logger.warn({ response: id }, 'response too large to store');
   }
 
-  /** A conversation goes on with what was said, unless that failed. */
+  /** Appends the new items to the conversation, unless the response failed. */
   private async append(
     { request: { conversationId, own } }: ResponseParts,
     { status, output }: ResponseObject,

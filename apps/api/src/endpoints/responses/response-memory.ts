@@ -9,20 +9,20 @@ import { Injectable } from '@nestjs/common';
 import { ConversationStore } from '../conversations/conversation-store';
 import { ResponseStore, type StoredResponse } from './response-store';
 
-/** Most earlier responses that the references of one request are looked up in. */
+/** Most earlier responses in which the references of one request are looked up. */
 const MAX_REFERENCED = 64;
 
 /** A response that only its own connection may go on with. */
 export type Recall = (id: string) => StoredResponse | undefined;
 
-/** A request with all that it goes on with. */
+/** A request with all items that it continues. */
 export interface Remembered {
   readonly draft: ResponseDraft;
   /** Items that come before its own. */
   readonly context: readonly ResponseItem[];
 }
 
-/** Loads what requests go on with: responses, conversations, and items by name. */
+/** Loads what requests continue: responses, conversations, and items by name. */
 @Injectable()
 export class ResponseMemory {
   constructor(

@@ -5,18 +5,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import { DocumentCollection } from '../../cluster/document-collection';
 
-/**
- * What is kept of a response: enough to show it, to tell its stream again, and to go on with it.
- */
+/** What is kept of a response: enough to show it, to replay its stream, and to continue it. */
 export interface StoredResponse {
   readonly response: ResponseObject;
   /** Items that came before the request: of earlier responses. */
   readonly context: readonly ResponseItem[];
   /** Items of the request itself. */
   readonly input: readonly ResponseItem[];
-  /** Of one in the background: the API process that makes it. */
+  /** The API process that makes it, for a background response. */
   readonly apiId?: string | undefined;
-  /** Per item of the output the lengths of its deltas, as they were streamed. */
+  /** The lengths of the deltas as streamed, per item of the output. */
   readonly deltas: readonly (readonly number[])[];
 }
 
@@ -41,7 +39,7 @@ export class ResponseStore extends DocumentCollection<StoredResponse> {
     });
   }
 
-  /** One whose process has died is found as failed: nobody else will end it. */
+  /** A response of a dead process is found as failed: no other process will end it. */
   override async find(id: string): Promise<StoredResponse | undefined> {
     const found = await super.find(id);
     if (found?.apiId === undefined || isResponseOver(found)) return found;

@@ -37,7 +37,7 @@ type Query = Readonly<Record<string, unknown>>;
 const SKIPPED_TOOLS = 'x-baton-skipped-tools';
 const MAX_HEADER_LENGTH = 1_000;
 
-/** The way of a response: read the request, load what it goes on with, generate, store. */
+/** The way of a response: read the request, load what it continues, generate, store. */
 @Injectable()
 export class ResponsesService {
   constructor(
@@ -59,7 +59,7 @@ export class ResponsesService {
     else await this.generation.answer(this.callFor(parts, received));
   }
 
-  /** A checked request with all that it goes on with. */
+  /** A checked request with all items that it continues. */
   async read(body: unknown, recall?: Recall): Promise<ResponseParts> {
     const remembered = await this.memory.load(readResponse(body, newId), recall);
     const request = this.parse(remembered);
@@ -67,7 +67,7 @@ export class ResponsesService {
     return { id: newId('resp'), request, context, reasoningEvents: this.config.reasoningEvents };
   }
 
-  /** What the cluster has to do for a response. */
+  /** The work of the cluster for a response. */
   callFor(parts: ResponseParts, received: Received): Call {
     const asked = {
       request: parts.request.generation,
@@ -110,7 +110,7 @@ export class ResponsesService {
     this.cancellations.cancel(id);
   }
 
-  /** Ends a response that runs in the background; one that is over stays as it is. */
+  /** Ends a background response; a finished one stays as it is. */
   async cancel(id: string): Promise<ResponseObject> {
     const found = await this.store.update(id, (stored) => {
       const { response } = stored;
@@ -125,7 +125,7 @@ export class ResponsesService {
     return found.response;
   }
 
-  /** Streams a stored response again, and one that is under way as it goes on. */
+  /** Streams a stored response again; one under way is streamed on as it grows. */
   async replay(id: string, query: Query, reply: FastifyReply): Promise<void> {
     const after = startingAfter(query);
     const found = await this.find(id);
@@ -150,11 +150,11 @@ export class ResponsesService {
     if (tools.length === 0) return;
     this.logger.info({ response: id, tools }, 'tools left out of a response');
     const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
-    // On Node's own response, because the framework may not be the one who sends it.
+    // The header is set on Node's own response, because the framework may not send it.
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
   }
 
-  /** Answers at once; what is generated is found in the store. */
+  /** Answers at once; the output goes into the store. */
   private async inBackground(parts: ResponseParts, received: Received): Promise<void> {
     const { id, request } = parts;
     const { stream } = request.generation;
@@ -177,7 +177,7 @@ export class ResponsesService {
   }
 }
 
-/** A client is taken over only when nothing can refuse it any more. */
+/** The client's connection is taken over only when no refusal is possible any more. */
 function lateListener(listener: () => StreamListener | undefined) {
   return {
     isOverfull: false,

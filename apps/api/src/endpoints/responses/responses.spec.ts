@@ -156,7 +156,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     expect(compact.usage?.output_tokens).toBeGreaterThan(0);
     const next = [...compact.output, { role: 'user', content: 'Who am I?' }];
     const told = await client.create({ input: next, max_output_tokens: 16 });
-    // What is sealed costs what it says.
+    // A sealed item costs as many tokens as its text.
     const sealed = (compact.output[1] as { encrypted_content?: string }).encrypted_content!;
     const open = { role: 'assistant', content: Buffer.from(sealed, 'base64').toString() };
     const spelled = await client.create({

@@ -4,14 +4,14 @@ import { EventStream } from '../../http/streaming/event-stream';
 import type { Listener } from './events-answer';
 
 /**
- * A client that hears a response over an event stream. It may leave or fall behind: nothing depends
+ * A client that gets a response over an event stream. It may leave or fall behind: nothing depends
  * on it.
  */
 export class StreamListener implements Listener {
   readonly isOverfull = false;
   private readonly stream: EventStream;
 
-  /** Takes the reply away from the framework, with the headers that it has. */
+  /** Takes the reply over from the framework, with its headers. */
   constructor(reply: FastifyReply) {
     const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [
       name,

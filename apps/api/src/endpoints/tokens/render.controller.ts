@@ -15,7 +15,7 @@ const JSON_TYPE = 'application/json';
 
 /**
  * The two ends of a request apart from its generation: texts into token ids, and token ids into an
- * answer. No engine has a part in it.
+ * answer. No engine takes part.
  */
 @Controller('v1')
 export class RenderController {

@@ -8,7 +8,7 @@ import { noteCaller } from '../request-context';
 import { ApiKeys, bearerOf, type CallerId } from './api-keys';
 import { type AskedPath, askedPathOf, isGuarded, takesAnthropicKey } from './guarded-paths';
 
-/** Who may come in. It looks at headers alone. */
+/** Decides by the headers alone which requests may enter. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly keys: ApiKeys;
@@ -17,7 +17,7 @@ export class AccessGuard implements CanActivate {
     this.keys = new ApiKeys([...config.apiKey, ...Object.keys(config.apiKeyLimits ?? {})]);
   }
 
-  /** False where everybody may do anything. */
+  /** False when no key is set. */
   get isNeeded(): boolean {
     return this.keys.areNeeded;
   }

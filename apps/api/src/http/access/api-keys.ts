@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** What a request is recognised by in limits and logs: never the key itself. */
+/** The name of a caller in limits and logs: never the key itself. */
 export type CallerId = string;
 
 interface KnownKey {
@@ -11,8 +11,8 @@ interface KnownKey {
 const SHOWN_DIGITS = 16;
 
 /**
- * The keys that open the API. A key that is shown is compared with every known one by digest and in
- * constant time, so that nothing can be learnt from how long a refusal takes.
+ * The keys that open the API. A key in a request is compared with every known one by digest and in
+ * constant time, so that the time of a refusal reveals nothing.
  */
 export class ApiKeys {
   private readonly known: readonly KnownKey[];
@@ -25,7 +25,7 @@ export class ApiKeys {
     return this.known.length > 0;
   }
 
-  /** Whose key it is; undefined when it is nobody's. */
+  /** The owner of the key; undefined for an unknown key. */
   find(shown: string): CallerId | undefined {
     const digest = digestOf(shown);
     let found: CallerId | undefined;

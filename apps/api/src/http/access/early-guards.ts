@@ -6,9 +6,9 @@ import { AccessGuard } from './access.guard';
 import { RateLimitGuard } from './rate-limit.guard';
 
 /**
- * Runs the guards of every request. Nest itself runs guards at a handler, when the body has been
- * read; these two refuse before that, and also at paths where nothing is served. So they stand in
- * the hook that Fastify runs before it reads a body.
+ * Runs the guards of every request. Nest itself runs guards at a handler, after the body has been
+ * read; these two refuse before that, and also at paths where nothing is served. They run in the
+ * hook that Fastify calls before it reads a body.
  */
 @Injectable()
 export class EarlyGuards implements OnModuleInit {

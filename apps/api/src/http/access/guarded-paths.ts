@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { pathOf } from '../request-context';
 
 /**
- * Beginnings of paths below which vLLM asks for a key, and ours, below which engines are started
- * and stopped.
+ * Path prefixes for which vLLM requires a key, and ours, below which engines are started and
+ * stopped.
  */
 const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere', '/admin'];
 /** Work of the engines that vLLM leaves open. */
@@ -11,8 +11,8 @@ const OPEN_WORK = /^\/(pooling|classify|score|rerank)$/;
 const MESSAGES = /^\/v1\/messages(\/|$)/;
 
 /**
- * What a request asks for, by the route that it reached and by its path: a path may be spelled so
- * that a router understands it and a comparison of beginnings does not.
+ * What a request asks for, by its matched route and by its path: a router may accept a spelling of
+ * a path that a comparison of prefixes misses.
  */
 export interface AskedPath {
   /** Pattern of the route; undefined when there is none. */
@@ -28,13 +28,13 @@ export function isGuarded(asked: AskedPath): boolean {
   return spellings(asked).some((path) => GUARDED.some((beginning) => path.startsWith(beginning)));
 }
 
-/** Counts against the limits of whoever asks. */
+/** Counts against the limits of the caller. */
 export function isLimited(asked: AskedPath): boolean {
   const isAdmin = spellings(asked).some((path) => path.startsWith('/admin'));
   return (isGuarded(asked) && !isAdmin) || spellings(asked).some((path) => OPEN_WORK.test(path));
 }
 
-/** Clients of Anthropic's send their key in a header of its own. */
+/** Anthropic's clients send their key in a header of its own. */
 export function takesAnthropicKey(asked: AskedPath): boolean {
   return spellings(asked).some((path) => MESSAGES.test(path));
 }

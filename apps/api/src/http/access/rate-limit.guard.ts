@@ -5,7 +5,7 @@ import { askedPathOf, isLimited } from './guarded-paths';
 import { ANYONE, COUNTED, RateLimits } from './rate-limits';
 
 /**
- * How often a caller may come in. The tokens of a request are counted later, when they are known.
+ * Limits the requests of a caller. The tokens of a request are counted later, when they are known.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

@@ -17,7 +17,7 @@ interface Limits {
 
 type BudgetName = keyof Limits;
 
-/** All who come without a key that is known. */
+/** All callers without a known key. */
 export const ANYONE: CallerId = 'anyone';
 
 /** Requests by this method count when they arrive. */
@@ -28,11 +28,11 @@ const OUTPUT_LIMITS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens
 
 /** A request's tokens, taken before they are used. */
 export interface Charge {
-  /** Puts right what was taken by what was used. Once. */
+  /** Corrects the taken amount to the used amount. Call it once. */
   settle(usedTokens: number): void;
 }
 
-/** What a request is charged by. */
+/** The parts of a call that a charge depends on. */
 export interface Chargeable {
   readonly caller: CallerId | undefined;
   readonly body: unknown;
@@ -41,15 +41,14 @@ export interface Chargeable {
 }
 
 /**
- * How much each key may ask: requests and tokens per minute, kept in the broker, so that all API
- * processes count together. A request counts when it arrives, whatever becomes of it. Tokens are
- * taken before anything is queued, the prompt's and as many more as the request itself allows for;
- * what it really used is put right at the end, into debt if need be. Every answer tells what is
- * left.
+ * Limits of each key: requests and tokens per minute, kept in the broker, so that all API processes
+ * count together. A request counts on arrival, whatever its outcome. Tokens are taken before
+ * anything is queued: the prompt's, plus the output that the request itself allows; the actual use
+ * is settled at the end, into debt if need be. Every answer has the rest in its headers.
  */
 @Injectable()
 export class RateLimits {
-  /** True when anybody is limited. */
+  /** True when a limit is set. */
   readonly isOn: boolean;
   private readonly common: Limits;
   private readonly own: ReadonlyMap<CallerId, Limits>;
@@ -78,7 +77,7 @@ export class RateLimits {
   }
 
   /**
-   * Lets a request in; one that is not `counted` only hears what is left.
+   * Lets a request in; one that is not `counted` only gets the rest in its headers.
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
@@ -97,8 +96,8 @@ export class RateLimits {
   }
 
   /**
-   * Takes the tokens of a checked request, and the request itself where it was not counted at the
-   * door: a turn over a WebSocket. Undefined: its tokens are not counted.
+   * Takes the tokens of a checked request, and the request itself where it was not counted on
+   * arrival: a turn over a WebSocket. Undefined: its tokens are not counted.
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
@@ -123,7 +122,7 @@ export class RateLimits {
       if (isSettled || usedTokens === take.amount) return;
       isSettled = true;
       const correction = { ...take, amount: usedTokens - take.amount };
-      // A broker that is away has forgotten the budget, or will soon have filled it.
+      // An unavailable broker has lost the budget, or the budget will soon be full again.
       void this.transport.rates.settle(caller, correction).catch(() => undefined);
     };
     return { settle };
@@ -143,7 +142,7 @@ export class RateLimits {
 
 /**
  * Prompt tokens, and the output that the body itself allows for; without such a limit the output
- * counts when it is there.
+ * counts at the end.
  */
 function expectedTokens(body: unknown, request: GenerationRequest): number {
   const named = namedOutput(body);
@@ -160,7 +159,7 @@ function namedOutput(body: unknown): number | undefined {
   return limits.find((limit): limit is number => typeof limit === 'number');
 }
 
-/** OpenAI's six headers, as far as there are limits. */
+/** OpenAI's six headers, for the limits that are set. */
 function tell(response: ServerResponse, takes: readonly BudgetTake[], answer: BudgetAnswer): void {
   if (response.headersSent) return;
   takes.forEach(({ budget, limit }, i) => {
@@ -176,7 +175,7 @@ function refuse(takes: readonly BudgetTake[], { isTaken, states }: BudgetAnswer)
   if (isTaken) return;
   const shortages = takes.map(({ budget, limit, amount }, i) => {
     const { remaining = 0, fullInMs = 0 } = states[i] ?? {};
-    // What must be missing at most, for the amount to be there.
+    // The deficit may be at most this much for the amount to be available.
     const waitMs = fullInMs - ((limit - amount) * MINUTE_MS) / limit;
     return { budget, limit, amount, used: limit - remaining, waitMs };
   });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WireTap } from '../wire-tap';
 
-/** A stream with more than this unsent is not being read. */
+/** A stream with more than this unsent has no active reader. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 const HEADERS = {
@@ -16,7 +16,7 @@ const EVENT_END = '\n\n';
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
  * a token, so the HTTP chunk is framed by hand and written to the socket as latin1; where that is
  * not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
- * text. It never waits: who writes asks `isOverfull` and gives up on a client that does not read.
+ * text. It never waits: the writer checks `isOverfull` and ends a client that does not read.
  */
 export class EventStream {
   private socket: Socket | undefined;
@@ -63,7 +63,7 @@ export class EventStream {
     this.tap?.end();
   }
 
-  /** Ends the connection: the client learns nothing more. */
+  /** Ends the connection without a last event. */
   destroy(): void {
     this.response.destroy();
   }
@@ -74,8 +74,8 @@ export class EventStream {
 }
 
 /**
- * Every event as an HTTP chunk of its own: who reads by chunks gets one at a time, however many go
- * out in one write.
+ * Every event as an HTTP chunk of its own: a client that reads by chunks gets one event at a time,
+ * however many go out in one write.
  */
 function chunksOf(events: string): string {
   let chunks = '';
@@ -88,12 +88,12 @@ function chunksOf(events: string): string {
   return chunks;
 }
 
-/** Bytes that the client has not taken over yet. */
+/** Bytes that the client has not read yet. */
 export function unsentBytes(response: ServerResponse): number {
   return Math.max(response.socket?.writableLength ?? 0, response.writableLength);
 }
 
-/** The socket, when what is written to it lands right behind the headers, as a chunk. */
+/** The socket, when a write to it lands right behind the headers, as a chunk. */
 function directSocket(response: ServerResponse): Socket | undefined {
   const { socket } = response;
   return socket !== null && response.chunkedEncoding && response.writableLength === 0

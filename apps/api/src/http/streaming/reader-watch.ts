@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 
 const SWEEP_EVERY_MS = 1_000;
-/** A client that takes over nothing for this long, while there is something to take, is stuck. */
+/** A client that reads nothing for this long, while there is data to read, is stuck. */
 const STUCK_MS = 30_000;
 
 interface Watched {
@@ -16,7 +16,7 @@ interface Watched {
 }
 
 /**
- * Finds clients that stopped reading. Looks at each open answer once a second; costs nothing per
+ * Finds clients that stopped reading. Checks each open answer once a second; costs nothing per
  * token.
  */
 @Injectable()
@@ -32,7 +32,7 @@ export class ReaderWatch implements OnApplicationBootstrap, OnApplicationShutdow
     clearInterval(this.timer);
   }
 
-  /** Watches until the answer is through or its connection closed. */
+  /** Watches until the answer is complete or its connection closed. */
   watch(response: ServerResponse, onStuck: () => void): void {
     this.answers.set(response, { onStuck, takenBytes: 0, movedMs: performance.now() });
     response.once('close', () => this.answers.delete(response));

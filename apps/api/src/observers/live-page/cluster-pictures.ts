@@ -24,22 +24,22 @@ const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
 /**
  * Where a request is in the cluster, as far as this front knows: an index in `PICTURE_PHASES`.
  *
- * @param stage  of the engine that has it: the one that spoke of it last, or else that took it
+ * @param stage of the engine that has it: the last that sent news of it, else the one that took it
  */
 export function picturePhaseOf(
   { waitingIn, received }: Pick<LiveSequence, 'waitingIn' | 'received'>,
   stage: Stage | undefined,
 ): 0 | 1 | 2 | 3 {
   if (waitingIn === 'decode') return TRANSFER;
-  // News of a step comes when it ends: until then a prompt that is computed counts as waiting.
+  // News of a step comes at its end: until then a prompt in computation counts as waiting.
   if (waitingIn !== undefined) return stage === undefined ? QUEUE : PREFILL;
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
-/** Takes pictures of the cluster for the live page, from what the process knows anyway. */
+/** Takes pictures of the cluster for the live page, from the state that the process has anyway. */
 @Injectable()
 export class ClusterPictures {
-  /** Names that a picture has shown, of requests that were under way in the last one. */
+  /** Names of requests that the last picture showed as under way. */
   private named = new Map<number, RequestName>();
 
   constructor(
@@ -51,7 +51,7 @@ export class ClusterPictures {
     private readonly timelines: Timelines,
   ) {}
 
-  /** Of the requests in the last picture. */
+  /** The names of the requests in the last picture. */
   names(): RequestName[] {
     return [...this.named.values()];
   }

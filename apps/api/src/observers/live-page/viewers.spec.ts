@@ -7,7 +7,7 @@ import type { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 import { Viewers } from './viewers';
 
-/** A connection of which a test says how much it has not taken over. */
+/** A connection whose unread bytes a test sets. */
 class Connection extends EventEmitter {
   readonly written: string[] = [];
   writableLength = 0;

@@ -13,7 +13,7 @@ const PICTURE_EVERY_MS = 250;
 export const MOST_VIEWERS = 16;
 /** A viewer with more than this unsent misses pictures until it has caught up. */
 const MOST_UNSENT_BYTES = 512 * 1024;
-/** Pictures in a row that a viewer may miss before it is let go. */
+/** Pictures in a row that a viewer may miss before its connection is closed. */
 const MOST_MISSED = 40;
 
 interface Viewer {
@@ -23,7 +23,8 @@ interface Viewer {
 
 /**
  * The open live pages. A picture is taken and written as text once for all of them; without an open
- * page none is taken. A page that does not read misses pictures, and is let go after ten seconds.
+ * page none is taken. A page that does not read misses pictures; its connection is closed after ten
+ * seconds.
  */
 @Injectable()
 export class Viewers implements BeforeApplicationShutdown {
@@ -62,7 +63,7 @@ export class Viewers implements BeforeApplicationShutdown {
     if (this.timer === undefined) this.startPictures();
   }
 
-  /** Before the server closes, which waits for its connections. */
+  /** Runs before the server closes, which waits for its connections. */
   beforeApplicationShutdown(): void {
     for (const viewer of this.viewers) viewer.response.destroy();
     this.stopPictures();

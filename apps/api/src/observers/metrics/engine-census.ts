@@ -5,11 +5,11 @@ import { renderNumbers } from './exposition';
 
 const STATES = ['starting', 'ready', 'draining'] as const;
 
-/** Counts engines by what they do, and those that vanished without having drained. */
+/** Counts engines by state, and those that vanished without a drain. */
 @Injectable()
 export class EngineCensus {
   private known = new Map<string, EnginePresence>();
-  /** Not on the board any more; a slow engine comes back. */
+  /** Engines that are off the board; a slow engine comes back. */
   private readonly missing = new Map<string, Stage>();
   private readonly lost: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
 

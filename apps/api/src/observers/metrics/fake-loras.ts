@@ -3,7 +3,9 @@ import { renderNumbers } from './exposition';
 
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };
 
-/** The LoRA adapters that are only said to run and wait; nothing unless they are faked. */
+/**
+ * The LoRA adapters that fake metrics report as running and waiting; nothing without fake metrics.
+ */
 export function renderFakeLoras({ fakeMetrics, maxLoras }: BatonConfig): string {
   const loras = fakeMetricsOf(fakeMetrics)?.loras;
   if (loras === undefined) return '';

@@ -9,7 +9,7 @@ const HEAD = {
   help: 'Faults carried out on purpose, by what was done and at which stage.',
 };
 
-/** How often each fault struck the requests of this process, wherever it did. */
+/** Counts how often each fault struck requests of this process, in the front or at an engine. */
 @Injectable()
 export class FaultMetrics implements RequestObserver {
   private readonly counts = new Map<string, number>();

@@ -20,7 +20,7 @@ const FINE_SECONDS = [
 ];
 const COARSE_SECONDS = [0.1, 0.5, 1];
 
-/** Counts HTTP answers by the names that dashboards of FastAPI servers know. */
+/** Counts HTTP answers by the metric names of FastAPI dashboards. */
 @Injectable()
 export class HttpMetrics implements OnModuleInit {
   private readonly requests = new ByLabels<{ count: number }>(() => ({ count: 0 }));
@@ -31,7 +31,7 @@ export class HttpMetrics implements OnModuleInit {
 
   constructor(private readonly host: HttpAdapterHost) {}
 
-  /** Refusals count as well: they come later than this hook. */
+  /** Refusals count as well: they happen after this hook. */
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onRequest', (request, reply, done) => {
@@ -40,7 +40,7 @@ export class HttpMetrics implements OnModuleInit {
     });
   }
 
-  /** Counts the answer when it is through. `handler`: the route's pattern, or `none`. */
+  /** Counts a finished answer. `handler`: the route's pattern, or `none`. */
   private observe(message: IncomingMessage, response: ServerResponse, handler: string): void {
     if (UNCOUNTED.has(handler)) return;
     const startMs = performance.now();

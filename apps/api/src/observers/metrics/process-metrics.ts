@@ -58,7 +58,7 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** What only the kernel knows; nothing where it has no /proc. */
+/** Figures that only the kernel has; nothing without /proc. */
 function kernelNumbers(): string[] {
   try {
     const pages = Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[0]);

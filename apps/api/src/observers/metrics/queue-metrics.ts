@@ -9,11 +9,11 @@ import { renderNumbers } from './exposition';
 
 type PerStage = Readonly<Record<Stage, number>>;
 
-/** How much waits for each stage, and for how long: what an autoscaler goes by. */
+/** How many requests wait for each stage, and for how long: the input of an autoscaler. */
 @Injectable()
 export class QueueMetrics {
   private depths: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
-  /** Jobs lie in the own queues of engines too. */
+  /** Jobs also wait in the engines' own queues. */
   private readonly isPlaced: boolean;
 
   constructor(
@@ -26,7 +26,7 @@ export class QueueMetrics {
     this.isPlaced = prefill !== 'pull' || decode !== 'pull' || config.exposeEngines;
   }
 
-  /** Asks the broker; what is known is shown when it cannot be asked. */
+  /** Reads the broker; the last known values are shown while it is unavailable. */
   async refresh(engines: readonly EnginePresence[]): Promise<void> {
     const depths = STAGES.map(async (stage) => [stage, await this.depthOf(stage, engines)]);
     const [counted] = await Promise.all([Promise.all(depths), this.totals.refreshTotals()]);
@@ -66,7 +66,7 @@ export class QueueMetrics {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** A sequence that waits was last heard of when it began to. */
+  /** The last news of a waiting sequence came when it began to wait. */
   private ages(nowMs: number): PerStage {
     const ages = { prefill: 0, decode: 0, aggregated: 0 };
     for (const { waitingIn, heardMs } of this.sequences) {

@@ -52,8 +52,8 @@ const part = (name: string): RequestFamily => ({
 });
 
 /**
- * What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks what vLLM
- * has no word for.
+ * What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks families
+ * that vLLM does not have.
  */
 export const REQUEST_FAMILIES = {
   timeToFirstToken: family(

@@ -61,18 +61,18 @@ interface Choices {
   readonly longest: number;
 }
 
-/** Engines of which observations are kept; more than that are counted under the first. */
+/** Engines with observations of their own; further engines count under the first. */
 const MAX_ENGINES = 4_096;
 
 /**
  * The front's own observations: latencies on the wall clock as a client next to this process would
- * see them, per engine that spoke last. It only counts; a scrape renders.
+ * see them, per engine that sent the last frame. It only counts; a scrape renders.
  */
 @Injectable()
 export class RequestMetrics implements RequestObserver {
   private readonly byEngine = new Map<string, EngineObservations>();
   private readonly unobserved: EngineObservations;
-  /** Prompts of which some choices have ended and others have not, by their place in the answer. */
+  /** Prompts with some choices ended and others not, by their place in the answer. */
   private readonly unfinished = new WeakMap<ObservedRequest, Map<number, Choices>>();
   private slowReaders = 0;
   private endedSequences = 0;
@@ -194,7 +194,7 @@ export class RequestMetrics implements RequestObserver {
     ].join('');
   }
 
-  /** Whatever was opened at this front has ended or is under way. */
+  /** Every request opened at this front has ended or is under way. */
   private renderConservation(): string {
     const { opened, size } = this.live;
     const single = (value: number): MetricSeries<number>[] => [{ labels: {}, value }];

@@ -13,7 +13,7 @@ import type {
 
 type Hearing = { [E in keyof ObservedEvents]: Pick<ObservedEvents, E>[] };
 
-/** Passes each event on to the observers that are on and want it. */
+/** Passes each event to the enabled observers that handle it. */
 export class Observers implements ObservedEvents {
   private hearing: Hearing;
 
@@ -30,7 +30,7 @@ export class Observers implements ObservedEvents {
     for (const observer of this.all) await observer.stop?.();
   }
 
-  /** Asks all observers again whether they are on. */
+  /** Reads again which observers are on. */
   refresh(): void {
     this.hearing = hearingOf(this.all);
   }

@@ -29,7 +29,7 @@ export interface ObservedRequest {
   readonly generation: GenerationRequest;
   /** Path of the endpoint. */
   readonly endpoint: string;
-  /** Hash of what says which requests belong together; undefined when the client does not say. */
+  /** Hash of the client's field that groups requests; undefined when the client sends none. */
   readonly sessionKey: number | undefined;
   readonly sequences: readonly ObservedSequence[];
 }
@@ -43,13 +43,13 @@ export interface ObservedSequence {
   /** Tokens that have come. */
   readonly received: number;
   readonly cachedTokens: number;
-  /** Engine that spoke last. */
+  /** The engine that sent the last frame. */
   readonly engineId: string | undefined;
   readonly history: SequenceHistory;
 }
 
 /**
- * When and where what happened to a sequence. Of a sequence that runs more than once the last run
+ * When and where the events of a sequence happened. For a sequence with several runs, the last run
  * counts. Instants in µs are of the wall clock since the Unix epoch, as engines stamp them, and
  * undefined before they come; instants in ms are of `performance.now()`, and 0 before they come.
  */
@@ -107,7 +107,7 @@ export interface TokenNews {
 /** How a sequence or a whole request ended. */
 export interface End {
   readonly reason: EndReason;
-  /** Of one that failed. */
+  /** The error of a failed sequence or request. */
   readonly error?: ErrorCode | undefined;
 }
 
@@ -116,7 +116,9 @@ export interface RequestEnd extends End {
   readonly isSlowReader: boolean;
 }
 
-/** What the front tells its observers, in the order in which it happens to a request. */
+/**
+ * The events that the front sends its observers, in the order in which they happen to a request.
+ */
 export interface ObservedEvents {
   /** Nothing of the call was queued. */
   refused(call: ObservedCall, error: BatonError): void;
@@ -127,7 +129,7 @@ export interface ObservedEvents {
   faulted(note: FaultNote): void;
   /** The hot path: once per entry of a token frame. */
   tokens(sequence: ObservedSequence, news: TokenNews): void;
-  /** So many jobs of an engine that left were placed again. */
+  /** This many jobs of an engine that left were placed again. */
   rehomed(jobs: number): void;
   /** All tokens of a frame are written. */
   written(header: FrameHeader): void;
@@ -138,11 +140,11 @@ export interface ObservedEvents {
 }
 
 /**
- * Looks on while requests pass. All that an observer gets is read-only, and observers are visited
- * in any order: none may count on what another one does.
+ * Observes requests. All that an observer gets is read-only, and observers are called in any order:
+ * none may depend on another.
  */
 export interface RequestObserver extends Partial<ObservedEvents> {
-  /** Only what is on is visited; left out: always. */
+  /** Only observers that are on are called; left out: always on. */
   readonly isOn?: boolean;
   /** Opens its files and channels. @throws UsageError when a file cannot be written */
   start?(): Promise<void>;

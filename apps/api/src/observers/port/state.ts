@@ -5,15 +5,15 @@ import type { ObservedSequence } from './port';
 export interface LiveSequence extends ObservedSequence {
   /** Stage in whose queue it waits; undefined: in none. */
   readonly waitingIn: Stage | undefined;
-  /** When something was heard of it last, ms of `performance.now()`. */
+  /** Time of the last news of it, ms of `performance.now()`. */
   readonly heardMs: number;
 }
 
 /** The sequences of this process, as observers may read them. */
 export abstract class LiveSequences implements Iterable<LiveSequence> {
-  /** How many were opened so far. */
+  /** Sequences opened so far. */
   abstract readonly opened: number;
-  /** How many are under way. */
+  /** Sequences under way. */
   abstract readonly size: number;
   abstract [Symbol.iterator](): Iterator<LiveSequence>;
 }

@@ -1,9 +1,10 @@
-/** Gaps are told apart as finely as by the histograms that they end up in. */
+/** The resolution of gaps; it matches that of the histograms that take them. */
 const GAP_BITS = 8;
 
 /**
  * How often each gap between tokens was seen. Tokens that come at once have no gap between them.
- * It grows with the number of different gaps only, which are rounded to 1/256 of their length.
+ * Its size depends only on the number of different gaps, which are rounded to 1/256 of their
+ * length.
  */
 export class Gaps {
   private readonly counts = new Map<number, number>();

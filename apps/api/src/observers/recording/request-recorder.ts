@@ -16,8 +16,8 @@ import { recordedRow } from './recorded-row';
 import { openRecording } from './recording-file';
 
 /**
- * Writes one line per sequence that has ended (`record`): what it was, where it ran and when what
- * came.
+ * Writes one line per sequence that has ended (`record`): its request, its engines and the times of
+ * its events.
  */
 @Injectable()
 export class RequestRecorder implements RequestObserver {

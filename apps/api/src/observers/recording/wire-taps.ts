@@ -10,7 +10,7 @@ import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
 import { FrameLogTap, joined } from './wire-log';
 
-/** The files that keep what clients were sent: `log_frames` and `record_answers`. */
+/** The files with the bytes that clients were sent: `log_frames` and `record_answers`. */
 @Injectable()
 export class WireTaps implements RequestObserver {
   readonly isOn: boolean;
@@ -49,7 +49,7 @@ export class WireTaps implements RequestObserver {
     tap.end();
   }
 
-  /** What listens to the answer of this call; undefined: nothing. */
+  /** The listener to the answer of this call; undefined: none. */
   tapFor(call: ObservedCall): WireTap | undefined {
     const { frames, exchanges } = this;
     if (frames === undefined && exchanges === undefined) return undefined;
@@ -59,7 +59,7 @@ export class WireTaps implements RequestObserver {
     ]);
   }
 
-  /** A file that another API process has is left alone, and this one writes beside it. */
+  /** A file of another API process is left alone, and this process writes beside it. */
   private async open(path: string | undefined): Promise<LineFile | undefined> {
     if (path === undefined) return undefined;
     const { logger } = this;

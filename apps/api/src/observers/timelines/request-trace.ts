@@ -3,7 +3,7 @@ import type { End, ObservedSequence, SequenceHistory } from '../port/port';
 
 const FIRST_ROWS = 16;
 export const MOST_ROWS = 128;
-/** Facts of one run that are kept: more than any run has that goes well. */
+/** Facts kept of one run: more than any normal run has. */
 const MOST_FACTS = 128;
 
 /** What is kept of a job: its block hashes would be many times the rest. */
@@ -22,9 +22,9 @@ export interface TraceEnd extends End {
 }
 
 /**
- * All that is kept of one sequence: its history, and what its engines sent beside their frames. Of
- * a sequence that ran more than once in a stage the last run there counts. Instants are µs of the
- * wall clock since the Unix epoch.
+ * All that is kept of one sequence: its history, and the facts that its engines sent beside their
+ * frames. For a sequence with several runs in a stage, the last run there counts. Instants are µs
+ * of the wall clock since the Unix epoch.
  */
 export class SequenceTrace {
   readonly marks = new StepMarks();
@@ -95,7 +95,7 @@ export function hasEnded({ sequences }: RequestTrace): boolean {
  * for twice as many steps from then on.
  */
 export class StepMarks {
-  /** Steps that have brought tokens. */
+  /** Steps that brought tokens. */
   count = 0;
   /** Steps that a row stands for; the last row may stand for fewer. */
   perRow = 1;

@@ -115,7 +115,7 @@ function outcomeOf(state: TimelineState): Outcome {
   return state === 'completed' ? 'completed' : 'failed';
 }
 
-/** By the way through the cluster; the legs of an outside router see their part alone. */
+/** By the way through the cluster; a leg of an outside router has only its own phases. */
 const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly RequestPhase[]>> = {
   route: ENGINE_PHASES,
   local: ['queue', 'prefill', 'decode'],
@@ -123,7 +123,7 @@ const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly RequestP
   attach: ['hold', 'transfer', 'decode_wait', 'decode'],
 };
 
-/** Phases that it had, end to end; of one that runs, the one it is in has no end. */
+/** Its phases, end to end; the current phase of a running sequence has no end. */
 function phasesOf(
   log: RequestLog,
   names: readonly RequestPhase[],
@@ -137,7 +137,7 @@ function phasesOf(
     const length = lengths[REQUEST_PHASES.indexOf(name)]!;
     const isOpen = length === NEVER;
     if (isOpen && hasEnded) continue;
-    // Clocks of two machines may differ: a phase is never shorter than nothing.
+    // Clocks of two machines may differ: a duration is never negative.
     const duration = isOpen ? null : Math.max(0, length);
     const end = duration === null ? null : startUs + duration;
     spans.push({ name, start_us: startUs, end_us: end, duration_us: duration });
@@ -196,7 +196,7 @@ function stateOf({ end }: SequenceTrace): TimelineState {
   return end.reason === 'error' ? 'failed' : 'completed';
 }
 
-/** The worst of its sequences'; it runs while one of them does. */
+/** The worst state of its sequences; it runs while one of them does. */
 function stateOfAll(sequences: readonly SequenceTimeline[]): TimelineState {
   const order: readonly TimelineState[] = ['running', 'failed', 'aborted', 'completed'];
   return order.find((state) => sequences.some((each) => each.state === state)) ?? 'completed';

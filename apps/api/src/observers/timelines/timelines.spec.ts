@@ -17,7 +17,7 @@ async function timelineOf(url: string, id: string): Promise<RequestTimeline> {
   return (await answer.json()) as RequestTimeline;
 }
 
-/** With what its engines told, which comes a moment later. */
+/** Includes the facts of its engines, which come a moment later. */
 async function settled(
   url: string,
   id: string,

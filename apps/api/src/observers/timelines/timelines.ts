@@ -32,9 +32,9 @@ interface Question {
 }
 
 /**
- * Remembers what happened to each request and shows it when asked: its own at once, those of other
- * API processes after a question to all of them. Once per request the engines send what they did.
- * It is off with `timeline_max_entries` 0.
+ * Keeps the events of each request and serves them on demand: its own at once, those of other API
+ * processes after a question to all of them. Engines send their facts once per request. It is off
+ * with `timeline_max_entries` 0.
  */
 @Injectable()
 export class Timelines implements RequestObserver {
@@ -100,7 +100,7 @@ export class Timelines implements RequestObserver {
     this.store.settle(live.request, performance.now());
   }
 
-  /** The engine that has taken the sequence for its first stage, as far as it is known by now. */
+  /** The engine that has taken the sequence for its first stage, undefined while it is unknown. */
   takenBy(sequence: ObservedSequence): string | undefined {
     const stages = this.live.get(sequence)?.trace.stages;
     return stages?.get('prefill')?.engineId ?? stages?.get('aggregated')?.engineId;

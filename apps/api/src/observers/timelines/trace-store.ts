@@ -1,14 +1,14 @@
 import { hasEnded, type RequestTrace, type SequenceTrace } from './request-trace';
 
 export interface StoreBounds {
-  /** Ended requests that are kept, the oldest going first. */
+  /** Limit of ended requests; the oldest are dropped first. */
   readonly maxEntries: number;
   readonly ttlMs: number;
 }
 
 /**
- * The traces of requests that run, and of the last that have ended. A request is found under the id
- * of its answer, its X-Request-Id (the newest that has it) and the internal ids of its sequences.
+ * The traces of running requests and of the last ended ones. A request is found under the id of its
+ * answer, its X-Request-Id (the newest that has it) and the internal ids of its sequences.
  */
 export class TraceStore {
   private readonly ended = new Set<RequestTrace>();

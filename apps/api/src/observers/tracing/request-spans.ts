@@ -70,7 +70,7 @@ export class RequestSpans implements RequestObserver {
   }
 }
 
-/** Each from the sequence that was first in it. */
+/** Each from the sequence that reached it first. */
 function latencyAttributes(arrivalUs: number, sequences: readonly ObservedSequence[]): Attributes {
   const arrivalMs = processMsOf(arrivalUs);
   const histories = sequences.map(({ history }) => history);
@@ -111,7 +111,7 @@ function usageAttributes(sequences: readonly ObservedSequence[]): Attributes {
   };
 }
 
-/** Instants that have not come are 0. */
+/** An instant that has not come is 0. */
 function earliest(instantsMs: readonly number[]): number {
   const come = instantsMs.filter((ms) => ms > 0);
   return come.length === 0 ? 0 : Math.min(...come);

@@ -20,9 +20,10 @@ interface Entry {
 }
 
 /**
- * Who may still wait. Owns this process's share of the cluster-wide counts of waiting sequences:
- * one atomic decision lets a request in, and the sequence's own news let it out. A sequence is
- * counted in one stage at a time, so that repeated or lost news never make the counts drift.
+ * Limits the waiting requests. Owns this process's share of the cluster-wide counts of waiting
+ * sequences: one atomic decision lets a request in, and the sequence's own news let it out. A
+ * sequence is counted in one stage at a time, so that repeated or lost news never make the counts
+ * drift.
  */
 @Injectable()
 export class AdmissionGate {
@@ -43,7 +44,7 @@ export class AdmissionGate {
   ) {}
 
   /**
-   * Counts `count` sequences into the queue of `stage`; `leave` them if they are not submitted.
+   * Counts `count` sequences into the queue of `stage`; call `leave` if they are not submitted.
    * `next` is the stage after it, whose queue must not be full either. Throws `queue_full`.
    */
   async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
@@ -70,7 +71,7 @@ export class AdmissionGate {
     if (stage !== undefined) this.shift(stage, 1);
   }
 
-  /** How late the most punctual engine of each stage is. */
+  /** Reads how late the most punctual engine of each stage is. */
   noteEngines(engines: readonly EnginePresence[]): void {
     for (const stage of STAGES) {
       const own = engines.filter((engine) => engine.stage === stage && engine.state === 'ready');
@@ -104,9 +105,7 @@ export class AdmissionGate {
     return new BatonError('queue_full', undefined, null, seconds);
   }
 
-  /**
-   * All of a turn in one question per stage; only when that is refused are they asked one by one.
-   */
+  /** One question per stage for all entries of a turn; after a refusal, one question per entry. */
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
     const answers = new Map<Entry, boolean>();
     for (const stage of STAGES) {
@@ -135,8 +134,8 @@ export class AdmissionGate {
   }
 
   /**
-   * One shift at a time; what comes meanwhile goes with the next. While the broker is away the
-   * transport remembers.
+   * One shift at a time; later changes go with the next. While the broker is unavailable the
+   * transport keeps them.
    */
   private async send(): Promise<void> {
     this.isScheduled = false;

@@ -14,11 +14,11 @@ export interface Routed {
   readonly routes: readonly Route[];
 }
 
-/** A request that has been let in. */
+/** An admitted request. */
 export interface Admission extends Routed {
   readonly plans: readonly OutputPlan[];
-  /** What the caller has paid in advance. */
+  /** The tokens that the caller has paid in advance. */
   readonly charge: Charge | undefined;
-  /** What is to go wrong on purpose. */
+  /** The faults to inject. */
   readonly faults: readonly Fault[];
 }

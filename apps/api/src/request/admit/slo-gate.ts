@@ -21,7 +21,7 @@ export class SloGate {
   private readonly sloUs: number;
   private readonly usPerSecond: number;
   private totals: Readonly<Record<Stage, number>>;
-  /** Prompts let in since the totals were read. */
+  /** Prompts admitted since the totals were read. */
   private admitted = 0;
 
   constructor(
@@ -36,7 +36,7 @@ export class SloGate {
   }
 
   /**
-   * Looks at prompts that are to be computed wherever the cluster likes.
+   * Checks prompts for which the cluster chooses the engine.
    *
    * @throws BatonError `slo_unattainable`
    */
@@ -57,7 +57,7 @@ export class SloGate {
       this.admitted += 1;
       return;
     }
-    // What is too much drains at one simulated second per second.
+    // The excess drains at one simulated second per second.
     const seconds = retryAfterSeconds(predictedUs - this.sloUs, this.usPerSecond);
     throw new BatonError('slo_unattainable', undefined, null, seconds);
   }

@@ -1,17 +1,17 @@
 import type { BatonError, EndReason } from '@baton/contract';
 
-/** What is known about an answer as a whole when its last sequence has ended. */
+/** The facts of a whole answer once its last sequence has ended. */
 export interface AnswerFacts {
   readonly cachedTokens: number;
   /** The eleven fields of a held prompt, as the engine sent them. */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** The same in TensorRT-LLM's way. */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string };
-  /** LMCache's proxy goes on behind the first token, and asks for it by number. */
+  /** LMCache's proxy continues after the first token, and needs its id. */
   readonly tellsFirstToken?: boolean;
 }
 
-/** What a prefill leg gets beside its token. */
+/** What a prefill leg gets besides its token. */
 export type HeldFacts = Omit<AnswerFacts, 'cachedTokens'>;
 
 /** Tokens `[from, from + count)` of the sequence with this index. */
@@ -26,10 +26,10 @@ export interface TokenSpan {
  * after `complete` or `fail` nothing else comes.
  */
 export interface Answer {
-  /** The broker has the jobs: from here on the client is sure to get an answer. */
+  /** The broker has the jobs: from now on the client certainly gets an answer. */
   open(): void;
   tokens(index: number, from: number, count: number): void;
-  /** What an executing stage said, before the token that it belongs to. */
+  /** The payload of an executing stage, before the token that it belongs to. */
   executed?(payload: string): void;
   endSequence(span: TokenSpan, reason: EndReason): void;
   /** Everything of this event-loop turn is in: send it. */

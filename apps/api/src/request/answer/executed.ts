@@ -7,7 +7,7 @@ import type { Answer } from './answer';
 const DONE = 'data: [DONE]\n\n';
 const NOT_ASCII = /[^\x00-\x7f]/g;
 
-/** The words of an upstream server as they come: its events one by one, or its body. */
+/** An upstream server's answer, unchanged: its events one by one, or its body. */
 export class PassThroughAnswer implements Answer {
   private readonly stream: EventStream | undefined;
   private pending = '';
@@ -23,7 +23,7 @@ export class PassThroughAnswer implements Answer {
     return this.stream?.isOverfull ?? false;
   }
 
-  /** Headers go out with the first event: until then a failure has a status of its own. */
+  /** Headers go out with the first event: until then a failure has its own status. */
   open(): void {}
 
   executed(payload: string): void {
@@ -59,7 +59,7 @@ export class PassThroughAnswer implements Answer {
   }
 }
 
-/** In JSON other characters stand in strings alone, where they may be escaped. */
+/** In JSON non-ASCII characters occur only in strings, where they may be escaped. */
 function ascii(json: string): string {
   return json.replace(
     NOT_ASCII,

@@ -4,7 +4,7 @@ import type { HttpAnswer } from '../../http/http-answer';
 import { EventStream } from '../../http/streaming/event-stream';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
 
-/** A stream as its events: what one sequence shows, and what belongs to all of them. */
+/** A stream as its events: those of one sequence, and those of the whole answer. */
 export interface Streamed {
   readonly sequences: readonly OpenedStream[];
   /** Once, before the first token. */
@@ -21,8 +21,8 @@ export interface OpenedStream {
 }
 
 /**
- * A streamed answer: text is gathered while a frame is read and goes out in one write when it is
- * through. Before the headers are out a failure is an HTTP status, afterwards an event.
+ * A streamed answer: text is gathered while a frame is read and goes out in one write after it.
+ * Before the headers are out a failure is an HTTP status, afterwards an event.
  */
 export class StreamAnswer implements Answer {
   private readonly stream: EventStream;
@@ -72,7 +72,7 @@ export class StreamAnswer implements Answer {
     else this.http.sendError(error);
   }
 
-  /** The role frames go with the first token, never at arrival: clients take them for it. */
+  /** The role frames go with the first token, never at arrival: clients take them for a token. */
   private begin(): void {
     if (this.hasBegun) return;
     this.hasBegun = true;

@@ -13,18 +13,18 @@ import type { Admission } from '../admit/admission';
 import { cacheSalt, type Route } from '../route/route';
 import { JobPlacement } from './job-placement';
 
-/** Characters that every broker takes in a key; the others of a client's id become `_`. */
+/** All characters but those that every broker takes in a key; they become `_` in ids. */
 const UNSAFE = /[^A-Za-z0-9._-]/g;
 const MAX_ID_LENGTH = 120;
 
-/** What the jobs of one request have in common. */
+/** The common part of the jobs of one request. */
 interface JobContext {
   readonly request: GenerationRequest;
-  /** What the internal ids begin with. */
+  /** The prefix of the internal ids. */
   readonly baseId: string;
   readonly salt: number;
   readonly arrivalUs: number;
-  /** Of the LoRA adapter that the request names; undefined: the base model. */
+  /** The LoRA adapter that the request names; undefined: the base model. */
   readonly adapter: string | undefined;
   /** W3C trace context of the request's span; undefined: nothing is traced. */
   readonly traceparent: string | undefined;
@@ -32,7 +32,7 @@ interface JobContext {
   readonly executes: boolean;
   /** Lower runs first. */
   readonly priority: number;
-  /** What engines are to carry out on purpose. */
+  /** Faults for engines to carry out. */
   readonly faults: readonly Fault[];
 }
 
@@ -119,7 +119,7 @@ export class JobFactory {
     { request, salt }: JobContext,
   ): Pick<EngineJob, 'blockHashes' | 'tokenIds'> {
     const { config } = this;
-    // Log-probabilities of the prompt need it computed: such a request reads no prefix cache.
+    // Log-probabilities of a prompt require its computation: such a request reads no prefix cache.
     if (!config.enablePrefixCaching || request.promptLogprobs !== undefined) {
       return { blockHashes: [] };
     }
@@ -133,15 +133,15 @@ export class JobFactory {
 }
 
 /**
- * Both legs of an outside router carry the same X-Request-Id, so the internal id has something of
- * its own, as vLLM's has.
+ * Both legs of an outside router carry the same X-Request-Id, so the internal id has a part of its
+ * own, as in vLLM.
  */
 function baseIdOf(answerId: string): string {
   const own = randomUUID().slice(0, 8);
   return `${answerId.replace(UNSAFE, '_').slice(0, MAX_ID_LENGTH)}-${own}`;
 }
 
-/** The others strike in the front. */
+/** The other faults strike in the front. */
 function isForEngines({ stage }: Fault): boolean {
   return stage !== 'queue' && stage !== 'stream';
 }

@@ -11,11 +11,11 @@ import type { Call } from '../take/call';
 import { sessionKeyOf } from '../route/session-key';
 
 /**
- * Chooses engines for new jobs, where a policy asks for it, and follows them until they are there.
+ * Chooses engines for new jobs, where a policy requires it, and follows the jobs to their engines.
  */
 @Injectable()
 export class JobPlacement {
-  /** False: every job goes as it is into the queue of its stage. */
+  /** False: every job goes unchanged into the queue of its stage. */
   readonly isOn: boolean;
   private readonly hasPolicy: boolean;
 
@@ -29,7 +29,7 @@ export class JobPlacement {
     this.isOn = this.hasPolicy || config.dataParallelSize > 1;
   }
 
-  /** The job as it goes into its queue: `entryQueue` names that. */
+  /** The job as it goes into its queue, which `entryQueue` names. */
   place(job: EngineJob, call: Call): EngineJob {
     const pinned = this.pin(job, call);
     if (!this.hasPolicy || job.placed !== undefined) return pinned;
@@ -39,8 +39,8 @@ export class JobPlacement {
   }
 
   /**
-   * To the data-parallel rank that the client names: of any engine, or of the engine at whose own
-   * port it asks.
+   * To the data-parallel rank that the client names: of any engine, or of one engine when the
+   * request came in at its own port.
    */
   private pin(job: EngineJob, { response }: Call): EngineJob {
     const { dataParallelSize } = this.config;

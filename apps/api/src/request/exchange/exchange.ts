@@ -14,7 +14,7 @@ import { sequenceFailure } from './failure';
 type Call = Admission['call'];
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 
-/** What all exchanges work with. */
+/** The parts that all exchanges use. */
 export interface ExchangeHost {
   readonly table: SequenceTable;
   readonly gate: AdmissionGate;
@@ -27,8 +27,8 @@ export interface ExchangeParts {
   readonly head: AnswerHead;
   readonly request: GenerationRequest;
   /**
-   * Of the prefill leg of an outside router: takes what is held, if anything, once or more, and
-   * says what the client gets of it.
+   * Set for the prefill leg of an outside router: takes what is held, if anything, once or more,
+   * and returns what the client gets of it.
    */
   readonly heldAs?: ((params: KvParams | undefined) => HeldFacts) | undefined;
   /** Makes the answer; `fail` ends the whole exchange with an error. */
@@ -82,13 +82,13 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     return sessionKeyOf(this.call);
   }
 
-  /** Prompt tokens, and those that have come. */
+  /** Prompt tokens, and the output tokens so far. */
   get usedTokens(): number {
     const prompt = this.generation.prompts.reduce((sum, { ids }) => sum + ids.length, 0);
     return this.sequences.reduce((sum, { received }) => sum + received, prompt);
   }
 
-  /** What the client knows the request by: the answer's id, or the request's. */
+  /** The client's names for the request: the answer's id, or the request's. */
   isNamed(name: string): boolean {
     return name === this.id || name === this.call.requestId;
   }
@@ -149,7 +149,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     this.answer.fail(error);
   }
 
-  /** Ends it early: the client gets what there is, with the finish reason `abort`. */
+  /** Ends it early: the client gets the output so far, with the finish reason `abort`. */
   abort(): void {
     if (this.isOver) return;
     for (const { index, received, isOver } of this.sequences) {
@@ -186,7 +186,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     return this.sequences.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
   }
 
-  /** Lets go of all sequences; those that still run are aborted in the cluster. Idempotent. */
+  /** Releases all sequences; those that still run are aborted in the cluster. Idempotent. */
   private endRequest({ reason, error, isSlowReader = false }: EarlyEnd): void {
     if (this.isOver) return;
     this.isOver = true;

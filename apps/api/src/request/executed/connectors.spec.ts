@@ -56,9 +56,7 @@ describe('legs that are sent at once', () => {
     prefillBootstrapPort: [String(prefill.port)],
   });
 
-  /**
-   * A cluster that knows where its prefill server is: NIXL push learns that with its first request.
-   */
+  /** A cluster with a known prefill server: NIXL push gets its address with the first request. */
   async function paired(
     name: Name,
     scripts: { prefill?: Script; decode?: Script },
@@ -81,7 +79,7 @@ describe('legs that are sent at once', () => {
     isKnown = true;
   }
 
-  /** Prefill answers no sooner than decode has been asked. */
+  /** Prefill answers only after decode has got its request. */
   const afterDecode: Script = (seen, response, nth) =>
     void until(() => decode.seen.length > 0).then(() => prefills(seen, response, nth));
 

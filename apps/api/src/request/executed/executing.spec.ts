@@ -184,7 +184,7 @@ describe('stages that execute on servers', () => {
     },
   );
 
-  /** The events of a stream whose server goes on once its first event has been read. */
+  /** The events of a stream; its server goes on once its first event has been read. */
   async function afterFirst(goOn: (response: ServerResponse) => void): Promise<string[]> {
     let held: ServerResponse | undefined;
     const [, decode] = await split(prefills, (_seen, response) => {
@@ -275,7 +275,7 @@ describe('stages that execute on servers', () => {
     const answer = (await (await post(BODY)).json()) as { usage: { completion_tokens: number } };
     expect(answer.usage.completion_tokens).toBe(6);
     expect(other.seen).toHaveLength(1);
-    // Nobody comes for what it might hold.
+    // No engine fetches what it might hold.
     expect(other.seen[0]?.body).toEqual({ ...BODY, stream: false, max_tokens: 1 });
   });
 

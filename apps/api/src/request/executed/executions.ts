@@ -15,8 +15,8 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 };
 
 /**
- * What the front has to do where stages execute on servers: keep the client's body for them, and
- * let the answer through.
+ * The front's part where stages execute on servers: it keeps the client's body for them, and passes
+ * the answer on.
  */
 @Injectable()
 export class Executions {
@@ -34,7 +34,7 @@ export class Executions {
   }
 
   /**
-   * What the server checks, and answers, is looked at no closer than placement needs. Throws
+   * Fields that the server checks and answers are read only as far as placement needs. Throws
    * `not_executed` for anything but a text.
    */
   ask(call: Call, limits: RequestLimits): Asked {
@@ -49,7 +49,7 @@ export class Executions {
     };
   }
 
-  /** Before the jobs are added. Throws `body_too_large`. */
+  /** Call it before the jobs are added. Throws `body_too_large`. */
   async keep(jobs: readonly EngineJob[], { message, body, requestId }: Call): Promise<void> {
     const path = (message.url ?? '').split('?', 1)[0] ?? '';
     const text = bodyText(message) ?? JSON.stringify(body);

@@ -13,14 +13,14 @@ import { FaultyAnswer, type FaultyAnswerParts } from './faulty-answer';
 const US_PER_MS = 1_000;
 
 /**
- * Faults on purpose in this API process: judges each request once, does what happens at the queue,
- * and puts what happens to the answer around it. What is to happen at engines goes along with the
- * jobs; engines say when it did.
+ * Injects faults in this API process: judges each request once, carries out faults at the queue,
+ * and wraps the answer with its faults. Faults at engines go along with the jobs; engines report
+ * when they carried one out.
  */
 @Injectable()
 export class FaultInjector implements OnModuleInit {
   private readonly book: FaultBook;
-  /** Some rule, or a share of failures, is set. */
+  /** A rule, or a failure rate, is set. */
   hasRules = false;
 
   constructor(
@@ -39,9 +39,7 @@ export class FaultInjector implements OnModuleInit {
     });
   }
 
-  /**
-   * What this request is to meet on its way. Throws `BatonError` for a header that makes no sense.
-   */
+  /** The faults for this request. Throws `BatonError` for an invalid header. */
   judge({ response }: Call, model: string): readonly Fault[] {
     const { headers } = response.req;
     const header = (name: string): string | undefined => {
@@ -53,8 +51,8 @@ export class FaultInjector implements OnModuleInit {
   }
 
   /**
-   * Before the request is queued. Resolves false when the client has been cut off; throws the error
-   * it is to get.
+   * Call it before the request is queued. Resolves false when the client has been cut off; throws
+   * the client's error.
    */
   async atQueue(faults: readonly Fault[], { response, takeOver }: Call): Promise<boolean> {
     for (const { action, stage } of faults) {
@@ -70,7 +68,7 @@ export class FaultInjector implements OnModuleInit {
     return true;
   }
 
-  /** The answer with its faults around it, where it has any. */
+  /** The answer wrapped with its faults, if it has any. */
   around(answer: Answer, faults: readonly Fault[], parts: FaultyAnswerParts): Answer {
     const own = faults.filter(({ stage }) => stage === 'stream');
     if (own.length === 0) return answer;
@@ -88,7 +86,7 @@ export class FaultInjector implements OnModuleInit {
   }
 }
 
-/** An answer in the background, or on a WebSocket, has no connection of its own to be cut. */
+/** A background answer, or one on a WebSocket, has no connection of its own to cut. */
 function needsNoConnection({ action }: Fault): boolean {
   return action.kind !== 'cut' && action.kind !== 'malformed-frame';
 }

@@ -15,7 +15,7 @@ const BODY = { prompt: 'Anna runs.', max_tokens: TOKENS, ignore_eos: true };
 interface Seen {
   /** 0: the connection was cut before an answer. */
   readonly status: number;
-  /** Status or code that the error names, or `cut` or `malformed`. */
+  /** Status or code of the error, or `cut` or `malformed`. */
   readonly end: string;
   readonly retryAfter: string | null;
   readonly ms: number;
@@ -28,7 +28,7 @@ const injected = (status: number): Partial<Seen> => ({ status, end: String(statu
 const inStream = (code: number | string): Partial<Seen> => ({ status: 200, end: String(code) });
 const both = (fault: object, seen: Partial<Seen>): Case => [fault, seen, seen];
 
-/** Every fault at every stage where it may happen: what is seen without and with a stream. */
+/** Every fault at every stage where it may happen: the outcome without and with a stream. */
 const CASES: readonly Case[] = [
   both(
     { at: 'queue', fault: 'error', status: 429, retry_after: 7 },
@@ -215,7 +215,7 @@ describe('a fault on purpose', () => {
   });
 });
 
-/** One rule per fault and stage, each for a tenth of the requests or so. */
+/** One rule per fault and stage, each for about a tenth of the requests. */
 function randomRules(random: RandomStream): object[] {
   return CASES.map(([rule]) => ({ ...rule, rate: 0.02 + random.unit() * 0.15 }));
 }

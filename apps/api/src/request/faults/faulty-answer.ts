@@ -23,9 +23,9 @@ export interface FaultTools {
 const MALFORMED = 'data: {"choices":[{"index":0,"delta":{"content":"\n\n';
 
 /**
- * An answer to which things happen on its way to the client, each after so many of its tokens; of a
- * whole answer, which shows no tokens, when it is complete. While it stalls, whatever comes waits
- * in order. It is bounded by the tokens of the answer; the client's leaving ends it.
+ * An answer with faults on its way to the client, each after a number of its tokens; in a whole
+ * answer, which shows no tokens, at its completion. While it stalls, everything waits in order. The
+ * tokens of the answer bound the wait; it ends when the client leaves.
  */
 export class FaultyAnswer implements Answer {
   private pending: Fault[];
@@ -112,7 +112,7 @@ export class FaultyAnswer implements Answer {
     show();
   }
 
-  /** The next fault, then whatever it leaves. */
+  /** The next fault, then the rest of the answer. */
   private strike(then: () => void): void {
     const at = this.pending.findIndex(({ action }) => action.kind !== 'delay');
     const [fault] = this.pending.splice(at, 1);
@@ -141,7 +141,7 @@ export class FaultyAnswer implements Answer {
       case 'error': {
         const error = new InjectedError(action);
         fail(error);
-        // A request that is complete in the cluster does not fail there any more.
+        // A request that is complete in the cluster cannot fail there any more.
         this.fail(error);
         return;
       }
@@ -155,7 +155,7 @@ export class FaultyAnswer implements Answer {
         else http.breakBody();
         return;
       default:
-        // The others happen at engines.
+        // The other faults happen at engines.
         return;
     }
   }

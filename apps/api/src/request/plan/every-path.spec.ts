@@ -28,7 +28,7 @@ const CASES: readonly (readonly [string, Asking])[] = [
     },
   ],
 ];
-/** Where the fields of the last three cases are known. */
+/** The shapes that have the fields of the last three cases. */
 const OPENAI_SHAPES = ['chat', 'completions'];
 
 describe.each(MODELS)('the text model %s', (textModel, more) => {

@@ -6,7 +6,7 @@ import { buildLengthModel, type LengthBucket, type LengthModel } from '@baton/wo
  * The natural length of answers as the configuration describes it.
  *
  * @param datasetTokens lengths of a dataset's answers, where there is one
- * @throws UsageError for a distribution that lacks what it is made of
+ * @throws UsageError for a distribution without its parameters
  */
 export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): LengthModel {
   const { outputLengthMean: mean, outputLengthMin: min } = config;
@@ -39,7 +39,8 @@ export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): 
 }
 
 /**
- * The natural length of thinking: distributed as answers are where that is by mean, else lognormal.
+ * The natural length of thinking: the distribution of answers where it is defined by a mean, else
+ * lognormal.
  */
 export function reasoningLengthModelOf(config: BatonConfig): LengthModel {
   const { outputLength, reasoningLengthMean: outputLengthMean } = config;

@@ -8,15 +8,15 @@ import { readTokenizer } from './open-tokenizer';
 const TOKENIZER = 'tokenizer.json';
 const CONFIG = 'tokenizer_config.json';
 const TEMPLATE = 'chat_template.jinja';
-/** A folder with one of these has a tokenizer in a form that is not read. */
+/** A folder with one of these has a tokenizer in an unsupported form. */
 const OTHER_FORMS = [CONFIG, 'tokenizer.model', 'tekken.json', 'vocab.json'];
 const OTHER_TOKENIZER = "set tokenizer to o200k or to another model's tokenizer.json";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The tokenizer in the folder of a model, whose texts end as its tokenizer_config.json says.
- * Undefined: the folder has no file of a tokenizer. Throws a `UsageError`.
+ * The tokenizer in the folder of a model; its tokenizer_config.json names the end of a text.
+ * Undefined: the folder has no tokenizer file. Throws a `UsageError`.
  */
 export async function tokenizerOfFolder(folder: string): Promise<Tokenizer | undefined> {
   const path = join(folder, TOKENIZER);

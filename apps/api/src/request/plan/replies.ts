@@ -11,7 +11,7 @@ import type { Call } from '../take/call';
 import type { AskedPrompt, Reply } from './text-models/text-model';
 import { TextSetup } from './text-setup';
 
-/** Paths whose bodies are said again as a chat. */
+/** Paths with bodies that are read again as a chat. */
 const OWN_SHAPES: readonly (readonly [prefix: string, endpoint: string])[] = [
   ['/v1/responses', 'responses'],
   ['/v1/messages', 'messages'],
@@ -22,12 +22,10 @@ export type AnswerSources = readonly (AnswerSource | undefined)[];
 
 const NONE: AnswerSources = [];
 
-/**
- * Asks the text model for its replies to a request, and carries out what they say beside the text.
- */
+/** Gets the text model's replies to a request, and carries out their delays and errors. */
 @Injectable()
 export class Replies {
-  /** Prompts need not be shown to any model. */
+  /** No model reads prompts. */
   readonly isIdle: boolean;
 
   constructor(
@@ -38,8 +36,8 @@ export class Replies {
   }
 
   /**
-   * Waits as long as a reply says; throws the error that it says. One error or the longest delay is
-   * that of the request.
+   * Waits for a reply's delay; throws its error. One error or the longest delay is that of the
+   * request.
    */
   async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
     const { model } = this.setup.parts;

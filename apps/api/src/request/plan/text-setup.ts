@@ -36,7 +36,7 @@ interface Parts {
 export class TextSetup implements OnApplicationShutdown {
   private constructor(readonly parts: Parts) {}
 
-  /** Throws a `UsageError` for a name that is not known and a file that cannot be used. */
+  /** Throws a `UsageError` for an unknown name and an unusable file. */
   static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
     const tokenizer = await tokenizerOf(config);
     const opened = await datasetOf(config, tokenizer, logger);

@@ -8,12 +8,12 @@ import { CONFIG, LOGGER } from '../../tokens';
 import type { Call } from '../take/call';
 import { RecordedAnswers } from './recorded-answers';
 
-/** The body's length is counted anew, and how it is framed is the connection's business. */
+/** The body's length is counted anew, and the connection decides its framing. */
 const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|date|x-request-id)$/i;
 
 /**
- * Answers with what was recorded (`play`): the same bytes with the same pauses, `speedup` times as
- * fast. The cluster has no part in it.
+ * Answers from a recording (`play`): the same bytes with the same pauses, `speedup` times as fast.
+ * The cluster takes no part.
  */
 @Injectable()
 export class Player implements OnModuleInit {
@@ -32,7 +32,7 @@ export class Player implements OnModuleInit {
     this.logger.info({ file: play, answers: this.answers.size }, 'playing recorded answers');
   }
 
-  /** Throws `not_recorded` when nobody asked this before. */
+  /** Throws `not_recorded` for a request that the recording does not have. */
   async answer(call: Call): Promise<void> {
     const exchange = this.answers?.find(call.message.url ?? '', call.body);
     if (exchange === undefined) throw new BatonError('not_recorded');

@@ -6,9 +6,7 @@ import type { RecordedExchange } from '../../observers/recording/recorded-exchan
 const MAX_EXCHANGES = 100_000;
 const MAX_CHARS = 512 * 1024 * 1024;
 
-/**
- * The answers of a recording by what was asked; asked again, those to equal requests come in turn.
- */
+/** The answers of a recording by request; equal requests get their answers in turn. */
 export class RecordedAnswers {
   private readonly byAsk = new Map<string, { readonly all: RecordedExchange[]; next: number }>();
   size = 0;

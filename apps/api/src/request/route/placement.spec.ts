@@ -19,7 +19,7 @@ describe('a cluster with a placement policy', () => {
     cluster = await ClusterFixture.start(roles, config);
   }
 
-  /** All answers are whole; returns how many decisions fell on each engine of the stage. */
+  /** All answers are whole; returns the number of decisions for each engine of the stage. */
   async function load(count: number, bodyOf: (i: number) => object): Promise<void> {
     const answers = await Promise.all(
       Array.from({ length: count }, (_, i) => cluster.post({ ...BODY, ...bodyOf(i) })),

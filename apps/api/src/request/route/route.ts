@@ -4,10 +4,10 @@ import type { GenerationRequest } from '@baton/openai';
 import { ADDRESSES_IN_ID, type SettledLeg } from '../../routers/leg';
 import type { Call } from '../take/call';
 
-/** Fields of a body by which an outside router speaks of a hand-over. */
+/** Body fields that an outside router sets in a hand-over. */
 const LEG_FIELDS = ['kv_transfer_params', 'disaggregated_params', 'bootstrap_room'] as const;
 
-/** Which way one sequence takes through the cluster. */
+/** The way of one sequence through the cluster. */
 export interface Route {
   readonly flow: EngineJob['flow'];
   /** Stage in whose queue it waits first, and the one after it. */
@@ -17,9 +17,9 @@ export interface Route {
   /** With `bidirectional_kv_xfer` its blocks are kept at the end. */
   readonly mayKeep?: boolean;
   readonly engineId: string | undefined;
-  /** Where it waits, when its flow alone does not say. */
+  /** Where it waits, unless its flow alone determines it. */
   readonly placed?: Placed;
-  /** When it could begin, µs since the Unix epoch, if that was not its arrival. */
+  /** When it could begin, µs since the Unix epoch, unless that was its arrival. */
   readonly causeUs?: number;
 }
 
@@ -41,7 +41,7 @@ export function wishedRoute(
     case 'attach': {
       const stage = engine?.stage ?? 'decode';
       const { params: kvTransferParams, causeUs } = leg;
-      // Legs that are sent at once have nobody who reads an answer's params.
+      // No client reads the answer's params of legs that are sent at once.
       const since = causeUs === undefined ? { mayKeep: true } : { causeUs };
       return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams, ...since };
     }
@@ -51,7 +51,7 @@ export function wishedRoute(
   }
 }
 
-/** False: the call is no leg of an outside router, whatever else it says. */
+/** False: the call is no leg of an outside router, whatever its other fields. */
 export function namesLeg({
   body,
   clientRequestId,
@@ -60,14 +60,14 @@ export function namesLeg({
   return isObject(body) && LEG_FIELDS.some((field) => field in body);
 }
 
-/** The two ways that Baton chooses between by itself. */
+/** The two ways that Baton itself chooses between. */
 export function ownRoute(way: 'disaggregated' | 'aggregated'): Route {
   return way === 'disaggregated'
     ? { ...BASE, flow: 'route', stage: 'prefill', next: 'decode' }
     : { ...BASE, flow: 'local', stage: 'aggregated' };
 }
 
-/** A prompt that is computed and nothing more, where prompts are computed. */
+/** A prompt that is computed and nothing more, on an engine that computes prompts. */
 export function poolingRoute(stage: 'prefill' | 'aggregated'): Route {
   const route = { ...BASE, flow: 'local', stage } as const;
   return stage === 'prefill' ? { ...route, placed: { stage } } : route;

@@ -1,17 +1,14 @@
 import { fieldsIn, hashString } from '@baton/kernel';
 import type { Call } from '../take/call';
 
-/** From the most to the least particular: a session, then what shares prompts, then a user. */
+/** From the most to the least particular: a session, a group with common prompts, a user. */
 const SOURCES = [
   { header: 'x-session-id', field: 'session_id' },
   { header: undefined, field: 'prompt_cache_key' },
   { header: 'x-user', field: 'user' },
 ] as const;
 
-/**
- * Whatever the client says about which requests belong together, as a hash; undefined when it says
- * nothing.
- */
+/** The client's field that groups requests, as a hash; undefined without one. */
 export function sessionKeyOf({
   body,
   response,

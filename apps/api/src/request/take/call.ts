@@ -24,20 +24,20 @@ import { WholeAnswer } from '../answer/whole';
 export interface Call {
   readonly ask: Ask;
   readonly body: unknown;
-  /** What came in: path and headers. */
+  /** The incoming message: path and headers. */
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
   /** When its headers arrived, µs since the Unix epoch. */
   readonly arrivalUs: number;
-  /** What `x-request-id` answers. */
+  /** The value of `x-request-id` in the answer. */
   readonly requestId: string;
   /** The client's own `X-Request-Id`. */
   readonly clientRequestId: string | undefined;
-  /** The engine whose port it came in at; undefined at the cluster's own. */
+  /** The engine when the request came in at its port; undefined at the cluster's own. */
   readonly engineId: string | undefined;
-  /** Whose key it showed; undefined: nobody's. */
+  /** The owner of its key; undefined without a known key. */
   readonly caller: string | undefined;
-  /** Takes the response away from the framework: from now on the exchange answers. */
+  /** Takes the response over from the framework: from now on the exchange answers. */
   readonly takeOver: () => void;
 }
 
@@ -59,7 +59,7 @@ export function callOf(ask: Ask, { body, request, reply }: Received): Call {
   };
 }
 
-/** What an answer is written with, once its jobs are about to be submitted. */
+/** The inputs of an answer, once its jobs are about to be submitted. */
 export interface AnswerParts {
   readonly http: HttpAnswer;
   readonly head: AnswerHead;
@@ -68,7 +68,7 @@ export interface AnswerParts {
   readonly options: AnswerOptions;
 }
 
-/** A checked call: what the cluster has to do for it, and how its answer looks. */
+/** A checked call: the cluster's work for it, and the form of its answer. */
 export interface Asked {
   readonly request: GenerationRequest;
   readonly answerId: (requestId: string) => string;
@@ -79,9 +79,7 @@ export interface Asked {
   readonly answer: (parts: AnswerParts) => Answer;
 }
 
-/**
- * Checks a body before anything is queued. Throws `BatonError` with the first thing that is wrong.
- */
+/** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
 export type Ask = (body: unknown, limits: RequestLimits) => Asked;
 
 /** The two ways to ask for text in OpenAI's shapes. */

@@ -3,7 +3,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { TRANSPORT } from '../../tokens';
 
-/** Whether this process takes requests at all. Steps that wait ask again when they go on. */
+/** Whether this process takes requests at all. Steps that wait check again before they go on. */
 @Injectable()
 export class OpenDoor {
   /** The process drains. */

@@ -13,9 +13,9 @@ import type { Listener } from '../events-answer';
 import type { StoredResponse } from '../response-store';
 import type { ResponsesService } from '../responses.service';
 
-/** OpenAI's. */
+/** OpenAI's limit. */
 const MAX_CONNECTION_MS = 60 * 60 * 1_000;
-/** Turns that wait for the one that runs. */
+/** Turns that may wait for the running one. */
 const MAX_WAITING = 16;
 /** A client with more than this unsent does not read. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -78,7 +78,7 @@ export class ResponseSocket {
     this.isBusy = false;
   }
 
-  /** Any failure is said, and takes what the turn went on with out of memory. */
+  /** Every failure is sent to the client, and what the turn continued is dropped from memory. */
   private async answer(text: string): Promise<void> {
     let previous: unknown;
     try {
@@ -133,7 +133,7 @@ export class ResponseSocket {
   }
 }
 
-/** Throws `BatonError` for what is no request for a response. */
+/** Throws `BatonError` for a message that is no request for a response. */
 function readMessage(text: string): Message {
   const value = parseJsonBody(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -167,7 +167,7 @@ function listenerAt(socket: WebSocket): Listener {
   };
 }
 
-/** A turn has an arrival and an id of its own. */
+/** A turn has its own arrival time and id. */
 function newNames() {
   return {
     arrivalUs: wallUsOf(),

@@ -27,9 +27,8 @@ interface Upgrade {
 }
 
 /**
- * WebSockets at `/v1/responses`. A request for one goes the way of every request, past keys, limits
- * and metrics, and becomes a WebSocket where its controller says so; whatever refuses it on that
- * way answers in HTTP.
+ * WebSockets at `/v1/responses`. A request for one passes keys, limits and metrics like every
+ * request, and its controller makes it a WebSocket; a refusal before that is an HTTP answer.
  */
 @Injectable()
 export class ResponseSockets implements BeforeApplicationShutdown, OnApplicationBootstrap {
@@ -61,7 +60,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
     });
   }
 
-  /** Before the server closes, which waits for its connections. */
+  /** Runs before the server closes, which waits for its connections. */
   beforeApplicationShutdown(): void {
     for (const client of this.server.clients) {
       client.close(GOING_AWAY);
@@ -91,7 +90,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
 }
 
 /**
- * A response to a request whose connection the server has let go of. It ends the connection, unless
+ * A response to a request whose connection the server has released. It ends the connection, unless
  * a listener takes it over.
  */
 function responseOn(socket: Socket, message: IncomingMessage): ServerResponse {

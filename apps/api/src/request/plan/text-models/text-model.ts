@@ -2,7 +2,7 @@ import type { BatonError } from '@baton/contract';
 import type { SaidMessage } from '@baton/openai';
 import type { AnswerSource } from '@baton/text';
 
-/** A prompt as a text model sees it: what the client said, before any template. */
+/** A prompt for a text model: the client's messages, before any template. */
 export interface AskedPrompt {
   /** Of the path, or the shape where a path has none of its own. */
   readonly endpoint: string;
@@ -19,26 +19,24 @@ export interface AskedPrompt {
   readonly chance: (purpose: string) => number;
 }
 
-/** What a text model makes of a prompt. */
+/** A text model's reply to a prompt. */
 export interface Reply {
   /** Undefined: simulated. */
   readonly answers?: AnswerSource | undefined;
-  /** Before anything else is done with the request, simulated ms. */
+  /** Delay before anything else is done with the request, simulated ms. */
   readonly delayMs?: number | undefined;
-  /** In place of an answer. */
+  /** Replaces the answer. */
   readonly error?: BatonError | undefined;
 }
 
-/**
- * Says what prompts are answered with. Called once per prompt, when the request has been checked.
- */
+/** Provides the answers to prompts. Called once per prompt, after the request has been checked. */
 export interface TextModel {
   reply(prompt: AskedPrompt): Reply;
-  /** Ends what it watches. */
+  /** Ends its watch on files. */
   close(): void;
 }
 
-/** What the user said last; undefined: nothing. */
+/** The last user message; undefined: none. */
 export function lastOfUser(said: readonly SaidMessage[]): string | undefined {
   return said.findLast(({ role }) => role === 'user')?.text;
 }

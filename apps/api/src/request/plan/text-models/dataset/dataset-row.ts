@@ -3,13 +3,13 @@ import { fieldsIn, type JsonFields, objectIn } from '@baton/kernel';
 import type { SaidMessage } from '@baton/openai';
 import type { JsonDocument } from './json-documents';
 
-/** An answer, and what was said before it. */
+/** An answer, and the conversation before it. */
 export interface AnsweredPrompt {
   readonly said: readonly SaidMessage[];
   readonly answer: string;
 }
 
-/** What datasets call who speaks. */
+/** The names of roles in datasets. */
 const ROLES: Readonly<Record<string, string>> = {
   ...{ human: 'user', user: 'user', system: 'system', tool: 'tool' },
   ...{ gpt: 'assistant', assistant: 'assistant', model: 'assistant' },

@@ -7,14 +7,14 @@ import type { AnsweredPrompt } from './dataset-row';
 /** What one process keeps; further answers are left out. */
 const MAX_ANSWERS = 1_000_000;
 const MAX_CHARACTERS = 256 * 2 ** 20;
-/** Answers that are counted to know how long they are. */
+/** Answers that are counted to estimate their lengths. */
 const SAMPLE = 4_096;
-/** Answers of about the wanted length that chance decides between. */
+/** Answers of about the wanted length among which chance decides. */
 const NEIGHBOURS = 16;
 
-/** Answers by what was said before them, and by length. */
+/** Answers by the conversation before them, and by length. */
 export class Dataset {
-  /** Answers that there was no room for. */
+  /** Answers left out for lack of room. */
   leftOut = 0;
   private readonly answers: string[] = [];
   private readonly byConversation = new Map<number, number>();
@@ -27,7 +27,7 @@ export class Dataset {
     return this.answers.length;
   }
 
-  /** The first answer to a prompt stays. One without text is none. */
+  /** The first answer to a prompt stays. An answer without text is skipped. */
   add({ said, answer }: AnsweredPrompt): void {
     if (answer === '') return;
     const isFull = this.size >= MAX_ANSWERS || this.characters + answer.length > MAX_CHARACTERS;
@@ -41,7 +41,7 @@ export class Dataset {
     putFirst(this.byQuestion, questionKey(said), index);
   }
 
-  /** To be called when all is in. Tokens of answers evenly spread over the dataset. */
+  /** Call it when all is in. Returns token counts of answers evenly spread over the dataset. */
   close(tokenizer: Tokenizer): Int32Array {
     assert(this.size > 0, 'a dataset has answers');
     const order = this.answers.map((_, i) => i);
@@ -64,7 +64,7 @@ export class Dataset {
     return index === undefined ? undefined : this.answers[index];
   }
 
-  /** One of the answers of about so many tokens, by the hash. */
+  /** One of the answers of about this many tokens, chosen by the hash. */
   near(tokens: number, hash: number): string {
     const wanted = tokens * this.charactersPerToken;
     let low = 0;
@@ -84,7 +84,7 @@ export class Dataset {
   }
 }
 
-/** The system's words are left out: deployments differ in them. */
+/** The system messages are left out: deployments differ in them. */
 function conversationKey(said: readonly SaidMessage[]): number {
   return said.reduce(
     (key, { role, text }) =>

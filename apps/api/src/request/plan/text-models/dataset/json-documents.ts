@@ -13,8 +13,8 @@ const READ_BYTES = 2 ** 20;
 
 /**
  * The documents of a JSONL file, or the elements of a file that is one JSON array, one at a time:
- * what is in memory is one document and what was read with it. Throws a `UsageError` that names
- * file and line for one that is too long, or that the file ends within.
+ * memory holds one document and the rest of its chunk. Throws a `UsageError` that names file and
+ * line for a document that is too long or incomplete at the end of the file.
  */
 export async function* documentsIn(path: string): AsyncGenerator<JsonDocument> {
   const chunks = createReadStream(path, { encoding: 'utf8', highWaterMark: READ_BYTES });
@@ -27,7 +27,7 @@ export async function* documentsIn(path: string): AsyncGenerator<JsonDocument> {
   if (splitter !== undefined) yield* splitter.end();
 }
 
-/** One document per line; empty lines are none. */
+/** One document per line; empty lines are skipped. */
 class LineSplitter {
   private rest = '';
   private line = 1;
@@ -53,7 +53,7 @@ class LineSplitter {
   }
 }
 
-/** The elements of one array; it looks at brackets and quotes alone. */
+/** The elements of one array; it reads only brackets and quotes. */
 class ElementSplitter {
   private depth = 0;
   private isText = false;

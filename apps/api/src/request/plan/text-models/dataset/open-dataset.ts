@@ -16,7 +16,7 @@ export interface OpenedDataset {
   readonly lengths: Int32Array;
 }
 
-/** Reads a dataset. Throws a `UsageError`, with the line where that is at fault. */
+/** Reads a dataset. Throws a `UsageError`, with the line of an invalid row. */
 export async function openDataset(
   path: string,
   tokenizer: Tokenizer,
@@ -48,7 +48,7 @@ export async function openDataset(
 }
 
 /**
- * Answers with what the dataset has for the conversation or its last question; else with an answer
+ * Answers with the dataset's answer to the conversation or its last question; else with an answer
  * of about the natural length.
  */
 export function datasetModel(dataset: Dataset): TextModel {

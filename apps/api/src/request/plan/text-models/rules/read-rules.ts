@@ -8,7 +8,7 @@ import { readYaml, type YamlValue } from './yaml-fields';
 const MAX_RULES = 1_000;
 const MAX_OUTCOMES = 1_000;
 const MAX_DELAY_MS = 3_600_000;
-/** A pattern looks at no more of a message than this. */
+/** A pattern reads at most this much of a message. */
 const PATTERN_REACH = 8_192;
 
 const OUTCOME = [
@@ -24,8 +24,8 @@ const ENDPOINTS = ['chat', 'completions', 'responses', 'messages'];
 type Fields<Key extends string> = Partial<Record<Key, YamlValue>>;
 
 /**
- * Reads a file of rules. Throws a `UsageError` that begins with `path:line:column` for whatever
- * cannot be understood.
+ * Reads a file of rules. Throws a `UsageError` that begins with `path:line:column` for invalid
+ * input.
  */
 export function readReplyRules(path: string, content: string): RuleSet {
   const file = readYaml(path, content);
@@ -152,7 +152,7 @@ function valueOf(value: YamlValue): string | number | boolean {
   throw value.error('a text, a number, true or false.');
 }
 
-/** A text that must be contained, or a map that says how. */
+/** A text that must be contained, or a map with another condition. */
 function testOf(value: YamlValue): TextTest {
   if (value.isText) return containing(value.text());
   const { contains, equals, regex } = value.fields(['contains', 'equals', 'regex']);

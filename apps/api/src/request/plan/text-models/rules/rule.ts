@@ -5,12 +5,12 @@ import { type AskedPrompt, lastOfUser } from '../text-model';
 /** A condition on a text. */
 export type TextTest = (text: string) => boolean;
 
-/** What a request must be like; what is not given does not matter. */
+/** The conditions on a request; fields that are not given match all. */
 export interface RuleMatch {
   readonly model?: readonly string[] | undefined;
   readonly endpoint?: readonly string[] | undefined;
   readonly user?: readonly string[] | undefined;
-  /** Of the last user message, of any message of whoever, of instructions. */
+  /** Conditions on the last user message, on any message of any role, on instructions. */
   readonly message?: TextTest | undefined;
   readonly anyMessage?: TextTest | undefined;
   readonly system?: TextTest | undefined;
@@ -22,11 +22,11 @@ export interface RuleMatch {
   readonly stream?: boolean | undefined;
 }
 
-/** What a request gets. */
+/** The outcome for a request. */
 export interface RuleOutcome {
   /** Undefined: simulated. */
   readonly given?: GivenAnswer | undefined;
-  /** The content is what the user said last. */
+  /** The content is the last user message. */
   readonly isEcho: boolean;
   /** Simulated ms. */
   readonly delayMs: number;
@@ -34,14 +34,16 @@ export interface RuleOutcome {
 }
 
 export interface Rule {
-  /** The rule as it was written: a rule that is the same after a reload goes on where it was. */
+  /**
+   * The rule as it was written: an unchanged rule keeps its place in its sequence after a reload.
+   */
   readonly key: string;
   readonly match: RuleMatch;
   /** Share of the matching requests, in (0, 1]. */
   readonly probability: number;
-  /** One after the other; of one outcome, always that. */
+  /** The outcomes in turn; a single outcome repeats. */
   readonly outcomes: readonly RuleOutcome[];
-  /** After the last outcome the first comes again; else the last stays. */
+  /** After the last outcome the first comes again; else the last repeats. */
   readonly isCycle: boolean;
 }
 

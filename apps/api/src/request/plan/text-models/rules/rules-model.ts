@@ -6,14 +6,14 @@ import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from '../tex
 import { readReplyRules } from './read-rules';
 import { isMatch, type RuleOutcome, type Rule, type RuleSet } from './rule';
 
-/** How often it is looked whether the file is another. */
+/** Interval of the checks for a changed file. */
 const LOOK_EVERY_MS = 1_000;
 const MAX_BYTES = 4 * 2 ** 20;
 
 /**
- * Answers by the rules of a file, the first that matches. It owns how far each sequence has come,
- * per process, and reads the file again when it changes; a file that cannot be read then leaves the
- * rules as they were.
+ * Answers by the rules of a file, the first that matches. It owns the place in each sequence, per
+ * process, and reads the file again when it changes; an unreadable file leaves the rules as they
+ * were.
  */
 export class RulesModel implements TextModel {
   private steps = new Map<string, number>();
@@ -22,7 +22,7 @@ export class RulesModel implements TextModel {
   private constructor(
     private readonly path: string,
     private set: RuleSet,
-    /** Of the file as it was read last. */
+    /** The stamp of the file at its last read. */
     private stamp: string,
     private readonly logger: Logger,
   ) {
@@ -49,7 +49,7 @@ export class RulesModel implements TextModel {
     clearInterval(this.timer);
   }
 
-  /** Rules that are as they were go on with their sequences. */
+  /** Unchanged rules keep their place in their sequences. */
   reload(): void {
     try {
       this.set = load(this.path);
@@ -83,7 +83,7 @@ function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: Asked
   return { delayMs, error, answers: answer && (() => answer) };
 }
 
-/** Another one for another file. */
+/** Changes with the file. */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;

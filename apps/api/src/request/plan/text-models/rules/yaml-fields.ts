@@ -14,11 +14,11 @@ export function readYaml(path: string, content: string): YamlValue {
   return new YamlValue(document.contents, 'the file', at);
 }
 
-/** A value of a YAML document that knows its place, for errors that name it. */
+/** A value of a YAML document with its place, for errors that name it. */
 export class YamlValue {
   constructor(
     private readonly node: Node | null,
-    /** What it is called in errors. */
+    /** Its name in errors. */
     private readonly name: string,
     private readonly at: (offset: number) => string,
   ) {}
@@ -73,7 +73,7 @@ export class YamlValue {
     return this.isList ? this.list().map((one) => one.text()) : [this.text()];
   }
 
-  /** The values of a map by their keys, in order, whatever they are. */
+  /** The values of a map by their keys, in order. */
   entries(): [string, YamlValue][] {
     if (!isMap(this.node)) throw this.error(`${this.name} must be a map.`);
     return this.node.items.map(({ key, value }) => {
