@@ -99,7 +99,7 @@ describe('extending a step', () => {
   });
 
   it(
-    'does not happen while a prompt is computed, somebody may be admitted next, or warm-up ' +
+    'does not happen while a prompt is computed, a sequence may be admitted next, or warm-up ' +
       'lasts',
     () => {
       const mixed = decoding({ maxNumBatchedTokens: 10 }, [20]);
