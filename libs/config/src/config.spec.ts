@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { configFromEnv, configToJson } from './child-config';
 import {
   configForStage,
@@ -20,7 +20,9 @@ import { recordableConfig } from './recorded-values';
 import { resolveConfig, unknownFlag } from './resolve-config';
 
 function fileWith(content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'baton-config-')), 'baton.yaml');
+  const folder = mkdtempSync(join(tmpdir(), 'baton-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'baton.yaml');
   writeFileSync(path, content);
   return path;
 }

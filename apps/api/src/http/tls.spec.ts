@@ -1,11 +1,11 @@
-import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as secureRequest, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { type BatonConfig, type Certificate, defaultConfig, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
 import { exchange, rawPost } from '../../test/raw-http';
 import { until } from '../../test/until';
@@ -50,6 +50,7 @@ const completion = (body: object): RequestOptions & { body: string } => ({
 /** Files that are replaced while a server uses them. */
 function replaceable() {
   const folder = mkdtempSync(join(tmpdir(), 'baton-tls-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const files = { sslCertfile: join(folder, 'tls.crt'), sslKeyfile: join(folder, 'tls.key') };
   const install = (name: string): void => {
     copyFileSync(pem(`${name}.pem`), files.sslCertfile);

@@ -1,13 +1,15 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { configFromEnv } from '../child-config';
 import { readConfigFile } from '../config-file';
 import { resolveConfig } from '../resolve-config';
 
 function resolved(content: string, env: Readonly<Record<string, string>> = {}) {
-  const file = join(mkdtempSync(join(tmpdir(), 'baton-foreign-')), 'f.yaml');
+  const folder = mkdtempSync(join(tmpdir(), 'baton-foreign-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'f.yaml');
   writeFileSync(file, content);
   return resolveConfig({ file, env });
 }

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
 import { tokenizerInfoBody } from '@baton/token-api';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { tinyTokenizerJson } from '../../../../../libs/text/test/tiny-tokenizer';
 import { TextSetup } from './text-setup';
 
@@ -13,7 +13,9 @@ const UNIGRAM = JSON.stringify({ model: { type: 'Unigram' }, decoder: { type: 'M
 
 /** A model's folder: what it is tested for beside a config.json. */
 function folderOf(files: Readonly<Record<string, string | object>>): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'baton-model-')), 'own-model');
+  const parent = mkdtempSync(join(tmpdir(), 'baton-model-'));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const folder = join(parent, 'own-model');
   mkdirSync(folder);
   for (const [name, content] of Object.entries({ 'config.json': {}, ...files })) {
     const text = typeof content === 'string' ? content : JSON.stringify(content);

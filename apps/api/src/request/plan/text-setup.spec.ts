@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BatonConfig, defaultConfig, optionOf } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
 import { TEMPLATE_NAMES } from '@baton/text';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { tinyTokenizerJson } from '../../../../../libs/text/test/tiny-tokenizer';
 import { ApiFixture } from '../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../test/every-endpoint';
@@ -14,7 +14,9 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 const open = (config: Partial<BatonConfig>) => TextSetup.open(defaultConfig(config), logger);
 
 function folderWithTokenizer(): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'baton-tokenizer-')), 'tiny');
+  const parent = mkdtempSync(join(tmpdir(), 'baton-tokenizer-'));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const folder = join(parent, 'tiny');
   mkdirSync(folder);
   writeFileSync(join(folder, 'tokenizer.json'), tinyTokenizerJson());
   return folder;

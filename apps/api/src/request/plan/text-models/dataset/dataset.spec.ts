@@ -1,9 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@baton/telemetry';
 import { defaultTokenizer } from '@baton/text';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiFixture } from '../../../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../../../test/every-endpoint';
 import { Dataset } from './dataset';
@@ -15,7 +15,9 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 const tokenizer = defaultTokenizer();
 
 function file(content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'baton-dataset-')), 'answers.json');
+  const folder = mkdtempSync(join(tmpdir(), 'baton-dataset-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'answers.json');
   writeFileSync(path, content);
   return path;
 }

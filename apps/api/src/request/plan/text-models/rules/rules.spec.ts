@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@baton/telemetry';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiFixture } from '../../../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../../../test/every-endpoint';
 import type { AskedPrompt, Reply } from '../text-model';
@@ -12,7 +12,9 @@ import { RulesModel } from './rules-model';
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 function file(content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'baton-rules-')), 'rules.yaml');
+  const folder = mkdtempSync(join(tmpdir(), 'baton-rules-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'rules.yaml');
   writeFileSync(path, content);
   return path;
 }
