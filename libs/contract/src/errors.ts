@@ -75,7 +75,7 @@ export const ERRORS = {
     'Unauthorized',
     'invalid_request_error',
     'invalid_api_key',
-    'The API key is not one that this server knows.',
+    'The API key is not valid for this server.',
   ),
   model_not_found: entry(
     404,
@@ -128,7 +128,7 @@ export const ERRORS = {
     'InternalServerError',
     'server_error',
     'upstream_garbled',
-    'The upstream server answered with something that is no answer.',
+    'The upstream server sent an invalid answer.',
   ),
   /** Nothing but chats and completions is passed on to executing stages. */
   not_executed: entry(
@@ -157,7 +157,7 @@ export const ERRORS = {
     'Conflict',
     'invalid_request_error',
     'engine_leaving',
-    'The engine is leaving already.',
+    'The engine is already leaving.',
   ),
   /** A stored response that does not exist, or no longer does. */
   response_not_found: entry(
@@ -264,10 +264,10 @@ export const ERRORS = {
     'The server is overloaded: the first token would come later than its objective. Please ' +
       'retry later.',
   ),
-  /** The live page has as many viewers as it may. */
+  /** The limit of open live pages is reached. */
   too_many_viewers: unavailable(
     'too_many_viewers',
-    'As many pages look at the cluster as may. Please close one of them.',
+    'Too many live pages are open. Close one and reload.',
   ),
   engine_error: internal('engine_error', 'Internal server error'),
   /** Made on purpose; status, types and words are the fault's own (libs/faults). */
@@ -298,7 +298,7 @@ export const ERRORS = {
     'NotImplementedError',
     'server_error',
     'no_supervisor',
-    'Nobody here can start engines: start one by hand with `baton up --role`.',
+    'This cluster has no supervisor to start engines. Start one with `baton up --role`.',
   ),
   shutting_down: unavailable('shutting_down', 'The server is shutting down.'),
   /** The client read too slowly or left; seen in logs and metrics only. */

@@ -44,7 +44,12 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   refuseWhenFull(): void {
-    if (this.viewers.size >= MOST_VIEWERS) throw new BatonError('too_many_viewers');
+    if (this.viewers.size >= MOST_VIEWERS) {
+      throw new BatonError(
+        'too_many_viewers',
+        `Too many live pages are open (limit ${MOST_VIEWERS}). Close one and reload.`,
+      );
+    }
   }
 
   /** Sends pictures until the connection closes. */
