@@ -74,8 +74,12 @@ const PLACEHOLDERS = {
 
 function description(key: ConfigKey): string {
   const { form, help, unit, default: fallback, unset } = optionOf(key);
-  const choices = form.kind === 'choice' ? ` One of ${form.choices.join(', ')}.` : '';
+  const choices = form.kind === 'choice' ? ` One of ${namesOf(form)}.` : '';
   const standard = Array.isArray(fallback) ? fallback.join(' ') : fallback;
   const measure = unit === undefined || fallback === undefined ? '' : ` ${unit}`;
   return `${help}${choices} (default: ${String(standard ?? unset ?? 'none') || 'none'}${measure})`;
+}
+
+function namesOf({ choices, orModule }: Extract<ValueForm, { kind: 'choice' }>): string {
+  return [...choices, ...(orModule === true ? ['the path of an ES module'] : [])].join(', ');
 }

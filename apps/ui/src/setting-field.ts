@@ -55,6 +55,10 @@ function controlFor(name: string, schema: OptionSchema): Control {
     );
     return { control: make('select', { id }, options), read: orNull, write: plain };
   }
+  if (schema.anyOf) {
+    const control = make('input', { id, type: 'text', spellcheck: 'false' });
+    return { control, read: orNull, write: plain };
+  }
   if (schema.type === 'integer' || schema.type === 'number') {
     const step = schema.type === 'integer' ? 1 : 'any';
     const bounds = { min: schema.minimum, max: schema.maximum, step };

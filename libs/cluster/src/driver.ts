@@ -68,7 +68,7 @@ export class ClusterRun {
     });
     this.lifecycle = new Lifecycle(scenario, {
       ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
-      slots,
+      ...{ slots, onPolicyFault: observer.onPolicyFault },
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },

@@ -11,7 +11,7 @@ import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@
 import { EngineHost, type HostOptions } from '@baton/driver';
 import { StepLog } from '@baton/live-engine';
 import { executes, LocalServers, type ServerAddress, upstreamAt } from '@baton/executors';
-import { buildRouting, type JobRouting } from '@baton/routing';
+import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
 import { type Logger, startTracing, type Tracing } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { hostOptions } from './configured-host';
@@ -187,7 +187,10 @@ export class WorkerHosts {
     const setup = engineSetup(config, role);
     checkExtrapolation(setup, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
-    const routing = buildRouting({ config, transport, routerId, role, wall: this.wall });
+    const faults = new PolicyFaultBook((message) => this.options.log.warn(message));
+    const onPolicyFault = faults.add.bind(faults);
+    const { wall } = this;
+    const routing = buildRouting({ config, transport, routerId, role, wall, onPolicyFault });
     await routing.start();
     return { setup, routing };
   }
