@@ -4,6 +4,8 @@ import { make } from './element';
 export interface OptionSchema {
   readonly description?: string;
   readonly enum?: readonly string[];
+  /** Names, or the path of a module. */
+  readonly anyOf?: readonly object[];
   readonly type?: string | readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
