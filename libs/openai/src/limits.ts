@@ -19,6 +19,8 @@ export interface RequestLimits {
   readonly template?: ChatTemplate;
   /** Served names; the first answers requests that name none. */
   readonly models: readonly string[];
+  /** Those of `models` that are further names of its first, which answers them. */
+  readonly aliases?: readonly string[];
   /** Set: every documented check of vLLM's is made. */
   readonly strict?: Strictness;
   /** Prompt and output tokens together. */

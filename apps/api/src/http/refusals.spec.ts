@@ -99,7 +99,7 @@ describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', 
       config: {
         dialect,
         apiKey: ['sk-one'],
-        servedModelName: MODEL,
+        servedModelName: [MODEL],
         maxModelLen: 2_000,
         maxRequestBodyMb: 0.5,
       },
