@@ -37,7 +37,7 @@ export interface RequestLimits {
   readonly audioTokens?: number;
   /**
    * Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered.
-   * Default 0.5.
+   * Default: it calls when a tool fits the user's message.
    */
   readonly toolCallProbability?: number;
   /** Texts of prompts are kept for a text model that reads them. */

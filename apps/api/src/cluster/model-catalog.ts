@@ -103,10 +103,11 @@ export class ModelCatalog {
 
 function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
   const { imageTokens, audioTokens, toolCallParser, enableAutoToolChoice } = config;
+  const { toolCallProbability } = config;
   return {
     ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
     isReasoning: config.reasoning,
-    toolCallProbability: config.toolCallProbability,
+    ...(toolCallProbability === undefined ? {} : { toolCallProbability }),
     extraToolCallProbability: config.toolCallExtraCallProbability,
     ...(imageTokens === undefined ? {} : { imageTokens }),
     ...(audioTokens === undefined ? {} : { audioTokens }),

@@ -1,4 +1,12 @@
-import { choice, integer, number, optionalInteger, optionalText, toggle } from '../option';
+import {
+  choice,
+  integer,
+  number,
+  optionalInteger,
+  optionalNumber,
+  optionalText,
+  toggle,
+} from '../option';
 
 /** What is accepted, how long answers are, and what a loss or an overload does. */
 export const REQUESTS = {
@@ -38,10 +46,13 @@ export const REQUESTS = {
       'output_length.',
     unit: 'tokens',
   }),
-  toolCallProbability: number(0.5, [0, 1], {
+  toolCallProbability: optionalNumber([0, 1], {
     help:
       'Chance that tool_choice auto calls a tool, drawn from prompt and seed. After the ' +
       'result of a tool the answer is text.',
+    unset:
+      "a call for a user's message that shares a word with the name or description of a tool, " +
+      'or where there is one tool alone',
   }),
   toolCallExtraCallProbability: number(0.45, [0, 1], {
     help: 'Chance of each further call in one answer, where parallel calls are allowed.',

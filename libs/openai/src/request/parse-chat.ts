@@ -9,7 +9,8 @@ import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
-import { endsWithResult, turnsOf } from './conversation';
+import { turnsOf } from './conversation';
+import { openTurnOf } from './open-turn';
 import { objectBody, servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
@@ -65,7 +66,7 @@ function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
   const given = dto.tools ?? dto.functions ?? dto.tool_choice ?? dto.function_call;
   return given === undefined || given === null
     ? NO_TOOLS
-    : toolUse(dto, limits, endsWithResult(dto.messages));
+    : toolUse(dto, limits, openTurnOf(dto.messages));
 }
 
 /** The reasoning fields are checked even for a model that does not reason. */
