@@ -61,5 +61,6 @@ export {
   STRING,
 } from './request/shapes';
 export type { JsonSchema } from './request/shapes';
+export { GUIDED_FIELDS } from './request/structured-output';
 export { Truncation } from './request/truncation';
 export { unsupported } from './request/unsupported';

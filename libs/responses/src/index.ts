@@ -15,5 +15,11 @@ export { renderResponseError } from './response-error';
 export type { ReasoningEvents } from './response-events';
 export type { ResponseEnd, ResponseObject } from './response-object';
 export { ResponseOutcome, queuedResponse } from './response-outcome';
-export { inputTokensBody, itemsPage, replayEvents, startingAfter } from './stored-response';
+export {
+  inputTokensBody,
+  itemsPage,
+  replayEvents,
+  startingAfter,
+  wantsStream,
+} from './stored-response';
 export { StreamedResponse } from './streamed-response';

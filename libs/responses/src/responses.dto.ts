@@ -15,8 +15,6 @@ import {
 
 type Complaint = { readonly message: string } | undefined;
 
-/** OpenAI's. */
-const MIN_OUTPUT_TOKENS = 16;
 const MAX_METADATA = { pairs: 16, key: 64, value: 512 };
 const INCLUDABLE = new Set([
   'message.output_text.logprobs',
@@ -127,11 +125,6 @@ export class ResponsesDto {
   parallel_tool_calls?: boolean | null;
 
   @Is(INTEGER)
-  @Within((value: number) =>
-    value < MIN_OUTPUT_TOKENS
-      ? { message: `max_output_tokens must be at least ${MIN_OUTPUT_TOKENS}, got ${value}.` }
-      : undefined,
-  )
   max_output_tokens?: number | null;
 
   @Is(INTEGER)

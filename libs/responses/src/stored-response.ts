@@ -59,6 +59,13 @@ export function startingAfter(query: Query): number {
   return integerIn(query, 'starting_after') ?? -1;
 }
 
+/** `stream` of a query. Throws `BatonError` for what is neither `true` nor `false`. */
+export function wantsStream({ stream }: Query): boolean {
+  if (stream === undefined || stream === 'false') return false;
+  if (stream === 'true') return true;
+  throw valueError({ field: 'stream', message: 'stream must be true or false.' });
+}
+
 const STARTED_FIELDS = {
   status: STARTED.status,
   output: STARTED.output,

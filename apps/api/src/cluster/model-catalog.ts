@@ -109,7 +109,7 @@ function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
     isReasoning: config.reasoning,
     ...(toolCallProbability === undefined ? {} : { toolCallProbability }),
     extraToolCallProbability: config.toolCallExtraCallProbability,
-    ...(imageTokens === undefined ? {} : { imageTokens }),
+    ...(imageTokens === 0 ? {} : { imageTokens }),
     ...(audioTokens === undefined ? {} : { audioTokens }),
   };
 }

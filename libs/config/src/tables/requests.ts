@@ -74,10 +74,12 @@ export const REQUESTS = {
     like: 'hermes',
     unset: 'the server has none',
   }),
-  imageTokens: optionalInteger([1, 65_536], {
-    help: 'Prompt tokens of one image part.',
+  /** 24 x 24 patches of 14 pixels, as LLaVA-1.5 cuts an image of 336 pixels (CLIP ViT-L/14). */
+  imageTokens: integer(576, [0, 65_536], {
+    help:
+      'Prompt tokens of one image part, whatever its size: nothing is fetched or decoded. 0: the ' +
+      'model takes no images, and refuses requests with one.',
     unit: 'tokens',
-    unset: 'the model takes no images',
   }),
   audioTokens: optionalInteger([1, 65_536], {
     help: 'Prompt tokens of one audio part.',

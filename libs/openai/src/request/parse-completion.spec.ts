@@ -189,8 +189,7 @@ describe('types', () => {
 
   it('of fields that nobody knows do not matter', () => {
     const ignored = {
-      guided_json: {},
-      guided_regex: 'a',
+      guided_decoding_backend: 'xgrammar',
       foo: [1],
       vllm_xargs: { a: 1 },
       metadata: 7,

@@ -213,6 +213,21 @@ export class SamplingDto {
   @Is(OBJECT)
   structured_outputs?: Readonly<Record<string, unknown>> | null;
 
+  @Is(anyOf(STRING, OBJECT))
+  guided_json?: string | Readonly<Record<string, unknown>> | null;
+
+  @Is(STRING)
+  guided_regex?: string | null;
+
+  @Is(arrayOf(STRING))
+  guided_choice?: readonly string[] | null;
+
+  @Is(STRING)
+  guided_grammar?: string | null;
+
+  @Is(STRING)
+  guided_whitespace_pattern?: string | null;
+
   @Is(INTEGER)
   @Within(truncationRange, { minimum: -1, not: { const: 0 } })
   truncate_prompt_tokens?: number | null;

@@ -1,4 +1,4 @@
-import { itemsPage } from '@baton/responses';
+import { itemsPage, wantsStream } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,
@@ -76,7 +76,7 @@ export class ResponsesController {
     @Query() query: Parameters,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (query['stream'] === 'true') {
+    if (wantsStream(query)) {
       await this.responses.replay(id, query, reply);
     } else {
       const { response } = await this.responses.find(id);
