@@ -23,6 +23,8 @@ export interface RequestLimits {
   readonly aliases?: readonly string[];
   /** Set: every documented check of vLLM's is made. */
   readonly strict?: Strictness;
+  /** Fields that nobody documents are ignored in the openai dialect too. Default: refused there. */
+  readonly acceptsUnknownFields?: boolean;
   /** Prompt and output tokens together. */
   readonly maxModelLen: number;
   /** Tokens that the KV cache of one engine holds; prompt and output beyond it are refused. */

@@ -5,7 +5,9 @@ import {
   engineFields,
   GUIDED_FIELDS,
   objectBody,
+  outside,
   parseChat,
+  refuseUnknown,
   SamplingDto,
   unsupported,
   validateBody,
@@ -32,6 +34,19 @@ const PASSED_ON = [
 
 /** Of `max_output_tokens` in OpenAI's API reference. */
 const MIN_OUTPUT_TOKENS = 16;
+
+/**
+ * All fields that a response may have besides those that are declared: OpenAI's and vLLM's
+ * (vllm/entrypoints/openai/responses/protocol.py), and those of other endpoints that are checked.
+ */
+const KNOWN_FIELDS = [
+  ...PASSED_ON,
+  ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
+  ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
+  ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
+  ...['spaces_between_special_tokens', 'vllm_xargs', 'n', 'best_of', 'echo', 'verbosity'],
+  ...['media_io_kwargs', 'return_tokens_as_token_ids', 'session_id', 'structured_outputs'],
+];
 
 /** Fields of other endpoints that request another answer than that of a response. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
@@ -102,6 +117,7 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
+  refuseUnknown(fields, dto, limits, KNOWN_FIELDS);
   checkOutputLimit(dto, limits);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
@@ -168,7 +184,8 @@ function checkOutputLimit({ max_output_tokens: most }: ResponsesDto, limits: Req
   if (limits.dialect !== 'openai' || !isTooFew) return;
   const field = 'max_output_tokens';
   const message = `${field} must be at least ${MIN_OUTPUT_TOKENS}, got ${most}.`;
-  throw valueError({ field, message });
+  const beyond = outside('integer', most, [MIN_OUTPUT_TOKENS, Infinity]);
+  throw valueError({ field, message, beyond });
 }
 
 function boundedTools(

@@ -106,6 +106,7 @@ function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
   const { toolCallProbability } = config;
   return {
     ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
+    acceptsUnknownFields: config.acceptUnknownFields,
     isReasoning: config.reasoning,
     ...(toolCallProbability === undefined ? {} : { toolCallProbability }),
     extraToolCallProbability: config.toolCallExtraCallProbability,

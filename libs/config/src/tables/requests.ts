@@ -57,6 +57,11 @@ export const REQUESTS = {
   toolCallExtraCallProbability: number(0.45, [0, 1], {
     help: 'Chance of each further call in one answer, where parallel calls are allowed.',
   }),
+  acceptUnknownFields: toggle(false, {
+    help:
+      'Ignore fields of a request that neither OpenAI nor vLLM, SGLang or TensorRT-LLM documents, ' +
+      'in the openai dialect too; the vllm dialect always ignores them, as vLLM does.',
+  }),
   strict: toggle(false, {
     help:
       'Check requests as a vLLM server does, also where Baton would serve them: every ' +

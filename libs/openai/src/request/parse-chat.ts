@@ -10,6 +10,8 @@ import { ChatDto } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
 import { turnsOf } from './conversation';
+import { refuseUnknown } from './known-fields';
+import { checkMessages } from './message-rules';
 import { openTurnOf } from './open-turn';
 import { objectBody, servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
@@ -30,6 +32,8 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   const { strict } = limits;
   const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
   if (strict !== undefined) checkStrictly(dto, strict);
+  refuseUnknown(fields, dto, limits);
+  checkMessages(dto.messages, limits);
   refuseUnsupported(fields);
   refuseTemplate(fields);
   const model = servedModel(dto.model, limits);

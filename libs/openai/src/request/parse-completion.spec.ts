@@ -194,7 +194,8 @@ describe('types', () => {
       vllm_xargs: { a: 1 },
       metadata: 7,
     };
-    expect(parse({ prompt: 'x', ...ignored })).toEqual(parse({ prompt: 'x' }));
+    const vllm = { dialect: 'vllm' } as const;
+    expect(parse({ prompt: 'x', ...ignored }, vllm)).toEqual(parse({ prompt: 'x' }, vllm));
   });
 
   it('any JSON value as a body is accepted or refused, never a crash', () => {

@@ -137,7 +137,10 @@ function checkNames({ definitions, listField }: ToolSource, dialect: Dialect): v
   if (definitions.length > MAX_TOOLS) {
     const message =
       `${listField} must have at most ${MAX_TOOLS} entries, got ` + `${definitions.length}.`;
-    throw valueError({ field: listField, message });
+    const beyond = {
+      ...{ code: 'array_above_max_length', bound: MAX_TOOLS, got: definitions.length },
+    } as const;
+    throw valueError({ field: listField, message, beyond });
   }
   for (const { field: place, definition } of definitions) {
     const { name } = definition;
