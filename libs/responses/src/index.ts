@@ -16,8 +16,20 @@ export type { ReasoningEvents } from './response-events';
 export type { ResponseEnd, ResponseObject } from './response-object';
 export { ResponseOutcome, queuedResponse } from './response-outcome';
 export {
+  type ChatObject,
+  type ChatSummary,
+  isListed,
+  isToBeStored,
+  type StoredChat,
+  storedChat,
+  withMetadata,
+} from './stored-chat';
+export {
   inputTokensBody,
   itemsPage,
+  listBody,
+  type Page,
+  pageOf,
   replayEvents,
   startingAfter,
   wantsStream,

@@ -107,11 +107,13 @@ export const REQUESTS = {
     unit: 'ms',
   }),
   responsesMaxEntries: integer(1000, [1, 1_000_000], {
-    help: 'Responses that are stored; the least recently used make room for new ones.',
+    help:
+      'Responses that are stored, and as many conversations and chat completions with `store`; ' +
+      'the least recently used make room for new ones.',
     unit: 'responses',
   }),
   responsesTtl: number(86_400, [1, 31_536_000], {
-    help: 'How long a stored response is kept.',
+    help: 'How long a stored response, conversation or chat completion is kept.',
     unit: 's',
   }),
   maxWebsockets: integer(1000, [0, 1_000_000], {

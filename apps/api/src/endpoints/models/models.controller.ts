@@ -1,12 +1,18 @@
+import type { BatonConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
 import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Delete, Get, Header, Inject, Param } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe } from '../../http/operation';
+import { CONFIG } from '../../tokens';
 
 /** What can be asked for. Model ids may contain slashes. */
 @Controller()
 export class ModelsController {
-  constructor(private readonly catalog: ModelCatalog) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly catalog: ModelCatalog,
+  ) {}
 
   @Describe('Models', 'List the models and adapters')
   @Get('v1/models')
@@ -22,6 +28,17 @@ export class ModelsController {
     const card = this.catalog.find(id);
     if (!card) throw modelNotFound(id);
     return modelCard(card);
+  }
+
+  /** OpenAI deletes fine-tuned models of the caller; what is served here is nobody's to delete. */
+  @Describe('Models', 'Refuse to delete a model: what is served cannot be deleted', {
+    star: 'model',
+  })
+  @Delete('v1/models/*')
+  remove(@Param('*') id: string): never {
+    if (this.config.dialect === 'vllm') throw new BatonError('method_not_allowed');
+    if (!this.catalog.find(id)) throw modelNotFound(id);
+    throw new BatonError('model_not_deletable');
   }
 
   @Describe('Health and metrics', 'Version of the server')

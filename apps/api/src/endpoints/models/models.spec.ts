@@ -54,4 +54,14 @@ describe('a model with several names', () => {
     const { chunks } = await readStream(await fixture.post('/v1/chat/completions', body));
     expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(['first']));
   });
+
+  it.each([
+    ['org/second', 403, null],
+    ['third', 404, 'model_not_found'],
+  ])('is not deleted: %s is a %i', async (id, status, code) => {
+    const answer = await fetch(`${fixture.api.url}/v1/models/${id}`, { method: 'DELETE' });
+    expect(answer.status).toBe(status);
+    const { error } = (await answer.json()) as { error: object };
+    expect(error).toMatchObject({ type: 'invalid_request_error', code });
+  });
 });
