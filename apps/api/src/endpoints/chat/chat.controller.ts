@@ -14,7 +14,9 @@ export class ChatController {
     private readonly stored: StoredChatsService,
   ) {}
 
-  @Describe('Text', 'Answer a conversation', { body: 'ChatCompletionRequest', ...STREAMED })
+  @Describe('Text', 'Answer a conversation', {
+    ...{ body: 'ChatCompletionRequest', result: 'ChatCompletion', ...STREAMED },
+  })
   @Post()
   chat(
     @Body() body: unknown,
@@ -26,7 +28,9 @@ export class ChatController {
     return this.generation.answer(callOf(ask, { body, request, reply }));
   }
 
-  @Describe('Text', 'Answer several conversations at once', { body: 'ChatCompletionBatchRequest' })
+  @Describe('Text', 'Answer several conversations at once', {
+    ...{ body: 'ChatCompletionBatchRequest', result: 'ChatCompletion' },
+  })
   @Post('batch')
   chatBatch(
     @Body() body: unknown,

@@ -26,21 +26,23 @@ type Parameters = Readonly<Record<string, unknown>>;
 export class StoredChatsController {
   constructor(private readonly chats: StoredChatsService) {}
 
-  @Describe('Text', 'List stored chat completions', { query: LISTING })
+  @Describe('Text', 'List stored chat completions', { query: LISTING, result: 'List' })
   @Get()
   @Header('content-type', JSON_TYPE)
   list(@Query() query: Parameters): Promise<string> {
     return this.chats.list(query);
   }
 
-  @Describe('Text', 'Read a stored chat completion')
+  @Describe('Text', 'Read a stored chat completion', { result: 'ChatCompletion' })
   @Get(':id')
   @Header('content-type', JSON_TYPE)
   async retrieve(@Param('id') id: string): Promise<string> {
     return asciiJson(await this.chats.find(id));
   }
 
-  @Describe('Text', 'Change the metadata of a stored chat completion', { body: 'Object' })
+  @Describe('Text', 'Change the metadata of a stored chat completion', {
+    ...{ body: 'Object', result: 'ChatCompletion' },
+  })
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -48,7 +50,7 @@ export class StoredChatsController {
     return asciiJson(await this.chats.update(id, body));
   }
 
-  @Describe('Text', 'Delete a stored chat completion')
+  @Describe('Text', 'Delete a stored chat completion', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
   async remove(@Param('id') id: string): Promise<string> {
@@ -56,7 +58,9 @@ export class StoredChatsController {
     return asciiJson({ id, object: 'chat.completion.deleted', deleted: true });
   }
 
-  @Describe('Text', 'List the messages of a stored chat completion', { query: PAGING })
+  @Describe('Text', 'List the messages of a stored chat completion', {
+    ...{ query: PAGING, result: 'List' },
+  })
   @Get(':id/messages')
   @Header('content-type', JSON_TYPE)
   messages(@Param('id') id: string, @Query() query: Parameters): Promise<string> {

@@ -1,27 +1,22 @@
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
-import { Controller, Delete, Get, Header, Inject, Param } from '@nestjs/common';
+import { Controller, Delete, Get, Header, Param } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe } from '../../http/operation';
-import { CONFIG } from '../../tokens';
 
 /** What can be asked for. Model ids may contain slashes. */
 @Controller()
 export class ModelsController {
-  constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    private readonly catalog: ModelCatalog,
-  ) {}
+  constructor(private readonly catalog: ModelCatalog) {}
 
-  @Describe('Models', 'List the models and adapters')
+  @Describe('Models', 'List the models and adapters', { result: 'ModelList' })
   @Get('v1/models')
   @Header('content-type', 'application/json')
   list(): string {
     return modelList(this.catalog.cards());
   }
 
-  @Describe('Models', 'Read a model', { star: 'model' })
+  @Describe('Models', 'Read a model', { star: 'model', result: 'Model' })
   @Get('v1/models/*')
   @Header('content-type', 'application/json')
   find(@Param('*') id: string): string {
@@ -36,12 +31,11 @@ export class ModelsController {
   })
   @Delete('v1/models/*')
   remove(@Param('*') id: string): never {
-    if (this.config.dialect === 'vllm') throw new BatonError('method_not_allowed');
     if (!this.catalog.find(id)) throw modelNotFound(id);
     throw new BatonError('model_not_deletable');
   }
 
-  @Describe('Health and metrics', 'Version of the server')
+  @Describe('Health and metrics', 'Version of the server', { result: 'Version' })
   @Get('version')
   @Header('content-type', 'application/json')
   version(): string {
