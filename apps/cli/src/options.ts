@@ -33,8 +33,10 @@ function optionsFor(key: ConfigKey): Option[] {
 }
 
 function optionFor(kind: ValueForm['kind'], flag: string, description: string): Option {
-  const option = new Option(`${flag} <${PLACEHOLDERS[kind]}>`, description);
-  return kind === 'list' ? option.argParser(withEarlier) : option;
+  const isList = kind === 'list';
+  const values = `${PLACEHOLDERS[kind]}${isList ? '...' : ''}`;
+  const option = new Option(`${flag} <${values}>`, description);
+  return isList ? option.argParser(withEarlier) : option;
 }
 
 /** Adds one item to a list; a JSON array sets the whole list. */

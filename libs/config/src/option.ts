@@ -170,6 +170,11 @@ export function list(fallback: readonly string[], notes: OptionNotes): Option<re
   return { ...notes, form: { kind: 'list' }, default: fallback };
 }
 
+/** Texts, none of them empty; without any the option is not set. */
+export function optionalList(notes: OptionNotes): Option<readonly string[] | undefined> {
+  return { ...notes, form: { kind: 'list' }, default: undefined };
+}
+
 /** Rows under names of the user's, each with some of the columns. */
 export function optionalTable(
   columns: readonly string[],

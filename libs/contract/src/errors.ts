@@ -84,6 +84,14 @@ export const ERRORS = {
     'model_not_found',
     'The model does not exist.',
   ),
+  /** A served model is not the client's to delete. */
+  model_not_deletable: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    null,
+    'You have insufficient permissions for this operation.',
+  ),
   /** A LoRA adapter that cannot be loaded or unloaded as requested. */
   invalid_adapter: entry(
     400,
@@ -166,6 +174,14 @@ export const ERRORS = {
     'invalid_request_error',
     null,
     'The response does not exist.',
+  ),
+  /** A stored chat completion that does not exist, or no longer does. */
+  chat_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    null,
+    'The chat completion does not exist.',
   ),
   previous_response_not_found: entry(
     404,

@@ -18,10 +18,12 @@ export { StreamedAnswer } from './answer/streamed-answer';
 export { usageJson } from './answer/usage';
 export { VisibleText } from './answer/visible-text';
 export { vllmBody, vllmChoice } from './answer/vllm-final-shape';
+export { type BoundFault, outside } from './errors/openai-faults';
 export { pythonFloat } from './errors/python-text';
 export { renderError, renderStreamError } from './errors/render-error';
 export type { RenderedError } from './errors/render-error';
 export { RequestError, valueError } from './errors/request-error';
+export { missingField } from './errors/schema-error';
 export { UpstreamError } from './errors/upstream-error';
 export type {
   Endpoint,
@@ -47,6 +49,7 @@ export {
 export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
+export { refuseUnknown } from './request/known-fields';
 export { engineFields, Is, schemaOf, validateBody, Within } from './request/rules';
 export { samplingPart } from './request/sampling-request';
 export { SamplingDto, TOKEN_IDS } from './request/sampling.dto';
@@ -61,5 +64,6 @@ export {
   STRING,
 } from './request/shapes';
 export type { JsonSchema } from './request/shapes';
+export { GUIDED_FIELDS } from './request/structured-output';
 export { Truncation } from './request/truncation';
 export { unsupported } from './request/unsupported';

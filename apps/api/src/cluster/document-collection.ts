@@ -52,6 +52,11 @@ export class DocumentCollection<Document> {
     throw new BatonError('engine_error');
   }
 
+  /** The ids of all documents, in the order of their last use. */
+  ids(): Promise<readonly string[]> {
+    return whole(this.transport.documents.ids(this.options.collection));
+  }
+
   /** False when there was none. With two callers, one gets true. */
   remove(id: string): Promise<boolean> {
     return whole(this.transport.documents.remove(this.at(id)));

@@ -1,4 +1,4 @@
-import { type BatonConfig, modelOf } from '@baton/config';
+import { type BatonConfig, modelOf, type ServedNames, servedNamesOf } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,
@@ -22,7 +22,7 @@ export class ModelCatalog {
   readonly answerOptions: AnswerOptions;
   readonly maxModelLen: number;
   readonly version: string;
-  private readonly name: string;
+  private readonly names: ServedNames;
   private readonly fixed: RequestLimits;
 
   constructor(
@@ -34,7 +34,8 @@ export class ModelCatalog {
   ) {
     const { dialect } = config;
     const { tokenizer, template, lengths, words, model } = text.parts;
-    this.name = config.servedModelName ?? config.model;
+    this.names = servedNamesOf(config);
+    const [, ...aliases] = this.names;
     this.maxModelLen = config.maxModelLen ?? modelOf(config.model).maxContext;
     this.version = config.reportedVersion ?? VERSION;
     this.answerOptions = { dialect, tokenizer };
@@ -43,7 +44,8 @@ export class ModelCatalog {
       dialect,
       tokenizer,
       template,
-      models: [this.name],
+      models: this.names,
+      aliases,
       maxModelLen: this.maxModelLen,
       keepsText: model !== undefined,
       ...modelAbilities(config),
@@ -66,28 +68,28 @@ export class ModelCatalog {
     const { names } = this.adapters;
     return {
       ...this.fixed,
-      ...(names.length === 0 ? {} : { models: [this.name, ...names] }),
+      ...(names.length === 0 ? {} : { models: [...this.names, ...names] }),
       ...(kvCapacityTokens === undefined ? {} : { kvCapacityTokens }),
     };
   }
 
   /** The LoRA adapter that is asked for under this name; undefined: the base model. */
   adapterOf(model: string): string | undefined {
-    return model === this.name ? undefined : this.adapters.find(model)?.name;
+    return this.names.includes(model) ? undefined : this.adapters.find(model)?.name;
   }
 
   cards(): ModelCard[] {
     return [
-      {
-        id: this.name,
+      ...this.names.map((id) => ({
+        id,
         root: this.config.model,
         created: this.identity.startedAt,
         maxModelLen: this.maxModelLen,
-      },
+      })),
       ...this.adapters.all().map(({ name, path }) => ({
         id: name,
         root: path,
-        parent: this.name,
+        parent: this.names[0],
         created: this.identity.startedAt,
         maxModelLen: null,
       })),
@@ -101,12 +103,14 @@ export class ModelCatalog {
 
 function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
   const { imageTokens, audioTokens, toolCallParser, enableAutoToolChoice } = config;
+  const { toolCallProbability } = config;
   return {
     ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
+    acceptsUnknownFields: config.acceptUnknownFields,
     isReasoning: config.reasoning,
-    toolCallProbability: config.toolCallProbability,
+    ...(toolCallProbability === undefined ? {} : { toolCallProbability }),
     extraToolCallProbability: config.toolCallExtraCallProbability,
-    ...(imageTokens === undefined ? {} : { imageTokens }),
+    ...(imageTokens === 0 ? {} : { imageTokens }),
     ...(audioTokens === undefined ? {} : { audioTokens }),
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type BatonConfig, defaultConfig } from '../config';
 import { UsageError } from '../usage-error';
 import { engineSetup } from './engine-factory';
+import { servedNamesOf } from './served-names';
 
 const optionsOf = (changes: Partial<BatonConfig>) =>
   engineSetup({ ...defaultConfig(), model: 'llama-3.1-70b', gpu: 'h100', ...changes }, 'decode')
@@ -48,6 +49,18 @@ describe('the KV blocks of an engine', () => {
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 1024, maxNumBatchedTokens: 512 * 2 }));
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 65_536 }));
     expect(blocksOf({ vllmVersion: '0.11.2' })).toBeLessThan(blocksOf({ vllmVersion: '0.30' }));
+  });
+});
+
+describe('the name of the model for clients', () => {
+  const nameOf = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'decode').servedModelName;
+
+  it('is the first of several, and the model where none is given', () => {
+    expect(nameOf({ servedModelName: ['a', 'b'] })).toBe('a');
+    expect(nameOf({})).toBe('llama-3.1-8b');
+    expect(nameOf({ servedModelName: [] })).toBe('llama-3.1-8b');
+    expect(servedNamesOf({ servedModelName: ['a', 'b', 'a'], model: 'm' })).toEqual(['a', 'b']);
   });
 });
 

@@ -23,6 +23,7 @@ import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
 import { refuseStages } from './pipeline-limits';
+import { servedNamesOf } from './served-names';
 import { kvTimingFromFile } from './step-time-file';
 import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
@@ -30,7 +31,7 @@ import { stepTimeSpec } from './step-time-spec';
 /** Everything about the engines of one stage that follows from a configuration, for both clocks. */
 export interface EngineSetup {
   readonly options: EngineOptions;
-  /** The model's name for clients. */
+  /** The model's first name for clients. */
   readonly servedModelName: string;
   readonly tensorParallelSize: number;
   /** GPUs of one engine. */
@@ -68,7 +69,7 @@ function resolve(config: BatonConfig): EngineSetup {
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
   return {
     options: engineOptions(config, placement),
-    servedModelName: config.servedModelName ?? config.model,
+    servedModelName: servedNamesOf(config)[0],
     tensorParallelSize: placement.tp,
     gpus: engineGpus(placement),
     kvBytesPerToken: bytesPerToken,

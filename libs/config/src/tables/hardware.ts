@@ -5,7 +5,7 @@ import {
   number,
   optionalChoice,
   optionalInteger,
-  optionalText,
+  optionalList,
   text,
   toggle,
 } from '../option';
@@ -19,9 +19,11 @@ export const HARDWARE = {
       'chat template, where it has them, count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
   }),
-  /** Name in requests and answers. */
-  servedModelName: optionalText({
-    help: 'Name under which clients ask for the model.',
+  /** Names in requests; the first stands in answers. */
+  servedModelName: optionalList({
+    help:
+      'Names under which clients ask for the model. GET /v1/models lists all of them; answers ' +
+      'and the label model_name of the metrics have the first.',
     unset: 'the name given as model',
   }),
   gpu: text('h100', {

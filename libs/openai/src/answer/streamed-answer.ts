@@ -1,4 +1,4 @@
-import type { BatonError } from '@baton/contract';
+import { asksToHold, type BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import { asciiJson, type OutputPlan } from '@baton/text';
 import { renderStreamError } from '../errors/render-error';
@@ -52,8 +52,7 @@ export class StreamedAnswer {
    * of the stream; when every sequence has finished.
    */
   close(facts: FinalFacts = {}): string {
-    const { kvTransferParams: params } = facts;
-    const kept = params === undefined ? '' : this.shape.kvTransferParams(asciiJson(params));
+    const kept = this.keptParams(facts);
     if (!this.request.includeUsage) return kept + DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
@@ -62,6 +61,12 @@ export class StreamedAnswer {
       cachedTokens: facts.cachedTokens,
     };
     return this.shape.usage(usageJson(usage, this.options, true)) + kept + DONE;
+  }
+
+  /** Nothing for a prefill leg: vLLM's streams do not name what is held, and no router reads it. */
+  private keptParams({ kvTransferParams: params }: FinalFacts): string {
+    if (params === undefined || asksToHold(this.request.kvTransferParams)) return '';
+    return this.shape.kvTransferParams(asciiJson(params));
   }
 
   /** An error after the first byte, and the end of the stream. */

@@ -213,6 +213,14 @@ describe.each(['vllm', 'openai'] as const)(
         /"choices":\[\],"kv_transfer_params":\{"do_remote_decode":true\}\}\n\ndata: \[DONE\]\n\n$/,
       );
     });
+
+    it('does not come with the stream of a prefill leg', () => {
+      const asked = { stream: true, kv_transfer_params: { do_remote_decode: true } };
+      const request = completionRequest(dialect, asked);
+      const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);
+      const end = stream.close({ kvTransferParams: { do_remote_prefill: true } });
+      expect(end).toBe('data: [DONE]\n\n');
+    });
   },
 );
 

@@ -52,10 +52,12 @@ function bodyOf(error: BatonError, dialect: Dialect): string {
 function errorBody(error: BatonError, dialect: Dialect): ErrorBody {
   const { status, vllmType, openaiType, openaiCode } = error.entry;
   if (dialect === 'openai') {
-    return { message: error.message, type: openaiType, param: error.param, code: openaiCode };
+    const own = error instanceof RequestError ? error.openaiCode : undefined;
+    const { message, param } = error;
+    return { message, type: openaiType, param, code: own ?? openaiCode };
   }
-  const { message, param } = error instanceof RequestError ? error.vllm : foreignText(error);
-  return { message, type: vllmType, param, code: status };
+  const text = error instanceof RequestError ? error.vllm : foreignText(error);
+  return { ...text, type: vllmType, code: status };
 }
 
 /** Failures that vLLM's schema would have found keep its preamble, wherever they come from. */

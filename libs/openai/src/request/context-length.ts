@@ -1,3 +1,4 @@
+import { outside } from '../errors/openai-faults';
 import { RequestError, valueError } from '../errors/request-error';
 import type { RequestLimits } from '../limits';
 
@@ -115,6 +116,7 @@ export class ContextLength {
       message: `${field} must be at least 1, got 0.`,
       named: true,
       value: 0,
+      ...(this.output.maxTokens === 0 ? { beyond: outside('integer', 0, [1, Infinity]) } : {}),
     });
   }
 

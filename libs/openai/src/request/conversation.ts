@@ -14,8 +14,6 @@ export interface ConversationParts {
 
 /** Roles that give instructions. */
 const INSTRUCTING = new Set(['system', 'developer']);
-/** Roles under which the result of a function comes back. */
-const ANSWERING = new Set(['tool', 'function']);
 
 /**
  * Messages as turns of the chat template. Instructions (`system` and `developer`), functions and
@@ -34,11 +32,6 @@ export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTu
   const others = merged(turns.filter(({ role }) => !INSTRUCTING.has(role)));
   if (leading.length === 0 && instructions.length === 0) return others;
   return [{ ...system, role: 'system', content: joinedContent(leading, '\n\n') }, ...others];
-}
-
-/** The conversation waits for what the model makes of a function's result. */
-export function endsWithResult(messages: readonly MessageField[]): boolean {
-  return ANSWERING.has(messages.at(-1)?.role ?? '');
 }
 
 function turnOf(message: MessageField, index: number, reader: ContentReader): ChatTurn {

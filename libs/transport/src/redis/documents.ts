@@ -59,6 +59,12 @@ export class RedisDocuments implements DocumentStore {
     return typeof reply === 'string' ? reply : undefined;
   }
 
+  ids(collection: string): Promise<readonly string[]> {
+    return this.link.call('list documents', () =>
+      this.link.commands.zrange(this.keys.documentUses(collection), 0, -1),
+    );
+  }
+
   async remove(place: DocumentPlace): Promise<boolean> {
     const reply = await this.link.call('remove a document', () =>
       this.link.scripts.run(REMOVE_DOCUMENT, this.both(place), [place.id]),

@@ -22,7 +22,9 @@ type Parameters = Readonly<Record<string, unknown>>;
 export class ConversationsController {
   constructor(private readonly conversations: ConversationsService) {}
 
-  @Describe('Conversations', 'Begin a conversation', { body: 'ConversationRequest' })
+  @Describe('Conversations', 'Begin a conversation', {
+    ...{ body: 'ConversationRequest', result: 'Conversation' },
+  })
   @Post()
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -30,7 +32,7 @@ export class ConversationsController {
     return asciiJson(await this.conversations.create(body));
   }
 
-  @Describe('Conversations', 'Read a conversation')
+  @Describe('Conversations', 'Read a conversation', { result: 'Conversation' })
   @Get(':id')
   @Header('content-type', JSON_TYPE)
   async retrieve(@Param('id') id: string): Promise<string> {
@@ -47,7 +49,7 @@ export class ConversationsController {
     return asciiJson(await this.conversations.update(id, body));
   }
 
-  @Describe('Conversations', 'Delete a conversation')
+  @Describe('Conversations', 'Delete a conversation', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
   async remove(@Param('id') id: string): Promise<string> {
@@ -63,7 +65,7 @@ export class ConversationsController {
     return this.conversations.addItems(id, body);
   }
 
-  @Describe('Conversations', 'List the items of a conversation', { query: PAGING })
+  @Describe('Conversations', 'List the items of a conversation', { query: PAGING, result: 'List' })
   @Get(':id/items')
   @Header('content-type', JSON_TYPE)
   listItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {

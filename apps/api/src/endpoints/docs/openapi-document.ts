@@ -1,9 +1,11 @@
 import type { BatonConfig } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
+import { answerSchemas } from '../../http/answer-schemas';
 import type { KnownRoute } from '../../http/known-routes';
 import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
 import { requestSchemas } from '../../http/request-schemas';
+import { EXAMPLES } from './request-examples';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -21,7 +23,10 @@ export interface DescribedOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly parameters?: readonly DescribedParameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: JsonSchema }>> };
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: Readonly<Record<string, { schema: JsonSchema; example?: object }>>;
+  };
   readonly responses: Readonly<Record<string, JsonSchema>>;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
@@ -42,6 +47,14 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
   file: 'application/octet-stream',
 };
 
+/** What happens to fields that the schemas do not name. */
+const FURTHER_FIELDS = {
+  openai:
+    'Request fields that are not named here are accepted where servers of this kind document ' +
+    'them, and refused otherwise.',
+  vllm: 'Request fields that are not named here are accepted.',
+} as const;
+
 /** Paths below these need a key, when keys are set. */
 const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
 
@@ -55,12 +68,13 @@ export function openApiDocument(
 ): OpenApiDocument {
   const hasKeys = config.apiKey.length > 0;
   const paths: Record<string, Record<string, DescribedOperation>> = {};
-  for (const { method, pattern, ...route } of [...routes].sort(byPath)) {
+  const described = routes.filter(({ operation }) => operation?.upgrades !== true);
+  for (const { method, pattern, ...route } of described.sort(byPath)) {
     const operation = route.operation ?? { tag: 'Pages', summary: pattern };
     const path = pathOf(pattern, operation.star);
     const security = hasKeys && GUARDED.test(pattern) ? { security: [{ bearer: [] }] } : {};
     paths[path] ??= {};
-    paths[path][method.toLowerCase()] = { ...described(method, path, operation), ...security };
+    paths[path][method.toLowerCase()] = { ...operationOf(method, path, operation), ...security };
   }
   return {
     openapi: '3.1.0',
@@ -69,19 +83,18 @@ export function openApiDocument(
       version: VERSION,
       description:
         'A simulated cluster that serves a large language model, dialect ' +
-        `${config.dialect}. ` +
-        'Request fields that are not named here are accepted.',
+        `${config.dialect}. ${FURTHER_FIELDS[config.dialect]}`,
     },
     tags: TAGS.map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...requestSchemas(), Error: errorSchema(config.dialect) },
-      responses: {
-        Error: {
-          description: 'What is wrong',
-          content: { 'application/json': { schema: ref('schemas/Error') } },
-        },
+      schemas: {
+        ...requestSchemas(),
+        ...answerSchemas(),
+        Error: errorSchema(config.dialect),
+        MessageError: messageErrorSchema(),
       },
+      responses: { Error: refusal('Error'), MessageError: refusal('MessageError') },
       ...(hasKeys ? { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } : {}),
     },
   };
@@ -96,7 +109,7 @@ function pathOf(pattern: string, star = 'rest'): string {
   return pattern.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
 }
 
-function described(method: string, path: string, operation: HttpOperation): DescribedOperation {
+function operationOf(method: string, path: string, operation: HttpOperation): DescribedOperation {
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
       name,
@@ -113,8 +126,8 @@ function described(method: string, path: string, operation: HttpOperation): Desc
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(operation),
     responses: {
-      '200': answerOf(operation.answers ?? ['json']),
-      default: ref('responses/Error'),
+      '200': answerOf(operation),
+      default: ref(isAnthropic(path) ? 'responses/MessageError' : 'responses/Error'),
     },
   };
 }
@@ -132,15 +145,40 @@ function queryParameter({ name, type, meaning }: QueryParameter): DescribedParam
 function bodyOf({ body }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
   if (body === undefined) return {};
   const schema = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
-  return { requestBody: { content: { 'application/json': { schema } } } };
+  const example = EXAMPLES[body];
+  const media = { schema, ...(example === undefined ? {} : { example }) };
+  return { requestBody: { required: true, content: { 'application/json': media } } };
 }
 
-function answerOf(media: readonly Media[]): JsonSchema {
+function answerOf({ answers: media = ['json'], result }: HttpOperation): JsonSchema {
   const types = media.flatMap((one) => (one === 'nothing' ? [] : [MEDIA_TYPES[one]]));
+  const shapeOf = (type: string): object =>
+    type === MEDIA_TYPES.json && result !== undefined ? { schema: ref(`schemas/${result}`) } : {};
   const isStreamed = media.includes('json') && media.includes('events');
   const description = isStreamed ? 'The answer; as events when `stream` is true' : 'The answer';
   if (types.length === 0) return { description: 'Done; no body' };
-  return { description, content: Object.fromEntries(types.map((type) => [type, {}])) };
+  return { description, content: Object.fromEntries(types.map((type) => [type, shapeOf(type)])) };
+}
+
+/** Failures there have the shape that Anthropic's clients read. */
+function isAnthropic(path: string): boolean {
+  return path.startsWith('/v1/messages');
+}
+
+function messageErrorSchema(): JsonSchema {
+  const properties = { type: { type: 'string' }, message: { type: 'string' } };
+  const error = { type: 'object', properties, required: Object.keys(properties) };
+  return {
+    type: 'object',
+    properties: { type: { const: 'error' }, error },
+    required: ['type', 'error'],
+  };
+}
+
+/** An answer that says what is wrong. */
+function refusal(schema: string): JsonSchema {
+  const content = { 'application/json': { schema: ref(`schemas/${schema}`) } };
+  return { description: 'What is wrong', content };
 }
 
 /** vLLM's code is the status, OpenAI's a name. */
@@ -153,7 +191,7 @@ function errorSchema(dialect: BatonConfig['dialect']): JsonSchema {
     code,
   };
   const error = { type: 'object', properties, required: Object.keys(properties) };
-  return { type: 'object', properties: { error } };
+  return { type: 'object', properties: { error }, required: ['error'] };
 }
 
 function ref(path: string): JsonSchema {

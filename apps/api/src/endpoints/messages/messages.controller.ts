@@ -25,7 +25,7 @@ export class MessagesController {
   ) {}
 
   @Describe('Messages', "Answer a conversation in Anthropic's shape", {
-    body: 'MessagesRequest',
+    ...{ body: 'MessagesRequest', result: 'Message' },
     ...STREAMED,
   })
   @Post()
@@ -37,7 +37,9 @@ export class MessagesController {
     return this.generation.answer(callOf(askMessage, { body, request, reply }));
   }
 
-  @Describe('Messages', 'Count the tokens of such a conversation', { body: 'CountTokensRequest' })
+  @Describe('Messages', 'Count the tokens of such a conversation', {
+    ...{ body: 'CountTokensRequest', result: 'MessageTokens' },
+  })
   @Post('count_tokens')
   @HttpCode(200)
   @Header('content-type', 'application/json')

@@ -1,5 +1,6 @@
+import { BatonError } from '@baton/contract';
 import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Delete, Get, Header, Param } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe } from '../../http/operation';
 
@@ -8,14 +9,14 @@ import { Describe } from '../../http/operation';
 export class ModelsController {
   constructor(private readonly catalog: ModelCatalog) {}
 
-  @Describe('Models', 'List the models and adapters')
+  @Describe('Models', 'List the models and adapters', { result: 'ModelList' })
   @Get('v1/models')
   @Header('content-type', 'application/json')
   list(): string {
     return modelList(this.catalog.cards());
   }
 
-  @Describe('Models', 'Read a model', { star: 'model' })
+  @Describe('Models', 'Read a model', { star: 'model', result: 'Model' })
   @Get('v1/models/*')
   @Header('content-type', 'application/json')
   find(@Param('*') id: string): string {
@@ -24,7 +25,17 @@ export class ModelsController {
     return modelCard(card);
   }
 
-  @Describe('Health and metrics', 'Version of the server')
+  /** OpenAI deletes fine-tuned models of the caller; what is served here is nobody's to delete. */
+  @Describe('Models', 'Refuse to delete a model: what is served cannot be deleted', {
+    star: 'model',
+  })
+  @Delete('v1/models/*')
+  remove(@Param('*') id: string): never {
+    if (!this.catalog.find(id)) throw modelNotFound(id);
+    throw new BatonError('model_not_deletable');
+  }
+
+  @Describe('Health and metrics', 'Version of the server', { result: 'Version' })
   @Get('version')
   @Header('content-type', 'application/json')
   version(): string {

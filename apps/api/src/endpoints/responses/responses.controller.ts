@@ -1,4 +1,4 @@
-import { itemsPage } from '@baton/responses';
+import { itemsPage, wantsStream } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,
@@ -34,7 +34,9 @@ export class ResponsesController {
     private readonly sockets: ResponseSockets,
   ) {}
 
-  @Describe('Responses', 'Make a response', { body: 'ResponseRequest', ...STREAMED })
+  @Describe('Responses', 'Make a response', {
+    ...{ body: 'ResponseRequest', result: 'Response', ...STREAMED },
+  })
   @Post()
   create(
     @Body() body: unknown,
@@ -45,13 +47,15 @@ export class ResponsesController {
   }
 
   /** Clients that ask for a WebSocket. */
-  @Describe('Responses', 'Make responses over a WebSocket')
+  @Describe('Responses', 'Make responses over a WebSocket', { upgrades: true })
   @Get()
   connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.sockets.accept(request, reply);
   }
 
-  @Describe('Responses', 'Count the tokens of an input', { body: 'ResponseRequest' })
+  @Describe('Responses', 'Count the tokens of an input', {
+    ...{ body: 'ResponseRequest', result: 'InputTokens' },
+  })
   @Post('input_tokens')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -69,14 +73,16 @@ export class ResponsesController {
     return this.responses.compact({ body, request, reply });
   }
 
-  @Describe('Responses', 'Read a stored response', { query: REPLAY, ...STREAMED })
+  @Describe('Responses', 'Read a stored response', {
+    ...{ query: REPLAY, result: 'Response', ...STREAMED },
+  })
   @Get(':id')
   async retrieve(
     @Param('id') id: string,
     @Query() query: Parameters,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (query['stream'] === 'true') {
+    if (wantsStream(query)) {
       await this.responses.replay(id, query, reply);
     } else {
       const { response } = await this.responses.find(id);
@@ -84,7 +90,7 @@ export class ResponsesController {
     }
   }
 
-  @Describe('Responses', 'Delete a stored response')
+  @Describe('Responses', 'Delete a stored response', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
   async remove(@Param('id') id: string): Promise<string> {
@@ -92,7 +98,7 @@ export class ResponsesController {
     return asciiJson({ id, object: 'response', deleted: true });
   }
 
-  @Describe('Responses', 'List what a response answered', { query: PAGING })
+  @Describe('Responses', 'List what a response answered', { query: PAGING, result: 'List' })
   @Get(':id/input_items')
   @Header('content-type', JSON_TYPE)
   async inputItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
@@ -100,7 +106,7 @@ export class ResponsesController {
     return itemsPage(input, query);
   }
 
-  @Describe('Responses', 'End a response that runs in the background')
+  @Describe('Responses', 'End a response that runs in the background', { result: 'Response' })
   @Post(':id/cancel')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)

@@ -11,7 +11,7 @@ import { Describe } from '../../http/operation';
 export class TokenizeController {
   constructor(private readonly catalog: ModelCatalog) {}
 
-  @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest' })
+  @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest', result: 'Tokens' })
   @Post('tokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
@@ -19,7 +19,7 @@ export class TokenizeController {
     return tokenizeBody(body, this.catalog.limits);
   }
 
-  @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest' })
+  @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest', result: 'Text' })
   @Post('detokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, servedNamesOf } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
 import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
@@ -104,10 +104,10 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   private hello(): ClusterHello {
-    const { topology, speedup, model, servedModelName, enableAdmin } = this.config;
+    const { topology, speedup, enableAdmin } = this.config;
     return {
       ...{ api: this.identity.apiId, version: VERSION, topology, speedup },
-      model: servedModelName ?? model,
+      model: servedNamesOf(this.config)[0],
       intervalMs: PICTURE_EVERY_MS,
       hasSettings: enableAdmin,
       names: this.pictures.names(),

@@ -182,8 +182,15 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     for (const payload of sequence.takePayloads()) this.answer.executed?.(payload);
   }
 
+  /**
+   * Those of the first choice of each prompt: a prompt counts once, however many choices it has, as
+   * in vLLM's streams (`serve/chat/serving.py`, which keeps those of the first result).
+   */
   private get cachedTokens(): number {
-    return this.sequences.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
+    const { choices } = this.generation;
+    return this.sequences.reduce((sum, { index, cachedTokens }) => {
+      return index % choices === 0 ? sum + cachedTokens : sum;
+    }, 0);
   }
 
   /** Releases all sequences; those that still run are aborted in the cluster. Idempotent. */
