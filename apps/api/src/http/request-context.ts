@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { wallUsOf } from '@baton/clock';
+import { arrivalUsOf } from './arrivals';
 
 /** What is known of a request from the moment its headers are read. */
 export interface RequestContext {
-  /** µs since the Unix epoch. */
+  /** µs since the Unix epoch; see `arrivalUsOf`. */
   readonly arrivalUs: number;
   /** Echoed as `x-request-id`. */
   readonly requestId: string;
@@ -29,7 +29,7 @@ export function contextOf(message: IncomingMessage): RequestContext {
   if (known) return known;
   const clientRequestId = clientIdOf(message);
   const context = {
-    arrivalUs: wallUsOf(),
+    arrivalUs: arrivalUsOf(message),
     requestId: clientRequestId ?? randomUUID().replaceAll('-', ''),
     clientRequestId,
     engineId: engines.get(message),

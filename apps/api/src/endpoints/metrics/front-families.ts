@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { EngineCensus } from '../../observers/metrics/engine-census';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
 import { HttpMetrics } from '../../observers/metrics/http-metrics';
+import { LoopMetrics } from '../../observers/metrics/loop-metrics';
 import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { ProcessMetrics } from '../../observers/metrics/process-metrics';
 import { QueueMetrics } from '../../observers/metrics/queue-metrics';
@@ -18,6 +19,7 @@ export class FrontFamilies {
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
     private readonly http: HttpMetrics,
+    private readonly loop: LoopMetrics,
     private readonly process: ProcessMetrics,
   ) {}
 
@@ -35,6 +37,6 @@ export class FrontFamilies {
   }
 
   renderProcess(): string[] {
-    return [this.http.render(), this.process.render()];
+    return [this.http.render(), this.loop.render(), this.process.render()];
   }
 }

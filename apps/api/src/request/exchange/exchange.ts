@@ -1,4 +1,5 @@
-import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
+import { BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
+import type { Chain } from '@baton/kernel';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { Aborter } from '../../frames/aborter';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
@@ -41,7 +42,9 @@ export interface ExchangeParts {
  * inbox, the recovery and the client's connection drive it.
  */
 export class Exchange implements SequenceOwner, ObservedRequest {
-  isDirty = false;
+  chain: Chain<SequenceOwner> | undefined;
+  previous: SequenceOwner | undefined;
+  next: SequenceOwner | undefined;
   readonly sequences: Sequence[] = [];
   private readonly answer: Answer;
   private unfinished = 0;
@@ -140,6 +143,11 @@ export class Exchange implements SequenceOwner, ObservedRequest {
       this.answer.flush();
       if (this.answer.isOverfull) this.hangUpOnSlowReader();
     }
+  }
+
+  onBroken(): void {
+    if (this.isOver) this.call.response.destroy();
+    else this.fail(new BatonError('engine_error'));
   }
 
   /** Ends everything with one error to the client. Idempotent. */
