@@ -12,6 +12,11 @@ export interface EnginePool {
   readonly role: EngineRole;
   /** Engines at the start; a pool of 0 is only joined later. */
   readonly count: number;
+  /**
+   * So many engines, in the order in which they join, are the ranks of one engine that step
+   * together; `count` is a multiple. >= 2; unset: each steps by itself.
+   */
+  readonly lockstepRanks?: number | undefined;
   readonly options: EngineOptions;
   /** GPUs of one engine. */
   readonly gpus: number;

@@ -3,6 +3,8 @@ import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
+import type { CacheState, QueueState } from './engine-states';
+import type { StepShare } from './lockstep';
 import { PipelineRunner } from './pipeline-runner';
 import type { Runner } from './runner';
 import type { EngineSequence, SequenceState } from './sequence';
@@ -25,17 +27,6 @@ import type {
   StepFacts,
 } from './types';
 import { schedulingOrder, WaitingQueue } from './waiting-queue';
-
-interface CacheState {
-  readonly contents: number[];
-  readonly freeOrder: number[];
-  readonly hostContents: number[];
-}
-
-interface QueueState {
-  readonly batch: (readonly [SequenceHandle, tokens: number])[];
-  readonly waiting: SequenceHandle[];
-}
 
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
@@ -168,6 +159,24 @@ export class Engine implements EnginePort {
   beginStep(startUs: Micros): Micros | undefined {
     this.table.recycle();
     return this.runner.begin(startUs);
+  }
+
+  formStep(startUs: Micros): number | undefined {
+    this.table.recycle();
+    return this.runner.form(startUs);
+  }
+
+  stepEndBeside(share: StepShare): Micros {
+    return this.runner.endBeside(share);
+  }
+
+  endStepAt(endUs: Micros): void {
+    this.runner.endAt(endUs);
+  }
+
+  isUnfinished(): boolean {
+    const { running, waiting, deferred } = this.gauges();
+    return running + waiting + deferred > 0;
   }
 
   extendStep(untilUs: Micros, withFirstTokens = false): Micros {

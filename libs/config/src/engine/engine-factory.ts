@@ -3,6 +3,7 @@ import type { EngineOptions } from '@baton/engine';
 import {
   engineGpus,
   type EnginePlacement,
+  expertLayers,
   findLink,
   type Gpu,
   HardwareError,
@@ -41,6 +42,8 @@ export interface EngineSetup {
   /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
   readonly kvRegionsPerBlock: number;
   readonly link: Link;
+  /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
+  readonly lockstepRanks?: number;
   /**
    * What counts the steps of this engine that lie outside of the range of its step times, if they
    * have one.
@@ -75,7 +78,18 @@ function resolve(config: BatonConfig): EngineSetup {
     kvBytesPerToken: bytesPerToken,
     kvRegionsPerBlock: regionsPerBlock(placement),
     link: linkOf(config, bytesPerToken),
+    ...lockstepOf(placement),
   };
+}
+
+/**
+ * As vLLM: ranks of a mixture of experts exchange tokens in every layer, so they step together;
+ * those of a dense model share nothing. Batches of several stages have no common boundary: there
+ * ranks are not held to it.
+ */
+function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
+  const steps = dp > 1 && pp === 1 && expertLayers(model) > 0;
+  return steps ? { lockstepRanks: dp } : {};
 }
 
 /** As vLLM's NIXL connector registers them: latent attention keeps one vector for both. */

@@ -59,7 +59,7 @@ export const HARDWARE = {
     help:
       'Data-parallel ranks of an engine: engines with attention and KV cache of their own ' +
       'that share the experts of a mixture-of-experts model, which are spread over ' +
-      'tensor_parallel_size times data_parallel_size GPUs.',
+      'tensor_parallel_size times data_parallel_size GPUs. Ranks of such a model step together.',
     unit: 'ranks',
   }),
   enableExpertParallel: toggle(false, {
