@@ -6,7 +6,7 @@ const spread = (line: string): string =>
 
 describe('a flag with a list', () => {
   it.each([
-    ['up --served-model-name a b --port 1', 'up --served-model-name=a --served-model-name=b --port 1'],
+    ['up --api-key k l --port 1', 'up --api-key=k --api-key=l --port 1'],
     ['up --served-model-name a --api-key k l', 'up --served-model-name=a --api-key=k --api-key=l'],
     ['up 1A --served-model-name a', 'up 1A --served-model-name=a'],
     ['up --model m x', 'up --model m x'],

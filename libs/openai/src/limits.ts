@@ -1,7 +1,5 @@
+import type { Dialect } from '@baton/refusal';
 import type { ChatTemplate, Tokenizer } from '@baton/text';
-
-/** `openai`: as api.openai.com answers. `vllm`: as a vLLM server does. */
-export type Dialect = 'openai' | 'vllm';
 
 /** How a vLLM server was started, as far as it refuses requests by it. */
 export interface Strictness {

@@ -18,6 +18,7 @@ export { ResponseOutcome, queuedResponse } from './response-outcome';
 export {
   type ChatObject,
   type ChatSummary,
+  checkStoring,
   isListed,
   isToBeStored,
   type StoredChat,

@@ -3,6 +3,7 @@ import { hashString, isObject, unitOf } from '@baton/kernel';
 import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import {
   engineFields,
+  fieldNames,
   GUIDED_FIELDS,
   objectBody,
   outside,
@@ -39,14 +40,14 @@ const MIN_OUTPUT_TOKENS = 16;
  * All fields that a response may have besides those that are declared: OpenAI's and vLLM's
  * (vllm/entrypoints/openai/responses/protocol.py), and those of other endpoints that are checked.
  */
-const KNOWN_FIELDS = [
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...PASSED_ON,
   ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
   ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
   ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
   ...['spaces_between_special_tokens', 'vllm_xargs', 'n', 'best_of', 'echo', 'verbosity'],
   ...['media_io_kwargs', 'return_tokens_as_token_ids', 'session_id', 'structured_outputs'],
-];
+]);
 
 /** Fields of other endpoints that request another answer than that of a response. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
@@ -117,7 +118,7 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
-  refuseUnknown(fields, dto, limits, KNOWN_FIELDS);
+  refuseUnknown(fields, fieldNames(dto), limits, KNOWN_FIELDS);
   checkOutputLimit(dto, limits);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));

@@ -43,8 +43,10 @@ export function metadataRange(value: Readonly<Record<string, unknown>>): Complai
     return {
       message: `metadata must have at most ${MAX_METADATA.pairs} pairs, got ${pairs.length}.`,
       beyond: {
-        ...{ code: 'object_above_max_properties', bound: MAX_METADATA.pairs, got: pairs.length },
-      } as const,
+        code: 'object_above_max_properties',
+        bound: MAX_METADATA.pairs,
+        got: pairs.length,
+      },
     };
   }
   return pairs.map(([key, text]) => pairRange(key, text)).find((one) => one !== undefined);
@@ -56,8 +58,10 @@ function pairRange(key: string, text: unknown): Complaint {
     return {
       message: `metadata keys must have at most ${MAX_METADATA.key} characters: '${shown}…'.`,
       beyond: {
-        ...{ code: 'property_name_above_max_length', bound: MAX_METADATA.key, got: key.length },
-      } as const,
+        code: 'property_name_above_max_length',
+        bound: MAX_METADATA.key,
+        got: key.length,
+      },
     };
   }
   if (typeof text !== 'string') return { message: `metadata['${shown}'] must be a string.` };

@@ -38,10 +38,14 @@ const SHOWN = [
   ...['tool_choice', 'response_format', 'service_tier'],
 ];
 
-/** Whether a chat is to be kept. Throws `BatonError` for metadata that cannot be. */
+/** Whether a chat is to be kept. */
 export function isToBeStored(body: unknown): boolean {
-  if (!isObject(body) || body['store'] !== true) return false;
-  return validateBody(new StoringDto(), body).store === true;
+  return isObject(body) && body['store'] === true;
+}
+
+/** Throws `BatonError` for metadata that cannot be kept. */
+export function checkStoring(body: Fields): void {
+  validateBody(new StoringDto(), body);
 }
 
 /**

@@ -59,8 +59,8 @@ export const REQUESTS = {
   }),
   acceptUnknownFields: toggle(false, {
     help:
-      'Ignore fields of a request that neither OpenAI nor vLLM, SGLang or TensorRT-LLM documents, ' +
-      'in the openai dialect too; the vllm dialect always ignores them, as vLLM does.',
+      'Ignore fields of a request that neither OpenAI nor vLLM, SGLang or TensorRT-LLM ' +
+      'documents, in the openai dialect too; the vllm dialect always ignores them, as vLLM does.',
   }),
   strict: toggle(false, {
     help:

@@ -1,7 +1,7 @@
 import { defaultTokenizer } from '@baton/text';
+import type { Dialect } from '@baton/refusal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Dialect } from '../limits';
 import { planSequence } from '../plan-sequence';
 import { parseChat } from '../request/parse-chat';
 import { runsOf } from '../../../../test/support/runs';

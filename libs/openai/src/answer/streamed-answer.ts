@@ -1,7 +1,7 @@
 import { asksToHold, type BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import { asciiJson, type OutputPlan } from '@baton/text';
-import { renderStreamError } from '../errors/render-error';
+import { renderStreamError } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import type { FinalFacts } from './render-final';
@@ -52,7 +52,10 @@ export class StreamedAnswer {
    * of the stream; when every sequence has finished.
    */
   close(facts: FinalFacts = {}): string {
-    const kept = this.keptParams(facts);
+    const { kvTransferParams: params } = facts;
+    // None for a prefill leg: vLLM's streams do not name what is held, and no router reads it.
+    const isTold = params !== undefined && !asksToHold(this.request.kvTransferParams);
+    const kept = isTold ? this.shape.kvTransferParams(asciiJson(params)) : '';
     if (!this.request.includeUsage) return kept + DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
@@ -61,12 +64,6 @@ export class StreamedAnswer {
       cachedTokens: facts.cachedTokens,
     };
     return this.shape.usage(usageJson(usage, this.options, true)) + kept + DONE;
-  }
-
-  /** Nothing for a prefill leg: vLLM's streams do not name what is held, and no router reads it. */
-  private keptParams({ kvTransferParams: params }: FinalFacts): string {
-    if (params === undefined || asksToHold(this.request.kvTransferParams)) return '';
-    return this.shape.kvTransferParams(asciiJson(params));
   }
 
   /** An error after the first byte, and the end of the stream. */

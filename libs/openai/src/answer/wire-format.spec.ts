@@ -1,9 +1,8 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer, type OutputPlan } from '@baton/text';
+import { type Dialect, renderStreamError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
-import { renderStreamError } from '../errors/render-error';
 import type { GenerationRequest } from '../generation-request';
-import type { Dialect } from '../limits';
 import { parseChat } from '../request/parse-chat';
 import { parseCompletion } from '../request/parse-completion';
 import type { AnswerHead } from './answer-head';

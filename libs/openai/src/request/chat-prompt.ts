@@ -2,7 +2,7 @@ import { applyChatTemplate } from '@baton/text';
 import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
 import { turnsOf } from './conversation';
-import { openTurnOf } from './open-turn';
+import { openTurnOf } from '../turn/open-turn';
 import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
 import { toolUse } from './tool-offer';

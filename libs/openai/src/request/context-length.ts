@@ -1,5 +1,4 @@
-import { outside } from '../errors/openai-faults';
-import { RequestError, valueError } from '../errors/request-error';
+import { outside, RequestError, valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 
 /** The token limits of a request, before its prompt is counted. */

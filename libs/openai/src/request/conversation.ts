@@ -1,5 +1,5 @@
 import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';

@@ -1,6 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { RequestError } from '../errors/request-error';
-import { bodyError, jsonError, missingBody } from '../errors/schema-error';
+import { bodyError, jsonError, missingBody, RequestError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 
 /**

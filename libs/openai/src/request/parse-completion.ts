@@ -1,11 +1,11 @@
-import { valueError } from '../errors/request-error';
+import { outside, valueError } from '@baton/refusal';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { CompletionDto, type PromptField } from './completion.dto';
 import { ContextLength, type PromptLength } from './context-length';
-import { refuseUnknown } from './known-fields';
+import { refuseUnknown } from '../known-fields';
 import { objectBody, servedModel } from './parse-body';
-import { validateBody } from './rules';
+import { fieldNames, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
 import { StrictCompletionDto } from './strict.dto';
@@ -31,7 +31,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     fields,
   );
   if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, dto, limits);
+  refuseUnknown(fields, fieldNames(dto), limits);
   refuseSuffix(fields);
   refuseUnsupported(fields);
   const sources = promptSources(dto.prompt);

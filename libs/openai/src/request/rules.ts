@@ -1,6 +1,5 @@
 import type { BatonError, EngineParameters } from '@baton/contract';
-import { type ValueFault, valueError } from '../errors/request-error';
-import { schemaError, type SchemaFault } from '../errors/schema-error';
+import { schemaError, type SchemaFault, valueError, type ValueFault } from '@baton/refusal';
 import { below, checkField, type Field, type JsonSchema, objectSchema, type Shape } from './shapes';
 
 type Complaint = Omit<ValueFault, 'field'> | undefined;

@@ -1,5 +1,4 @@
-import { outside } from '../errors/openai-faults';
-import { valueError } from '../errors/request-error';
+import { outside, valueError } from '@baton/refusal';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { engineParametersOf } from './rules';

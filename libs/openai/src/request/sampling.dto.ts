@@ -1,6 +1,4 @@
-import { outside } from '../errors/openai-faults';
-import { pythonFloat } from '../errors/python-text';
-import type { ValueFault } from '../errors/request-error';
+import { outside, pythonFloat, type ValueFault } from '@baton/refusal';
 import { ForEngine, Is, Within } from './rules';
 import {
   anyOf,

@@ -1,7 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer } from '@baton/text';
+import { renderError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
-import { renderError } from '../errors/render-error';
 import type { RequestLimits, Strictness } from '../limits';
 import { parseChat } from './parse-chat';
 import { parseCompletion } from './parse-completion';

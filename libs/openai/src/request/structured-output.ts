@@ -5,7 +5,7 @@ import {
   ConstraintError,
   type StructuredText,
 } from '@baton/structured';
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';
 

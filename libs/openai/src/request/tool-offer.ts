@@ -6,11 +6,11 @@ import {
   type StructuredText,
 } from '@baton/structured';
 import { type OfferedTool, type ToolOffer } from '@baton/text';
-import { valueError } from '../errors/request-error';
+import { type Dialect, valueError } from '@baton/refusal';
 import type { CallShape } from '../generation-request';
-import type { Dialect, RequestLimits } from '../limits';
-import { fittingTools } from './fitting-tools';
-import type { OpenTurn } from './open-turn';
+import type { RequestLimits } from '../limits';
+import { fittingTools } from '../turn/fitting-tools';
+import type { OpenTurn } from '../turn/open-turn';
 import { type ToolDefinition, type ToolSource, type ToolWish, toolWish } from './tool-choice';
 import type { ChoiceField, CustomField, FunctionField, ToolField, ToolsDto } from './tools.dto';
 
@@ -137,9 +137,8 @@ function checkNames({ definitions, listField }: ToolSource, dialect: Dialect): v
   if (definitions.length > MAX_TOOLS) {
     const message =
       `${listField} must have at most ${MAX_TOOLS} entries, got ` + `${definitions.length}.`;
-    const beyond = {
-      ...{ code: 'array_above_max_length', bound: MAX_TOOLS, got: definitions.length },
-    } as const;
+    const code = 'array_above_max_length';
+    const beyond = { code, bound: MAX_TOOLS, got: definitions.length } as const;
     throw valueError({ field: listField, message, beyond });
   }
   for (const { field: place, definition } of definitions) {

@@ -148,14 +148,14 @@ describe('tool_choice', () => {
     [{ tools, tool_choice: allowed('none', 'a') }, 'tool_choice', 'Invalid value'],
     [{ tools, tool_choice: allowed('auto') }, 'tool_choice', 'Invalid value'],
     [{ tool_choice: 'auto' }, 'tool_choice', 'When using `tool_choice`, `tools` must be set.'],
-    [{ tools: [] }, 'tools', '`tools` must not be an empty array.'],
+    [{ tools: [] }, 'tools', "Invalid 'tools': empty array."],
     [
       { tools: [{ type: 'web_search', function: { name: 'x' } }] },
       'tools[0].type',
       "must be 'function' or 'custom'",
     ],
     [{ tools: [tool('no spaces')] }, 'tools[0].function.name', 'letters, digits'],
-    [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'at most 128'],
+    [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'maximum length 128'],
   ])('%# of bad ones is refused', (body, param, message) => {
     const error = refusal(body);
     expect(error).toMatchObject({ code: 'invalid_value', param });

@@ -25,12 +25,12 @@ export class ChatStore extends DocumentCollection<StoredChat> {
 
   /** Throws `chat_not_found`. */
   async need(id: string): Promise<StoredChat> {
-    return (await this.find(id)) ?? notFound(id);
+    return (await this.find(id)) ?? noChat(id);
   }
 
   /** Throws `chat_not_found`. */
   async change(id: string, change: (stored: StoredChat) => StoredChat): Promise<StoredChat> {
-    return (await this.update(id, change)) ?? notFound(id);
+    return (await this.update(id, change)) ?? noChat(id);
   }
 
   /** What a query lists, the oldest first. */
@@ -54,7 +54,7 @@ export class ChatStore extends DocumentCollection<StoredChat> {
   }
 }
 
-export function notFound(id: string): never {
+export function noChat(id: string): never {
   const message = `Chat completion with id '${id.slice(0, 200)}' not found.`;
   throw new BatonError('chat_not_found', message);
 }

@@ -1,8 +1,8 @@
+import { isToBeStored } from '@baton/responses';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { contextOf } from '../../http/request-context';
-import { type Ask, askChatBatch, callOf } from '../../request/take/call';
+import { askChatBatch, callOf, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { StoredChatsService } from './stored-chats.service';
 
@@ -23,9 +23,9 @@ export class ChatController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { arrivalUs } = contextOf(request.raw);
-    const ask: Ask = (asked, limits) => this.stored.ask(asked, limits, arrivalUs);
-    return this.generation.answer(callOf(ask, { body, request, reply }));
+    const received = { body, request, reply };
+    const ask = isToBeStored(body) ? this.stored.asking(received) : TEXT_ENDPOINTS.chat;
+    return this.generation.answer(callOf(ask, received));
   }
 
   @Describe('Text', 'Answer several conversations at once', {

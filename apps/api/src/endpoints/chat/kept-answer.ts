@@ -3,7 +3,7 @@ import type { FinishedSequence } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 
-/** Keeps the finished sequences of an answer. It never rejects: the answer goes out, kept or not. */
+/** Keeps the finished sequences of an answer. Never rejects: the answer goes out, kept or not. */
 export type Keep = (results: readonly FinishedSequence[], facts: AnswerFacts) => Promise<void>;
 
 /** An answer that is kept before its last bytes go out, so that a client finds it at once. */

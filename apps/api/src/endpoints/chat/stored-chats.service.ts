@@ -1,8 +1,7 @@
 import { objectBody, renderFinal } from '@baton/openai';
 import {
   type ChatObject,
-  isToBeStored,
-  itemsPage,
+  checkStoring,
   listBody,
   pageOf,
   readMetadata,
@@ -11,9 +10,10 @@ import {
 } from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Ask, type Asked, TEXT_ENDPOINTS } from '../../request/take/call';
+import { contextOf } from '../../http/request-context';
+import { type Ask, type Asked, type Received, TEXT_ENDPOINTS } from '../../request/take/call';
 import { LOGGER } from '../../tokens';
-import { ChatStore, notFound } from './chat-store';
+import { ChatStore, noChat } from './chat-store';
 import { KeptAnswer } from './kept-answer';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -26,10 +26,15 @@ export class StoredChatsService {
     private readonly store: ChatStore,
   ) {}
 
-  /** Checks a body, and keeps its answer if it asks for that. */
-  ask(body: unknown, limits: Parameters<Ask>[1], arrivedUs: number): Asked {
-    const asked = TEXT_ENDPOINTS.chat(body, limits);
-    return isToBeStored(body) ? this.kept(asked, objectBody(body), arrivedUs) : asked;
+  /** Checks the body of a call, and keeps its answer. */
+  asking({ request }: Received): Ask {
+    const { arrivalUs } = contextOf(request.raw);
+    return (body, limits) => {
+      const asked = TEXT_ENDPOINTS.chat(body, limits);
+      const fields = objectBody(body);
+      checkStoring(fields);
+      return this.kept(asked, fields, arrivalUs);
+    };
   }
 
   /** One page of what is stored, by default the oldest first. */
@@ -45,7 +50,7 @@ export class StoredChatsService {
 
   async messages(id: string, query: Query): Promise<string> {
     const { messages } = await this.store.need(id);
-    return itemsPage(messages, { order: 'asc', ...query });
+    return listBody(pageOf(messages, { order: 'asc', ...query }));
   }
 
   async update(id: string, body: unknown): Promise<ChatObject> {
@@ -55,7 +60,7 @@ export class StoredChatsService {
   }
 
   async remove(id: string): Promise<void> {
-    if (!(await this.store.remove(id))) notFound(id);
+    if (!(await this.store.remove(id))) noChat(id);
   }
 
   private kept(asked: Asked, body: Query, arrivedUs: number): Asked {

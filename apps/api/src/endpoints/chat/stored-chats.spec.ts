@@ -70,8 +70,9 @@ describe('a chat completion with store', () => {
   it('takes new metadata, and nothing else', async () => {
     const { id } = await create({ metadata: { a: '1' } });
     const changed = await client.chat.completions.update(id, { metadata: { b: '2' } });
-    expect(changed.metadata).toEqual({ b: '2' });
-    expect((await client.chat.completions.retrieve(id)).metadata).toEqual({ b: '2' });
+    expect(changed).toMatchObject({ id, metadata: { b: '2' } });
+    const found = await client.chat.completions.retrieve(id);
+    expect(found).toEqual(changed);
     expect((await fixture.post(`${PATH}/${id}`, {})).status).toBe(400);
     const many = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v']));
     const refused = await fixture.post(`${PATH}/${id}`, { metadata: many });

@@ -114,7 +114,8 @@ function openaiText(fault: SchemaFault): OpenaiText {
     const beyond = { code: 'array_above_max_length', bound, got } as const;
     return { message: boundMessage(name, beyond), param: name, code: beyond.code };
   }
-  const message = `Invalid type for '${name}': expected ${expected}, but got ${kindOf(input)} instead.`;
+  const found = kindOf(input);
+  const message = `Invalid type for '${name}': expected ${expected}, but got ${found} instead.`;
   return { message, param: name, code: 'invalid_type' };
 }
 

@@ -1,7 +1,6 @@
-import { RequestError, valueError } from '../errors/request-error';
-import { missingField } from '../errors/schema-error';
+import { missingField, RequestError, valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
-import type { MessageField } from './chat.dto';
+import type { SpokenMessage } from './open-turn';
 
 /** OpenAI's roles, in the order of its message. */
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
@@ -12,15 +11,18 @@ const SPEAKING = new Set(['system', 'developer', 'user', 'tool']);
  * Refuses roles that OpenAI does not have, and messages without content where it requires one.
  * vLLM leaves both to the model's template, and so does the vllm dialect.
  */
-export function checkMessages(messages: readonly MessageField[], { dialect }: RequestLimits): void {
+export function checkMessages(
+  messages: readonly SpokenMessage[],
+  { dialect }: RequestLimits,
+): void {
   if (dialect !== 'openai') return;
-  messages.forEach(({ role, content }, index) => {
+  for (const [index, { role, content }] of messages.entries()) {
     const place = `messages[${index}]`;
     if (!ROLES.includes(role)) throw wrongRole(role, `${place}.role`);
-    if (!SPEAKING.has(role)) return;
+    if (!SPEAKING.has(role)) continue;
     if (content === undefined) throw missingField(`${place}.content`);
     if (content === null) throw noContent(`${place}.content`);
-  });
+  }
 }
 
 function wrongRole(role: string, field: string): RequestError {

@@ -1,6 +1,6 @@
 import { type BatonError, ERRORS, INJECTED } from '@baton/contract';
 import { asciiJson } from '@baton/text';
-import type { Dialect } from '../limits';
+import type { Dialect } from './dialect';
 import { type ErrorText, RequestError } from './request-error';
 
 /** An HTTP error answer. `body` is ASCII. */
@@ -53,11 +53,13 @@ function errorBody(error: BatonError, dialect: Dialect): ErrorBody {
   const { status, vllmType, openaiType, openaiCode } = error.entry;
   if (dialect === 'openai') {
     const own = error instanceof RequestError ? error.openaiCode : undefined;
-    const { message, param } = error;
-    return { message, type: openaiType, param, code: own ?? openaiCode };
+    return {
+      ...{ message: error.message, type: openaiType, param: error.param },
+      code: own ?? openaiCode,
+    };
   }
-  const text = error instanceof RequestError ? error.vllm : foreignText(error);
-  return { ...text, type: vllmType, code: status };
+  const { message, param } = error instanceof RequestError ? error.vllm : foreignText(error);
+  return { message, type: vllmType, param, code: status };
 }
 
 /** Failures that vLLM's schema would have found keep its preamble, wherever they come from. */

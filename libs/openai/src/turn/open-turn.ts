@@ -1,4 +1,19 @@
-import type { MessageField } from './chat.dto';
+/** A message of a chat, as far as it says who has spoken and what was called. */
+export interface SpokenMessage {
+  readonly role: string;
+  readonly content?: string | readonly Readonly<Record<string, unknown>>[] | null;
+  readonly tool_calls?: readonly Calling[] | null;
+  readonly function_call?: Named | null;
+}
+
+interface Named {
+  readonly name?: string | null;
+}
+
+interface Calling {
+  readonly function?: Named | null;
+  readonly custom?: Named | null;
+}
 
 /** Roles under which the result of a function comes back. */
 const ANSWERING = new Set(['tool', 'function']);
@@ -17,10 +32,10 @@ export interface OpenTurn {
  * A user's words beside the result of a tool, as agents add them, are no new question: the turn
  * still has a result.
  */
-export function openTurnOf(messages: readonly MessageField[]): OpenTurn {
+export function openTurnOf(messages: readonly SpokenMessage[]): OpenTurn {
   const spokeAt = messages.findLastIndex(({ role }) => role === 'assistant');
   const since = messages.slice(spokeAt + 1);
-  const said = since.filter(({ role }) => role === 'user').map(textOf);
+  const said = since.filter(({ role }) => role === 'user').map(wordsIn);
   const askedAt = messages.slice(0, spokeAt + 1).findLastIndex(({ role }) => role === 'user');
   return {
     asked: said.length === 0 ? undefined : said.join('\n'),
@@ -29,14 +44,14 @@ export function openTurnOf(messages: readonly MessageField[]): OpenTurn {
   };
 }
 
-function textOf({ content }: MessageField): string {
+function wordsIn({ content }: SpokenMessage): string {
   if (content === undefined || content === null) return '';
   if (typeof content === 'string') return content;
   const texts = content.map(({ text }) => text);
   return texts.filter((text) => typeof text === 'string').join('\n');
 }
 
-function calledIn({ tool_calls: calls, function_call: older }: MessageField): string[] {
+function calledIn({ tool_calls: calls, function_call: older }: SpokenMessage): string[] {
   const called = (calls ?? []).map((call) => call.function ?? call.custom);
   return [...called, older].flatMap((one) => one?.name ?? []);
 }

@@ -7,9 +7,14 @@ const MAX_CHARACTERS = 16_384;
  * Runs of letters and of digits: a capital begins a new word, as in `getWeather`, and each Chinese
  * character is one.
  */
-const WORD =
-  /\p{Script=Han}|\p{Lu}+(?!\p{Ll})|\p{Lu}?(?:(?!\p{Script=Han})[\p{Ll}\p{Lo}\p{Lm}\p{M}])+|\p{N}+/gu;
-/** English words that any question and any description may have; names of tools begin with some. */
+const WORD = new RegExp(
+  [
+    ...[String.raw`\p{Script=Han}`, String.raw`\p{Lu}+(?!\p{Ll})`, String.raw`\p{N}+`],
+    String.raw`\p{Lu}?(?:(?!\p{Script=Han})[\p{Ll}\p{Lo}\p{Lm}\p{M}])+`,
+  ].join('|'),
+  'gu',
+);
+/** English words that any question and any description may have; some begin names of tools. */
 const COMMON_WORDS = new Set(
   (
     'a about all an and any are as at be by call can could do does for from function get give has ' +

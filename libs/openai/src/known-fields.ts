@@ -1,12 +1,11 @@
-import { RequestError } from '../errors/request-error';
-import type { RequestLimits } from '../limits';
-import { fieldNames } from './rules';
+import { RequestError } from '@baton/refusal';
+import type { RequestLimits } from './limits';
 
 /**
  * Fields that have no effect here, by who documents them. A request with one is served: clients
  * send them by themselves, or to servers of this kind.
  */
-const WITHOUT_EFFECT: readonly string[] = [
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   // OpenAI's API reference of chat completions and completions.
   ...['audio', 'metadata', 'modalities', 'moderation', 'prediction', 'prompt_cache_key'],
   ...['prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'store', 'suffix'],
@@ -23,26 +22,30 @@ const WITHOUT_EFFECT: readonly string[] = [
   ...['separate_reasoning', 'session_params', 'stream_reasoning'],
   // TensorRT-LLM's (tensorrt_llm/serve/openai_protocol.py) and NVIDIA Dynamo's.
   ...['conversation_params', 'detokenize', 'disaggregated_params', 'nvext', 'prompt_token_ids'],
-];
+  // Of one endpoint, sent to the other.
+  ...['prompt', 'logprobs', 'messages', 'top_logprobs', 'max_completion_tokens', 'tools'],
+]);
 
 /**
  * Refuses the first field that nobody documents, as OpenAI does: a misspelled one would silently
  * change nothing. vLLM ignores such fields, and so does the vllm dialect.
  *
- * @param dto  declares the fields that have an effect
+ * @param declared  the fields that have an effect
  * @param more  further fields of the endpoint
  */
 export function refuseUnknown(
   body: Readonly<Record<string, unknown>>,
-  dto: object,
+  declared: ReadonlySet<string>,
   { dialect, acceptsUnknownFields }: RequestLimits,
-  more: readonly string[] = WITHOUT_EFFECT,
+  more: ReadonlySet<string> = WITHOUT_EFFECT,
 ): void {
   if (dialect !== 'openai' || acceptsUnknownFields === true) return;
-  const known = fieldNames(dto);
-  const field = Object.keys(body).find((name) => !known.has(name) && !more.includes(name));
-  if (field === undefined) return;
-  const shown = field.slice(0, 100);
-  const text = { message: `Unknown parameter: '${shown}'.`, param: shown };
-  throw new RequestError('invalid_value', { ...text, code: 'unknown_parameter' }, text);
+  for (const field of Object.keys(body)) {
+    if (!declared.has(field) && !more.has(field)) throw unknown(field.slice(0, 100));
+  }
+}
+
+function unknown(field: string): RequestError {
+  const text = { message: `Unknown parameter: '${field}'.`, param: field };
+  return new RequestError('invalid_value', { ...text, code: 'unknown_parameter' }, text);
 }

@@ -1,10 +1,9 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer } from '@baton/text';
+import { type Dialect, renderError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
-import type { Dialect } from '../limits';
-import { parseChat } from '../request/parse-chat';
-import { parseCompletion } from '../request/parse-completion';
-import { renderError } from './render-error';
+import { parseChat } from './request/parse-chat';
+import { parseCompletion } from './request/parse-completion';
 
 const tokenizer = defaultTokenizer();
 const messages = [{ role: 'user', content: 'Hi' }];
@@ -24,37 +23,54 @@ function answerTo(parse: Parse, body: object, dialect: Dialect, more: object = {
 
 const chat = (more: object): unknown => answerTo(parseChat, { messages, ...more }, 'openai');
 
+const sentences = (...all: string[]): string => all.join(' ');
+
 describe('what OpenAI refuses in a chat', () => {
   it.each([
     [
       { temperature: 3 },
       'temperature',
       'decimal_above_max_value',
-      "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead.",
+      sentences(
+        `Invalid 'temperature': decimal above maximum value.`,
+        'Expected a value <= 2, but got 3 instead.',
+      ),
     ],
     [
       { presence_penalty: -2.5 },
       'presence_penalty',
       'decimal_below_min_value',
-      "Invalid 'presence_penalty': decimal below minimum value. Expected a value >= -2, but got -2.5 instead.",
+      sentences(
+        `Invalid 'presence_penalty': decimal below minimum value.`,
+        'Expected a value >= -2, but got -2.5 instead.',
+      ),
     ],
     [
       { max_completion_tokens: 0 },
       'max_completion_tokens',
       'integer_below_min_value',
-      "Invalid 'max_completion_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead.",
+      sentences(
+        `Invalid 'max_completion_tokens': integer below minimum value.`,
+        'Expected a value >= 1, but got 0 instead.',
+      ),
     ],
     [
       { max_tokens: -1 },
       'max_tokens',
       'integer_below_min_value',
-      "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got -1 instead.",
+      sentences(
+        `Invalid 'max_tokens': integer below minimum value.`,
+        'Expected a value >= 1, but got -1 instead.',
+      ),
     ],
     [
       { logprobs: true, top_logprobs: 21 },
       'top_logprobs',
       'integer_above_max_value',
-      "Invalid 'top_logprobs': integer above maximum value. Expected a value <= 20, but got 21 instead.",
+      sentences(
+        `Invalid 'top_logprobs': integer above maximum value.`,
+        'Expected a value <= 20, but got 21 instead.',
+      ),
     ],
     [
       { messages: undefined },
@@ -66,7 +82,10 @@ describe('what OpenAI refuses in a chat', () => {
       { messages: [] },
       'messages',
       'empty_array',
-      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+      sentences(
+        `Invalid 'messages': empty array.`,
+        'Expected an array with minimum length 1, but got an empty array instead.',
+      ),
     ],
     [
       { messages: 'Hi' },
@@ -78,7 +97,10 @@ describe('what OpenAI refuses in a chat', () => {
       { messages: [{ role: 'robot', content: 'x' }] },
       'messages[0].role',
       'invalid_value',
-      "Invalid value: 'robot'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+      sentences(
+        "Invalid value: 'robot'.",
+        "Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+      ),
     ],
     [
       { messages: [{ role: 'user' }] },
@@ -90,25 +112,35 @@ describe('what OpenAI refuses in a chat', () => {
       { messages: [{ role: 'user', content: null }] },
       'messages[0].content',
       'invalid_type',
-      "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got null instead.",
+      "Invalid type for 'messages[0].content': expected one of a string or array of objects, " +
+        'but got null instead.',
     ],
     [
       { stop: ['a', 'b', 'c', 'd', 'e'] },
       'stop',
       'array_above_max_length',
-      "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 5 instead.",
+      sentences(
+        `Invalid 'stop': array too long.`,
+        'Expected an array with maximum length 4, but got an array with length 5 instead.',
+      ),
     ],
     [
       { tools: Array.from({ length: 129 }, () => tool) },
       'tools',
       'array_above_max_length',
-      "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.",
+      sentences(
+        `Invalid 'tools': array too long.`,
+        'Expected an array with maximum length 128, but got an array with length 129 instead.',
+      ),
     ],
     [
       { stop: '' },
       'stop',
       'empty_string',
-      "Invalid 'stop': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+      sentences(
+        `Invalid 'stop': empty string.`,
+        'Expected a string with minimum length 1, but got an empty string instead.',
+      ),
     ],
     [{ max_tokenz: 5 }, 'max_tokenz', 'unknown_parameter', "Unknown parameter: 'max_tokenz'."],
   ])('%j names the field, a code and the bound', (more, param, code, message) => {
