@@ -1,3 +1,4 @@
+export { type ApiKey, needsApiKey, readApiKeys, unnamedTenant } from './access/api-keys';
 export { configFromEnv, configToJson } from './child-config';
 export { configSchema } from './config-schema';
 export {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type BatonConfig, readCertificate, resolveConfig } from '@baton/config';
+import { type BatonConfig, readApiKeys, readCertificate, resolveConfig } from '@baton/config';
 import { countRanks } from '@baton/scenario';
 import {
   checkEnginePorts,
@@ -39,6 +39,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
+  readApiKeys(resolved);
   checkEngines(resolved, withScheduledChanges(engines, configuredChanges(resolved)));
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };

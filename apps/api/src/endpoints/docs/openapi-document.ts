@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, needsApiKey } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
 import type { KnownRoute } from '../../http/known-routes';
@@ -51,9 +51,9 @@ const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
  */
 export function openApiDocument(
   routes: readonly KnownRoute[],
-  config: Pick<BatonConfig, 'dialect' | 'apiKey'>,
+  config: Pick<BatonConfig, 'dialect'> & Parameters<typeof needsApiKey>[0],
 ): OpenApiDocument {
-  const hasKeys = config.apiKey.length > 0;
+  const hasKeys = needsApiKey(config);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const { method, pattern, ...route } of [...routes].sort(byPath)) {
     const operation = route.operation ?? { tag: 'Pages', summary: pattern };

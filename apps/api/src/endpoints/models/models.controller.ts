@@ -1,7 +1,9 @@
 import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 
 /** What can be asked for. Model ids may contain slashes. */
 @Controller()
@@ -11,15 +13,15 @@ export class ModelsController {
   @Describe('Models', 'List the models and adapters')
   @Get('v1/models')
   @Header('content-type', 'application/json')
-  list(): string {
-    return modelList(this.catalog.cards());
+  list(@ByTenant() tenant: Tenant): string {
+    return modelList(this.catalog.cards(tenant));
   }
 
   @Describe('Models', 'Read a model', { star: 'model' })
   @Get('v1/models/*')
   @Header('content-type', 'application/json')
-  find(@Param('*') id: string): string {
-    const card = this.catalog.find(id);
+  find(@Param('*') id: string, @ByTenant() tenant: Tenant): string {
+    const card = this.catalog.find(id, tenant);
     if (!card) throw modelNotFound(id);
     return modelCard(card);
   }

@@ -93,7 +93,7 @@ export class ServerInfoController {
   }
 
   private card(): { readonly id: string } {
-    const [card] = this.catalog.cards();
+    const [card] = this.catalog.cards(undefined);
     return card ?? { id: this.config.model };
   }
 }

@@ -28,7 +28,7 @@ export function isGuarded(asked: AskedPath): boolean {
   return spellings(asked).some((path) => GUARDED.some((beginning) => path.startsWith(beginning)));
 }
 
-/** Counts against the limits of the caller. */
+/** Counts against the limits of the tenant. */
 export function isLimited(asked: AskedPath): boolean {
   const isAdmin = spellings(asked).some((path) => path.startsWith('/admin'));
   return (isGuarded(asked) && !isAdmin) || spellings(asked).some((path) => OPEN_WORK.test(path));
