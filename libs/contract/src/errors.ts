@@ -77,6 +77,21 @@ export const ERRORS = {
     'invalid_api_key',
     'The API key is not one that this server knows.',
   ),
+  /** A page of a name that is not this server's asks an endpoint of operators. */
+  host_refused: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    'host_refused',
+    'Without the admin key this path is for this machine, by its own name: ask localhost.',
+  ),
+  origin_refused: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    'origin_refused',
+    'Without the admin key this path is closed to web pages of other origins.',
+  ),
   model_not_found: entry(
     404,
     'NotFoundError',

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { type BatonConfig, readApiKeys, readCertificate, resolveConfig } from '@baton/config';
+import {
+  type BatonConfig,
+  readAdminKey,
+  readApiKeys,
+  readCertificate,
+  resolveConfig,
+} from '@baton/config';
 import { countRanks } from '@baton/scenario';
 import {
   checkEnginePorts,
@@ -40,6 +46,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
   readApiKeys(resolved);
+  readAdminKey(resolved);
   checkEngines(resolved, withScheduledChanges(engines, configuredChanges(resolved)));
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };

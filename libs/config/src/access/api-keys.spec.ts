@@ -54,6 +54,12 @@ describe('API keys', () => {
   });
   beforeAll(() => writeFileSync(join(folder, 'single'), 'sk-single\n'));
 
+  it('of one tenant have one row of limits', () => {
+    const apiKeyLimits = { alice: {}, 'sk-1': {} };
+    const twice = defaultConfig({ apiKeysFile: fileOf('alice: sk-1'), apiKeyLimits });
+    expect(() => readApiKeys(twice)).toThrow("two rows are for the tenant 'alice'");
+  });
+
   it('are needed as soon as one is given in any way', () => {
     expect(needsApiKey(defaultConfig())).toBe(false);
     for (const given of [

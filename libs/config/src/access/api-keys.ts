@@ -50,7 +50,30 @@ export function readApiKeys(config: KeyConfig): readonly ApiKey[] {
     byKey.set(key, { key, tenant: unnamedTenant(key) });
   }
   for (const each of named) byKey.set(each.key, each);
+  refuseTwice(Object.keys(config.apiKeyLimits ?? {}).map((row) => byKey.get(row)?.tenant ?? row));
   return [...byKey.values()];
+}
+
+/** @throws UsageError when two rows of limits are for one tenant */
+function refuseTwice(tenants: readonly string[]): void {
+  const twice = tenants.find((tenant, i) => tenants.indexOf(tenant) !== i);
+  if (twice === undefined) return;
+  throw new UsageError(`api_key_limits: two rows are for the tenant '${twice}'.`);
+}
+
+/**
+ * The configured key of administration and development mode.
+ *
+ * @throws UsageError, one sentence
+ */
+export function readAdminKey({
+  adminApiKey,
+  adminApiKeyFile,
+}: Pick<BatonConfig, 'adminApiKey' | 'adminApiKeyFile'>): string | undefined {
+  if (adminApiKeyFile === undefined) return adminApiKey;
+  const key = readSecret('admin_api_key_file', adminApiKeyFile);
+  if (adminApiKey === undefined || adminApiKey === key) return key;
+  throw new UsageError('admin_api_key and admin_api_key_file name different keys: set one.');
 }
 
 /**
@@ -58,7 +81,7 @@ export function readApiKeys(config: KeyConfig): readonly ApiKey[] {
  *
  * @throws UsageError, one sentence that names option and file
  */
-export function readSecret(option: string, path: string): string {
+function readSecret(option: string, path: string): string {
   const secret = readOptionFile(option, path).trim();
   if (KEY.test(secret)) return secret;
   throw new UsageError(`${option}: ${path} must hold one line with one key, without spaces.`);
@@ -91,12 +114,12 @@ function readNamedKeys(path: string): ApiKey[] {
 }
 
 function noteKeys({ key: node, value }: Pair, owners: Map<string, string>, refuse: Refuse): void {
-  const tenant = textOf(node);
+  const tenant = scalarOf(node);
   const at = offsetOf(node);
   if (!NAME.test(tenant) || tenant.startsWith(UNNAMED) || tenant === RESERVED) {
     refuse(at, nameRule(tenant));
   }
-  for (const key of (isSeq(value) ? value.items : [value]).map(textOf)) {
+  for (const key of (isSeq(value) ? value.items : [value]).map(scalarOf)) {
     if (!KEY.test(key)) refuse(at, `a key of '${tenant}' is empty or has spaces.`);
     const owner = owners.get(key) ?? tenant;
     if (owner !== tenant) refuse(at, `a key of '${tenant}' is also a key of '${owner}'.`);
@@ -111,7 +134,7 @@ function nameRule(name: string): string {
   );
 }
 
-function textOf(node: unknown): string {
+function scalarOf(node: unknown): string {
   return isScalar(node) && typeof node.value === 'string' ? node.value : '';
 }
 

@@ -16,8 +16,8 @@ export const LIMIT_COLUMNS = ['limit_requests_per_minute', 'limit_tokens_per_min
 export const ACCESS = {
   apiKey: list([], {
     help:
-      'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference, ' +
-      '/cohere and /admin; repeat the flag for several. Each key is a tenant of its own, unless ' +
+      'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference ' +
+      'and /cohere; repeat the flag for several. Each key is a tenant of its own, unless ' +
       'api_keys_file names it. A flag is visible in the list of processes: BATON_API_KEY and ' +
       'api_key_file are not.',
     alsoEnv: ['VLLM_API_KEY'],
@@ -33,6 +33,20 @@ export const ACCESS = {
       'a name. A name is a tenant: stored responses, conversations, timelines, loaded LoRA ' +
       'adapters and limits belong to it, and no other tenant finds them.',
     unset: 'each key is a tenant of its own',
+  }),
+  adminApiKey: optionalText({
+    help:
+      'Key of the endpoints of enable_admin and enable_dev_mode, as Authorization: Bearer KEY. ' +
+      'Keys of api_key do not open them. A flag is visible in the list of processes: ' +
+      'BATON_ADMIN_API_KEY and admin_api_key_file are not.',
+    isSecret: true,
+    unset:
+      'one is made and printed at the start; requests of this machine need none unless api keys ' +
+      'are set',
+  }),
+  adminApiKeyFile: optionalText({
+    help: 'File with that key alone.',
+    unset: 'the key of admin_api_key',
   }),
   limitRequestsPerMinute: optionalInteger([1, 1_000_000_000], {
     help:

@@ -28,7 +28,8 @@ export const CLUSTER = {
   enableAdmin: toggle(false, {
     help:
       'Serve /admin/engines, which lets engines join, leave or change their role, and ' +
-      '/admin/config, which changes faults and placement while the cluster runs.',
+      '/admin/config, which changes faults and placement while the cluster runs. It takes the ' +
+      'admin key; without any configured key, requests of this machine need none.',
   }),
   /** What a worker process is to host when it is started again after its engines have changed. */
   workerEngines: optionalText({

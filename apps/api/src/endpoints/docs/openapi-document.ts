@@ -2,7 +2,13 @@ import { type BatonConfig, needsApiKey } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
 import type { KnownRoute } from '../../http/known-routes';
-import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
+import {
+  type Media,
+  type HttpOperation,
+  isOperators,
+  type QueryParameter,
+  TAGS,
+} from '../../http/operation';
 import { requestSchemas } from '../../http/request-schemas';
 
 /** An OpenAPI 3.1 document. */
@@ -43,7 +49,8 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
 };
 
 /** Paths below these need a key, when keys are set. */
-const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
+const GUARDED = /^\/(v1|v2|inference|cohere)/;
+const BEARER = { type: 'http', scheme: 'bearer' };
 
 /**
  * Describes the routes that a server has. A route whose handler has no `@Describe` has its method
@@ -56,9 +63,11 @@ export function openApiDocument(
   const hasKeys = needsApiKey(config);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const { method, pattern, ...route } of [...routes].sort(byPath)) {
-    const operation = route.operation ?? { tag: 'Pages', summary: pattern };
+    const operation = route.operation ?? { tag: 'Pages' as const, summary: pattern };
     const path = pathOf(pattern, operation.star);
-    const security = hasKeys && GUARDED.test(pattern) ? { security: [{ bearer: [] }] } : {};
+    const scheme = isOperators(operation) ? 'adminKey' : 'bearer';
+    const isSecured = isOperators(operation) || (hasKeys && GUARDED.test(pattern));
+    const security = isSecured ? { security: [{ [scheme]: [] }] } : {};
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = { ...described(method, path, operation), ...security };
   }
@@ -82,7 +91,7 @@ export function openApiDocument(
           content: { 'application/json': { schema: ref('schemas/Error') } },
         },
       },
-      ...(hasKeys ? { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } : {}),
+      securitySchemes: { adminKey: BEARER, ...(hasKeys ? { bearer: BEARER } : {}) },
     },
   };
 }
