@@ -315,6 +315,11 @@ export const ERRORS = {
     'no_supervisor',
     'Nobody here can start engines: start one by hand with `baton up --role`.',
   ),
+  /** The order was given; whether it is carried out is not known. */
+  supervisor_silent: unavailable(
+    'supervisor_silent',
+    'The supervisor has not answered yet: engines may still join, as GET /admin/engines shows.',
+  ),
   shutting_down: unavailable('shutting_down', 'The server is shutting down.'),
   /** The client read too slowly or left; seen in logs and metrics only. */
   slow_reader: entry(499, 'Client Closed Request', 'invalid_request_error', null, 'Slow reader.'),

@@ -83,14 +83,19 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const failure = new AbortController();
   let failedWith = 1;
   const readiness = new ClusterReadiness(specs.map((spec) => spec.name));
-  const supervisor = new Supervisor(specs, {
+  const supervisor: Supervisor = new Supervisor(specs, {
     onLine: (name, line) => say(line, name),
-    onReady: (name) => readiness.onReady(name),
+    onReady: (name) => {
+      readiness.onReady(name);
+      starter.settled(name);
+    },
+    onLeft: (name) => starter.settled(name),
     onGivenUp: (sentence, exitCode) => {
       failedWith = exitCode;
       failure.abort(sentence);
     },
     onStartEngines: (role, count) => starter.startNow(role, count),
+    onCancelEngines: () => starter.cancelNow(),
   });
   const starter = new WorkerStarter(config, run.engines, supervisor);
   process.once('exit', () => supervisor.kill());

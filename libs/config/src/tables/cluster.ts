@@ -1,4 +1,13 @@
-import { choice, integer, number, optionalChoice, optionalText, text, toggle } from '../option';
+import {
+  choice,
+  integer,
+  number,
+  optionalChoice,
+  optionalInteger,
+  optionalText,
+  text,
+  toggle,
+} from '../option';
 
 /** What runs, where it listens, and at which pace. */
 export const CLUSTER = {
@@ -24,6 +33,13 @@ export const CLUSTER = {
       'go when it is empty, 180s:1P>D turns one into the other.',
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
+  }),
+  maxProcesses: optionalInteger([1, 1024], {
+    help:
+      'Processes of this cluster on this machine beyond which no further engine joins; the ' +
+      'topology of the start is not limited.',
+    unit: 'processes',
+    unset: '16 per core, and no more than fit the available memory at 64 MiB each',
   }),
   enableAdmin: toggle(false, {
     help:
