@@ -49,6 +49,13 @@ export const ERRORS = {
     null,
     "Unsupported Media Type: Only 'application/json' is allowed",
   ),
+  unsupported_content_encoding: entry(
+    415,
+    'Unsupported Media Type',
+    'invalid_request_error',
+    'unsupported_content_encoding',
+    'The Content-Encoding of the request is not known.',
+  ),
   /** A value is outside its range (vLLM's own checks). */
   invalid_value: invalid('A value is out of range.', 'invalid_value'),
   context_length_exceeded: invalid('The prompt is too long.', 'context_length_exceeded'),
