@@ -1,3 +1,10 @@
+export {
+  type ApiKey,
+  needsApiKey,
+  readAdminKey,
+  readApiKeys,
+  unnamedTenant,
+} from './access/api-keys';
 export { configFromEnv, configToJson } from './child-config';
 export { configSchema } from './config-schema';
 export {

@@ -49,6 +49,13 @@ export const ERRORS = {
     null,
     "Unsupported Media Type: Only 'application/json' is allowed",
   ),
+  unsupported_content_encoding: entry(
+    415,
+    'Unsupported Media Type',
+    'invalid_request_error',
+    'unsupported_content_encoding',
+    'The Content-Encoding of the request is not known.',
+  ),
   /** A value is outside its range (vLLM's own checks). */
   invalid_value: invalid('A value is out of range.', 'invalid_value'),
   context_length_exceeded: invalid('The prompt is too long.', 'context_length_exceeded'),
@@ -76,6 +83,21 @@ export const ERRORS = {
     'invalid_request_error',
     'invalid_api_key',
     'The API key is not valid for this server.',
+  ),
+  /** A page of a name that is not this server's asks an endpoint of operators. */
+  host_refused: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    'host_refused',
+    'Without the admin key this path is for this machine, by its own name: ask localhost.',
+  ),
+  origin_refused: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    'origin_refused',
+    'Without the admin key this path is closed to web pages of other origins.',
   ),
   model_not_found: entry(
     404,
@@ -315,6 +337,11 @@ export const ERRORS = {
     'server_error',
     'no_supervisor',
     'This cluster has no supervisor to start engines. Start one with `baton up --role`.',
+  ),
+  /** The order was given; whether it is carried out is not known. */
+  supervisor_silent: unavailable(
+    'supervisor_silent',
+    'The supervisor has not answered yet: engines may still join, as GET /admin/engines shows.',
   ),
   shutting_down: unavailable('shutting_down', 'The server is shutting down.'),
   /** The client read too slowly or left; seen in logs and metrics only. */

@@ -10,6 +10,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { KvCapacity } from './kv-capacity';
 import { TextSetup } from '../request/plan/text-setup';
+import type { Tenant } from '../http/request-context';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 
@@ -61,11 +62,12 @@ export class ModelCatalog {
   }
 
   /**
-   * With the adapters that are loaded, and the KV capacity that the engines have announced by now.
+   * With the adapters that the tenant may ask for, and the KV capacity that the engines have
+   * announced by now.
    */
-  get limits(): RequestLimits {
+  limitsOf(tenant: Tenant): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
-    const { names } = this.adapters;
+    const names = this.adapters.of(tenant).names;
     return {
       ...this.fixed,
       ...(names.length === 0 ? {} : { models: [...this.names, ...names] }),
@@ -74,11 +76,11 @@ export class ModelCatalog {
   }
 
   /** The LoRA adapter that is asked for under this name; undefined: the base model. */
-  adapterOf(model: string): string | undefined {
-    return this.names.includes(model) ? undefined : this.adapters.find(model)?.name;
+  adapterOf(model: string, tenant: Tenant): string | undefined {
+    return this.names.includes(model) ? undefined : this.adapters.find(model, tenant)?.name;
   }
 
-  cards(): ModelCard[] {
+  cards(tenant: Tenant): ModelCard[] {
     return [
       ...this.names.map((id) => ({
         id,
@@ -86,7 +88,7 @@ export class ModelCatalog {
         created: this.identity.startedAt,
         maxModelLen: this.maxModelLen,
       })),
-      ...this.adapters.all().map(({ name, path }) => ({
+      ...this.adapters.all(tenant).map(({ name, path }) => ({
         id: name,
         root: path,
         parent: this.names[0],
@@ -96,8 +98,8 @@ export class ModelCatalog {
     ];
   }
 
-  find(id: string): ModelCard | undefined {
-    return this.cards().find((card) => card.id === id);
+  find(id: string, tenant: Tenant): ModelCard | undefined {
+    return this.cards(tenant).find((card) => card.id === id);
   }
 }
 

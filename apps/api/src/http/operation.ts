@@ -60,6 +60,13 @@ interface RouteOptions {
   readonly config?: object | undefined;
 }
 
+/** What an operator asks for, and no client of the API. */
+const OPERATORS: ReadonlySet<Tag> = new Set(['Administration', 'Development mode']);
+
+export function isOperators({ tag }: HttpOperation): boolean {
+  return OPERATORS.has(tag);
+}
+
 export const STREAMED = { answers: ['json', 'events'] } as const;
 export const NOTHING = { answers: ['nothing'] } as const;
 

@@ -137,7 +137,7 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   }
   for (const sequence of sequences) end(sequence, 'abort');
   observers.closed(request, { reason: 'abort', isSlowReader: true });
-  const timeline = await timelines.find('cmpl-x');
+  const timeline = await timelines.find({ owner: undefined, id: 'cmpl-x' });
   await observers.stop();
   const read = (name: string): string => readFileSync(join(folder, `${run}.${name}`), 'utf8');
   return {

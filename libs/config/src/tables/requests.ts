@@ -143,7 +143,8 @@ export const REQUESTS = {
   enableDevMode: toggle(false, {
     help:
       "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, " +
-      '/abort_requests, /reset_prefix_cache, /server_info.',
+      '/abort_requests, /reset_prefix_cache, /server_info. They take the admin key, as ' +
+      'enable_admin does.',
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
   }),
   /** What GET /version answers. */

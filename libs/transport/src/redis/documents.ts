@@ -53,7 +53,7 @@ export class RedisDocuments implements DocumentStore {
   }
 
   async get(place: DocumentPlace): Promise<string | undefined> {
-    const reply = await this.link.call('read a document', () =>
+    const reply = await this.link.ask('read a document', () =>
       this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
     );
     return typeof reply === 'string' ? reply : undefined;

@@ -4,6 +4,8 @@ import { type ChatSummary, isListed, type StoredChat } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { DocumentCollection } from '../../cluster/document-collection';
+import type { Owned } from '../../http/access/tenant';
+import type { Tenant } from '../../http/request-context';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -24,21 +26,21 @@ export class ChatStore extends DocumentCollection<StoredChat> {
   }
 
   /** Throws `chat_not_found`. */
-  async need(id: string): Promise<StoredChat> {
-    return (await this.find(id)) ?? noChat(id);
+  async need(at: Owned): Promise<StoredChat> {
+    return (await this.find(at)) ?? noChat(at);
   }
 
   /** Throws `chat_not_found`. */
-  async change(id: string, change: (stored: StoredChat) => StoredChat): Promise<StoredChat> {
-    return (await this.update(id, change)) ?? noChat(id);
+  async change(at: Owned, change: (stored: StoredChat) => StoredChat): Promise<StoredChat> {
+    return (await this.update(at, change)) ?? noChat(at);
   }
 
-  /** What a query lists, the oldest first. */
-  async list(query: Query): Promise<ChatSummary[]> {
-    const ids = await this.ids();
+  /** What a query of the tenant lists, the oldest first. */
+  async list(owner: Tenant, query: Query): Promise<ChatSummary[]> {
+    const ids = await this.ids(owner);
     const listed: ChatSummary[] = [];
     for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-      const found = await this.all(ids.slice(at, at + READ_AT_ONCE));
+      const found = await this.all(owner, ids.slice(at, at + READ_AT_ONCE));
       for (const stored of found) {
         if (!isListed(stored, query)) continue;
         listed.push({ id: stored.completion.id, arrivedUs: stored.arrivedUs });
@@ -48,13 +50,13 @@ export class ChatStore extends DocumentCollection<StoredChat> {
   }
 
   /** Those of the ids that are still there. */
-  async all(ids: readonly string[]): Promise<StoredChat[]> {
-    const found = await Promise.all(ids.map((id) => this.find(id)));
+  async all(owner: Tenant, ids: readonly string[]): Promise<StoredChat[]> {
+    const found = await Promise.all(ids.map((id) => this.find({ owner, id })));
     return found.filter((stored) => stored !== undefined);
   }
 }
 
-export function noChat(id: string): never {
+export function noChat({ id }: Owned): never {
   const message = `Chat completion with id '${id.slice(0, 200)}' not found.`;
   throw new BatonError('chat_not_found', message);
 }

@@ -1,15 +1,7 @@
 import { asciiJson } from '@baton/text';
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Header,
-  HttpCode,
-  Param,
-  Post,
-  Query,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Post, Query } from '@nestjs/common';
+import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
+import type { Tenant } from '../../http/request-context';
 import { Describe, PAGING, type QueryParameter } from '../../http/operation';
 import { StoredChatsService } from './stored-chats.service';
 
@@ -29,15 +21,15 @@ export class StoredChatsController {
   @Describe('Text', 'List stored chat completions', { query: LISTING, result: 'List' })
   @Get()
   @Header('content-type', JSON_TYPE)
-  list(@Query() query: Parameters): Promise<string> {
-    return this.chats.list(query);
+  list(@ByTenant() owner: Tenant, @Query() query: Parameters): Promise<string> {
+    return this.chats.list(owner, query);
   }
 
   @Describe('Text', 'Read a stored chat completion', { result: 'ChatCompletion' })
   @Get(':id')
   @Header('content-type', JSON_TYPE)
-  async retrieve(@Param('id') id: string): Promise<string> {
-    return asciiJson(await this.chats.find(id));
+  async retrieve(@OwnedId() at: Owned): Promise<string> {
+    return asciiJson(await this.chats.find(at));
   }
 
   @Describe('Text', 'Change the metadata of a stored chat completion', {
@@ -46,16 +38,16 @@ export class StoredChatsController {
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async update(@Param('id') id: string, @Body() body: unknown): Promise<string> {
-    return asciiJson(await this.chats.update(id, body));
+  async update(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+    return asciiJson(await this.chats.update(at, body));
   }
 
   @Describe('Text', 'Delete a stored chat completion', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
-  async remove(@Param('id') id: string): Promise<string> {
-    await this.chats.remove(id);
-    return asciiJson({ id, object: 'chat.completion.deleted', deleted: true });
+  async remove(@OwnedId() at: Owned): Promise<string> {
+    await this.chats.remove(at);
+    return asciiJson({ id: at.id, object: 'chat.completion.deleted', deleted: true });
   }
 
   @Describe('Text', 'List the messages of a stored chat completion', {
@@ -63,7 +55,7 @@ export class StoredChatsController {
   })
   @Get(':id/messages')
   @Header('content-type', JSON_TYPE)
-  messages(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
-    return this.chats.messages(id, query);
+  messages(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
+    return this.chats.messages(at, query);
   }
 }

@@ -10,13 +10,21 @@ import {
 } from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { contextOf } from '../../http/request-context';
+import type { Owned } from '../../http/access/tenant';
+import { contextOf, type Tenant } from '../../http/request-context';
 import { type Ask, type Asked, type Received, TEXT_ENDPOINTS } from '../../request/take/call';
 import { LOGGER } from '../../tokens';
 import { ChatStore, noChat } from './chat-store';
 import { KeptAnswer } from './kept-answer';
 
 type Query = Readonly<Record<string, unknown>>;
+
+/** What is kept of a call, beside its answer. */
+interface Keeping {
+  readonly fields: Query;
+  readonly arrivalUs: number;
+  readonly owner: Tenant;
+}
 
 /** Chats with `store`: keeps them as they are answered, and serves them again. */
 @Injectable()
@@ -28,42 +36,48 @@ export class StoredChatsService {
 
   /** Checks the body of a call, and keeps its answer. */
   asking({ request }: Received): Ask {
-    const { arrivalUs } = contextOf(request.raw);
+    const { arrivalUs, tenant } = contextOf(request.raw);
     return (body, limits) => {
       const asked = TEXT_ENDPOINTS.chat(body, limits);
       const fields = objectBody(body);
       checkStoring(fields);
-      return this.kept(asked, fields, arrivalUs);
+      return this.kept(asked, { fields, arrivalUs, owner: tenant });
     };
   }
 
   /** One page of what is stored, by default the oldest first. */
-  async list(query: Query): Promise<string> {
-    const { data, hasMore } = pageOf(await this.store.list(query), { order: 'asc', ...query });
-    const chats = await this.store.all(data.map(({ id }) => id));
+  async list(owner: Tenant, query: Query): Promise<string> {
+    const { data, hasMore } = pageOf(await this.store.list(owner, query), {
+      order: 'asc',
+      ...query,
+    });
+    const chats = await this.store.all(
+      owner,
+      data.map(({ id }) => id),
+    );
     return listBody({ data: chats.map(({ completion }) => completion), hasMore });
   }
 
-  async find(id: string): Promise<ChatObject> {
-    return (await this.store.need(id)).completion;
+  async find(at: Owned): Promise<ChatObject> {
+    return (await this.store.need(at)).completion;
   }
 
-  async messages(id: string, query: Query): Promise<string> {
-    const { messages } = await this.store.need(id);
+  async messages(at: Owned, query: Query): Promise<string> {
+    const { messages } = await this.store.need(at);
     return listBody(pageOf(messages, { order: 'asc', ...query }));
   }
 
-  async update(id: string, body: unknown): Promise<ChatObject> {
+  async update(at: Owned, body: unknown): Promise<ChatObject> {
     const metadata = readMetadata(body);
-    const change = await this.store.change(id, (stored) => withMetadata(stored, metadata));
+    const change = await this.store.change(at, (stored) => withMetadata(stored, metadata));
     return change.completion;
   }
 
-  async remove(id: string): Promise<void> {
-    if (!(await this.store.remove(id))) noChat(id);
+  async remove(at: Owned): Promise<void> {
+    if (!(await this.store.remove(at))) noChat(at);
   }
 
-  private kept(asked: Asked, body: Query, arrivedUs: number): Asked {
+  private kept(asked: Asked, { fields, arrivalUs, owner }: Keeping): Asked {
     const { request } = asked;
     return {
       ...asked,
@@ -72,18 +86,18 @@ export class StoredChatsService {
         const options = { ...parts.options, dialect: 'openai' } as const;
         return new KeptAnswer(asked.answer(parts), plans, async (results, { cachedTokens }) => {
           const answer = renderFinal({ request, head, options }, results, { cachedTokens });
-          await this.keep(head.id, storedChat(body, answer, arrivedUs));
+          await this.keep({ owner, id: head.id }, storedChat(fields, answer, arrivalUs));
         });
       },
     };
   }
 
-  private async keep(id: string, stored: ReturnType<typeof storedChat>): Promise<void> {
+  private async keep(at: Owned, stored: ReturnType<typeof storedChat>): Promise<void> {
     try {
-      const isStored = await this.store.add(id, stored);
-      if (!isStored) this.logger.warn({ chat: id }, 'chat completion too large to store');
+      const isStored = await this.store.add(at, stored);
+      if (!isStored) this.logger.warn({ chat: at.id }, 'chat completion too large to store');
     } catch (error) {
-      this.logger.warn({ chat: id, err: error }, 'chat completion not stored');
+      this.logger.warn({ chat: at.id, err: error }, 'chat completion not stored');
     }
   }
 }

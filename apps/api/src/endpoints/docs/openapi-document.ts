@@ -1,9 +1,15 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, needsApiKey } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
 import { answerSchemas } from '../../http/answer-schemas';
 import type { KnownRoute } from '../../http/known-routes';
-import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
+import {
+  type Media,
+  type HttpOperation,
+  isOperators,
+  type QueryParameter,
+  TAGS,
+} from '../../http/operation';
 import { requestSchemas } from '../../http/request-schemas';
 import { EXAMPLES } from './request-examples';
 
@@ -56,7 +62,8 @@ const FURTHER_FIELDS = {
 } as const;
 
 /** Paths below these need a key, when keys are set. */
-const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
+const GUARDED = /^\/(v1|v2|inference|cohere)/;
+const BEARER = { type: 'http', scheme: 'bearer' };
 
 /**
  * Describes the routes that a server has. A route whose handler has no `@Describe` has its method
@@ -64,15 +71,17 @@ const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
  */
 export function openApiDocument(
   routes: readonly KnownRoute[],
-  config: Pick<BatonConfig, 'dialect' | 'apiKey'>,
+  config: Pick<BatonConfig, 'dialect'> & Parameters<typeof needsApiKey>[0],
 ): OpenApiDocument {
-  const hasKeys = config.apiKey.length > 0;
+  const hasKeys = needsApiKey(config);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   const described = routes.filter(({ operation }) => operation?.upgrades !== true);
   for (const { method, pattern, ...route } of described.sort(byPath)) {
-    const operation = route.operation ?? { tag: 'Pages', summary: pattern };
+    const operation = route.operation ?? { tag: 'Pages' as const, summary: pattern };
     const path = pathOf(pattern, operation.star);
-    const security = hasKeys && GUARDED.test(pattern) ? { security: [{ bearer: [] }] } : {};
+    const scheme = isOperators(operation) ? 'adminKey' : 'bearer';
+    const isSecured = isOperators(operation) || (hasKeys && GUARDED.test(pattern));
+    const security = isSecured ? { security: [{ [scheme]: [] }] } : {};
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = { ...operationOf(method, path, operation), ...security };
   }
@@ -95,7 +104,7 @@ export function openApiDocument(
         MessageError: messageErrorSchema(),
       },
       responses: { Error: refusal('Error'), MessageError: refusal('MessageError') },
-      ...(hasKeys ? { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } : {}),
+      securitySchemes: { adminKey: BEARER, ...(hasKeys ? { bearer: BEARER } : {}) },
     },
   };
 }

@@ -1,3 +1,4 @@
+import { defaultConfig } from '@baton/config';
 import Ajv2020 from 'ajv/dist/2020';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
@@ -155,7 +156,7 @@ describe('the description of the API', () => {
       const answer = await server.post('/v1/completions', { prompt: 5 });
       const error: unknown = await answer.json();
       await server.stop();
-      const { components } = openApiDocument([], { dialect, apiKey: [] });
+      const { components } = openApiDocument([], defaultConfig({ dialect }));
       expect(ajv.validate(components.schemas['Error'] ?? false, error)).toBe(true);
     }
   });

@@ -9,7 +9,9 @@ import {
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe, STREAMED } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
@@ -43,8 +45,8 @@ export class MessagesController {
   @Post('count_tokens')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  countTokens(@Body() body: unknown): string {
-    return countTokensBody(body, this.catalog.limits);
+  countTokens(@ByTenant() tenant: Tenant, @Body() body: unknown): string {
+    return countTokensBody(body, this.catalog.limitsOf(tenant));
   }
 }
 

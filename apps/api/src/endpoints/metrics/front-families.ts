@@ -8,6 +8,7 @@ import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { ProcessMetrics } from '../../observers/metrics/process-metrics';
 import { QueueMetrics } from '../../observers/metrics/queue-metrics';
 import { RequestMetrics } from '../../observers/metrics/request-metrics';
+import { TenantMetrics } from '../../observers/metrics/tenant-metrics';
 
 /** The metrics that this process counts by itself. */
 @Injectable()
@@ -16,6 +17,7 @@ export class FrontFamilies {
     private readonly requests: RequestMetrics,
     private readonly placement: PlacementMetrics,
     private readonly faults: FaultMetrics,
+    private readonly tenants: TenantMetrics,
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
     private readonly http: HttpMetrics,
@@ -24,7 +26,12 @@ export class FrontFamilies {
   ) {}
 
   renderRequests(engines: readonly EnginePresence[]): string[] {
-    return [this.requests.render(engines), this.placement.render(engines), this.faults.render()];
+    return [
+      this.requests.render(engines),
+      this.placement.render(engines),
+      this.faults.render(),
+      this.tenants.render(),
+    ];
   }
 
   /**

@@ -2,7 +2,9 @@ import { BatonError } from '@baton/contract';
 import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
 import { Controller, Delete, Get, Header, Param } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 
 /** What can be asked for. Model ids may contain slashes. */
 @Controller()
@@ -12,26 +14,26 @@ export class ModelsController {
   @Describe('Models', 'List the models and adapters', { result: 'ModelList' })
   @Get('v1/models')
   @Header('content-type', 'application/json')
-  list(): string {
-    return modelList(this.catalog.cards());
+  list(@ByTenant() tenant: Tenant): string {
+    return modelList(this.catalog.cards(tenant));
   }
 
   @Describe('Models', 'Read a model', { star: 'model', result: 'Model' })
   @Get('v1/models/*')
   @Header('content-type', 'application/json')
-  find(@Param('*') id: string): string {
-    const card = this.catalog.find(id);
+  find(@Param('*') id: string, @ByTenant() tenant: Tenant): string {
+    const card = this.catalog.find(id, tenant);
     if (!card) throw modelNotFound(id);
     return modelCard(card);
   }
 
-  /** OpenAI deletes fine-tuned models of the caller; what is served here is nobody's to delete. */
+  /** OpenAI deletes fine-tuned models of the caller; no caller owns what is served here. */
   @Describe('Models', 'Refuse to delete a model: what is served cannot be deleted', {
     star: 'model',
   })
   @Delete('v1/models/*')
-  remove(@Param('*') id: string): never {
-    if (!this.catalog.find(id)) throw modelNotFound(id);
+  remove(@Param('*') id: string, @ByTenant() tenant: Tenant): never {
+    if (!this.catalog.find(id, tenant)) throw modelNotFound(id);
     throw new BatonError('model_not_deletable');
   }
 

@@ -7,14 +7,15 @@ import {
   Get,
   Header,
   HttpCode,
-  Param,
   Post,
   Query,
   Req,
   Res,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
 
@@ -59,8 +60,8 @@ export class ResponsesController {
   @Post('input_tokens')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  inputTokens(@Body() body: unknown): Promise<string> {
-    return this.responses.countTokens(body);
+  inputTokens(@ByTenant() owner: Tenant, @Body() body: unknown): Promise<string> {
+    return this.responses.countTokens(owner, body);
   }
 
   @Describe('Responses', 'Shorten what a conversation has come to', { body: 'ResponseRequest' })
@@ -78,14 +79,14 @@ export class ResponsesController {
   })
   @Get(':id')
   async retrieve(
-    @Param('id') id: string,
+    @OwnedId() at: Owned,
     @Query() query: Parameters,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (wantsStream(query)) {
-      await this.responses.replay(id, query, reply);
+      await this.responses.replay(at, query, reply);
     } else {
-      const { response } = await this.responses.find(id);
+      const { response } = await this.responses.find(at);
       void reply.type(JSON_TYPE).send(asciiJson(response));
     }
   }
@@ -93,16 +94,16 @@ export class ResponsesController {
   @Describe('Responses', 'Delete a stored response', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
-  async remove(@Param('id') id: string): Promise<string> {
-    await this.responses.remove(id);
-    return asciiJson({ id, object: 'response', deleted: true });
+  async remove(@OwnedId() at: Owned): Promise<string> {
+    await this.responses.remove(at);
+    return asciiJson({ id: at.id, object: 'response', deleted: true });
   }
 
   @Describe('Responses', 'List what a response answered', { query: PAGING, result: 'List' })
   @Get(':id/input_items')
   @Header('content-type', JSON_TYPE)
-  async inputItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
-    const { input } = await this.responses.find(id);
+  async inputItems(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
+    const { input } = await this.responses.find(at);
     return itemsPage(input, query);
   }
 
@@ -110,7 +111,7 @@ export class ResponsesController {
   @Post(':id/cancel')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async cancel(@Param('id') id: string): Promise<string> {
-    return asciiJson(await this.responses.cancel(id));
+  async cancel(@OwnedId() at: Owned): Promise<string> {
+    return asciiJson(await this.responses.cancel(at));
   }
 }
