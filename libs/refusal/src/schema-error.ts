@@ -127,7 +127,7 @@ function missingText(field: string): OpenaiText {
 /** A field that is not there, found by a rule that is none of the schema. */
 export function missingField(field: string): RequestError {
   const openai = missingText(field);
-  return new RequestError('invalid_type', openai, { message: openai.message, param: null });
+  return new RequestError('invalid_value', openai, { message: openai.message, param: null });
 }
 
 function kindOf(value: unknown): string {

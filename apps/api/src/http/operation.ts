@@ -37,6 +37,8 @@ export interface QueryParameter {
 /** The OpenAPI facts of a handler besides its route. */
 export interface OperationFacts {
   readonly body?: BodyName;
+  /** Fields that this operation requires beside those that its body's schema does. */
+  readonly requires?: readonly string[];
   /** The schema of a JSON answer. Default: any JSON. */
   readonly result?: ResultName;
   /** It answers those alone who upgrade to a WebSocket, which OpenAPI cannot say. */

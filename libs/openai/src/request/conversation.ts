@@ -1,5 +1,5 @@
 import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
-import { valueError } from '@baton/refusal';
+import { missingField } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
@@ -68,8 +68,7 @@ function functionCall(called: CalledFunction, place: string): TurnCall {
 
 function nameOf({ name }: { readonly name?: string | null }, place: string): string {
   if (name !== undefined && name !== null) return name;
-  const field = `${place}.name`;
-  throw valueError({ field, message: `Missing required parameter: '${field}'.` });
+  throw missingField(`${place}.name`);
 }
 
 function merged(turns: readonly ChatTurn[]): ChatTurn[] {

@@ -5,7 +5,7 @@ import {
   ConstraintError,
   type StructuredText,
 } from '@baton/structured';
-import { valueError } from '@baton/refusal';
+import { missingField, valueError } from '@baton/refusal';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';
 
@@ -80,7 +80,7 @@ function fromFormat(format: FormatField): StructuredText | undefined {
 function fromSchema(wrapper: FormatField['json_schema']): StructuredText {
   const field = 'response_format.json_schema';
   if (wrapper === undefined || wrapper === null) {
-    throw valueError({ field, message: `Missing required parameter: '${field}'.` });
+    throw missingField(field);
   }
   const { name, schema } = wrapper;
   if (typeof name !== 'string' || !SCHEMA_NAME.test(name)) {

@@ -151,10 +151,11 @@ function queryParameter({ name, type, meaning }: QueryParameter): DescribedParam
   return { name, in: 'query', required: false, description: meaning, schema: { type } };
 }
 
-function bodyOf({ body }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
+function bodyOf({ body, requires }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
   if (body === undefined) return {};
-  const schema = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
-  const example = EXAMPLES[body];
+  const own = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
+  const schema = requires === undefined ? own : { ...own, required: requires };
+  const example = requires === undefined ? EXAMPLES[body] : undefined;
   const media = { schema, ...(example === undefined ? {} : { example }) };
   return { requestBody: { required: true, content: { 'application/json': media } } };
 }

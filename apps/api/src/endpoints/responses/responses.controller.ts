@@ -64,7 +64,9 @@ export class ResponsesController {
     return this.responses.countTokens(owner, body);
   }
 
-  @Describe('Responses', 'Shorten what a conversation has come to', { body: 'ResponseRequest' })
+  @Describe('Responses', 'Shorten what a conversation has come to', {
+    ...{ body: 'ResponseRequest', requires: ['model'] },
+  })
   @Post('compact')
   compact(
     @Body() body: unknown,

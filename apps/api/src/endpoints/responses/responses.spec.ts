@@ -222,7 +222,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     ['', '{"input":5}'],
     ['', '{"input":[{"type":"poem"}]}'],
     ['', '{"input":"x","metadata":{"a":5}}'],
-    ['', '{"input":"x","max_output_tokens":1,"stream":true}'],
+    ['', '{"input":"x","max_output_tokens":0,"stream":true}'],
     ['/input_tokens', '{"input":5}'],
   ])('answers bad input of %s (%s) with 400 in its own shape', async (path, body) => {
     const before = fixture.engine.runs.length;
