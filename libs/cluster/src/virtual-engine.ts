@@ -137,6 +137,7 @@ export class VirtualEngine {
       return;
     }
     this.stepping = true;
+    if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
       endUs = this.engine.extendStep(Infinity);

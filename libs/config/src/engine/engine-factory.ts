@@ -17,6 +17,7 @@ import {
 import { buildStepTimeModel, type RangeGuard, type StepTimeModel } from '@baton/step-time';
 import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
+import { asyncScheduling } from './async-scheduling';
 import { guarded } from './extrapolation';
 import { gpuOf } from './gpu-of';
 import { loraModulesOf } from './lora-modules';
@@ -130,6 +131,7 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulingPolicy: config.schedulingPolicy,
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
+    asyncScheduling: asyncScheduling(config, vllmMinorOf(config)),
     ...speculationOptions(config),
     ...adapterOptions(config),
     stepTime,
