@@ -7,7 +7,7 @@ import { Pairs } from './pairs';
 /**
  * What the engines of a virtual run cost, in CPU time per request:
  *
- *   node dist/bench/engine-steps/main.js [requests] [requests per second]
+ *   node dist/bench/engine-steps/main.js [requests] [requests per second] [--async-scheduling]
  */
 const requests = Number(process.argv[2] ?? 1_000_000);
 const ratePerSecond = Number(process.argv[3] ?? 45);
@@ -29,6 +29,7 @@ const options: EngineOptions = {
   schedulingPolicy: 'fcfs',
   sjfAgingTokensPerSecond: 0,
   schedulerReserveFullIsl: true,
+  asyncScheduling: process.argv.includes('--async-scheduling'),
   stepTime: buildStepTimeModel({ kind: 'calibrated' }, placement),
   seed: 1,
   warmupPenaltyPercent: 0,

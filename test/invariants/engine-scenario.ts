@@ -8,6 +8,8 @@ export interface Visit {
   readonly gapUs: Micros;
   readonly promptTokens: number;
   readonly outputTokens: number;
+  /** By its limit, not by a token. */
+  readonly endsByLimit: boolean;
   /** Visits of one family have the same tokens as far as both go. */
   readonly family: number;
   readonly hashedShare: number;
@@ -77,6 +79,7 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   gapUs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8_000 })),
   promptTokens: fc.integer({ min: 1, max: 90 }),
   outputTokens: fc.integer({ min: 1, max: 60 }),
+  endsByLimit: fc.boolean(),
   family: fc.integer({ min: 0, max: FAMILIES - 1 }),
   hashedShare: fc.constantFrom(0, 0.5, 1),
   priority: fc.integer({ min: 0, max: 2 }),
@@ -109,6 +112,7 @@ const knobs = fc.record({
   schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const, 'sjf' as const),
   sjfAgingTokensPerSecond: fc.constantFrom(0, 3_000),
   schedulerReserveFullIsl: fc.boolean(),
+  asyncScheduling: fc.boolean(),
   warmupSteps: fc.constantFrom(0, 0, 5),
   speculation: fc.option(speculation, { nil: undefined, freq: 1 }),
   spareBlocks: fc.integer({ min: 0, max: 40 }),
@@ -148,7 +152,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {
   const visit = scenario.visits[id]!;
   const { promptTokens, outputTokens, family, hashedShare, priority, mode, holdsAtEnd } = visit;
-  const { cacheHitThreshold, remoteShare } = visit;
+  const { cacheHitThreshold, remoteShare, endsByLimit } = visit;
   const isNumbered = scenario.options.contentCount !== undefined;
   const blocks = Math.floor((promptTokens + outputTokens) / scenario.options.blockSize);
   const hashed = Math.floor(blocks * hashedShare);
@@ -156,7 +160,7 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
     requestId: `r${id}`,
     promptTokens,
     outputTokens,
-    endReason: 'stop',
+    endReason: endsByLimit ? 'length' : 'stop',
     blockHashes: Array.from({ length: hashed }, (_, i) =>
       isNumbered ? family * FAMILY_CONTENTS + i + 1 : mix(family + 1, i + 1) || 1,
     ),

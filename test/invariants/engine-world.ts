@@ -130,7 +130,7 @@ export class EngineWorld {
       const isFirst = given === undefined || given === this.engine.tokensInStep(handle);
       assert(isFirst, 'a first token has none before it');
     }
-    for (const handle of finished) this.finish(handle);
+    for (const handle of finished) this.finish(handle, preempted.includes(handle));
     for (const handle of held) this.hold(handle);
     for (const handle of rejected) this.reject(handle);
   }
@@ -213,14 +213,16 @@ export class EngineWorld {
     assert(this.engine.tokenIndex(handle) === tokens - 1, 'a token has the wrong index');
   }
 
-  private finish(handle: SequenceHandle): void {
+  /** @param isBlockless  it was preempted while its last token was on the way */
+  private finish(handle: SequenceHandle, isBlockless: boolean): void {
     const visit = this.scenario.visits[this.idOf.get(handle)!]!;
     const { promptTokens, outputTokens, transferUs, holdsAtEnd } = visit;
     assert(this.tokensOf(handle) === outputTokens, 'a sequence ended too early or too late');
     const how = `finished, cached ${this.engine.cachedTokens(handle)}`;
     if (!holdsAtEnd) return this.end(handle, how);
     const blocks = Math.ceil((promptTokens + outputTokens - 1) / this.scenario.options.blockSize);
-    assert(this.engine.blockIds(handle).length >= blocks, 'a held end has its blocks');
+    const held = this.engine.blockIds(handle).length;
+    assert(isBlockless ? held === 0 : held >= blocks, 'a held end has its blocks');
     this.release(handle, this.nowUs + transferUs, how);
   }
 

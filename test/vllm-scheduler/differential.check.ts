@@ -2,22 +2,25 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { firstDifference } from './difference';
 import { ourSteps } from './our-run';
-import { RECORDED, recordedText } from './recorded';
+import { RECORDED, RECORDED_ASYNC, recordedText } from './recorded';
 import { theirRuns, type TheirRun } from './vllm-driver';
-import { type Workload, workloadOf } from './workload';
+import { asyncWorkloadOf, type Workload, workloadOf } from './workload';
 
 const { VLLM_PYTHON = 'python3', VLLM_SOURCE = '', VLLM_VERSION = '', VLLM_RECORD } = process.env;
 const WORKLOADS = Number(process.env['VLLM_WORKLOADS'] ?? 1000);
 const FROM = Number(process.env['VLLM_FROM'] ?? 0);
+const IS_ASYNC = process.env['VLLM_ASYNC'] !== undefined;
+const draw = IS_ASYNC ? asyncWorkloadOf : workloadOf;
+const KIND = IS_ASYNC ? 'its asynchronous one' : 'its synchronous one';
 const BATCH = 500;
 const SHOWN = 8;
 
-test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION}, step by step`, async () => {
+test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION} (${KIND}), step by step`, async () => {
   const seen = { compared: 0, steps: 0, excluded: 0, differing: [] as string[] };
   const kept: { seed: number; steps: readonly string[] }[] = [];
   for (let from = FROM; from < FROM + WORKLOADS; from += BATCH) {
     const count = Math.min(BATCH, FROM + WORKLOADS - from);
-    const workloads = Array.from({ length: count }, (_, i) => workloadOf(from + i));
+    const workloads = Array.from({ length: count }, (_, i) => draw(from + i));
     const theirs = await theirRuns(workloads, { python: VLLM_PYTHON, source: VLLM_SOURCE });
     for (const [i, workload] of workloads.entries()) {
       compare(workload, theirs[i]!, seen);
@@ -29,7 +32,8 @@ test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION}, st
   process.stdout.write(
     `${compared} workloads, ${steps} steps, ${differing.length} differ; ${left}\n`,
   );
-  if (VLLM_RECORD !== undefined) writeFileSync(RECORDED, recordedText(VLLM_VERSION, kept));
+  if (VLLM_RECORD !== undefined)
+    writeFileSync(IS_ASYNC ? RECORDED_ASYNC : RECORDED, recordedText(VLLM_VERSION, kept));
   expect(differing.slice(0, SHOWN)).toEqual([]);
 });
 

@@ -3,6 +3,7 @@
 A step is schedule() and update_from_output() with made-up tokens. Token ids follow from the workload alone.
 """
 
+import collections
 import json
 import sys
 from types import SimpleNamespace
@@ -76,8 +77,11 @@ class Connector:
 def config_of(options):
     spec_tokens = options.get("specTokens", 0)
     none = SimpleNamespace
+    # A consumer with two batches in flight frees blocks late: see docs/engine.md.
     transfer = none(
-        kv_load_failure_policy="recompute", is_kv_consumer=True, is_kv_producer=False
+        kv_load_failure_policy="recompute",
+        is_kv_consumer=not options.get("asyncScheduling"),
+        is_kv_producer=False,
     )
     speculative = none(
         num_speculative_tokens=spec_tokens,
@@ -199,6 +203,19 @@ def holds_blocks(request):
 def line_of(**fields):
     """What one step did: fields in this order, empty ones at the end left out."""
     return ";".join(" ".join(values) for values in fields.values()).rstrip(";")
+
+
+def answer_of(names, sampled, arrived):
+    """What the model runner answers: the sampled tokens, and the requests whose KV has come."""
+    return ModelRunnerOutput(
+        req_ids=names,
+        req_id_to_index={name: i for i, name in enumerate(names)},
+        sampled_token_ids=sampled,
+        logprobs=None,
+        prompt_logprobs_dict={},
+        pooler_output=[],
+        kv_connector_output=KVConnectorOutput(finished_recving=set(arrived)),
+    )
 
 
 class Run:
@@ -355,18 +372,7 @@ class Run:
         names, sampled = self.sample(output)
         arrived = [n for n in self.loads.pop(step, ()) if n in self.scheduler.requests]
         self.loading.difference_update(arrived)
-        self.scheduler.update_from_output(
-            output,
-            ModelRunnerOutput(
-                req_ids=names,
-                req_id_to_index={name: i for i, name in enumerate(names)},
-                sampled_token_ids=sampled,
-                logprobs=None,
-                prompt_logprobs_dict={},
-                pooler_output=[],
-                kv_connector_output=KVConnectorOutput(finished_recving=set(arrived)),
-            ),
-        )
+        self.scheduler.update_from_output(output, answer_of(names, sampled, arrived))
         finished = [n for n in names if n not in self.scheduler.requests]
         for name in finished:
             self.end(name, step)
@@ -390,10 +396,104 @@ class Run:
         return {"steps": records, "twinOutlived": self.twin_outlived}
 
 
+class AsyncRun(Run):
+    """As EngineCore.step_with_batch_queue: two batches in flight, each scheduled while the one before runs.
+
+    A step is as long as the batch that it ends runs; a batch without tokens takes no time.
+    """
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        self.queue = collections.deque()
+
+    def step(self, step):
+        self.before(step)
+        self.seen = {"preempted": [], "hits": {}, "last": {}}
+        ended, emitted = [], []
+        scheduler = self.scheduler
+        free, waiting = None, None
+        while True:
+            if scheduler.has_requests():
+                tokens = self.schedule()
+                free = self.pool.get_num_free_blocks()
+                waiting = [r.request_id for r in scheduler.waiting if not holds_blocks(r)]
+                if len(self.queue) < 2 and (tokens > 0 or scheduler.has_requests()):
+                    continue
+            elif not self.queue:
+                break
+            else:
+                self.seen["last"] = {}
+            output, samples = self.queue.pop()
+            reserved = self.take_reserved(step)
+            self.seen.setdefault("reserved", []).extend(reserved)
+            takes_time = output.total_num_scheduled_tokens > 0
+            is_over = takes_time or not any(
+                one.total_num_scheduled_tokens for one, _ in self.queue
+            )
+            # KV that comes during a step is told with the output of that step.
+            arrived = self.loads.pop(step, ()) if is_over else ()
+            finished, got = self.finish(output, samples, arrived)
+            for name in finished:
+                self.end(name, step)
+            ended += finished
+            emitted += got
+            if is_over:
+                break
+        if free is None:
+            free = self.pool.get_num_free_blocks()
+            waiting = []
+        return self.line(free, waiting, ended, emitted)
+
+    def line(self, free, waiting, ended, emitted):
+        seen = self.seen
+        return line_of(
+            batch=[f"{int(name)}:{tokens}" for name, tokens in seen["last"].items()],
+            free=[str(free)],
+            waiting=names_of(waiting),
+            preempted=sorted(names_of(seen["preempted"]), key=int),
+            reserved=[f"{int(name)}:{tokens}" for name, tokens in seen.get("reserved", [])],
+            hits=[f"{int(n)}:{hit}" for n, hit in sorted(seen["hits"].items()) if hit > 0],
+            finished=sorted(names_of(ended), key=int),
+            emitted=sorted(names_of(emitted), key=int),
+        )
+
+    def schedule(self):
+        scheduler = self.scheduler
+        running_before = list(scheduler.running)
+        output = scheduler.schedule()
+        self.seen["preempted"] += [
+            r.request_id for r in running_before if r not in scheduler.running
+        ]
+        batch = dict(output.num_scheduled_tokens)
+        self.seen["last"] = batch
+        for request in output.scheduled_new_reqs:
+            self.seen["hits"][request.req_id] = self.hits.get(request.req_id, 0)
+        samples = {n for n in batch if not scheduler.requests[n].is_prefill_chunk}
+        self.queue.appendleft((output, samples))
+        return output.total_num_scheduled_tokens
+
+    def finish(self, output, samples, arrived):
+        names = list(output.num_scheduled_tokens)
+        requests = self.scheduler.requests
+        there = [name for name in names if name in requests]
+        sampled = [self.sampled(name) if name in samples else [] for name in names]
+        arrived = [name for name in arrived if name in requests]
+        self.loading.difference_update(arrived)
+        self.scheduler.update_from_output(output, answer_of(names, sampled, arrived))
+        finished = [n for n in there if n not in self.scheduler.requests]
+        return finished, [n for n in there if n in samples]
+
+    def sampled(self, name):
+        request = self.scheduler.requests.get(name)
+        return [self.token(name, request.num_output_tokens) if request else 0]
+
+
 def main():
     kv_cache_utils.init_none_hash(sha256)
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(Run(json.loads(line)).all()) + "\n")
+        workload = json.loads(line)
+        kind = AsyncRun if workload["options"].get("asyncScheduling") else Run
+        sys.stdout.write(json.dumps(kind(workload).all()) + "\n")
 
 
 main()

@@ -59,19 +59,20 @@ class OurRun {
   private step(step: number): string {
     this.before(step);
     const { engine } = this;
+    const named = (handles: readonly SequenceHandle[] = []): string[] =>
+      this.namesOf(handles)
+        .sort((a, b) => a - b)
+        .map(String);
     const isRunning = engine.beginStep(step) !== undefined;
     const { batch, waiting } = engine.queueState();
     const free = engine.gauges().freeBlocks;
     const reserved = this.reserved(step);
     const facts = isRunning ? engine.endStep() : undefined;
+    const emitted = this.workload.options.asyncScheduling ? named(facts?.emitted) : [];
     for (const name of this.loads.get(step) ?? []) {
       this.loading.delete(name);
       engine.kvArrived(this.handles.get(name)!);
     }
-    const named = (handles: readonly SequenceHandle[] = []): string[] =>
-      this.namesOf(handles)
-        .sort((a, b) => a - b)
-        .map(String);
     const hits = this.namesOf(facts?.scheduled ?? [])
       .map((name) => [name, engine.cachedTokens(this.handles.get(name)!)] as const)
       .filter(([, tokens]) => tokens > 0)
@@ -86,6 +87,7 @@ class OurRun {
       reserved,
       hits.map(([name, tokens]) => `${name}:${tokens}`),
       finished,
+      emitted,
     ]
       .map((values) => values.join(' '))
       .join(';')
@@ -113,7 +115,7 @@ class OurRun {
       requestId: String(name),
       promptTokens,
       outputTokens: request.out,
-      endReason: request.stops ? 'stop' : 'length',
+      endReason: request.stops && request.max > request.out ? 'stop' : 'length',
       blockHashes: this.hashesOf(request),
       priority: request.priority,
       arrivalUs: request.arrival,

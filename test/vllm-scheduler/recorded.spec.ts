@@ -1,21 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { firstDifference } from './difference';
 import { ourSteps } from './our-run';
-import { recordedRuns } from './recorded';
-import { workloadOf } from './workload';
+import { RECORDED, RECORDED_ASYNC, recordedRuns } from './recorded';
+import { asyncWorkloadOf, type Workload, workloadOf } from './workload';
 
-const { version, runs } = recordedRuns();
+describe.each([
+  ['scheduler', RECORDED, workloadOf, 300],
+  ['AsyncScheduler', RECORDED_ASYNC, asyncWorkloadOf, 50],
+] satisfies [string, string, (seed: number) => Workload, number][])(
+  'the recorded %s of vLLM',
+  (_name, file, workload, count) => {
+    const { version, runs } = recordedRuns(file);
 
-describe(`the scheduler of ${version}`, () => {
-  it('was recorded over some hundred workloads', () => {
-    expect(runs.length).toBeGreaterThanOrEqual(300);
-  });
-
-  it('decides step by step as ours', () => {
-    const differing = runs.flatMap(({ seed, steps }) => {
-      const difference = firstDifference(steps, ourSteps(workloadOf(seed)));
-      return difference === undefined ? [] : [`seed ${seed}: ${difference}`];
+    it('names its version, and many workloads', () => {
+      expect(version).toMatch(/^vLLM 0\.\d+\.\d+$/);
+      expect(runs.length).toBeGreaterThanOrEqual(count);
     });
-    expect(differing).toEqual([]);
-  });
-});
+
+    it('decides step by step as ours', () => {
+      const differing = runs.flatMap(({ seed, steps }) => {
+        const difference = firstDifference(steps, ourSteps(workload(seed)));
+        return difference === undefined ? [] : [`seed ${seed}: ${difference}`];
+      });
+      expect(differing).toEqual([]);
+    });
+  },
+);

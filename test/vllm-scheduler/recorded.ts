@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * The steps of vLLM's scheduler for some workloads, written by `npm run test:vllm-scheduler --
- * --record`.
+ * --record`, and of its asynchronous one, written with `--async` as well.
  */
 export const RECORDED = fileURLToPath(new URL('recorded.txt', import.meta.url));
+export const RECORDED_ASYNC = fileURLToPath(new URL('recorded-async.txt', import.meta.url));
 
 export interface RecordedRun {
   readonly seed: number;
@@ -18,8 +19,8 @@ export function recordedText(version: string, runs: readonly RecordedRun[]): str
   return [`vLLM ${version}`, ...lines, ''].join('\n');
 }
 
-export function recordedRuns(): { version: string; runs: RecordedRun[] } {
-  const [version = '', ...lines] = readFileSync(RECORDED, 'utf8').trimEnd().split('\n');
+export function recordedRuns(file: string): { version: string; runs: RecordedRun[] } {
+  const [version = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
   const runs = lines.map((line) => {
     const [seed, ...steps] = line.split('|');
     return { seed: Number(seed), steps: steps.flatMap(unfolded) };

@@ -16,20 +16,22 @@ const SHA256 = {
 };
 const [NEWEST] = Object.keys(SHA256);
 
-const HELP = `npm run test:vllm-scheduler -- [--version V] [--workloads N] [--from SEED]
+const HELP = `npm run test:vllm-scheduler -- [--async] [--version V] [--workloads N] [--from SEED]
 
 Fetches vLLM's source from PyPI (needs python3, venv and tar; 50 MB, kept in node_modules/.cache), drives its
 scheduler and libs/engine over the same random workloads and compares what every step does.
 Exit code: 0 all agree, 1 one does not.
 
+  --async         drive its AsyncScheduler, with two batches in flight
   --version V     ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
   --workloads N   10000
   --from SEED     0
-  --record        keep what vLLM does for the recorded test: with --workloads 400
+  --record        keep what vLLM does for the recorded test: with --workloads 400, or 80 and --async
 `;
 
 const { values } = parseArgs({
   options: {
+    async: { type: 'boolean', default: false },
     version: { type: 'string', default: NEWEST },
     workloads: { type: 'string', default: '10000' },
     from: { type: 'string', default: '0' },
@@ -57,6 +59,7 @@ async function main() {
     VLLM_SOURCE: await unpackSource(CACHE, asked),
     VLLM_WORKLOADS: values.workloads,
     VLLM_FROM: values.from,
+    ...(values.async ? { VLLM_ASYNC: 'yes' } : {}),
     ...(values.record ? { VLLM_RECORD: 'yes' } : {}),
   };
   const args = ['run', '--config', join(HERE, 'vitest.config.mjs')];

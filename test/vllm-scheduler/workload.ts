@@ -23,6 +23,8 @@ export interface WorkloadOptions {
   readonly connector: boolean;
   readonly specTokens: number;
   readonly watermarkBlocks: number;
+  /** As vLLM's `async_scheduling`. Unset: off. */
+  readonly asyncScheduling?: true;
   /** Our side has the blocks' contents; without, as from a trace of lengths, no text is shared. */
   readonly namesContents: boolean;
 }
@@ -78,6 +80,16 @@ export function workloadOf(seed: number): Workload {
     const given = Array.from({ length: request.out + 1 }, (_, i) => i);
     return { ...request, accepts: given.map((first) => speculation.accepted(hash, first)) };
   }
+}
+
+/** The same workload without drafts, for an engine that forms batches ahead. */
+export function asyncWorkloadOf(seed: number): Workload {
+  const { options, requests } = workloadOf(seed);
+  return {
+    seed,
+    options: { ...options, specTokens: 0, asyncScheduling: true },
+    requests: requests.map(({ accepts: _accepts, ...request }) => request),
+  };
 }
 
 class Draw {

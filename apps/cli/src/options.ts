@@ -18,7 +18,10 @@ export function addConfigOptions(command: Command): void {
   command.addHelpText('after', FOOTER);
 }
 
-/** A toggle has a flag for on and one for off; the help shows the one that changes the default. */
+/**
+ * A toggle has a flag for on and one for off; the help shows the one that changes the default, or
+ * both where the default depends on other options.
+ */
 function optionsFor(key: ConfigKey): Option[] {
   const row = optionOf(key);
   const flag = flagName(key);
@@ -28,8 +31,7 @@ function optionsFor(key: ConfigKey): Option[] {
   }
   const on = new Option(flag, description(key));
   const off = new Option(flag.replace('--', '--no-'), `Switch off: ${description(key)}`);
-  const isOn = row.default === true;
-  return [on.hideHelp(isOn), off.hideHelp(!isOn)];
+  return [on.hideHelp(row.default === true), off.hideHelp(row.default === false)];
 }
 
 function optionFor(kind: ValueForm['kind'], flag: string, description: string): Option {

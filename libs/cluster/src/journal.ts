@@ -96,7 +96,9 @@ export class Journal {
       const row = engine.rowOf(handle);
       this.log.preemptions[row]!++;
       const tokens = engine.engine.tokensEmitted(handle);
-      if (tokens > 0) list.push({ handle, row, tokens, lastUs: facts.startUs });
+      const hasToken = facts.preemptedWithToken.includes(handle);
+      const lastUs = hasToken ? facts.endUs : facts.startUs;
+      if (tokens > 0) list.push({ handle, row, tokens, lastUs });
     }
   }
 

@@ -153,6 +153,7 @@ export class VirtualEngine implements LockstepRank {
       return;
     }
     this.stepping = true;
+    if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
       endUs = this.engine.extendStep(Infinity);

@@ -165,6 +165,10 @@ export function toggle(fallback: boolean, notes: OptionNotes): Option<boolean> {
   return { ...notes, form: { kind: 'boolean' }, default: fallback };
 }
 
+export function optionalToggle(notes: OptionNotes): Option<boolean | undefined> {
+  return { ...notes, form: { kind: 'boolean' }, default: undefined };
+}
+
 /** Texts, none of them empty. */
 export function list(fallback: readonly string[], notes: OptionNotes): Option<readonly string[]> {
   return { ...notes, form: { kind: 'list' }, default: fallback };

@@ -21,6 +21,8 @@ export class BatchFormer {
   /** Something has changed since admission last found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
+  /** Each batch is formed while the one before runs: its tokens are not known yet. */
+  formsAhead = false;
 
   constructor(private readonly parts: BatchFormerParts) {
     this.batch = new Batch(parts);
@@ -57,15 +59,23 @@ export class BatchFormer {
    * Takes a running sequence out of the batch and frees its blocks; their content stays findable.
    */
   drop(seq: EngineSequence): void {
-    this.leave(seq);
-    this.parts.blocks.publish(seq, seq.computed);
+    this.parts.blocks.publish(seq, this.leave(seq));
     this.parts.blocks.release(seq);
     this.touch();
   }
 
-  private leave(seq: EngineSequence): void {
+  /**
+   * Returns the tokens whose full blocks others may find: all that are computed. With batches formed
+   * ahead vLLM leaves out a token that a decode step under way computes until the batch behind has
+   * given the sequence room for the next one: the token was not known when that step was formed.
+   */
+  private leave(seq: EngineSequence): number {
+    const isPrompt = seq.state === 'prefilling' || seq.inFlight > 0;
     if (seq.state === 'decoding') this.parts.decode.of(seq).leave(seq);
     else this.batch.drop(seq);
+    const hasRoom = seq.blocks.length * this.parts.blocks.blockSize > seq.computed;
+    const isAhead = this.formsAhead && !hasRoom && !isPrompt && seq.emitted > 1;
+    return seq.computed - (isAhead ? 1 : 0);
   }
 
   private get hasWaiting(): boolean {
@@ -147,8 +157,9 @@ export class BatchFormer {
   private preempt(): void {
     const { queue, record, accounts, blocks } = this.parts;
     const victim = this.lastInLine();
-    this.leave(victim);
-    blocks.publishOwn(victim, victim.computed);
+    const getsToken = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
+    if (this.formsAhead && getsToken) record.departed.push(victim);
+    blocks.publishOwn(victim, this.leave(victim));
     blocks.release(victim);
     this.touch();
     victim.computed = 0;
@@ -168,6 +179,7 @@ export class BatchFormer {
     };
     for (const set of decode.all) set.members.forEach(consider);
     this.batch.prefilling.forEach(consider);
+    this.batch.ending.forEach(consider);
     return last!;
   }
 

@@ -13,6 +13,24 @@ export interface BatchParts {
   readonly draftTokens: number;
 }
 
+type Sum = Exclude<keyof BatchAggregates, 'expertTokens'>;
+
+/** Sums over the sequences of a batch; only a lockstep knows of the tokens of other ranks. */
+export type BatchSums = { -readonly [K in Sum]: number };
+
+export function emptySums(): BatchSums {
+  return {
+    prefillTokens: 0,
+    prefillSeqs: 0,
+    prefillQuadratic: 0,
+    prefillContext: 0,
+    decodeSeqs: 0,
+    decodeContext: 0,
+    draftTokens: 0,
+    kvUsage: 0,
+  };
+}
+
 /**
  * The batch of a step while it is formed and afterwards: its sequences beside the decode set, and
  * the rest of the token budget. It decides nothing: the batch former adds running sequences, the
@@ -26,6 +44,11 @@ export class Batch {
    * step on.
    */
   readonly joined: EngineSequence[] = [];
+  /**
+   * Sequences that are not in it, and keep their slots and blocks until the step under way has
+   * brought their last tokens.
+   */
+  readonly ending: EngineSequence[] = [];
   chunkTokens = 0;
   /** Tokens of empty drafts. */
   paddingTokens = 0;
@@ -43,16 +66,7 @@ export class Batch {
    * the smaller one.
    */
   readonly draftLimit: number;
-  private readonly sums = {
-    prefillTokens: 0,
-    prefillSeqs: 0,
-    prefillQuadratic: 0,
-    prefillContext: 0,
-    decodeSeqs: 0,
-    decodeContext: 0,
-    draftTokens: 0,
-    kvUsage: 0,
-  };
+  private readonly sums = emptySums();
 
   constructor(private readonly parts: BatchParts) {
     const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks, blockSize } = parts.options;
@@ -62,7 +76,7 @@ export class Batch {
   }
 
   get running(): number {
-    return this.parts.decode.size + this.prefilling.length;
+    return this.parts.decode.size + this.prefilling.length + this.ending.length;
   }
 
   get isFull(): boolean {
@@ -108,19 +122,20 @@ export class Batch {
     return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.current.contextOf(seq);
   }
 
-  /** Takes out a sequence whose prompt is under way. */
+  /** Takes out a sequence that does not decode. */
   drop(seq: EngineSequence): void {
-    this.prefilling.splice(this.prefilling.indexOf(seq), 1);
+    const list = seq.state === 'ending' ? this.ending : this.prefilling;
+    list.splice(list.indexOf(seq), 1);
     this.chunkTokens -= seq.chunk;
     seq.chunk = 0;
     seq.inFlight = 0;
   }
 
   /**
-   * Sums over the batch. A sequence with one new token is a decode, as in vLLM's attention kernels.
+   * Sums over the batch, written to `sums`. A sequence with one new token is a decode, as in vLLM's
+   * attention kernels.
    */
-  aggregates(): BatchAggregates {
-    const { sums } = this;
+  aggregates(sums = this.sums): BatchAggregates {
     const { blocks, draftTokens } = this.parts;
     const decode = this.parts.decode.current;
     sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
@@ -129,7 +144,7 @@ export class Batch {
     sums.draftTokens = draftTokens * decode.size;
     sums.kvUsage = blocks.pool.usage;
     for (const seq of this.prefilling) {
-      if (seq.chunk > 1 || seq.computed === 0) this.addChunk(seq);
+      if (seq.chunk > 1 || seq.computed === 0) addChunk(seq, sums);
       else if (seq.chunk === 1) {
         sums.decodeSeqs++;
         sums.decodeContext += seq.computed + 1;
@@ -145,13 +160,12 @@ export class Batch {
     const inOrder = [...decode.current.members, ...prompts].sort((a, b) => a.rank - b.rank);
     return inOrder.map((seq) => [seq.handle, this.tokensOf(seq)]);
   }
+}
 
-  private addChunk({ chunk, computed }: EngineSequence): void {
-    if (chunk === 0) return;
-    const { sums } = this;
-    sums.prefillTokens += chunk;
-    sums.prefillSeqs++;
-    sums.prefillQuadratic += chunk * (2 * computed + chunk);
-    sums.prefillContext += computed;
-  }
+function addChunk({ chunk, computed }: EngineSequence, sums: BatchSums): void {
+  if (chunk === 0) return;
+  sums.prefillTokens += chunk;
+  sums.prefillSeqs++;
+  sums.prefillQuadratic += chunk * (2 * computed + chunk);
+  sums.prefillContext += computed;
 }

@@ -74,9 +74,14 @@ export class DecodeSet {
       this.members[seq.memberIndex] = last;
       last.memberIndex = seq.memberIndex;
     }
-    this.byFinish.remove(seq);
+    if (seq.heapIndex >= 0) this.byFinish.remove(seq);
     this.contextTokens -= seq.computed;
     this.version++;
+  }
+
+  /** Keeps a member that has its last token, but does not count it among those that will end. */
+  linger(seq: EngineSequence): void {
+    this.byFinish.remove(seq);
   }
 
   /** Gives a member, whose step was counted, further tokens of that step, at most up to its end. */
@@ -158,6 +163,21 @@ export class DecodeSet {
     return this.phases.demandBehind(this.steps, count);
   }
 
+  /**
+   * Those of `demandAhead(count)` that are for members which the last of these steps does not have,
+   * since their limit ends them with the step before it.
+   */
+  demandOfEnding(count: number): number {
+    const at = this.steps + count;
+    let demand = 0;
+    this.byFinish.forFirst((seq) => {
+      if (seq.finishAt > at) return false;
+      if (seq.endsByLimit && (seq.contextOffset + at) % this.blocks.blockSize === 0) demand++;
+      return true;
+    });
+    return demand;
+  }
+
   /** How many of `count` further steps after the one under way `free` blocks suffice for. */
   stepsFed(count: number, free: number): number {
     return this.phases.stepsFed(this.steps, count, free);
@@ -166,9 +186,13 @@ export class DecodeSet {
   /** Recounts what is kept up to date step by step. O(members). */
   audit(): void {
     let context = 0;
+    let lingering = 0;
     for (const seq of this.members) {
       context += this.contextOf(seq);
-      assert(this.emittedBy(seq) < seq.outputTokens, 'a sequence decodes past its end');
+      const isOver = seq.heapIndex < 0;
+      lingering += isOver ? 1 : 0;
+      const most = isOver ? seq.outputTokens : seq.outputTokens - 1;
+      assert(this.emittedBy(seq) <= most, 'a sequence decodes past its end');
       const kvTokens = seq.promptTokens + this.emittedBy(seq) - 1;
       assert(this.contextOf(seq) === kvTokens, 'lost count of a context');
       this.settle(seq);
@@ -179,7 +203,7 @@ export class DecodeSet {
       );
     }
     assert(context === this.contextTokens, 'the decode set has lost count of its context');
-    assert(this.byFinish.size === this.size, 'the decode set is torn');
+    assert(this.byFinish.size + lingering === this.size, 'the decode set is torn');
     if (this.draftTokens === 0) assert(this.phases.size === this.size, 'a phase is torn');
   }
 

@@ -3,10 +3,11 @@ import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
+import { AsyncRunner } from './async-runner';
 import type { CacheState, QueueState } from './engine-states';
 import type { StepShare } from './lockstep';
 import { PipelineRunner } from './pipeline-runner';
-import type { Runner } from './runner';
+import type { Runner, RunnerParts } from './runner';
 import type { EngineSequence, SequenceState } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
@@ -72,9 +73,8 @@ export class Engine implements EnginePort {
       draftTokens: asked?.tokens ?? 0,
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
-    const work = { options, former: this.former, decode, blocks, accounts, record };
-    const parts = { ...work, speculation, scatter };
-    this.runner = stages > 1 ? new PipelineRunner(parts) : new StepRunner(parts);
+    const work = { options, former: this.former, decode, blocks, accounts, record, queue };
+    this.runner = runnerOf({ ...work, speculation, scatter });
   }
 
   get counters(): EngineCounters {
@@ -91,6 +91,7 @@ export class Engine implements EnginePort {
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
     if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
+    seq.endsByLimit ||= spec.promptTokens + spec.outputTokens === this.options.maxModelLen;
     if (seq.remoteTokens > 0) this.queue.addUnreserved(seq);
     else this.queue.addWaiting(seq);
     this.former.touch();
@@ -134,8 +135,7 @@ export class Engine implements EnginePort {
     const seq = this.table.at(handle);
     if (seq.state === 'gone' || seq.isDoomed) return;
     if (!isOver(seq)) this.accounts.aborted++;
-    const isRunning = seq.state === 'prefilling' || seq.state === 'decoding';
-    if (isRunning && this.runner.isUnderWay) {
+    if (seq.isRunning && this.runner.isUnderWay) {
       seq.isDoomed = true;
       this.doomed.push(seq);
     } else {
@@ -196,9 +196,8 @@ export class Engine implements EnginePort {
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
     this.runner.completeLast();
-    const { current } = this.decode;
-    for (let seq = current.finished(); seq !== undefined; seq = current.finished()) {
-      current.leave(seq);
+    const { runner } = this;
+    for (let seq = runner.nextFinished(); seq !== undefined; seq = runner.nextFinished()) {
       this.finish(seq);
     }
     for (const seq of this.runner.endChunks()) this.endPrompt(seq);
@@ -206,12 +205,18 @@ export class Engine implements EnginePort {
   }
 
   hasWork(): boolean {
-    return this.former.batch.running + this.queue.size + this.queue.unreservedSize > 0;
+    const { former, queue, runner } = this;
+    return runner.hasFormed || former.batch.running + queue.size + queue.unreservedSize > 0;
+  }
+
+  get hasAdmittedAhead(): boolean {
+    return this.former.formsAhead && this.record.scheduled.length > 0;
   }
 
   tokensEmitted(handle: SequenceHandle): number {
     const seq = this.table.at(handle);
-    return seq.state === 'decoding' ? this.decode.of(seq).emittedBy(seq) : seq.emitted;
+    const counted = seq.state === 'decoding' ? this.decode.of(seq).emittedBy(seq) : seq.emitted;
+    return counted - this.runner.tokensInFlight(seq);
   }
 
   tokensInStep(handle: SequenceHandle): number {
@@ -238,8 +243,7 @@ export class Engine implements EnginePort {
   }
 
   isRunning(handle: SequenceHandle): boolean {
-    const { state } = this.table.at(handle);
-    return state === 'prefilling' || state === 'decoding';
+    return this.table.at(handle).isRunning;
   }
 
   blockIds(handle: SequenceHandle): number[] {
@@ -310,7 +314,8 @@ export class Engine implements EnginePort {
     const count = (...states: string[]): number =>
       live.filter((seq) => states.includes(seq.state)).length;
     assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
-    assert(count('prefilling', 'decoding') === this.former.batch.running, 'lost count of who runs');
+    const running = live.filter((seq) => seq.isRunning).length;
+    assert(running === this.former.batch.running, 'lost count of who runs');
     assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
@@ -362,7 +367,7 @@ export class Engine implements EnginePort {
 
   /** Takes a sequence out of the state it is in; it has no blocks afterwards. */
   private takeOut(seq: EngineSequence): void {
-    if (seq.state === 'prefilling' || seq.state === 'decoding') {
+    if (seq.isRunning) {
       this.former.drop(seq);
       return;
     }
@@ -372,6 +377,14 @@ export class Engine implements EnginePort {
     else this.queue.remove(seq);
     this.blocks.release(seq);
   }
+}
+
+/** Drafts and pipeline stages have no batch formed ahead: see docs/engine.md. */
+function runnerOf(parts: RunnerParts): Runner {
+  const { options, decode, speculation } = parts;
+  if (decode.all.length > 1) return new PipelineRunner(parts);
+  const isAsync = options.asyncScheduling === true && speculation === undefined;
+  return isAsync ? new AsyncRunner(parts) : new StepRunner(parts);
 }
 
 /** For a sequence that has its last token: it counts as ended, though its blocks are held. */

@@ -1,5 +1,6 @@
 import { assert, InvariantError, type Micros } from '@baton/kernel';
 import type { PipelineTimes } from '@baton/step-time';
+import { ChunksInFlight } from './chunks-in-flight';
 import type { DecodeSet } from './decode-set';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
@@ -12,29 +13,9 @@ const NO_LOCKSTEP = 'an engine with pipeline stages runs in no lockstep';
 class Flight {
   formedUs: Micros = 0;
   endUs: Micros = 0;
-  /** Prompts with a chunk in it; one whose rank has changed since was preempted, or has gone. */
-  readonly prompts: EngineSequence[] = [];
-  readonly ranks: number[] = [];
-  /** Tokens of the prompt that are computed when it ends. */
-  readonly reached: number[] = [];
+  readonly chunks = new ChunksInFlight();
 
   constructor(readonly set: DecodeSet) {}
-
-  /** Takes the chunks of the batch that was formed: the next batch goes on behind them. */
-  load(prefilling: readonly EngineSequence[]): void {
-    truncate(this.prompts, 0);
-    truncate(this.ranks, 0);
-    truncate(this.reached, 0);
-    for (const seq of prefilling) {
-      if (seq.chunk === 0) continue;
-      seq.computed += seq.chunk;
-      seq.inFlight += seq.chunk;
-      seq.chunk = 0;
-      this.prompts.push(seq);
-      this.ranks.push(seq.rank);
-      this.reached.push(seq.computed);
-    }
-  }
 }
 
 /**
@@ -56,6 +37,7 @@ export class PipelineRunner implements Runner {
   /** Times of the batch that is formed. */
   private readonly timesUs: Float64Array;
   private readonly promptsDone: EngineSequence[] = [];
+  readonly hasFormed = false;
   private startUs: Micros = 0;
   private endUs: Micros = 0;
   private underWay = false;
@@ -138,17 +120,29 @@ export class PipelineRunner implements Runner {
     record.steps = 1;
   }
 
+  nextFinished(): EngineSequence | undefined {
+    const { current } = this.parts.decode;
+    const seq = current.finished();
+    if (seq !== undefined) current.leave(seq);
+    return seq;
+  }
+
+  tokensInFlight(): number {
+    return 0;
+  }
+
   endChunks(): readonly EngineSequence[] {
     const { ended, promptsDone } = this;
     truncate(promptsDone, 0);
     if (ended === undefined) return promptsDone;
     const { former, accounts } = this.parts;
-    for (let i = 0; i < ended.prompts.length; i++) {
-      const seq = ended.prompts[i]!;
-      if (seq.state !== 'prefilling' || seq.rank !== ended.ranks[i]) continue;
-      accounts.computed(seq, ended.reached[i]!);
-      seq.inFlight = seq.computed - ended.reached[i]!;
-      if (ended.reached[i]! < seq.targetTokens) continue;
+    const { prompts, ranks, reached } = ended.chunks;
+    for (let i = 0; i < prompts.length; i++) {
+      const seq = prompts[i]!;
+      if (seq.state !== 'prefilling' || seq.rank !== ranks[i]) continue;
+      accounts.computed(seq, reached[i]!);
+      seq.inFlight = seq.computed - reached[i]!;
+      if (reached[i]! < seq.targetTokens) continue;
       former.batch.drop(seq);
       promptsDone.push(seq);
     }
@@ -177,7 +171,7 @@ export class PipelineRunner implements Runner {
     }
     flight.formedUs = startUs;
     flight.endUs = this.passStages(startUs);
-    flight.load(former.batch.prefilling);
+    flight.chunks.load(former.batch.prefilling);
     this.flying.push(flight);
     return true;
   }

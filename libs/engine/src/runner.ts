@@ -9,6 +9,7 @@ import type { Speculation } from './speculation';
 import type { StepRecord } from './step-record';
 import type { StepScatter } from './step-scatter';
 import type { EngineOptions } from './types';
+import type { WaitingQueue } from './waiting-queue';
 
 export interface RunnerParts {
   readonly options: EngineOptions;
@@ -17,6 +18,7 @@ export interface RunnerParts {
   readonly blocks: SequenceBlocks;
   readonly accounts: Accounts;
   readonly record: StepRecord;
+  readonly queue: WaitingQueue;
   readonly speculation: Speculation | undefined;
   /** Undefined: steps do not scatter. */
   readonly scatter: StepScatter | undefined;
@@ -29,6 +31,8 @@ export interface RunnerParts {
 export interface Runner {
   /** Between `begin` and `completeLast`. */
   readonly isUnderWay: boolean;
+  /** A batch that was formed ahead waits for its step. */
+  readonly hasFormed: boolean;
   /**
    * @throws InvariantError when several steps are under way, whose outcome a change would make
    *   wrong.
@@ -45,8 +49,12 @@ export interface Runner {
   completeAllButLast(): void;
   /** Applies the last one; the current decode set is then the one that it stepped. */
   completeLast(): void;
+  /** Takes a sequence that has its last token with that step out of the batch. */
+  nextFinished(): EngineSequence | undefined;
   /** Ends the chunks of that step: the sequences whose prompt is done, which run no more. */
   endChunks(): readonly EngineSequence[];
+  /** Tokens of a running sequence that are counted already and come with the step under way. */
+  tokensInFlight(seq: EngineSequence): number;
   boundaryUs(step: number): Micros;
   /**
    * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step.

@@ -8,10 +8,19 @@ const NO_PARAMETERS: EngineParameters = {};
 /**
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
  * its blocks wait for their KV · `ready`: the KV is here, it waits for a slot · `prefilling` and
- * `decoding` run · `held`: done, its blocks wait to be fetched · `gone`.
+ * `decoding` run · `ending`: with async scheduling, the step under way brings its last token, and no
+ * batch behind it has it · `held`: done, its blocks wait to be fetched · `gone`.
  */
 export type SequenceState =
-  'waiting' | 'unreserved' | 'deferred' | 'ready' | 'prefilling' | 'decoding' | 'held' | 'gone';
+  | 'waiting'
+  | 'unreserved'
+  | 'deferred'
+  | 'ready'
+  | 'prefilling'
+  | 'decoding'
+  | 'ending'
+  | 'held'
+  | 'gone';
 
 /**
  * One sequence inside one engine. The record belongs to a slot of the sequence table and is used
@@ -24,6 +33,8 @@ export class EngineSequence {
   /** Leading prompt tokens whose KV comes from elsewhere. */
   remoteTokens = 0;
   holdsAtEnd = false;
+  /** Its limit ends it, so its last token is known to be the last before it is sampled. */
+  endsByLimit = false;
   promptTokens = 0;
   outputTokens = 0;
   priority = 0;
@@ -52,7 +63,7 @@ export class EngineSequence {
   computed = 0;
   /** Tokens given out. Stale while decoding. */
   emitted = 0;
-  /** With pipeline stages: those of `computed` that batches in flight compute. */
+  /** Those of `computed` that batches in flight compute: with pipeline stages or async scheduling. */
   inFlight = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;
@@ -104,6 +115,7 @@ export class EngineSequence {
     this.mode = spec.mode;
     this.remoteTokens = remoteTokensOf(spec);
     this.holdsAtEnd = spec.holdsAtEnd === true && spec.mode !== 'prefill-and-hold';
+    this.endsByLimit = spec.endReason === 'length';
     this.promptTokens = spec.promptTokens;
     this.outputTokens = spec.outputTokens;
     this.blocks.describe(spec.blockHashes, spec.blockFrom, spec.blockCount);
@@ -125,6 +137,12 @@ export class EngineSequence {
     this.wasScheduled = false;
     this.wasQueried = false;
     this.isDoomed = false;
+  }
+
+  /** It has a place in the batch. */
+  get isRunning(): boolean {
+    const { state } = this;
+    return state === 'decoding' || state === 'prefilling' || state === 'ending';
   }
 
   /**

@@ -1,8 +1,11 @@
 import type { Micros } from '@baton/kernel';
 import type { DecodeSet } from './decode-set';
 import type { DecodeSets } from './decode-sets';
+import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
 import type { SequenceHandle, StepFacts } from './types';
+
+const NONE: readonly SequenceHandle[] = [];
 
 /**
  * The facts of the last step, one object for the life of an engine. The list of emitting sequences
@@ -25,6 +28,12 @@ export class StepRecord implements StepFacts {
   readonly finished: SequenceHandle[] = [];
   readonly preempted: SequenceHandle[] = [];
   readonly rejected: SequenceHandle[] = [];
+  /**
+   * Preempted while the step ran that brings their token, which only a batch formed ahead can do.
+   */
+  readonly departed: EngineSequence[] = [];
+  /** Members of the decode set that only the batch behind the step has. */
+  joining: readonly EngineSequence[] = [];
   private readonly emitting: SequenceHandle[] = [];
   private version = -1;
   private writtenFor: DecodeSet | undefined;
@@ -33,17 +42,33 @@ export class StepRecord implements StepFacts {
 
   /** A sequence that decodes after a step got a token in it; so did those that ended with it. */
   get emitted(): readonly SequenceHandle[] {
-    const { emitting } = this;
+    const { emitting, joining } = this;
     const decode = this.decode.current;
-    const count = decode.size + this.finished.length;
+    const count = this.countOfMembers() + this.preemptedWithToken.length + this.finished.length;
     const isWritten = this.writtenFor === decode && this.version === decode.version;
     if (isWritten && emitting.length === count) return emitting;
     this.writtenFor = decode;
     this.version = decode.version;
     truncate(emitting, 0);
-    for (const seq of decode.members) emitting.push(seq.handle);
+    // Those that joined were admitted after all others.
+    const firstRank = joining.length > 0 ? joining[0]!.rank : Infinity;
+    for (const seq of decode.members) if (seq.rank < firstRank) emitting.push(seq.handle);
+    for (const handle of this.preemptedWithToken) emitting.push(handle);
     for (const handle of this.finished) emitting.push(handle);
     return emitting;
+  }
+
+  get preemptedWithToken(): readonly SequenceHandle[] {
+    const { departed } = this;
+    if (departed.length === 0) return NONE;
+    return departed.filter(({ state }) => state === 'waiting').map(({ handle }) => handle);
+  }
+
+  /** Members of the decode set that got a token in the step. */
+  countOfMembers(): number {
+    let count = this.decode.current.size;
+    for (const seq of this.joining) if (seq.state === 'decoding') count--;
+    return count;
   }
 
   /**
@@ -56,12 +81,13 @@ export class StepRecord implements StepFacts {
 
   clear(): void {
     this.isRead = false;
-    if (this.finished.length > 0) this.version = -1;
+    if (this.finished.length + this.departed.length > 0) this.version = -1;
     truncate(this.scheduled, 0);
     truncate(this.firstTokens, 0);
     truncate(this.held, 0);
     truncate(this.finished, 0);
     truncate(this.preempted, 0);
     truncate(this.rejected, 0);
+    truncate(this.departed, 0);
   }
 }

@@ -24,6 +24,7 @@ export class StepRunner implements Runner {
   /** A first token gets its jitter as the last token given. */
   private readonly hasJitter: boolean;
   private readonly promptsDone: EngineSequence[] = [];
+  readonly hasFormed = false;
   /** Whether the step under way computes anything; else it only reports who was rejected. */
   private runs = false;
   /** Whether the boundaries of the step under way follow from the timeline. */
@@ -120,6 +121,16 @@ export class StepRunner implements Runner {
     record.startUs = record.formedUs = this.startUs;
     record.endUs = this.endUs;
     record.steps = this.done;
+  }
+
+  nextFinished(): EngineSequence | undefined {
+    const seq = this.decode.finished();
+    if (seq !== undefined) this.decode.leave(seq);
+    return seq;
+  }
+
+  tokensInFlight(): number {
+    return 0;
   }
 
   endChunks(): readonly EngineSequence[] {

@@ -75,6 +75,11 @@ export interface EngineOptions {
   readonly maxAdapters?: number;
   /** Unset: none. */
   readonly speculation?: SpeculationOptions;
+  /**
+   * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without effect
+   * with speculation or pipeline stages. Unset: false.
+   */
+  readonly asyncScheduling?: boolean;
   readonly stepTime: StepTimeModel;
   /**
    * How steps scatter around the model; such steps follow no line and are taken one by one. Unset:
@@ -119,6 +124,7 @@ export interface SequenceSpec {
    * read. >= 1.
    */
   readonly outputTokens: number;
+  /** `length`: the client's limit ends it, which a scheduler knows before the last token is sampled. */
   readonly endReason: 'stop' | 'length';
   /**
    * Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is
@@ -204,6 +210,11 @@ export interface StepFacts {
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
+   * Those of `preempted` that got a token in this step nevertheless: with async scheduling they left
+   * the batch behind it.
+   */
+  readonly preemptedWithToken: readonly SequenceHandle[];
+  /**
    * Sequences that ended when the batch was formed because too few of their tokens were cached.
    * They hold no blocks and got no token in this step. The handle is valid until the next
    * `beginStep`.
@@ -274,8 +285,9 @@ export interface EnginePort extends LockstepRank {
   resetPrefixCache(andHost: boolean): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
-   * nothing can run now. With pipeline stages it forms batches until the pipeline is full, and the
-   * step is that of the oldest one in flight. When all that happens is that sequences are rejected,
+   * nothing can run now. With async scheduling it forms the batch of the step after that as well, so
+   * the next call finds its own formed. With pipeline stages it forms batches until the pipeline is
+   * full, and the step is that of the oldest one in flight. When all that happens is that sequences are rejected,
    * the step is empty and takes 1 µs. Steps of an unchanged decode batch are laid end to end from
    * one anchor, so their ends do not depend on how they are cut (leap or single).
    */
@@ -306,6 +318,11 @@ export interface EnginePort extends LockstepRank {
   boundaryUs(step: number): Micros;
   endStep(): StepFacts;
   hasWork(): boolean;
+  /**
+   * Since `beginStep` the step has admitted sequences to a batch formed ahead, so it may have room
+   * for others before it ends. False without async scheduling.
+   */
+  readonly hasAdmittedAhead: boolean;
   tokensEmitted(handle: SequenceHandle): number;
   /**
    * Tokens that a sequence of `StepFacts.emitted` got in what the last facts stand for: one per

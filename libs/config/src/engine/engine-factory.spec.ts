@@ -64,6 +64,28 @@ describe('the name of the model for clients', () => {
   });
 });
 
+describe('async scheduling', () => {
+  const isOn = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(changes), 'aggregated').options.asyncScheduling;
+
+  it('is on where it is in vLLM, unless it is switched off', () => {
+    expect(isOn({})).toBe(true);
+    expect(isOn({ asyncScheduling: false })).toBe(false);
+    expect(isOn({ vllmVersion: '0.13' })).toBe(false);
+    expect(isOn({ vllmVersion: '0.13', asyncScheduling: true })).toBe(true);
+  });
+
+  it('is off, and cannot be asked for, beside drafts and pipeline stages', () => {
+    for (const changes of [
+      { numSpeculativeTokens: 2 },
+      { pipelineParallelSize: 2, stepTime: 'roofline' },
+    ] as const) {
+      expect(isOn(changes)).toBe(false);
+      expect(() => isOn({ ...changes, asyncScheduling: true })).toThrow(UsageError);
+    }
+  });
+});
+
 describe('LoRA adapters of a configuration', () => {
   const optionsWith = (config: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(config), 'prefill').options;

@@ -18,6 +18,7 @@ import {
 import { buildStepTimeModel, type RangeGuard, type StepTimeModel } from '@baton/step-time';
 import { type BatonConfig, configForStage } from '../config';
 import { UsageError } from '../usage-error';
+import { asyncScheduling } from './async-scheduling';
 import { guarded } from './extrapolation';
 import { gpuOf } from './gpu-of';
 import { loraModulesOf } from './lora-modules';
@@ -145,6 +146,10 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulingPolicy: config.schedulingPolicy,
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
+    asyncScheduling: asyncScheduling(config, {
+      vllmMinor: vllmMinorOf(config),
+      isLockstep: lockstepOf(placement).lockstepRanks !== undefined,
+    }),
     ...speculationOptions(config),
     ...adapterOptions(config),
     stepTime,

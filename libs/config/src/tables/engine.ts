@@ -6,6 +6,7 @@ import {
   number,
   optionalInteger,
   optionalText,
+  optionalToggle,
   toggle,
 } from '../option';
 
@@ -81,6 +82,14 @@ export const ENGINE = {
     help:
       'Admit a prompt only when blocks for the whole of it are free, not just for its first ' +
       'chunk.',
+  }),
+  asyncScheduling: optionalToggle({
+    help:
+      'Form the batch of a step while the step before runs: no gap between steps, but a request ' +
+      'that arrives, and a slot or block that gets free, is seen one step later.',
+    unset:
+      'on, as in vLLM; off below vllm_version 0.14, with num_speculative_tokens, with ' +
+      'pipeline_parallel_size above 1, and with data-parallel ranks in lockstep',
   }),
   /** 0 = off. */
   numSpeculativeTokens: integer(0, [0, DRAFT_TOKENS_MAX], {

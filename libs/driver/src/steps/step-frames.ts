@@ -205,6 +205,7 @@ export interface StepReportsParts {
   readonly timelines: TimelineFacts | undefined;
   readonly stepFrames: StepFrames;
   readonly target: TargetSide;
+  readonly slot: EngineSlot;
   /** Takes further jobs: room may have grown. */
   readonly intake: { wake(): void };
 }
@@ -230,8 +231,9 @@ export class StepReports implements StepListener {
   }
 
   onBegun(startUs: Micros): void {
-    const { target, intake } = this.parts;
-    if (target.reserve(startUs)) intake.wake();
+    const { target, intake, slot } = this.parts;
+    const hasReserved = target.reserve(startUs);
+    if (hasReserved || slot.engine.hasAdmittedAhead) intake.wake();
   }
 
   onReAnchor(): void {

@@ -22,6 +22,7 @@ const NOTHING: EngineCounters = {
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
   readonly acceptedPerPosition: readonly number[] = [];
+  readonly hasAdmittedAhead = false;
 
   /** Requests that are under way elsewhere. */
   running: () => number = () => 0;

@@ -115,6 +115,27 @@ describe('what is stored', () => {
     expect(await turn('again')).toBe('response.created');
   });
 
+  it('as a chat completion is read, listed, changed and deleted by its tenant alone', async () => {
+    await start();
+    const messages = [{ role: 'user', content: 'x' }];
+    const asked = { messages, max_tokens: 4, store: true };
+    const { body } = await call('alice', ['POST', '/v1/chat/completions'], asked);
+    const own = `/v1/chat/completions/${body.id}`;
+    for (const who of ['bob', 'carol'] as const) {
+      const seen = [
+        await call(who, ['GET', own]),
+        await call(who, ['GET', `${own}/messages`]),
+        await call(who, ['POST', own], { metadata: { a: 'b' } }),
+        await call(who, ['DELETE', own]),
+      ];
+      expect(seen.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+      expect((await call(who, ['GET', '/v1/chat/completions'])).body['data']).toEqual([]);
+    }
+    const listed = await call('again', ['GET', '/v1/chat/completions']);
+    expect(listed.body['data']).toMatchObject([{ id: body.id }]);
+    expect((await call('again', ['DELETE', own])).status).toBe(200);
+  });
+
   it('as a conversation is read, changed, continued and deleted by its tenant alone', async () => {
     await start();
     const items = [{ type: 'message', role: 'user', content: 'hello' }];

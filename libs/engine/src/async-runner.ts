@@ -1,0 +1,338 @@
+import { assert, InvariantError, type Micros } from '@baton/kernel';
+import { emptySums } from './batch';
+import { ChunksInFlight } from './chunks-in-flight';
+import type { DecodeSet } from './decode-set';
+import { DecodeTimeline } from './decode-timeline';
+import { type Runner, type RunnerParts, warmupFactor } from './runner';
+import type { EngineSequence } from './sequence';
+import { truncate } from './truncate';
+
+/** The end of a common step is known only when its batch behind is formed already. */
+const NO_LOCKSTEP = 'an engine with async scheduling runs in no lockstep';
+
+/**
+ * The batch of the next step, as it was formed: a sequence that leaves it before it runs leaves its
+ * row, whose output is dropped.
+ */
+class FormedBatch {
+  isFormed = false;
+  /** It decodes and nothing else. */
+  isPure = false;
+  /** Version of the decode set. */
+  version = -1;
+  loadUs = 0;
+  readonly sums = emptySums();
+}
+
+/**
+ * Steps of an engine with async scheduling, as vLLM's `EngineCore.step_with_batch_queue` takes them
+ * with an `AsyncScheduler` and two batches in flight. When a step begins, the batch behind it is
+ * formed at once, from what is known then: the results of the step before, and placeholders for the
+ * tokens that the step under way will bring. So the sequences count one step ahead of what they have
+ * given out: `launch` counts the step that begins, and `completeLast` tells of it when it has ended.
+ *
+ * A sequence that its limit ends is left out of the batch behind its last step; one that stops is in
+ * it, for nothing. Either keeps its slot and its blocks until the last step has ended.
+ */
+export class AsyncRunner implements Runner {
+  private readonly decode: DecodeSet;
+  private readonly timeline: DecodeTimeline;
+  private readonly next = new FormedBatch();
+  private startUs: Micros = 0;
+  private endUs: Micros = 0;
+  /** Steps under way from now on, 0 when none is. */
+  private ahead = 0;
+  /** Steps since `startUs` that are done, when an extended step was cut. */
+  private done = 0;
+  /** Whether the boundaries of the step under way follow from the timeline. */
+  private isLaid = false;
+  /** Version of the decode set when the step under way began. */
+  private version = -1;
+  private readonly hasJitter: boolean;
+  /** Of the step under way: its chunks of prompts, and those whose prompt it ends. */
+  private readonly chunks = new ChunksInFlight();
+  private readonly promptsDone: EngineSequence[] = [];
+  /** Those that it admitted with KV from elsewhere: it brings their first tokens. */
+  private readonly joined: EngineSequence[] = [];
+  /** Those that it ends and that are in the batch behind it, since nobody knows. */
+  private readonly stopping: EngineSequence[] = [];
+  private readonly held: EngineSequence[] = [];
+
+  constructor(private readonly parts: RunnerParts) {
+    const { decode, options, former, record } = parts;
+    this.decode = decode.current;
+    this.hasJitter = options.stepTime.tokenJitterUs !== undefined;
+    this.timeline = new DecodeTimeline(options.stepTime, this.decode);
+    former.formsAhead = true;
+    record.joining = former.batch.joined;
+  }
+
+  get isUnderWay(): boolean {
+    return this.ahead > 0;
+  }
+
+  get hasFormed(): boolean {
+    return this.next.isFormed;
+  }
+
+  assertMayChange(): void {
+    assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
+  }
+
+  begin(startUs: Micros): Micros | undefined {
+    const { record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
+    if (record.isRead) record.clear();
+    if (!this.next.isFormed) this.formNext();
+    if (!this.next.isFormed && !record.hasDismissed) return undefined;
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
+    this.isLaid = this.mayLay() && this.timeline.lay(startUs);
+    if (!this.next.isFormed) this.endUs = startUs + 1;
+    else this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
+    this.version = this.decode.version;
+    this.launch();
+    return this.endUs;
+  }
+
+  form(): never {
+    throw new InvariantError(NO_LOCKSTEP);
+  }
+
+  endBeside(): never {
+    throw new InvariantError(NO_LOCKSTEP);
+  }
+
+  endAt(): never {
+    throw new InvariantError(NO_LOCKSTEP);
+  }
+
+  extend(untilUs: Micros, withFirstTokens: boolean): Micros {
+    assert(this.ahead === 1, 'only a single step under way is extended');
+    if (this.endUs >= untilUs || !this.mayLeap(withFirstTokens)) return this.endUs;
+    const { decode, timeline } = this;
+    let behind = Math.min(decode.stepsToFinish, timeline.stepsWithinLimit());
+    if (untilUs !== Infinity) behind = Math.min(behind, timeline.stepsUntil(untilUs));
+    // The batch behind the last of them needs its blocks, too.
+    this.setAhead(1 + decode.stepsFed(Math.max(0, behind), this.parts.blocks.pool.freeBlocks));
+    return this.endUs;
+  }
+
+  cut(atUs: Micros): Micros {
+    assert(this.ahead >= 1, 'no step is under way');
+    if (this.ahead === 1) return this.endUs;
+    this.complete(this.stepsBegunBy(atUs) - 1);
+    this.setAhead(1);
+    return this.endUs;
+  }
+
+  completeAllButLast(): void {
+    assert(this.ahead >= 1, 'no step is under way');
+    if (this.ahead > 1) this.complete(this.ahead - 1);
+  }
+
+  completeLast(): void {
+    const { accounts, record, former } = this.parts;
+    let tokens = record.countOfMembers() + record.preemptedWithToken.length;
+    for (const { mode } of former.batch.ending) tokens += mode === 'prefill-and-hold' ? 0 : 1;
+    accounts.generatedTokens += tokens;
+    accounts.steps++;
+    this.noteFirstTokens();
+    this.countChunks();
+    this.ahead = 0;
+    this.done++;
+    record.isRead = true;
+    record.startUs = record.formedUs = this.startUs;
+    record.endUs = this.endUs;
+    record.steps = this.done;
+  }
+
+  nextFinished(): EngineSequence | undefined {
+    const { ending } = this.parts.former.batch;
+    const [first] = ending;
+    if (first !== undefined) {
+      this.parts.former.batch.drop(first);
+      if (first.mode !== 'prefill-and-hold') return first;
+      this.held.push(first);
+      return this.nextFinished();
+    }
+    return this.nextStopped() ?? this.nextDeparted();
+  }
+
+  endChunks(): readonly EngineSequence[] {
+    return this.held;
+  }
+
+  tokensInFlight(seq: EngineSequence): number {
+    if (this.ahead === 0) return 0;
+    const { record } = this.parts;
+    if (record.departed.includes(seq)) return 1;
+    if (seq.state === 'ending') return seq.mode === 'prefill-and-hold' ? 0 : 1;
+    return seq.state === 'decoding' && !record.joining.includes(seq) ? 1 : 0;
+  }
+
+  boundaryUs(step: number): Micros {
+    assert(this.ahead === 0 && step >= 1 && step <= this.done, 'no such step has ended');
+    return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
+  }
+
+  blocksTakenBy(atUs: Micros | undefined): number {
+    if (atUs === undefined || this.ahead <= 1) return 0;
+    const behind = this.stepsBegunBy(atUs) - 1;
+    return this.decode.demandAhead(behind) - this.decode.demandOfEnding(behind);
+  }
+
+  /** How many of the steps under way have begun by `atUs`. */
+  private stepsBegunBy(atUs: Micros): number {
+    if (this.timeline.endUs(0) >= atUs) return 1;
+    return Math.min(this.ahead, 1 + this.timeline.stepsUntil(atUs));
+  }
+
+  private mayLay(): boolean {
+    const { isFormed, isPure, version } = this.next;
+    const isAsFormed = isFormed && isPure && version === this.decode.version;
+    return isAsFormed && warmupFactor(this.parts) === 1;
+  }
+
+  /** The batch behind the step under way is the same, and so are those behind that. */
+  private mayLeap(withFirstTokens: boolean): boolean {
+    const { former, record } = this.parts;
+    const isSame = this.isLaid && this.next.isFormed && this.decode.version === this.version;
+    if (!isSame || !this.next.isPure || this.stopping.length > 0) return false;
+    if (former.mayAdmitNext || record.hasDismissed) return false;
+    return this.joined.length === 0 || (withFirstTokens && !this.hasJitter);
+  }
+
+  private complete(steps: number): void {
+    if (steps === 0) return;
+    const { accounts } = this.parts;
+    accounts.generatedTokens += steps * this.decode.size;
+    accounts.steps += steps;
+    this.noteFirstTokens();
+    this.done += steps;
+    this.decode.advanceAndGrow(steps - 1);
+    this.launch();
+  }
+
+  /** Counts the step that begins, and forms the batch behind it. */
+  private launch(): void {
+    const { batch } = this.parts.former;
+    truncate(this.joined, 0);
+    truncate(this.promptsDone, 0);
+    truncate(this.stopping, 0);
+    truncate(this.held, 0);
+    this.chunks.load(batch.prefilling);
+    if (!this.next.isFormed) return;
+    for (const seq of batch.joined) this.joined.push(seq);
+    this.decode.advance();
+    if (this.chunks.prompts.length > 0) this.endPrompts(batch.prefilling);
+    this.takeEnded();
+    this.formNext();
+  }
+
+  private formNext(): void {
+    const { next } = this;
+    const { former, scatter } = this.parts;
+    next.isFormed = former.form();
+    if (!next.isFormed) return;
+    const { batch } = former;
+    next.version = this.decode.version;
+    next.loadUs = batch.loadUs;
+    next.isPure = batch.chunkTokens === 0 && batch.loadUs === 0 && scatter === undefined;
+    batch.aggregates(next.sums);
+  }
+
+  /** Sequences whose prompt ends with the step that begins: they decode in the batch behind it. */
+  private endPrompts(prefilling: EngineSequence[]): void {
+    let kept = 0;
+    for (const seq of prefilling) {
+      if (seq.computed < seq.targetTokens) {
+        prefilling[kept++] = seq;
+        continue;
+      }
+      this.promptsDone.push(seq);
+      if (seq.mode === 'prefill-and-hold') {
+        this.keep(seq);
+        continue;
+      }
+      seq.emitted++;
+      this.decode.join(seq);
+    }
+    truncate(prefilling, kept);
+  }
+
+  /** Members that get their last token with the step that begins. */
+  private takeEnded(): void {
+    const { decode } = this;
+    for (let seq = decode.finished(); seq !== undefined; seq = decode.finished()) {
+      if (seq.endsByLimit) {
+        decode.leave(seq);
+        this.keep(seq);
+        this.parts.former.touch();
+      } else {
+        decode.linger(seq);
+        this.stopping.push(seq);
+      }
+    }
+  }
+
+  private keep(seq: EngineSequence): void {
+    seq.state = 'ending';
+    this.parts.former.batch.ending.push(seq);
+  }
+
+  private nextStopped(): EngineSequence | undefined {
+    for (let seq = this.stopping.shift(); seq !== undefined; seq = this.stopping.shift()) {
+      // One that was aborted has gone; one that was preempted has departed.
+      if (seq.state !== 'decoding') continue;
+      this.decode.leave(seq);
+      return seq;
+    }
+    return undefined;
+  }
+
+  /** One that was preempted while its last token was on the way. */
+  private nextDeparted(): EngineSequence | undefined {
+    const { record, queue } = this.parts;
+    const isOver = ({ state, emitted, outputTokens }: EngineSequence): boolean =>
+      state === 'waiting' && emitted === outputTokens;
+    const seq = record.departed.find(isOver);
+    if (seq !== undefined) queue.remove(seq);
+    return seq;
+  }
+
+  /** Each sequence whose first token the first of the steps brought, unless it has gone since. */
+  private noteFirstTokens(): void {
+    if (this.done > 0) return;
+    const { firstTokens } = this.parts.record;
+    for (const seq of this.joined) if (seq.state !== 'gone') firstTokens.push(seq.handle);
+    for (const seq of this.promptsDone) {
+      const isFirst = seq.emitted === 1 && seq.state !== 'gone';
+      if (isFirst && seq.mode !== 'prefill-and-hold') firstTokens.push(seq.handle);
+    }
+  }
+
+  private countChunks(): void {
+    const { prompts, ranks, reached } = this.chunks;
+    for (let i = 0; i < prompts.length; i++) {
+      const seq = prompts[i]!;
+      if (seq.state === 'gone' || seq.rank !== ranks[i]) continue;
+      this.parts.accounts.computed(seq, reached[i]!);
+      seq.inFlight = 0;
+    }
+  }
+
+  private setAhead(steps: number): void {
+    this.ahead = steps;
+    this.endUs = this.timeline.endUs(steps - 1);
+  }
+
+  private timedEndUs(startUs: Micros): Micros {
+    this.timeline.break();
+    const { options, scatter } = this.parts;
+    const { sums, loadUs } = this.next;
+    const factor = (scatter?.next(sums.prefillTokens > 0) ?? 1) * warmupFactor(this.parts);
+    return startUs + Math.max(1, Math.round(factor * options.stepTime.stepUs(sums) + loadUs));
+  }
+}

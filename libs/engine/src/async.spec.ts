@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StepTimeModel } from '@baton/step-time';
+import { TestEngine, type Told } from '../test/test-engine';
+
+/** Steps take 1000 µs, 10 more for each token of prompt and 1 for each of context. */
+function asyncEngine(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEngine {
+  return new TestEngine({ asyncScheduling: true, ...options });
+}
+
+const LENGTH = { endReason: 'length' } as const;
+
+function endsOf(told: readonly Told[]): [us: number, who: string][] {
+  return told.map(({ endUs, emitted }) => [endUs, emitted.join(' ')]);
+}
+
+describe('with async scheduling', () => {
+  it('a request that arrives during a step is in the batch after the next', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 5, ...LENGTH });
+    test.engine.beginStep(0);
+    // The batch behind it is formed: vLLM schedules it while this one runs.
+    test.submit('b', { outputTokens: 1, ...LENGTH });
+    test.nowUs = 1080;
+    test.engine.endStep();
+    expect(test.step()).toMatchObject({ scheduled: ['b'], emitted: ['a'], endUs: 2089 });
+    expect(test.step()).toMatchObject({ firstTokens: ['b'], endUs: 2089 + 1000 + 80 + 10 });
+  });
+
+  it('one that finds the engine idle starts at once', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 1, ...LENGTH });
+    expect(endsOf(test.runToRest())).toEqual([[1080, 'a']]);
+    test.nowUs = 5000;
+    test.submit('b', { outputTokens: 1, ...LENGTH });
+    expect(endsOf(test.runToRest())).toEqual([[6080, 'b']]);
+  });
+
+  it('an output that ends by its limit takes no further step', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 2, ...LENGTH });
+    expect(test.runToRest()).toMatchObject([
+      { endUs: 1080, finished: [] },
+      { endUs: 2089, finished: ['a'] },
+    ]);
+  });
+
+  it('one that stops has a row in the step behind, whose token nobody gets', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 2, endReason: 'stop' });
+    test.step();
+    expect(test.step()).toMatchObject({ endUs: 2089, emitted: ['a'], finished: ['a'] });
+    expect(test.engine.hasWork()).toBe(true);
+    expect(test.engine.snapshot()).toMatchObject({ running: 0, freeBlocks: 100 });
+    expect(test.step()).toMatchObject({ endUs: 2089 + 1000 + 10, emitted: [], finished: [] });
+    expect(test.step()).toBeUndefined();
+    expect(test.engine.counters).toMatchObject({ steps: 3, generatedTokens: 2 });
+  });
+
+  it('a slot that gets free is filled one step later', () => {
+    const test = asyncEngine({ maxNumSeqs: 2 });
+    test.submit('a', { outputTokens: 2, ...LENGTH });
+    test.submit('c', { outputTokens: 9, ...LENGTH });
+    test.submit('b', { outputTokens: 9, ...LENGTH });
+    test.step();
+    expect(test.step()).toMatchObject({ endUs: 2178, finished: ['a'] });
+    // Formed when a still had its slot.
+    expect(test.step()).toMatchObject({ emitted: ['c'], scheduled: ['b'], endUs: 3188 });
+    expect(test.step()).toMatchObject({ firstTokens: ['b'], endUs: 3188 + 1000 + 80 + 11 });
+  });
+
+  it('an aborted request keeps its row in the batch that is formed', () => {
+    const test = asyncEngine();
+    for (const name of ['a', 'b']) test.submit(name, { outputTokens: 9, ...LENGTH });
+    test.step();
+    test.engine.beginStep(test.nowUs);
+    test.engine.abort(test.handle('b'));
+    expect(test.engine.tokensEmitted(test.handle('a'))).toBe(1);
+    test.nowUs = test.engine.endStep().endUs;
+    expect(test.nowUs).toBe(1160 + 1018);
+    expect(test.step()).toMatchObject({ endUs: 2178 + 1020, emitted: ['a'] });
+    expect(test.step()).toMatchObject({ endUs: 3198 + 1011, emitted: ['a'] });
+  });
+
+  it('chunks of one prompt follow one another without a gap', () => {
+    const test = asyncEngine({ maxNumBatchedTokens: 8 });
+    test.submit('a', { promptTokens: 20, outputTokens: 2, ...LENGTH });
+    test.engine.beginStep(0);
+    expect(test.engine.computedTokens(test.handle('a'))).toBe(0);
+    test.nowUs = test.engine.endStep().endUs;
+    expect(test.engine.computedTokens(test.handle('a'))).toBe(8);
+    expect(endsOf(test.runToRest())).toEqual([
+      [2160, ''],
+      [3200, 'a'],
+      [4221, 'a'],
+    ]);
+  });
+
+  it('a preempted sequence keeps the token that is on its way', () => {
+    const test = asyncEngine({ numBlocks: 6 });
+    test.submit('s0', { outputTokens: 16, ...LENGTH });
+    test.submit('s1', { outputTokens: 13, ...LENGTH });
+    const told = test.runToRest();
+    const at = told.findIndex(({ preempted }) => preempted.length > 0);
+    expect(told[at]).toMatchObject({ preempted: ['s1'], emitted: ['s0', 's1'] });
+    const tokens = told.reduce((sum, { emitted }) => sum + emitted.length, 0);
+    expect(tokens).toBe(29);
+    expect(test.engine.counters).toMatchObject({ preemptions: 1, generatedTokens: 29 });
+  });
+
+  it('a pull starts when the batch behind the step under way is formed', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 9, ...LENGTH });
+    test.submit('r', { mode: 'remote-prefill', outputTokens: 2, ...LENGTH });
+    expect(test.reserve()).toBe('r lacks 8');
+    expect(test.end().endUs).toBe(1080);
+    test.engine.kvArrived(test.handle('r'));
+    expect(test.step()).toMatchObject({ scheduled: ['r'], emitted: ['a'], firstTokens: [] });
+    expect(test.step()).toMatchObject({ emitted: ['a', 'r'], firstTokens: ['r'] });
+  });
+
+  it('says that it may have room as soon as the batch behind has admitted', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 3, ...LENGTH });
+    test.engine.beginStep(0);
+    expect(test.engine.hasAdmittedAhead).toBe(true);
+    test.nowUs = test.engine.endStep().endUs;
+    test.engine.beginStep(test.nowUs);
+    expect(test.engine.hasAdmittedAhead).toBe(false);
+  });
+
+  it('a leap goes on until a sequence ends or another arrives', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 10, ...LENGTH });
+    test.submit('b', { outputTokens: 30, ...LENGTH });
+    test.step();
+    expect(test.step(Infinity)).toMatchObject({ steps: 9, finished: ['a'] });
+    test.engine.beginStep(test.nowUs);
+    test.engine.extendStep(Infinity);
+    const endUs = test.engine.cutStep(test.nowUs + 1);
+    test.submit('c', { outputTokens: 1, ...LENGTH });
+    expect(test.engine.endStep()).toMatchObject({ steps: 1, endUs });
+    test.nowUs = endUs;
+    expect(test.step(Infinity)).toMatchObject({ steps: 1, scheduled: ['c'], emitted: ['b'] });
+    expect(test.step(Infinity)).toMatchObject({ steps: 1, finished: ['c'] });
+    expect(test.step(Infinity)).toMatchObject({ finished: ['b'] });
+  });
+
+  it('has no effect beside drafts, which need the lengths of the bursts before', () => {
+    const speculation = { tokens: 2, acceptanceRate: 0.5 };
+    const stories = [true, false].map((asyncScheduling) => {
+      const test = asyncEngine({ asyncScheduling, speculation });
+      for (const name of ['a', 'b']) test.submit(name, { outputTokens: 9 });
+      return test.runToRest();
+    });
+    expect(stories[0]).toEqual(stories[1]);
+  });
+});
+
+describe('the price of async scheduling', () => {
+  const EVEN: StepTimeModel = {
+    description: 'even',
+    stepUs: () => 1000,
+    decodeLaw: () => ({ baseUs: 1000, perContextUs: 0, contextLimit: Infinity }),
+  };
+  const arrivals = fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 12 });
+
+  /** First tokens of requests that arrive while another, longer one decodes. */
+  function firstTokens(asyncScheduling: boolean, arrivalsUs: readonly number[]): number[] {
+    const test = new TestEngine({
+      ...{ asyncScheduling, stepTime: EVEN, numBlocks: 200 },
+      ...{ maxNumSeqs: 32, maxNumBatchedTokens: 1000 },
+    });
+    test.submit('long', { outputTokens: 60, ...LENGTH });
+    const firstUs = new Map<string, number>();
+    for (let endUs = test.engine.beginStep(0); endUs !== undefined;) {
+      for (const [i, us] of arrivalsUs.entries()) {
+        if (us > test.nowUs && us <= endUs) test.submit(`${i}`, { outputTokens: 3, ...LENGTH });
+      }
+      const told = test.end();
+      for (const name of told.firstTokens) firstUs.set(name, told.endUs);
+      endUs = test.engine.beginStep(test.nowUs);
+    }
+    return arrivalsUs.map((_, i) => firstUs.get(`${i}`)!);
+  }
+
+  it('is one step for every request that arrives while others decode', () => {
+    fc.assert(
+      fc.property(arrivals, (arrivalsUs) => {
+        const later = firstTokens(false, arrivalsUs).map((us) => us + 1000);
+        expect(firstTokens(true, arrivalsUs)).toEqual(later);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
