@@ -1,7 +1,13 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
 import { operatorFiles } from '@baton/config';
 import { VLLM_FRONT_END } from '@baton/front-end';
-import { kvBytesPerToken, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
+import {
+  kvBytesPerToken,
+  kvCapacityBlocks,
+  kvGroupsOf,
+  kvWindowOf,
+  schedulerDefaults,
+} from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
 import { buildStepTimeModel } from '@baton/step-time';
 import type { Workload } from '@baton/workload';
@@ -41,6 +47,7 @@ interface Pool {
   readonly count: number;
   readonly gpus: number;
   readonly kvBytesPerToken: number;
+  readonly kvWindow?: NonNullable<EnginePool['kvWindow']>;
   readonly options: Parameters<typeof aggregatedScenario>[1];
 }
 
@@ -52,8 +59,11 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
   const numBlocks = kvCapacityBlocks(query);
   const limits = schedulerDefaults(placement.gpu);
+  const kvGroups = kvGroupsOf(placement.model);
+  const kvWindow = kvWindowOf(placement.model, placement.tp);
+  const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }) };
   return {
-    ...{ role, count, gpus: placement.tp, options: { stepTime, numBlocks, ...limits } },
+    ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
   };
 }

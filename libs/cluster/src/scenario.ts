@@ -17,6 +17,11 @@ export interface EnginePool {
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
+  /**
+   * What layers with a sliding window add to that: bytes for each of the last `tokens` tokens.
+   * Unset: there are none.
+   */
+  readonly kvWindow?: { readonly tokens: number; readonly bytesPerToken: number };
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
   /**
    * How long an engine that joins later loads before it takes work; those of the start are ready at

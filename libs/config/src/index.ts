@@ -18,6 +18,7 @@ export type { OwnOperators } from './engine/own-operators';
 export { frontEndOf, withFrontEnd } from './engine/front-end-of';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
+export { kvLayoutOf, type KvLayoutOfStage } from './engine/kv-layout-of';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export type { ValueForm } from './option';

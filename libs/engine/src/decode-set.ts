@@ -58,7 +58,7 @@ export class DecodeSet {
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
     seq.memberIndex = this.members.push(seq) - 1;
-    if (this.draftTokens === 0) this.phases.add(seq);
+    if (this.draftTokens === 0) this.phases.add(seq, this.grownFor === this.steps);
     this.byFinish.push(seq);
     this.contextTokens += seq.computed;
     this.version++;
@@ -99,34 +99,44 @@ export class DecodeSet {
   settle(seq: EngineSequence): void {
     if (this.draftTokens > 0) return;
     const context = this.contextOf(seq);
-    const isOpen = this.grownFor === this.steps && context % this.blocks.blockSize === 0;
-    this.blocks.list(seq, this.blocks.blocksFor(context) + (isOpen ? 1 : 0));
+    const { blocks, grownFor } = this;
+    const isGrown = grownFor === this.steps;
+    const isOpen = isGrown && context % blocks.blockSize === 0;
+    blocks.list(seq, blocks.layout.blocksFor(context) + (isOpen ? 1 : 0));
+    if (blocks.layout.windowed > 0) blocks.listSlid(seq, isGrown ? context : context - 1);
   }
 
   /** Blocks that members need for the step that begins now. */
   get demand(): number {
-    return this.phases.countAt(this.steps);
+    return this.phases.countAt(this.steps) * this.phases.perBlock;
   }
 
   /** Gives out the blocks for the step that begins now; enough must be free. */
   grow(): void {
-    if (this.demand > 0) this.phases.grow(this.steps);
+    if (this.demand > 0 || this.blocks.layout.windowed > 0) this.phases.grow(this.steps);
     this.grownFor = this.steps;
   }
 
+  /** Whether a member needs a block of each group for the step that begins now. */
+  isGrowing(seq: EngineSequence): boolean {
+    return this.contextOf(seq) % this.blocks.blockSize === 0;
+  }
+
   /**
-   * The members that need a block for the step that begins now, for a caller that grows them one by
-   * one, as far as there are blocks.
+   * The members that need blocks for the step that begins now, or give some back, for a caller that
+   * goes through them one by one, as far as there are blocks.
    */
   growing(): EngineSequence[] {
-    const { blockSize } = this.blocks;
-    const growing = this.members.filter((seq) => this.contextOf(seq) % blockSize === 0);
+    const growing = this.members.filter(
+      (seq) => this.isGrowing(seq) || this.phases.slidesAt(seq, this.steps),
+    );
     growing.forEach((seq) => this.settle(seq));
     return growing;
   }
 
   /** Says that all of `growing` that are still members have been grown. */
   hasGrown(): void {
+    this.phases.catchUp(this.steps);
     this.grownFor = this.steps;
   }
 
@@ -153,9 +163,9 @@ export class DecodeSet {
     this.contextTokens += count * this.members.length;
   }
 
-  /** Blocks that the steps 1..count after the one under way need. */
-  demandAhead(count: number): number {
-    return this.phases.demandBehind(this.steps, count);
+  /** Blocks that the steps 1..count after the one under way take, less those given back. */
+  takenAhead(count: number): number {
+    return this.phases.takenBehind(this.steps, count);
   }
 
   /** How many of `count` further steps after the one under way `free` blocks suffice for. */
@@ -186,5 +196,6 @@ export class DecodeSet {
   private leavePhase(seq: EngineSequence): void {
     this.phases.remove(seq);
     this.settle(seq);
+    seq.isBehind = false;
   }
 }

@@ -1,4 +1,5 @@
 export { Engine } from './engine';
+export { layoutOfEngine } from './engine-limits';
 export type {
   AdmissionResult,
   EngineCounters,

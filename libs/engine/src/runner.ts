@@ -44,7 +44,8 @@ export interface Runner {
   endChunks(): readonly EngineSequence[];
   boundaryUs(step: number): Micros;
   /**
-   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step.
+   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step and
+   * less those given back.
    */
   blocksTakenBy(atUs: Micros | undefined): number;
 }
