@@ -65,6 +65,11 @@ export interface ClusterScenario {
    * open loop.
    */
   readonly maxConcurrency: number;
+  /**
+   * Mean time between the end of a client's request and its next one, exponentially distributed,
+   * where `maxConcurrency` bounds them. Unset: 0.
+   */
+  readonly thinkUs?: Micros;
   readonly seed: number;
   /** Whether decode batches that cannot change take many steps at once; the outcome is the same. */
   readonly leap: boolean;
